@@ -1,0 +1,30 @@
+# Compiler settings common to every target, carried by the interface target headrace_options.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR
+    "GCC ${CMAKE_CXX_COMPILER_VERSION} is too old (Headrace needs C++20 as GCC 12 has it), "
+    "choose another compiler with -DCMAKE_CXX_COMPILER=...")
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(headrace_options INTERFACE)
+target_include_directories(headrace_options INTERFACE "${CMAKE_SOURCE_DIR}/src")
+target_compile_definitions(headrace_options INTERFACE
+  _GNU_SOURCE _FILE_OFFSET_BITS=64 HEADRACE_VERSION="${PROJECT_VERSION}")
+target_compile_options(headrace_options INTERFACE
+  -Wall -Wextra -Wshadow $<$<BOOL:${HEADRACE_WERROR}>:-Werror>)
+target_link_libraries(headrace_options INTERFACE Threads::Threads)
+
+if(HEADRACE_SANITIZE)
+  target_compile_options(headrace_options INTERFACE
+    -fsanitize=${HEADRACE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(headrace_options INTERFACE -fsanitize=${HEADRACE_SANITIZE})
+endif()

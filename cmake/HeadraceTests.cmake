@@ -1,0 +1,40 @@
+# C++ tests, one program per file, run by ctest.
+
+find_package(GTest)
+if(NOT GTest_FOUND)
+  message(FATAL_ERROR
+    "GoogleTest is missing (the unit tests use it), install Debian's libgtest-dev or configure with "
+    "-DHEADRACE_TESTS=OFF")
+endif()
+include(GoogleTest)
+
+# headrace_add_test(NAME SOURCES... [USES TARGET...] [LABEL L] [TIMEOUT SECONDS])
+function(headrace_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "USES")
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE headrace_options ${arg_USES} GTest::gtest_main)
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# tests/unit/ROOM_test.cc or ROOM_TOPIC_test.cc: linked with that room only, so that a room which
+# reaches up does not link.
+function(headrace_add_unit_tests)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/*_test.cc")
+  foreach(source ${sources})
+    cmake_path(GET source STEM name)
+    string(REGEX MATCH "^[a-z]+" room "${name}")
+    if(NOT TARGET headrace_${room})
+      message(STATUS "Leaving out ${name}: there is no target headrace_${room} in this build")
+      continue()
+    endif()
+    headrace_add_test(${name} "${source}" USES headrace_${room} LABEL unit)
+  endforeach()
+endfunction()
