@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace headrace {
+
+/// Writes one line "headrace: <text>" to stderr by a single system call, so that lines of several
+/// ranks do not mix. Never stdout: programs' stdout is parsed. Silent under HEADRACE_QUIET=1.
+void tell(const std::string& text);
+
+/// As tell, but a given text is written at most once in a process.
+void tell_once(const std::string& text);
+
+}  // namespace headrace

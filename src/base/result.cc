@@ -1,0 +1,55 @@
+#include "base/result.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace headrace {
+namespace {
+
+struct Advice {
+  int system_error;
+  ErrorClass error_class;
+  const char* what_to_do;
+};
+
+// One line per errno that a file call can meet; the rest is ErrorClass::io.
+constexpr Advice advices[] = {
+    {ENOENT, ErrorClass::no_such_file, "check the path; missing directories are not created"},
+    {ENOTDIR, ErrorClass::bad_file, "check the path"},
+    {ENAMETOOLONG, ErrorClass::bad_file, "use a shorter path"},
+    {ELOOP, ErrorClass::bad_file, "check the symbolic links in the path"},
+    {EISDIR, ErrorClass::bad_file, "name a file, not a directory"},
+    {EEXIST, ErrorClass::file_exists, "open it without MPI_MODE_EXCL, or delete it first"},
+    {EACCES, ErrorClass::access, "check the permissions of the file and its directory"},
+    {EPERM, ErrorClass::access, "check the permissions and attributes of the file"},
+    {EROFS, ErrorClass::read_only, "choose a path on a writable file system"},
+    {ETXTBSY, ErrorClass::file_in_use, "wait until nobody executes the file"},
+    {EBUSY, ErrorClass::file_in_use, "wait until the file is free"},
+    {ENOSPC, ErrorClass::no_space, "free some space or write elsewhere"},
+    {EDQUOT, ErrorClass::quota, "free some of your quota or write elsewhere"},
+    {EFBIG, ErrorClass::io, "raise the file size limit (ulimit -f) or write a smaller file"},
+    {EIO, ErrorClass::io, "the storage reports a fault; tell the support staff"},
+    {EMFILE, ErrorClass::no_memory, "raise the limit of open files (ulimit -n)"},
+    {ENFILE, ErrorClass::no_memory, "too many files are open on this node"},
+    {ENOMEM, ErrorClass::no_memory, "use fewer ranks a node or smaller buffers"},
+    {EINVAL, ErrorClass::io, "the file system does not support this request"},
+    {EOPNOTSUPP, ErrorClass::unsupported_operation, "the file system does not support this"},
+    {ESTALE, ErrorClass::io, "the file was replaced or its server restarted; open it again"},
+};
+
+}  // namespace
+
+Error system_failure(int system_error, const std::string& what) {
+  ErrorClass error_class = ErrorClass::io;
+  std::string advice = "check the file system";
+  for (const Advice& entry : advices) {
+    if (entry.system_error == system_error) {
+      error_class = entry.error_class;
+      advice = entry.what_to_do;
+      break;
+    }
+  }
+  return Error{error_class, system_error, what + " (" + std::strerror(system_error) + "), " + advice};
+}
+
+}  // namespace headrace

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/types.h"
+#include "exchange/team.h"
+#include "storage/store.h"
+#include "view/type.h"
+
+namespace headrace::engine {
+
+/// MPI's access mode without its numbers.
+struct AccessMode {
+  bool read = false;
+  bool write = false;
+  bool create = false;
+  bool exclusive = false;
+  bool append = false;
+  bool sequential = false;
+  bool delete_on_close = false;
+  bool unique_open = false;
+};
+
+using Hints = std::map<std::string, std::string>;
+
+/// A view: etype units for offsets, filetype for what is visible. `datarep` is MPI's name.
+struct View {
+  FileOffset displacement = 0;
+  view::TypePtr etype;
+  view::TypePtr filetype;
+  std::string datarep = "native";
+};
+
+/// One read or write call.
+struct TransferCall {
+  Direction direction = Direction::write;
+  bool collective = false;
+  std::optional<std::int64_t> offset;  ///< in etypes of the view; absent: the individual pointer
+  void* buffer = nullptr;
+  std::int64_t count = 0;              ///< elements of `type`
+  view::TypePtr type;
+};
+
+/// What a call did: bytes moved from the start of the request, and what stopped it.
+struct Outcome {
+  ByteCount bytes = 0;
+  Error error;
+};
+
+enum class Whence { set, current, end };
+
+/// An open file on one rank. "Collective" means that all ranks of the team call it in the same order.
+/// Errors of a collective call are returned on every rank that could not do what it asked for.
+class File {
+ public:
+  /// Collective. All ranks get a file, or all get an error.
+  static Result<std::unique_ptr<File>> open(std::shared_ptr<exchange::Team> team,
+                                            storage::FileSystem& file_system,
+                                            const std::string& path, AccessMode mode,
+                                            const Hints& hints);
+  virtual ~File() = default;
+
+  virtual Error close() = 0;                             ///< collective
+  virtual Error sync() = 0;                              ///< waits for nobody
+  virtual Result<ByteCount> size() = 0;
+  virtual Error resize(ByteCount size) = 0;              ///< collective
+  virtual Error allocate(ByteCount size) = 0;            ///< collective
+
+  virtual Error set_view(View view) = 0;                 ///< collective; resets the pointer to 0
+  virtual const View& current_view() const = 0;
+  virtual Error set_hints(const Hints& hints) = 0;       ///< collective; unknown hints are ignored
+  virtual Hints hints() const = 0;                       ///< all hints in use, with their values
+
+  virtual Error seek(std::int64_t offset, Whence whence) = 0;   ///< offset in etypes
+  virtual std::int64_t position() const = 0;                    ///< in etypes
+  virtual Result<FileOffset> byte_offset(std::int64_t offset) const = 0;
+
+  virtual Outcome transfer(const TransferCall& call) = 0;
+
+  virtual const AccessMode& access_mode() const = 0;
+  virtual const std::string& path() const = 0;
+};
+
+}  // namespace headrace::engine

@@ -1,0 +1,46 @@
+#include "exchange/event.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <ctime>
+
+#include "topo/node.h"
+
+namespace headrace::exchange {
+namespace {
+
+long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
+           const timespec* timeout) {
+  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(word), operation, value, timeout,
+                 nullptr, 0);
+}
+
+}  // namespace
+
+// Spinning pays only where the peer runs at the same time on another core.
+const int Event::spins_ = topo::usable_cores() > 1 ? 300 : 0;
+
+void Event::pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+void Event::signal() {
+  count_.fetch_add(1, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) > 0) futex(&count_, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+void Event::sleep(std::uint32_t seen, std::int64_t nanoseconds) {
+  const timespec timeout{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  futex(&count_, FUTEX_WAIT, seen, &timeout);
+  sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+}  // namespace headrace::exchange

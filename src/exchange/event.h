@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "exchange/messenger.h"
+
+namespace headrace::exchange {
+
+/// A count in shared memory that ranks of one node wait on: whoever changes what others may wait for
+/// calls signal(); a waiting rank spins briefly, then sleeps in the kernel (futex(2)), so that ranks
+/// may outnumber cores.
+class Event {
+ public:
+  void signal();
+
+  /// Returns once `ready()` is true. Everything that can make it true must be followed by signal().
+  /// Wakes now and then to let the MPI library progress the program's own messages through
+  /// `messenger`: a peer may be unable to come before a message of this rank has gone out.
+  template <class Ready>
+  void wait(Messenger& messenger, Ready ready) {
+    for (int spin = 0; spin < spins_; ++spin) {
+      if (ready()) return;
+      pause();
+    }
+    std::int64_t nanoseconds = shortest_sleep;
+    while (true) {
+      const std::uint32_t seen = count_.load(std::memory_order_seq_cst);
+      if (ready()) return;
+      sleep(seen, nanoseconds);
+      if (ready()) return;
+      messenger.progress();
+      if (nanoseconds < longest_sleep) nanoseconds *= 2;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t shortest_sleep = 50'000;
+  static constexpr std::int64_t longest_sleep = 5'000'000;
+  static const int spins_;
+
+  static void pause();
+  void sleep(std::uint32_t seen, std::int64_t nanoseconds);
+
+  std::atomic<std::uint32_t> count_;
+  std::atomic<std::uint32_t> sleepers_;
+};
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "shared between processes");
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "shared between processes");
+
+}  // namespace headrace::exchange

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "exchange/messenger.h"
+
+namespace headrace::exchange {
+
+class Channel;
+
+/// The ranks of one communicator, who of them share a node, and the node's shared memory. Made once
+/// per communicator and kept while files are open on it.
+class Team : public std::enable_shared_from_this<Team> {
+ public:
+  /// Collective over the messenger's ranks. `node` identifies the node (see topo/node.h): ranks with
+  /// equal values try to share memory; where that fails each of them counts as a node of its own.
+  static Result<std::shared_ptr<Team>> create(std::unique_ptr<Messenger> messenger,
+                                              const std::string& node);
+  virtual ~Team() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int node_count() const = 0;
+  /// Why ranks of one node do not share memory, or empty.
+  virtual const std::string& shared_memory_failure() const = 0;
+
+  /// Collective, in the same order on all ranks (as MPI asks of MPI_File_open).
+  virtual Result<std::unique_ptr<Channel>> open_channel() = 0;
+};
+
+}  // namespace headrace::exchange

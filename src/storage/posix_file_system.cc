@@ -1,0 +1,272 @@
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <ctime>
+#include <limits>
+
+#include "storage/store.h"
+
+namespace headrace::storage {
+namespace {
+
+/// Linux moves at most 0x7ffff000 bytes and IOV_MAX segments in one call (read(2), readv(2)).
+constexpr ByteCount largest_request = 0x7ffff000;
+constexpr std::size_t most_segments = 1024;
+
+/// Takes SIGXFSZ, which the kernel raises for a write over RLIMIT_FSIZE and which would end the
+/// program, so that the caller can report EFBIG. Costs three system calls, so it is used only where
+/// such a limit is set.
+class FileSizeSignalGuard {
+ public:
+  FileSizeSignalGuard() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &previous_);
+  }
+  ~FileSizeSignalGuard() {
+    const int saved = errno;
+    if (!was_pending_) {
+      const timespec now{};
+      while (sigtimedwait(&signal_, nullptr, &now) == -1 && errno == EINTR) {
+      }
+    }
+    pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
+    errno = saved;
+  }
+  FileSizeSignalGuard(const FileSizeSignalGuard&) = delete;
+  FileSizeSignalGuard& operator=(const FileSizeSignalGuard&) = delete;
+
+ private:
+  sigset_t signal_{};
+  sigset_t previous_{};
+  bool was_pending_ = false;
+};
+
+bool file_size_is_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// The remaining part of a request, handed out in pieces that one system call can take.
+class Remainder {
+ public:
+  explicit Remainder(std::span<const iovec> segments) : segments_(segments) {}
+
+  bool empty() {
+    while (!segments_.empty() && segments_.front().iov_len == skipped_) {
+      segments_ = segments_.subspan(1);
+      skipped_ = 0;
+    }
+    return segments_.empty();
+  }
+
+  /// Fills `batch` and returns how many entries it holds. Call only when not empty().
+  std::size_t fill(std::array<iovec, most_segments>& batch) const {
+    ByteCount room = largest_request;
+    std::size_t used = 0;
+    std::size_t skipped = skipped_;
+    for (const iovec& segment : segments_) {
+      if (used == batch.size() || room == 0) break;
+      const std::size_t len =
+          std::min(segment.iov_len - skipped, static_cast<std::size_t>(room));
+      if (len > 0) {
+        batch[used++] = {static_cast<char*>(segment.iov_base) + skipped, len};
+        room -= static_cast<ByteCount>(len);
+      }
+      skipped = 0;
+    }
+    return used;
+  }
+
+  void advance(std::size_t bytes) {
+    while (bytes > 0) {
+      const std::size_t step = std::min(bytes, segments_.front().iov_len - skipped_);
+      skipped_ += step;
+      bytes -= step;
+      if (skipped_ == segments_.front().iov_len) {
+        segments_ = segments_.subspan(1);
+        skipped_ = 0;
+      }
+    }
+  }
+
+ private:
+  std::span<const iovec> segments_;
+  std::size_t skipped_ = 0;
+};
+
+/// Runs `request(segments, count, offset)` until all is moved, nothing more comes, or it fails.
+/// EAGAIN is met on file systems that are mounted to give up; a short pause and a few tries first.
+template <class Request>
+Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
+  constexpr int most_tries = 100;
+  constexpr timespec pause{0, 1'000'000};
+  Remainder remainder(segments);
+  Transferred done;
+  std::array<iovec, most_segments> batch;
+  int tries = 0;
+  while (!remainder.empty()) {
+    const std::size_t count = remainder.fill(batch);
+    const ssize_t moved = request(batch.data(), static_cast<int>(count), offset + done.bytes);
+    if (moved > 0) {
+      remainder.advance(static_cast<std::size_t>(moved));
+      done.bytes += moved;
+      tries = 0;
+    } else if (moved == 0) {
+      break;
+    } else if (errno == EAGAIN && ++tries < most_tries) {
+      nanosleep(&pause, nullptr);
+    } else if (errno != EINTR) {
+      done.system_error = errno;
+      break;
+    }
+  }
+  return done;
+}
+
+class PosixStore : public Store {
+ public:
+  PosixStore(int descriptor, std::string path)
+      : descriptor_(descriptor), path_(std::move(path)) {}
+  ~PosixStore() override {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  PosixStore(const PosixStore&) = delete;
+  PosixStore& operator=(const PosixStore&) = delete;
+
+  Transferred read(FileOffset offset, std::span<const iovec> segments) override {
+    return move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
+      return count == 1 ? ::pread(descriptor_, list->iov_base, list->iov_len, at)
+                        : ::preadv(descriptor_, list, count, at);
+    });
+  }
+
+  Transferred write(FileOffset offset, std::span<const iovec> segments) override {
+    const auto write_all = [&] {
+      Transferred done = move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
+        return count == 1 ? ::pwrite(descriptor_, list->iov_base, list->iov_len, at)
+                          : ::pwritev(descriptor_, list, count, at);
+      });
+      // A write that takes nothing without an error would be tried for ever.
+      ByteCount wanted = 0;
+      for (const iovec& segment : segments) wanted += static_cast<ByteCount>(segment.iov_len);
+      if (done.bytes < wanted && done.system_error == 0) done.system_error = EIO;
+      return done;
+    };
+    // Asked each time: a program may set the limit while the file is open.
+    if (!file_size_is_limited()) return write_all();
+    const FileSizeSignalGuard guard;
+    return write_all();
+  }
+
+  Result<ByteCount> size() override {
+    struct stat status{};
+    if (fstat(descriptor_, &status) != 0) return failure("cannot ask for the size of");
+    return static_cast<ByteCount>(status.st_size);
+  }
+
+  Error resize(ByteCount size) override {
+    const FileSizeSignalGuard guard;
+    while (ftruncate(descriptor_, size) != 0) {
+      if (errno != EINTR) return failure("cannot set the size of");
+    }
+    return {};
+  }
+
+  Error allocate(ByteCount size) override {
+    if (size == 0) return {};
+    const FileSizeSignalGuard guard;
+    int failed = 0;
+    do {
+      failed = fallocate(descriptor_, 0, 0, size) == 0 ? 0 : errno;
+    } while (failed == EINTR);
+    if (failed == EOPNOTSUPP || failed == ENOSYS) return allocate_by_writing(size);
+    return failed == 0 ? Error{} : system_failure(failed, "cannot allocate space for '" + path_ + "'");
+  }
+
+  Error sync() override {
+    while (fsync(descriptor_) != 0) {
+      // Pipes and special files have nothing to sync.
+      if (errno == EINVAL || errno == EROFS) return {};
+      if (errno != EINTR) return failure("cannot sync");
+    }
+    return {};
+  }
+
+  Error close() override {
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    // Linux frees the descriptor even when close fails, also by EINTR (close(2)).
+    if (::close(descriptor) != 0 && errno != EINTR) return failure("cannot close");
+    return {};
+  }
+
+ private:
+  Error failure(const char* what) { return system_failure(errno, std::string(what) + " '" + path_ + "'"); }
+
+  /// For file systems without fallocate: grows the file, then writes every block back to itself.
+  /// Only the tail beyond the present size is written, so that no rank's data is ever rewritten.
+  Error allocate_by_writing(ByteCount size) {
+    Result<ByteCount> present = this->size();
+    if (!present) return present.error();
+    static constexpr std::size_t block = 1 << 16;
+    static const std::array<char, block> zeros{};
+    for (FileOffset at = present.value(); at < size;) {
+      const auto len = static_cast<std::size_t>(std::min<ByteCount>(block, size - at));
+      const iovec segment{const_cast<char*>(zeros.data()), len};
+      const Transferred done = write(at, {&segment, 1});
+      if (done.system_error != 0) {
+        return system_failure(done.system_error, "cannot allocate space for '" + path_ + "'");
+      }
+      at += done.bytes;
+    }
+    return {};
+  }
+
+  int descriptor_;
+  std::string path_;
+};
+
+class PosixFileSystem : public FileSystem {
+ public:
+  Result<std::unique_ptr<Store>> open(const std::string& path, OpenFlags flags) override {
+    int how = O_CLOEXEC | (flags.read && flags.write ? O_RDWR : flags.write ? O_WRONLY : O_RDONLY);
+    if (flags.create) how |= O_CREAT;
+    if (flags.exclusive) how |= O_EXCL;
+    int descriptor = -1;
+    do {
+      descriptor = ::open(path.c_str(), how, 0666);
+    } while (descriptor < 0 && errno == EINTR);
+    if (descriptor < 0) return system_failure(errno, "cannot open '" + path + "'");
+    struct stat status{};
+    if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+      ::close(descriptor);
+      return system_failure(EISDIR, "cannot open '" + path + "'");
+    }
+    return std::unique_ptr<Store>(std::make_unique<PosixStore>(descriptor, path));
+  }
+
+  Error remove(const std::string& path) override {
+    if (::unlink(path.c_str()) == 0) return {};
+    return system_failure(errno, "cannot delete '" + path + "'");
+  }
+};
+
+}  // namespace
+
+FileSystem& posix_file_system() {
+  static auto* const instance = new PosixFileSystem;  // never destroyed: usable during exit
+  return *instance;
+}
+
+}  // namespace headrace::storage

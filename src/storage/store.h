@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "base/types.h"
+
+namespace headrace::storage {
+
+/// What a read or write did: the bytes moved, in order from the start of the request, and the errno
+/// that stopped it (0 for none). A read that ends early without an error met the end of the file.
+struct Transferred {
+  ByteCount bytes = 0;
+  int system_error = 0;
+};
+
+/// One open file. Every call is made by one rank alone and is safe from several threads.
+class Store {
+ public:
+  virtual ~Store() = default;  ///< closes, ignoring errors; call close() to learn of them
+
+  /// Moves the segments' bytes from or to one contiguous range of the file that begins at `offset`.
+  /// Goes on after short transfers and interruptions until all is moved, the file ends, or an error
+  /// stops it.
+  virtual Transferred read(FileOffset offset, std::span<const iovec> segments) = 0;
+  virtual Transferred write(FileOffset offset, std::span<const iovec> segments) = 0;
+
+  virtual Result<ByteCount> size() = 0;
+  virtual Error resize(ByteCount size) = 0;
+  /// Ensures storage for [0, size); the file grows to at least that size and keeps its contents.
+  virtual Error allocate(ByteCount size) = 0;
+  virtual Error sync() = 0;
+  virtual Error close() = 0;
+};
+
+/// How to open: MPI's access mode without its numbers.
+struct OpenFlags {
+  bool read = false;
+  bool write = false;
+  bool create = false;
+  bool exclusive = false;
+};
+
+/// Where files live.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual Result<std::unique_ptr<Store>> open(const std::string& path, OpenFlags flags) = 0;
+  virtual Error remove(const std::string& path) = 0;
+};
+
+/// The file system as the operating system shows it. Lives as long as the process.
+FileSystem& posix_file_system();
+
+}  // namespace headrace::storage

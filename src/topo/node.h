@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace headrace::topo {
+
+/// A value that is equal for two processes exactly when they run on one node and can see each other
+/// there: the kernel's boot id and the process's PID and IPC namespaces. Processes of different
+/// containers on one machine get different values, so they never try to share memory.
+std::string node_identity();
+
+/// Cores this process may run on, at least 1.
+int usable_cores();
+
+}  // namespace headrace::topo
