@@ -1,0 +1,128 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/types.h"
+#include "view/cursor.h"
+
+namespace headrace::view {
+
+/// Memory that holds a range of a file's bytes in file order.
+struct Window {
+  std::byte* base = nullptr;
+  FileOffset offset = 0;  ///< of the byte at `base`
+};
+
+/// `count` pairs of pieces of `length` bytes each: the common cut of a file run and memory runs.
+struct PiecePairs {
+  FileOffset file_offset;
+  std::int64_t file_stride;
+  std::int64_t memory_offset;
+  std::int64_t memory_stride;
+  ByteCount length;
+  std::int64_t count;
+};
+
+/// Cuts one run of a file and the next run.bytes() of a memory cursor into pairs of equal pieces.
+///
+///     PairReader reader(run, memory);
+///     while (reader.next()) use(reader.pairs());
+class PairReader {
+ public:
+  /// `memory` has at least run.bytes() remaining and outlives the reader.
+  PairReader(const StridedRun& run, Cursor& memory)
+      : file_{run, 0}, memory_cursor_(memory), remaining_(run.bytes()) {}
+
+  /// Steps to the next pairs; false at the end of the run.
+  bool next();
+  const PiecePairs& pairs() const { return pairs_; }
+
+ private:
+  /// A run of which some pieces and a part of the first one left are done.
+  struct Rest {
+    StridedRun run;
+    ByteCount within;
+
+    std::int64_t offset() const { return run.offset + within; }
+    ByteCount piece_left() const { return run.length - within; }
+    bool holds_whole_pieces_of(const Rest& other) const {
+      return other.within == 0 && other.run.length <= piece_left();
+    }
+    void step(ByteCount bytes);
+  };
+
+  Rest file_;
+  Rest memory_{};
+  Cursor& memory_cursor_;
+  ByteCount remaining_;
+  PiecePairs pairs_{};
+};
+
+/// Moves the bytes of one file run, all of it inside the window, to (write) or from (read) the window
+/// and steps `memory_cursor` over them. `memory` is where offset 0 of the memory cursor lies, null
+/// for absolute addresses.
+void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
+              Cursor& memory_cursor);
+
+/// Moves data between a window of file bytes and user memory, both in the order of their cursors:
+/// memory to window for Direction::write, window to memory for Direction::read. Goes on until `file`
+/// reaches `end_offset`, `limit` bytes are moved, or a cursor has no more. `visit(const StridedRun&)`
+/// is told each run of file bytes after it was moved. All file bytes moved must lie in the window,
+/// which must not overlap the memory; `file`'s type is monotonic. Returns the bytes moved.
+template <class Visit>
+ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_offset,
+               std::byte* memory, Cursor& memory_cursor, ByteCount limit, Visit&& visit) {
+  const ByteCount most = std::min(limit, memory_cursor.remaining());
+  ByteCount done = 0;
+  while (done < most) {
+    const StridedRun run = file.next_before(end_offset, most - done);
+    if (run.count == 0) break;
+    copy_run(direction, window, run, memory, memory_cursor);
+    visit(run);
+    done += run.bytes();
+  }
+  return done;
+}
+
+inline ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_offset,
+                      std::byte* memory, Cursor& memory_cursor, ByteCount limit) {
+  return copy(direction, window, file, end_offset, memory, memory_cursor, limit,
+              [](const StridedRun&) {});
+}
+
+/// Walks both cursors over the next `bytes` of data (fewer where one has no more) and calls
+/// `visit(file_offset, memory_offset, length)` for each piece that is contiguous in both, in data
+/// order. Pieces that follow each other in both come joined. Any types. Returns the bytes visited.
+template <class Visit>
+ByteCount for_each_piece(Cursor& file, Cursor& memory, ByteCount bytes, Visit&& visit) {
+  const ByteCount most = std::min({bytes, file.remaining(), memory.remaining()});
+  FileOffset file_offset = 0;
+  std::int64_t memory_offset = 0;
+  ByteCount length = 0;
+  for (ByteCount done = 0; done < most;) {
+    const StridedRun run = file.next(most - done);
+    done += run.bytes();
+    PairReader reader(run, memory);
+    while (reader.next()) {
+      const PiecePairs& pairs = reader.pairs();
+      for (std::int64_t i = 0; i < pairs.count; ++i) {
+        const FileOffset next_file = pairs.file_offset + i * pairs.file_stride;
+        const std::int64_t next_memory = pairs.memory_offset + i * pairs.memory_stride;
+        if (next_file == file_offset + length && next_memory == memory_offset + length) {
+          length += pairs.length;
+          continue;
+        }
+        if (length > 0) visit(file_offset, memory_offset, length);
+        file_offset = next_file;
+        memory_offset = next_memory;
+        length = pairs.length;
+      }
+    }
+  }
+  if (length > 0) visit(file_offset, memory_offset, length);
+  return std::max<ByteCount>(most, 0);
+}
+
+}  // namespace headrace::view

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/types.h"
+#include "view/type.h"
+
+namespace headrace::view {
+
+/// No limit to the data a cursor walks over.
+inline constexpr ByteCount kUnlimited = std::numeric_limits<ByteCount>::max();
+
+/// `count` pieces of `length` bytes each; piece i is [offset + i * stride, + length). In data order
+/// the pieces follow each other. A run of no pieces is empty.
+struct StridedRun {
+  std::int64_t offset = 0;
+  ByteCount length = 0;
+  std::int64_t stride = 0;  ///< any value where count is 1
+  std::int64_t count = 0;
+
+  ByteCount bytes() const { return length * count; }
+};
+
+/// Walks a type that is repeated without end at its extent, in data order. The first repetition is
+/// placed at `origin`: a displacement in a file, or an offset into a buffer. Copying is cheap, memory
+/// is proportional to the depth of the type (no heap up to kInlineLevels loops), and every step costs
+/// at most the depth, whatever the number of pieces.
+class Cursor {
+ public:
+  /// `data_limit`: bytes of data after which the walk ends, for example count * size of a buffer.
+  Cursor(TypePtr type, std::int64_t origin, ByteCount data_limit = kUnlimited);
+
+  const TypePtr& type() const { return type_; }
+  std::int64_t origin() const { return origin_; }
+  /// Bytes of data before the next one.
+  ByteCount position() const { return position_; }
+  /// Bytes of data until the limit; 0 for an empty type.
+  ByteCount remaining() const { return limit_ - position_; }
+  /// Goes to a data position, 0 <= position <= limit. Logarithmic in the lengths of lists.
+  void seek(ByteCount position);
+  /// Offset of the next byte. Requires remaining() > 0.
+  std::int64_t peek() const { return piece_offset_ + within_; }
+
+  /// The next bytes, at most `limit`, and steps over them. Empty only where `limit` <= 0 or nothing
+  /// remains. A part of a piece comes as a run of count 1; pieces that meet are joined where both
+  /// stand alone.
+  StridedRun next(ByteCount limit = kUnlimited);
+
+  /// As next, cut so that all bytes lie below `end_offset`; empty where the next byte does not.
+  /// Requires a monotonic type.
+  StridedRun next_before(std::int64_t end_offset, ByteCount limit = kUnlimited);
+
+ private:
+  /// A loop on the way to the current piece: part `index` of `node`, which is placed at `base`.
+  struct Level {
+    const Node* node;
+    std::int64_t index;
+    std::int64_t base;
+  };
+  static constexpr int kInlineLevels = 6;
+
+  Level& level(int i) { return heap_levels_.empty() ? inline_levels_[i] : heap_levels_[i]; }
+  void descend(const Node* node, std::int64_t base, ByteCount position);
+  void set_piece();
+  void advance_pieces(std::int64_t count);
+  std::int64_t regular_pieces(std::int64_t most, std::int64_t& stride);
+  template <bool kBounded>
+  StridedRun take(std::int64_t end_offset, ByteCount limit);
+  StridedRun take_within_piece(ByteCount bytes);
+
+  TypePtr type_;
+  std::int64_t origin_;
+  ByteCount limit_;
+  ByteCount position_ = 0;
+  std::int64_t piece_offset_ = 0;  ///< the current piece
+  ByteCount piece_length_ = 0;
+  ByteCount within_ = 0;           ///< bytes of it that are done
+  int depth_ = 0;
+  std::array<Level, kInlineLevels> inline_levels_;
+  std::vector<Level> heap_levels_;  ///< instead of inline_levels_ for deep types
+};
+
+/// Offset of the byte at `data_position` of `type` repeated from `origin`. Requires size() > 0.
+std::int64_t offset_of(const Type& type, std::int64_t origin, ByteCount data_position);
+
+/// Bytes of data of `type` repeated from `origin` that lie below `end_offset`: the inverse of
+/// offset_of. Logarithmic. Requires a monotonic type; 0 for an empty one.
+ByteCount data_below(const Type& type, std::int64_t origin, std::int64_t end_offset);
+
+}  // namespace headrace::view

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/types.h"
+
+namespace headrace::view {
+
+struct Node;
+using NodePtr = std::shared_ptr<const Node>;
+
+/// What a node of a layout repeats.
+enum class NodeKind : std::uint8_t {
+  bytes,   ///< one piece of `size` bytes
+  vector,  ///< `count` times `child`, `stride` bytes apart
+  blocks,  ///< `child` at each of `offsets`
+  pieces,  ///< bytes at each of `offsets`; lengths are the differences of `starts`
+  mixed,   ///< children[i] at offsets[i]
+};
+
+/// One loop of a layout. The first byte in data order of a node has offset 0, so that parts that
+/// differ only in their place share a node or compare equal. Nodes are never empty.
+struct Node {
+  NodeKind kind = NodeKind::bytes;
+  bool is_monotonic = true;  ///< pieces ascend and do not overlap
+  int depth = 0;             ///< loops from here down to the bytes
+  ByteCount size = 0;
+  std::int64_t count = 1;
+  std::int64_t stride = 0;
+  NodePtr child;
+  std::vector<std::int64_t> offsets;
+  std::vector<ByteCount> starts;  ///< data position where part i starts; count + 1 values
+  std::vector<NodePtr> children;
+
+  std::int64_t low = 0;          ///< offset of the lowest byte, <= 0
+  std::int64_t high = 0;         ///< offset behind the highest byte
+  std::int64_t piece_count = 1;
+  std::int64_t granule = 0;      ///< greatest common divisor of all offsets and lengths
+
+  /// Offset of part i.
+  std::int64_t offset_of(std::int64_t i) const {
+    return kind == NodeKind::vector ? i * stride : offsets[i];
+  }
+  /// Data position where part i starts.
+  ByteCount start_of(std::int64_t i) const { return child ? i * child->size : starts[i]; }
+  /// Bytes in part i.
+  ByteCount size_of(std::int64_t i) const {
+    return child ? child->size : starts[i + 1] - starts[i];
+  }
+  /// The node of part i; null where the part is a single piece.
+  const Node* loop_of(std::int64_t i) const {
+    const Node* part = kind == NodeKind::mixed ? children[i].get() : child.get();
+    return part && part->kind != NodeKind::bytes ? part : nullptr;
+  }
+  /// The part that holds data position `position`, 0 <= position < size.
+  std::int64_t part_at(ByteCount position) const {
+    if (child) return position / child->size;
+    return std::upper_bound(starts.begin(), starts.end(), position) - starts.begin() - 1;
+  }
+  bool is_one_piece() const { return count == 1 && !loop_of(0); }
+};
+
+/// A node at an offset; without a node it is empty. Immutable, cheap to copy.
+struct Layout {
+  std::int64_t offset = 0;
+  NodePtr node;
+
+  ByteCount size() const { return node ? node->size : 0; }
+  std::int64_t low() const { return node ? offset + node->low : 0; }
+  std::int64_t high() const { return node ? offset + node->high : 0; }
+  Layout moved(std::int64_t by) const { return {offset + by, node}; }
+};
+
+// Combining layouts normalises them: neighbouring pieces join, dense and nested loops merge, loops
+// over one part vanish, regular lists become vectors, empty parts are dropped. The caller makes sure
+// that all offsets and sizes of the result lie within 62 bits.
+
+/// `size` contiguous bytes.
+Layout bytes(ByteCount size);
+
+/// `count` times `part`, `stride` bytes apart.
+Layout repeat(const Layout& part, std::int64_t count, std::int64_t stride);
+
+/// `part` moved by each of `offsets`.
+Layout place(const Layout& part, std::vector<std::int64_t> offsets);
+
+/// All parts, one after the other in data order.
+Layout join(const std::vector<Layout>& parts);
+
+/// `part` repeated without end.
+NodePtr tile(const Layout& part, std::int64_t stride);
+
+}  // namespace headrace::view
