@@ -2,15 +2,16 @@
 
 find_package(GTest)
 if(NOT GTest_FOUND)
-  message(FATAL_ERROR
-    "GoogleTest is missing (the unit tests use it), install Debian's libgtest-dev or configure with "
-    "-DHEADRACE_TESTS=OFF")
+  message(STATUS "GoogleTest is missing: no C++ tests in this build (Debian's libgtest-dev has it)")
 endif()
 include(GoogleTest)
 
 # headrace_add_test(NAME SOURCES... [USES TARGET...] [LABEL L] [TIMEOUT SECONDS])
 function(headrace_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "USES")
+  if(NOT GTest_FOUND)
+    return()
+  endif()
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()

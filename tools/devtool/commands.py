@@ -1,0 +1,138 @@
+"""The commands of ./dev; each takes its words and returns the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+
+from devtool import building, debian, provision, style, testing
+from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, ROOT, VENV, shown
+
+
+def setup(arguments: Sequence[str]) -> int:
+    """Installs what building needs into .dev; with --all also what the tests need."""
+    parser = _parser("setup", setup)
+    parser.add_argument("--all", action="store_true", help="also what ./dev test needs")
+    everything = parser.parse_args(arguments).all
+    layers = [*provision.BUILD]
+    needs = [*debian.BUILD]
+    if everything:
+        layers += [provision.TEST_TOOLS, *testing.ALL_MPI]
+        needs += [need for group in testing.GROUPS for need in group.needs]
+    debian.ensure(needs)
+    building.prepare(layers, needs, targets=())
+    print(f"{shown(DEV)} is ready")
+    return 0
+
+
+def build(arguments: Sequence[str]) -> int:
+    """Builds libheadrace.so and the benchmark programs into build/release."""
+    parser = _parser("build", build)
+    parser.add_argument("--tests", action="store_true", help="also the C++ tests")
+    with_tests = parser.parse_args(arguments).tests
+    needs = debian.UNIT_TESTS if with_tests else debian.BUILD
+    debian.ensure(needs)
+    building.prepare(targets=building.TESTS if with_tests else building.PROGRAMS)
+    print(shown(LIBRARY))
+    return 0
+
+
+def test(arguments: Sequence[str]) -> int:
+    """Installs what the tests need and runs them all; words after -- go to pytest."""
+    names = [group.name for group in testing.GROUPS]
+    parser = _parser("test", test)
+    parser.add_argument("--quick", action="store_true", help="in five minutes, without slow tests")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=names,
+        metavar="GROUP",
+        help=f"this group; may be repeated: {', '.join(names)}",
+    )
+    arguments, extra = _split(arguments)
+    options = parser.parse_args(arguments)
+    chosen = [group for group in testing.GROUPS if group.name in (options.only or names)]
+    return testing.run(chosen, options.quick, extra)
+
+
+def demo(arguments: Sequence[str]) -> int:
+    """Plain MPI, POSIX and Headrace side by side on this machine; --mpi all: every MPI."""
+    every = "all" in arguments or "--mpi=all" in arguments
+    layers = [*provision.BUILD, *([provision.WHEELS["intel"]] if every else [])]
+    return _headrace(["demo", *arguments], layers)
+
+
+def headrace(arguments: Sequence[str]) -> int:
+    """Runs the headrace command of this checkout, building what is missing first."""
+    return _headrace(arguments, provision.BUILD)
+
+
+def generate(arguments: Sequence[str]) -> int:
+    """Writes the generated files anew; --check: only tells whether they are up to date."""
+    parser = _parser("generate", generate)
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    parser.parse_args(arguments)
+    return style.generate(arguments)
+
+
+def format_(arguments: Sequence[str]) -> int:
+    """Formats and lints C++ and Python in place; --check: only tells what is to do."""
+    parser = _parser("format", format_)
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    return style.format_files(parser.parse_args(arguments).check)
+
+
+def lint(arguments: Sequence[str]) -> int:
+    """The same as format --check."""
+    _parser("lint", lint).parse_args(arguments)
+    return style.format_files(check=True)
+
+
+def clean(arguments: Sequence[str]) -> int:
+    """Removes build and dist; with --all also .dev, all that was installed here."""
+    parser = _parser("clean", clean)
+    parser.add_argument("--all", action="store_true", help="also .dev")
+    folders = [BUILD, ROOT / "dist"]
+    folders += [DEV] if parser.parse_args(arguments).all else []
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+COMMANDS = {
+    "demo": demo,
+    "test": test,
+    "headrace": headrace,
+    "setup": setup,
+    "build": build,
+    "generate": generate,
+    "format": format_,
+    "lint": lint,
+    "clean": clean,
+}
+
+
+def _headrace(arguments: Sequence[str], layers: Sequence[provision.Layer]) -> int:
+    """Replaces this process, so that signals and the exit code are the command's own."""
+    building.prepare(layers, configure=False)
+    python_path = os.pathsep.join(filter(None, [str(PYTHON_PACKAGE), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": python_path, "HEADRACE_COMMAND": "./dev headrace"}
+    python = str(VENV / "bin" / "python")
+    sys.stdout.flush()
+    os.execve(python, [python, "-m", "headrace", *arguments], environment)
+
+
+def _parser(name: str, command: object) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=f"./dev {name}", description=command.__doc__)
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words before and after the first --."""
+    words = list(arguments)
+    if "--" not in words:
+        return words, []
+    at = words.index("--")
+    return words[:at], words[at + 1 :]

@@ -1,0 +1,122 @@
+"""What must come from the system: found by looking for it, installed by apt-get where we may."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from devtool.failure import Failure
+from devtool.steps import Step, fresh_log, run_logged, run_steps
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something of the system, the Debian package that has it, and how to see that it is there."""
+
+    what: str
+    package: str
+    present: Callable[[], bool]
+
+
+def _program(*names: str) -> Callable[[], bool]:
+    return lambda: all(shutil.which(name) for name in names)
+
+
+def _header(name: str) -> Callable[[], bool]:
+    def present() -> bool:
+        compiler = shutil.which(os.environ.get("CXX", "c++"))
+        if compiler is None:
+            return False
+        command = [compiler, "-x", "c++", "-std=c++20", "-E", "-include", name, "/dev/null"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+    return present
+
+
+def _can_make_venv() -> bool:
+    """A venv with pip can be made: by ensurepip, else by the pip or virtualenv that is there."""
+    modules = ("ensurepip", "pip", "virtualenv")
+    return any(importlib.util.find_spec(module) for module in modules)
+
+
+COMPILER = Need("a C++ compiler", "g++", _program(os.environ.get("CXX", "c++")))
+VENV = Need("Python's venv", "python3-venv", _can_make_venv)
+BUILD = (COMPILER, VENV)
+
+GOOGLETEST = Need("GoogleTest", "libgtest-dev", _header("gtest/gtest.h"))
+C_COMPILER = Need("a C compiler", "gcc", _program("cc"))
+GIT = Need("git", "git", _program("git"))
+UNIT_TESTS = (*BUILD, GOOGLETEST)
+PYTHON_TESTS = (*BUILD, C_COMPILER, GIT)
+MPI_TESTS = (
+    *PYTHON_TESTS,
+    Need("a Fortran compiler", "gfortran", _program("gfortran")),
+    Need("Debian's MPICH", "mpich", _program("mpiexec.mpich")),
+    Need("Debian's MPICH for compiling", "libmpich-dev", _program("mpicc.mpich")),
+    Need("Debian's Open MPI", "openmpi-bin", _program("mpirun.openmpi")),
+    Need("Debian's Open MPI for compiling", "libopenmpi-dev", _program("mpicc.openmpi")),
+)
+NODE_TESTS = (
+    *MPI_TESTS,
+    Need("network namespaces", "iproute2", _program("ip")),
+    Need("namespaces", "util-linux", _program("unshare", "nsenter")),
+)
+
+
+def ensure(needs: Iterable[Need]) -> None:
+    """Installs what is missing when we are root on Debian, else says what to install.
+
+    Errors: Failure with the one line to run as root.
+    """
+    missing = [need for need in dict.fromkeys(needs) if not need.present()]
+    if not missing:
+        return
+    packages = sorted({need.package for need in missing})
+    line = f"apt-get install --no-install-recommends {' '.join(packages)}"
+    names = ", ".join(need.what for need in missing)
+    if shutil.which("apt-get") is None:
+        raise Failure(
+            f"missing on this machine: {names}",
+            "there is no apt-get to get them with",
+            f"install them by your system's packages (Debian's are {' '.join(packages)})",
+        )
+    if os.geteuid() != 0:
+        raise Failure(
+            f"missing on this machine: {names}",
+            "only root can install Debian packages",
+            f"run this as root and start again:\n\n    {line}\n",
+        )
+    print(f"dev: missing on this machine: {names}; running: {line}", file=sys.stderr)
+    _install(packages)
+    left = [need.what for need in missing if not need.present()]
+    if left:
+        raise Failure(
+            f"still missing: {', '.join(left)}",
+            "apt-get installed its packages but they cannot be found",
+            "check PATH and CXX",
+        )
+
+
+def _install(packages: list[str]) -> None:
+    log = fresh_log("apt-get")
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    hint = "check the network and the package sources of this machine"
+
+    def update() -> None:
+        run_logged(["apt-get", "update"], log, hint, quiet)
+
+    def install() -> None:
+        command = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+        run_logged(command, log, hint, quiet)
+
+    run_steps(
+        [
+            Step("reading Debian's package lists", update, log),
+            Step(f"installing {len(packages)} Debian packages", install, log),
+        ]
+    )
