@@ -64,12 +64,13 @@ class Cursor {
 
   Level& level(int i) { return heap_levels_.empty() ? inline_levels_[i] : heap_levels_[i]; }
   void descend(const Node* node, std::int64_t base, ByteCount position);
-  void set_piece();
-  void advance_pieces(std::int64_t count);
-  std::int64_t regular_pieces(std::int64_t most, std::int64_t& stride);
+  void step_within_piece(ByteCount bytes);
+  void step_over_parts(std::int64_t count);
   template <bool kBounded>
-  StridedRun take(std::int64_t end_offset, ByteCount limit);
-  StridedRun take_within_piece(ByteCount bytes);
+  StridedRun take(ByteCount limit, ByteCount room);
+  template <bool kBounded>
+  StridedRun take_whole_pieces(ByteCount available, ByteCount room);
+  void join_following(StridedRun& run, ByteCount available);
 
   TypePtr type_;
   std::int64_t origin_;

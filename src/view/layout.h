@@ -57,6 +57,7 @@ struct Node {
   }
   /// The part that holds data position `position`, 0 <= position < size.
   std::int64_t part_at(ByteCount position) const {
+    if (position == 0) return 0;
     if (child) return position / child->size;
     return std::upper_bound(starts.begin(), starts.end(), position) - starts.begin() - 1;
   }
@@ -71,7 +72,7 @@ struct Layout {
   ByteCount size() const { return node ? node->size : 0; }
   std::int64_t low() const { return node ? offset + node->low : 0; }
   std::int64_t high() const { return node ? offset + node->high : 0; }
-  Layout moved(std::int64_t by) const { return {offset + by, node}; }
+  Layout moved(std::int64_t by) const { return node ? Layout{offset + by, node} : Layout{}; }
 };
 
 // Combining layouts normalises them: neighbouring pieces join, dense and nested loops merge, loops
@@ -86,6 +87,9 @@ Layout repeat(const Layout& part, std::int64_t count, std::int64_t stride);
 
 /// `part` moved by each of `offsets`.
 Layout place(const Layout& part, std::vector<std::int64_t> offsets);
+
+/// lengths[i] bytes at offsets[i]; lengths may be 0.
+Layout pieces(std::vector<std::int64_t> offsets, std::vector<ByteCount> lengths);
 
 /// All parts, one after the other in data order.
 Layout join(const std::vector<Layout>& parts);

@@ -1,0 +1,108 @@
+#include "view/copy.h"
+
+#include <cstring>
+
+namespace headrace::view {
+namespace {
+
+/// Where pieces come from or go to: the first one, and the distance to the next.
+template <class Byte>
+struct Pieces {
+  Byte* first;
+  std::int64_t stride;
+};
+
+using Target = Pieces<std::byte>;
+using Source = Pieces<const std::byte>;
+
+/// Moves pieces of a length known to the compiler, which makes each a few instructions.
+template <std::size_t kLength>
+void move_fixed(Target to, Source from, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to.first + i * to.stride, from.first + i * from.stride, kLength);
+  }
+}
+
+void move_any(Target to, Source from, ByteCount length, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to.first + i * to.stride, from.first + i * from.stride,
+                static_cast<std::size_t>(length));
+  }
+}
+
+void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
+  switch (count == 1 ? 0 : length) {
+    case 1: return move_fixed<1>(to, from, count);
+    case 2: return move_fixed<2>(to, from, count);
+    case 4: return move_fixed<4>(to, from, count);
+    case 8: return move_fixed<8>(to, from, count);
+    case 12: return move_fixed<12>(to, from, count);
+    case 16: return move_fixed<16>(to, from, count);
+    case 24: return move_fixed<24>(to, from, count);
+    case 32: return move_fixed<32>(to, from, count);
+    default: return move_any(to, from, length, count);
+  }
+}
+
+/// The byte `offset` away from `memory`, which may be null with absolute offsets (MPI_BOTTOM).
+std::byte* address(std::byte* memory, std::int64_t offset) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(memory) +
+                                      static_cast<std::uintptr_t>(offset));
+}
+
+}  // namespace
+
+void PairReader::Rest::step(ByteCount bytes) {
+  within += bytes;
+  if (within < run.length) return;
+  const std::int64_t pieces = within / run.length;
+  within -= pieces * run.length;
+  run.offset += pieces * run.stride;
+  run.count -= pieces;
+}
+
+bool PairReader::next() {
+  if (remaining_ == 0) return false;
+  if (memory_.run.count == 0) memory_ = {memory_cursor_.next(remaining_), 0};
+  if (memory_.run.count == 0) return false;  // the contract was broken: never loop
+  const bool by_file = memory_.holds_whole_pieces_of(file_);
+  const bool by_memory = file_.holds_whole_pieces_of(memory_);
+  ByteCount length = std::min(file_.piece_left(), memory_.piece_left());
+  std::int64_t count = 1;
+  if (by_file && by_memory) {
+    count = std::min(file_.run.count, memory_.run.count);
+  } else if (by_file) {
+    count = std::min(file_.run.count, memory_.piece_left() / length);
+  } else if (by_memory) {
+    count = std::min(memory_.run.count, file_.piece_left() / length);
+  }
+  pairs_ = {.file_offset = file_.offset(),
+            .file_stride = by_file ? file_.run.stride : length,
+            .memory_offset = memory_.offset(),
+            .memory_stride = by_memory ? memory_.run.stride : length,
+            .length = length,
+            .count = count};
+  file_.step(length * count);
+  memory_.step(length * count);
+  remaining_ -= length * count;
+  return true;
+}
+
+void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
+              Cursor& memory_cursor) {
+  PairReader reader(run, memory_cursor);
+  while (reader.next()) {
+    const PiecePairs& pairs = reader.pairs();
+    std::byte* in_window = window.base + (pairs.file_offset - window.offset);
+    std::byte* in_memory = address(memory, pairs.memory_offset);
+    if (direction == Direction::write) {
+      move_pieces({in_window, pairs.file_stride}, {in_memory, pairs.memory_stride}, pairs.length,
+                  pairs.count);
+    } else {
+      move_pieces({in_memory, pairs.memory_stride}, {in_window, pairs.file_stride}, pairs.length,
+                  pairs.count);
+    }
+  }
+}
+
+}  // namespace headrace::view

@@ -1,0 +1,164 @@
+#include "view/cursor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::view {
+namespace {
+
+/// Pieces of an irregular list that are searched for a common stride. Bounds the work that is lost
+/// where a run is cut short.
+constexpr std::int64_t kLongestSearch = 256;
+
+struct Regular {
+  std::int64_t count;
+  std::int64_t stride;
+};
+
+/// How many parts of `node` from `first` on, at most `most` >= 1, are equal pieces one stride apart.
+Regular regular_parts(const Node& node, std::int64_t first, std::int64_t most) {
+  if (node.kind == NodeKind::vector) return {most, node.stride};
+  if (node.kind != NodeKind::blocks || most < 2) return {1, 0};
+  const std::int64_t* offsets = node.offsets.data() + first;
+  const std::int64_t stride = offsets[1] - offsets[0];
+  const std::int64_t end = std::min(most, kLongestSearch);
+  std::int64_t count = 2;
+  while (count < end && offsets[count] - offsets[count - 1] == stride) ++count;
+  return {count, stride};
+}
+
+/// The last part of a monotonic node that begins below `end`, 0 < end.
+std::int64_t last_part_below(const Node& node, std::int64_t end) {
+  if (node.count == 1) return 0;
+  if (node.kind == NodeKind::vector) return std::min(node.count - 1, (end - 1) / node.stride);
+  const auto& offsets = node.offsets;
+  return std::lower_bound(offsets.begin(), offsets.end(), end) - offsets.begin() - 1;
+}
+
+}  // namespace
+
+Cursor::Cursor(TypePtr type, std::int64_t origin, ByteCount data_limit)
+    : type_(std::move(type)), origin_(origin), limit_(data_limit) {
+  if (type_->size() == 0) {
+    limit_ = 0;
+    return;
+  }
+  if (type_->tiled()->depth > kInlineLevels) heap_levels_.resize(type_->tiled()->depth);
+  seek(0);
+}
+
+void Cursor::seek(ByteCount position) {
+  position_ = position;
+  depth_ = 0;
+  descend(type_->tiled().get(), origin_ + type_->layout().offset, position);
+}
+
+/// Makes the piece that holds data position `position` of `node`, placed at `base`, the current one.
+void Cursor::descend(const Node* node, std::int64_t base, ByteCount position) {
+  while (node) {
+    const std::int64_t part = node->part_at(position);
+    level(depth_++) = {node, part, base};
+    base += node->offset_of(part);
+    position -= node->start_of(part);
+    piece_length_ = node->size_of(part);
+    node = node->loop_of(part);
+  }
+  piece_offset_ = base;
+  within_ = position;
+}
+
+void Cursor::step_within_piece(ByteCount bytes) {
+  position_ += bytes;
+  within_ += bytes;
+  if (within_ == piece_length_) step_over_parts(1);
+}
+
+/// Goes on by `count` parts of the innermost loop, all of them pieces, and enters what follows.
+void Cursor::step_over_parts(std::int64_t count) {
+  Level* current = &level(depth_ - 1);
+  current->index += count;
+  while (current->index == current->node->count && depth_ > 1) {
+    --depth_;
+    current = &level(depth_ - 1);
+    ++current->index;
+  }
+  const Node& node = *current->node;
+  within_ = 0;
+  piece_offset_ = current->base + node.offset_of(current->index);
+  piece_length_ = node.size_of(current->index);
+  if (const Node* inner = node.loop_of(current->index)) descend(inner, piece_offset_, 0);
+}
+
+/// Takes whole pieces of the innermost loop: at most `available` bytes, which is one piece at least.
+template <bool kBounded>
+StridedRun Cursor::take_whole_pieces(ByteCount available, ByteCount room) {
+  const Level& innermost = level(depth_ - 1);
+  const std::int64_t most =
+      std::min(innermost.node->count - innermost.index, available / piece_length_);
+  auto [count, stride] = regular_parts(*innermost.node, innermost.index, most);
+  if (kBounded && count > 1) count = std::min(count, (room - piece_length_) / stride + 1);
+  const StridedRun run{piece_offset_, piece_length_, stride, count};
+  position_ += run.bytes();
+  step_over_parts(count);
+  return run;
+}
+
+/// Lengthens a single piece, up to `available` bytes, by the pieces that begin where it ends.
+void Cursor::join_following(StridedRun& run, ByteCount available) {
+  while (run.length < available && peek() == run.offset + run.length) {
+    const ByteCount more = std::min(piece_length_, available - run.length);
+    run.length += more;
+    step_within_piece(more);
+  }
+}
+
+/// The next run of at most `limit` bytes, all of them less than `room` bytes above peek().
+template <bool kBounded>
+StridedRun Cursor::take(ByteCount limit, ByteCount room) {
+  const ByteCount available = std::min({limit, remaining(), room});
+  if (available <= 0) return {};
+  StridedRun run;
+  if (within_ == 0 && available >= piece_length_) {
+    run = take_whole_pieces<kBounded>(std::min(limit, remaining()), room);
+  } else {
+    run = {peek(), std::min(available, piece_length_ - within_), 0, 1};
+    step_within_piece(run.length);
+  }
+  if (run.count == 1) join_following(run, available);
+  return run;
+}
+
+StridedRun Cursor::next(ByteCount limit) { return take<false>(limit, kUnlimited); }
+
+StridedRun Cursor::next_before(std::int64_t end_offset, ByteCount limit) {
+  if (end_offset == kUnlimited || remaining() <= 0) return next(limit);
+  return take<true>(limit, end_offset - peek());
+}
+
+std::int64_t offset_of(const Type& type, std::int64_t origin, ByteCount data_position) {
+  std::int64_t offset = origin + type.layout().offset;
+  for (const Node* node = type.tiled().get(); node;) {
+    const std::int64_t part = node->part_at(data_position);
+    offset += node->offset_of(part);
+    data_position -= node->start_of(part);
+    node = node->loop_of(part);
+  }
+  return offset + data_position;
+}
+
+ByteCount data_below(const Type& type, std::int64_t origin, std::int64_t end_offset) {
+  if (type.size() == 0) return 0;
+  std::int64_t end = end_offset - origin - type.layout().offset;
+  ByteCount below = 0;
+  for (const Node* node = type.tiled().get();;) {
+    if (end <= 0) return below;
+    const std::int64_t part = last_part_below(*node, end);
+    below += node->start_of(part);
+    end -= node->offset_of(part);
+    const Node* inner = node->loop_of(part);
+    if (!inner) return below + std::min(end, node->size_of(part));
+    node = inner;
+  }
+}
+
+}  // namespace headrace::view

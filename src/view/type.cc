@@ -1,0 +1,202 @@
+#include "view/type.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "view/wide.h"
+
+namespace headrace::view {
+namespace {
+
+/// The lowest and the highest displacement at which elements of a type are put.
+struct Spread {
+  Wide low = 0;
+  Wide high = 0;
+
+  void add(Wide displacement, std::int64_t blocklength, std::int64_t extent) {
+    const Wide last = displacement + Wide{blocklength - 1} * extent;
+    const Wide lowest = std::min(displacement, last);
+    const Wide highest = std::max(displacement, last);
+    low = is_empty ? lowest : std::min(low, lowest);
+    high = is_empty ? highest : std::max(high, highest);
+    is_empty = false;
+  }
+
+  bool is_empty = true;
+};
+
+/// Collects the bounds and the size of a composite type. Bounds that were set explicitly hide the
+/// others; the bounds of the others are those of their bytes.
+class Composition {
+ public:
+  /// Adds `count` elements of `type`, put at displacements in `spread`.
+  void add(const Type& type, const Spread& spread, Wide count) {
+    if (count == 0) return;
+    elements_ += count;
+    if (!view::fits(elements_)) return;  // the size might not even fit in 128 bits
+    size_ += count * type.size();
+    if (type.size() > 0) {
+      data_.add(spread.low + type.true_lower_bound(), spread.high + type.true_upper_bound());
+    }
+    if (type.bounds().explicitly_set) {
+      markers_.add(spread.low + type.lower_bound(), spread.high + type.upper_bound());
+    }
+  }
+
+  bool fits() const {
+    return view::fits(elements_) && view::fits(size_) && data_.fits() && markers_.fits();
+  }
+
+  Bounds bounds() const {
+    const Range& range = markers_.is_empty ? data_ : markers_;
+    return {static_cast<std::int64_t>(range.low), static_cast<std::int64_t>(range.high),
+            !markers_.is_empty};
+  }
+
+ private:
+  struct Range {
+    Wide low = 0;
+    Wide high = 0;
+    bool is_empty = true;
+
+    void add(Wide lower, Wide upper) {
+      low = is_empty ? lower : std::min(low, lower);
+      high = is_empty ? upper : std::max(high, upper);
+      is_empty = false;
+    }
+    bool fits() const { return view::fits(low) && view::fits(high); }
+  };
+
+  Wide elements_ = 0;
+  Wide size_ = 0;
+  Range data_;
+  Range markers_;
+};
+
+TypePtr make_type(Layout layout, Bounds bounds) {
+  return std::make_shared<const Type>(std::move(layout), bounds);
+}
+
+/// Blocks of a type that is one piece however often it is repeated.
+Layout contiguous_blocks(std::span<const std::int64_t> blocklengths,
+                         std::span<const std::int64_t> displacements, const Type& old) {
+  std::vector<std::int64_t> offsets(displacements.begin(), displacements.end());
+  std::vector<ByteCount> lengths(blocklengths.begin(), blocklengths.end());
+  for (ByteCount& length : lengths) length *= old.size();
+  return pieces(std::move(offsets), std::move(lengths)).moved(old.layout().offset);
+}
+
+Layout general_blocks(std::span<const std::int64_t> blocklengths,
+                      std::span<const std::int64_t> displacements, const Type& old) {
+  std::map<std::int64_t, Layout> block_of_length;  // equal blocks share a node
+  std::vector<Layout> parts;
+  parts.reserve(blocklengths.size());
+  for (std::size_t i = 0; i < blocklengths.size(); ++i) {
+    if (blocklengths[i] == 0) continue;
+    const auto [entry, is_new] = block_of_length.try_emplace(blocklengths[i]);
+    if (is_new) entry->second = repeat(old.layout(), blocklengths[i], old.extent());
+    parts.push_back(entry->second.moved(displacements[i]));
+  }
+  return join(parts);
+}
+
+}  // namespace
+
+Type::Type(Layout layout, Bounds bounds)
+    : layout_(std::move(layout)), bounds_(bounds), tiled_(tile(layout_, extent())) {
+  granule_ = std::gcd(layout_.offset, extent());
+  if (layout_.node) granule_ = std::gcd(granule_, layout_.node->granule);
+  granule_ = std::max<std::int64_t>(granule_, 1);
+  is_monotonic_ = !tiled_ || tiled_->is_monotonic;
+}
+
+TypePtr make_basic(ByteCount size) {
+  if (!fits(size)) return nullptr;
+  return make_type(bytes(size), {0, size, false});
+}
+
+TypePtr make_contiguous(std::int64_t count, const TypePtr& old) {
+  return make_hvector(1, count, 0, old);
+}
+
+TypePtr make_hvector(std::int64_t count, std::int64_t blocklength, std::int64_t stride,
+                     const TypePtr& old) {
+  if (!old) return nullptr;
+  if (count == 0 || blocklength == 0) return make_type({}, {});
+  Spread spread;
+  spread.add(0, blocklength, old->extent());
+  spread.add(Wide{count - 1} * stride, blocklength, old->extent());
+  Composition composition;
+  composition.add(*old, spread, Wide{count} * blocklength);
+  if (!composition.fits()) return nullptr;
+  const Layout block = repeat(old->layout(), blocklength, old->extent());
+  return make_type(repeat(block, count, stride), composition.bounds());
+}
+
+TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
+                      std::span<const std::int64_t> displacements, const TypePtr& old) {
+  if (!old) return nullptr;
+  Composition composition;
+  Spread spread;
+  Wide elements = 0;
+  for (std::size_t i = 0; i < blocklengths.size(); ++i) {
+    if (blocklengths[i] == 0) continue;
+    spread.add(displacements[i], blocklengths[i], old->extent());
+    elements += blocklengths[i];
+  }
+  composition.add(*old, spread, elements);
+  if (!composition.fits()) return nullptr;
+  Layout layout = old->is_contiguous() ? contiguous_blocks(blocklengths, displacements, *old)
+                                       : general_blocks(blocklengths, displacements, *old);
+  return make_type(std::move(layout), composition.bounds());
+}
+
+TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64_t> displacements,
+                            const TypePtr& old) {
+  if (!old) return nullptr;
+  if (displacements.empty() || blocklength == 0) return make_type({}, {});
+  Spread spread;
+  for (std::int64_t displacement : displacements) {
+    spread.add(displacement, blocklength, old->extent());
+  }
+  Composition composition;
+  composition.add(*old, spread, Wide{blocklength} * std::ssize(displacements));
+  if (!composition.fits()) return nullptr;
+  const Layout block = repeat(old->layout(), blocklength, old->extent());
+  return make_type(place(block, {displacements.begin(), displacements.end()}),
+                   composition.bounds());
+}
+
+TypePtr make_struct(std::span<const std::int64_t> blocklengths,
+                    std::span<const std::int64_t> displacements, std::span<const TypePtr> types) {
+  Composition composition;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!types[i]) return nullptr;
+    if (blocklengths[i] == 0) continue;
+    Spread spread;
+    spread.add(displacements[i], blocklengths[i], types[i]->extent());
+    composition.add(*types[i], spread, blocklengths[i]);
+  }
+  if (!composition.fits()) return nullptr;
+  std::vector<Layout> parts;
+  parts.reserve(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const Type& type = *types[i];
+    const Layout block = repeat(type.layout(), blocklengths[i], type.extent());
+    parts.push_back(block.moved(displacements[i]));
+  }
+  return make_type(join(parts), composition.bounds());
+}
+
+TypePtr make_resized(const TypePtr& old, std::int64_t lower_bound, std::int64_t extent) {
+  const Wide upper_bound = Wide{lower_bound} + extent;
+  if (!old || !fits(lower_bound) || !fits(upper_bound)) return nullptr;
+  return make_type(old->layout(), {lower_bound, static_cast<std::int64_t>(upper_bound), true});
+}
+
+}  // namespace headrace::view
