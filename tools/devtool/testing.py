@@ -94,9 +94,7 @@ def run(groups: Sequence[Group], quick: bool, extra: Sequence[str]) -> int:
     layers = [layer for group in groups for layer in group.layers]
     # Not only when something is installed: a Debian package may be missing in a set-up checkout.
     debian.ensure([*debian.BUILD, *needs])
-    building.prepare(
-        [*provision.BUILD, provision.TEST_TOOLS, *layers], (), targets=building.TESTS
-    )
+    building.prepare([*provision.BUILD, provision.TEST_TOOLS, *layers], (), targets=building.TESTS)
     outcomes = {group.name: _run_group(group, quick, extra) for group in groups}
     return _summary(outcomes)
 
@@ -136,7 +134,7 @@ def _ctest(group: Group, quick: bool, report: Path) -> list[str]:
 
 
 def _bounded(command: Sequence[str], budget: int, quick: bool) -> int | None:
-    """The command's exit code, or None when it had to be ended; nothing it started is left."""
+    """The command's exit code, or None when it had to be ended, with its process group."""
     environment = {**os.environ, **building.tool_environment(), "PYTHONDONTWRITEBYTECODE": "1"}
     if quick:
         environment["HEADRACE_TEST_QUICK"] = "1"
