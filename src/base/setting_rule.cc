@@ -1,0 +1,179 @@
+#include "base/setting_rule.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kPrefix = "HEADRACE_";
+
+/// Smallest number of insertions, deletions and replacements that turn one text into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  for (std::size_t j = 0; j <= to.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i - 1] != to[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+const SettingRule* find_rule(std::span<const SettingRule> rules, std::string_view name) {
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const auto& rule) { return name == rule.name; });
+  return found == rules.end() ? nullptr : &*found;
+}
+
+std::string unknown_variable(std::span<const SettingRule> rules, std::string_view name) {
+  const auto nearest = std::min_element(rules.begin(), rules.end(), [&](auto& a, auto& b) {
+    return edit_distance(name, a.name) < edit_distance(name, b.name);
+  });
+  std::string line = std::string(name) + " is ignored (no setting has this name), ";
+  if (nearest != rules.end() && edit_distance(name, nearest->name) <= name.size() / 4) {
+    return line + "did you mean " + nearest->name + "?";
+  }
+  return line + "docs/reference/settings.md lists them";
+}
+
+/// The number at the beginning of `text`, which is cut off; none where there is no such number.
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+/// The factor a unit stands for, or none.
+std::optional<std::int64_t> unit_factor(std::string_view unit) {
+  std::string lower;
+  for (const char c : unit) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (lower.empty() || lower == "b") return 1;
+  const auto rest = lower.substr(1);
+  if (!rest.empty() && rest != "b" && rest != "ib") return std::nullopt;
+  switch (lower[0]) {
+    case 'k':
+      return std::int64_t{1} << 10;
+    case 'm':
+      return std::int64_t{1} << 20;
+    case 'g':
+      return std::int64_t{1} << 30;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string size_text(ByteCount size) {
+  const char* const units[] = {"", "k", "m", "g"};
+  int unit = 0;
+  while (unit < 3 && size != 0 && size % 1024 == 0) {
+    size /= 1024;
+    ++unit;
+  }
+  return std::to_string(size) + units[unit];
+}
+
+}  // namespace
+
+Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
+                     std::vector<std::string>& problems) {
+  Settings settings;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::size_t equals = entry.find('=');
+    if (!entry.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    const std::string name(entry.substr(0, equals));
+    const std::string value(entry.substr(equals + 1));
+    const SettingRule* const rule = find_rule(rules, name);
+    if (rule == nullptr) {
+      problems.push_back(unknown_variable(rules, name));
+    } else if (rule->apply != nullptr && !value.empty()) {
+      const std::string problem = rule->apply(value, settings);
+      if (problem.empty()) continue;
+      problems.push_back(name + "='" + value + "' " + problem + ", the default " +
+                         rule->default_text + " is used");
+    }
+  }
+  return settings;
+}
+
+const Settings& settings() {
+  static const Settings& read = [] {
+    std::vector<std::string> ignored;
+    return *new Settings(read_settings(environ, ignored));  // never destroyed: usable during exit
+  }();
+  return read;
+}
+
+const std::vector<std::string>& settings_problems() {
+  static const std::vector<std::string>& found = [] {
+    auto* const problems = new std::vector<std::string>;
+    read_settings(environ, *problems);
+    return *problems;
+  }();
+  return found;
+}
+
+std::string read_boolean(const std::string& text, bool& value) {
+  for (const char* const yes : {"1", "yes", "true", "on"}) {
+    if (strcasecmp(text.c_str(), yes) == 0) {
+      value = true;
+      return {};
+    }
+  }
+  for (const char* const no : {"0", "no", "false", "off"}) {
+    if (strcasecmp(text.c_str(), no) == 0) {
+      value = false;
+      return {};
+    }
+  }
+  return "is neither yes nor no (write 1 or 0)";
+}
+
+std::string read_integer(const std::string& text, std::int64_t minimum, std::int64_t maximum,
+                         std::int64_t& value) {
+  std::string_view rest = text;
+  const auto number = take_number(rest);
+  if (!number || !rest.empty()) return "is not a whole number (write digits only)";
+  if (*number < minimum || *number > maximum) {
+    return "is out of range (" + std::to_string(minimum) + " to " + std::to_string(maximum) + ")";
+  }
+  value = *number;
+  return {};
+}
+
+std::string read_size(const std::string& text, ByteCount minimum, ByteCount maximum,
+                      ByteCount& value) {
+  std::string_view rest = text;
+  const auto number = take_number(rest);
+  const auto factor = number ? unit_factor(rest) : std::nullopt;
+  if (!factor) return "is not a size (write digits and k, m or g, such as 512k)";
+  ByteCount bytes = 0;
+  if (__builtin_mul_overflow(*number, *factor, &bytes) || bytes < minimum || bytes > maximum) {
+    return "is out of range (" + size_text(minimum) + " to " + size_text(maximum) + ")";
+  }
+  value = bytes;
+  return {};
+}
+
+std::string not_among(std::span<const char* const> names) {
+  std::string text = "is not known (write ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text + ")";
+}
+
+}  // namespace headrace

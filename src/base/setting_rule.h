@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/settings.h"
+#include "base/types.h"
+
+namespace headrace {
+
+/// How one HEADRACE_* variable is read. The generated settings.cc holds a table of these.
+struct SettingRule {
+  const char* name;
+  const char* default_text;  ///< as a user would write it
+  /// Stores the value of `text`, or returns why it cannot and what may be written. Null for a
+  /// variable that this library does not read but knows.
+  std::string (*apply)(const std::string& text, Settings& settings);
+};
+
+/// The settings that `environment` asks for; see read_settings.
+Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
+                     std::vector<std::string>& problems);
+
+// Readers of one value: they store it and return "", or leave `value` and return the rest of a
+// sentence that begins with the text, such as "is not a size (...)".
+
+std::string read_boolean(const std::string& text, bool& value);
+std::string read_integer(const std::string& text, std::int64_t minimum, std::int64_t maximum,
+                         std::int64_t& value);
+/// In bytes; the suffixes k, m and g (also written kb, KiB, ...) are powers of 1024.
+std::string read_size(const std::string& text, ByteCount minimum, ByteCount maximum,
+                      ByteCount& value);
+
+/// "none of a, b, c"
+std::string not_among(std::span<const char* const> names);
+
+template <class Enum>
+std::string read_choice(const std::string& text,
+                        std::initializer_list<std::pair<const char*, Enum>> choices, Enum& value) {
+  std::vector<const char*> names;
+  for (const auto& [name, meaning] : choices) {
+    if (text == name) {
+      value = meaning;
+      return {};
+    }
+    names.push_back(name);
+  }
+  return not_among(names);
+}
+
+}  // namespace headrace

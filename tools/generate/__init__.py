@@ -1,0 +1,1 @@
+"""Writes the repository's generated files from spec/ and the MPI standard's own description."""

@@ -1,0 +1,100 @@
+"""spec/settings.toml -> struct Settings, its reader, and the reference page."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.generate.rendering import Output, SpecError, render
+
+SIZE_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+CPP_TYPES = {"boolean": "bool", "size": "ByteCount", "integer": "std::int64_t"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One entry of spec/settings.toml; see there for the meaning of each field."""
+
+    name: str
+    type: str
+    default: str
+    doc: str
+    member: str = ""
+    minimum: str = "0"
+    maximum: str = ""
+    enum: str = ""
+    values: list[str] = field(default_factory=list)
+
+    @property
+    def cpp_type(self) -> str:
+        return self.enum or CPP_TYPES[self.type]
+
+    @property
+    def cpp_default(self) -> str:
+        if self.type == "boolean":
+            return "true" if self.default == "1" else "false"
+        if self.type == "choice":
+            return f"{self.enum}::{self.default}"
+        return str(self.number(self.default))
+
+    @property
+    def bounds(self) -> str:
+        """Smallest and largest value, as two C++ arguments."""
+        return f"{self.number(self.minimum)}, {self.number(self.maximum)}"
+
+    @property
+    def accepted(self) -> str:
+        """What may be written, for the reference page."""
+        if self.type == "boolean":
+            return "`1`, `yes`, `true`, `on` or `0`, `no`, `false`, `off`"
+        if self.type == "choice":
+            return ", ".join(f"`{value}`" for value in self.values)
+        if self.type == "size":
+            return f"a size from `{self.minimum}` to `{self.maximum}`, for example `512k`, `2m`"
+        if self.type == "integer":
+            return f"a whole number from {self.minimum} to {self.maximum}"
+        return "a path"
+
+    def number(self, text: str) -> int:
+        found = re.fullmatch(r"(\d+)([kmg]?)", text)
+        if not found:
+            raise SpecError(f"spec/settings.toml: {self.name}: '{text}' is not a number")
+        return int(found[1]) * SIZE_UNITS[found[2]]
+
+
+def read(path: Path) -> list[Setting]:
+    """All settings, in the order of the file."""
+    settings = [Setting(**entry) for entry in tomllib.loads(path.read_text())["setting"]]
+    for setting in settings:
+        if setting.type not in (*CPP_TYPES, "choice", "text"):
+            raise SpecError(f"{path.name}: {setting.name} has the unknown type '{setting.type}'")
+        if setting.type == "choice" and setting.default not in setting.values:
+            raise SpecError(f"{path.name}: the default of {setting.name} is none of its values")
+        if setting.type == "text" and setting.member:
+            raise SpecError(f"{path.name}: {setting.name} is text, which the library does not read")
+    return settings
+
+
+def enums(settings: list[Setting]) -> dict[str, list[str]]:
+    """The enums of all choices; two settings may share one when their values agree."""
+    found: dict[str, list[str]] = {}
+    for setting in settings:
+        if setting.enum and found.setdefault(setting.enum, setting.values) != setting.values:
+            raise SpecError(f"spec/settings.toml: two lists of values for {setting.enum}")
+    return found
+
+
+def outputs(spec: Path) -> list[Output]:
+    settings = read(spec / "settings.toml")
+    values = {
+        "settings": settings,
+        "members": [setting for setting in settings if setting.member],
+        "enums": enums(settings),
+    }
+    return [
+        render("settings.h.j2", "src/base/settings.h", **values),
+        render("settings.cc.j2", "src/base/settings.cc", **values),
+        render("settings.md.j2", "docs/reference/settings.md", **values),
+    ]
