@@ -7,8 +7,6 @@
 #include <climits>
 #include <ctime>
 
-#include "topo/node.h"
-
 namespace headrace::exchange {
 namespace {
 
@@ -19,9 +17,6 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
 }
 
 }  // namespace
-
-// Spinning pays only where the peer runs at the same time on another core.
-const int Event::spins_ = topo::usable_cores() > 1 ? 300 : 0;
 
 void Event::pause() {
 #if defined(__x86_64__) || defined(__i386__)

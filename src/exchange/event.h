@@ -7,6 +7,13 @@
 
 namespace headrace::exchange {
 
+/// How a rank waits: `spins` looks before it sleeps (0 where ranks outnumber cores), and whose
+/// messages to keep moving while it does.
+struct Waiter {
+  Messenger& messenger;
+  int spins = 0;
+};
+
 /// A count in shared memory that ranks of one node wait on: whoever changes what others may wait for
 /// calls signal(); a waiting rank spins briefly, then sleeps in the kernel (futex(2)), so that ranks
 /// may outnumber cores.
@@ -15,11 +22,11 @@ class Event {
   void signal();
 
   /// Returns once `ready()` is true. Everything that can make it true must be followed by signal().
-  /// Wakes now and then to let the MPI library progress the program's own messages through
-  /// `messenger`: a peer may be unable to come before a message of this rank has gone out.
+  /// Wakes now and then to let the MPI library progress the program's own messages: a peer may be
+  /// unable to come before a message of this rank has gone out.
   template <class Ready>
-  void wait(Messenger& messenger, Ready ready) {
-    for (int spin = 0; spin < spins_; ++spin) {
+  void wait(const Waiter& waiter, Ready ready) {
+    for (int spin = 0; spin < waiter.spins; ++spin) {
       if (ready()) return;
       pause();
     }
@@ -29,7 +36,7 @@ class Event {
       if (ready()) return;
       sleep(seen, nanoseconds);
       if (ready()) return;
-      messenger.progress();
+      waiter.messenger.progress();
       if (nanoseconds < longest_sleep) nanoseconds *= 2;
     }
   }
@@ -37,7 +44,6 @@ class Event {
  private:
   static constexpr std::int64_t shortest_sleep = 50'000;
   static constexpr std::int64_t longest_sleep = 5'000'000;
-  static const int spins_;
 
   static void pause();
   void sleep(std::uint32_t seen, std::int64_t nanoseconds);

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "exchange/event.h"
+
+namespace headrace::exchange {
+
+/// What one rank tells the others of its node in one round.
+using Values = std::array<std::int64_t, 12>;
+
+/// A round's values of one rank, in shared memory.
+struct alignas(64) Post {
+  std::atomic<std::uint64_t> round;  ///< the last round posted here, 0 for none
+  Values values;
+};
+
+/// Posts are kept for this many rounds, so that a rank that need not read a round can run ahead.
+inline constexpr std::uint64_t board_depth = 4;
+
+/// Lets the ranks of one node tell each other a few numbers, round by round. Posting waits for
+/// nobody (unless a rank is board_depth rounds ahead of the slowest); reading a round waits until all
+/// have posted it. All ranks must post the same rounds in the same order.
+///
+/// A rank is done reading round r when it has posted r + 1. So before round r + board_depth overwrites
+/// it, post() waits until all ranks have posted r + 1.
+class Board {
+ public:
+  /// `posts` holds board_depth * ranks entries in shared memory, zeroed when new; `round` is the last
+  /// round that was used there.
+  Board(Event& event, std::span<Post> posts, int rank, int ranks, std::uint64_t round)
+      : event_(event), posts_(posts), rank_(rank), ranks_(ranks), round_(round) {}
+
+  /// Posts this rank's values and returns the round's number.
+  std::uint64_t post(const Waiter& waiter, const Values& values);
+
+  /// Waits until all ranks have posted the current round. Afterwards values_of() may be read until
+  /// this rank's next post().
+  void wait_for_all(const Waiter& waiter);
+  const Values& values_of(int rank) const { return entry(round_, rank).values; }
+
+  std::uint64_t round() const { return round_; }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+ private:
+  Post& entry(std::uint64_t round, int rank) const {
+    return posts_[(round % board_depth) * static_cast<std::uint64_t>(ranks_) +
+                  static_cast<std::uint64_t>(rank)];
+  }
+  bool all_have_posted(std::uint64_t round) const;
+
+  Event& event_;
+  std::span<Post> posts_;
+  int rank_;
+  int ranks_;
+  std::uint64_t round_;
+};
+
+}  // namespace headrace::exchange

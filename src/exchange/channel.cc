@@ -1,0 +1,126 @@
+#include "exchange/channel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "exchange/messages.h"
+#include "exchange/node_team.h"
+
+namespace headrace::exchange {
+namespace {
+
+void merge_values(Values& into, const Values& from, std::span<const Combine> ways) {
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    switch (ways[i]) {
+      case Combine::min: into[i] = std::min(into[i], from[i]); break;
+      case Combine::max: into[i] = std::max(into[i], from[i]); break;
+      case Combine::sum: into[i] += from[i]; break;
+    }
+  }
+}
+
+}  // namespace
+
+Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
+    : team_(std::move(team)), id_(id) {
+  SharedMemory* memory = team_->memory();
+  if (memory == nullptr) return;
+  std::byte* place = memory->base() + team_->layout().channel_offset(id);
+  control_ = reinterpret_cast<Control*>(place);
+  const auto ranks = static_cast<std::size_t>(team_->node_size());
+  auto* posts = reinterpret_cast<Post*>(place + sizeof(Control));
+  board_.emplace(control_->event, std::span<Post>(posts, board_depth * ranks), team_->node_rank(),
+                 team_->node_size(), round);
+}
+
+Channel::~Channel() { team_->close_channel(id_, board_ ? board_->round() : 0); }
+
+int Channel::rank() const { return team_->rank(); }
+int Channel::size() const { return team_->size(); }
+int Channel::node_rank() const { return team_->node_rank(); }
+int Channel::node_size() const { return team_->node_size(); }
+int Channel::node_count() const { return team_->node_count(); }
+Waiter Channel::waiter() const { return {team_->messenger(), team_->spins()}; }
+
+Error Channel::combine(Values& values, std::span<const Combine> ways) {
+  if (!board_) return combine_between_nodes(values, ways);
+  const Waiter waiter = this->waiter();
+  const std::uint64_t round = board_->post(waiter, values);
+  const auto merge_node = [&] {
+    board_->wait_for_all(waiter);
+    values = board_->values_of(0);
+    for (int i = 1; i < board_->ranks(); ++i) merge_values(values, board_->values_of(i), ways);
+  };
+  if (team_->node_count() == 1) {
+    merge_node();
+    return {};
+  }
+  Published& published = control_->published[round % board_depth];
+  if (team_->is_leader()) {
+    merge_node();
+    Error error = combine_between_nodes(values, ways);
+    published.values = values;
+    published.failed = error ? 1 : 0;
+    published.round.store(round, std::memory_order_release);
+    control_->event.signal();
+    return error;
+  }
+  control_->event.wait(waiter, [&] {
+    return published.round.load(std::memory_order_acquire) >= round;
+  });
+  values = published.values;
+  if (published.failed == 0) return {};
+  return {ErrorClass::other, 0,
+          "the nodes of this file cannot reach each other (a message failed), see the messages of "
+          "the MPI library"};
+}
+
+Error Channel::combine_between_nodes(Values& values, std::span<const Combine> ways) {
+  if (team_->node_count() == 1) return {};
+  const auto merge = [ways](std::span<std::byte> into, std::span<const std::byte> from) {
+    Values a;
+    Values b;
+    std::memcpy(&a, into.data(), sizeof a);
+    std::memcpy(&b, from.data(), sizeof b);
+    merge_values(a, b, ways);
+    std::memcpy(into.data(), &a, sizeof a);
+  };
+  return reduce_to_all(team_->messenger(), id_, team_->leaders(), team_->leader_index(),
+                       std::as_writable_bytes(std::span(values)), merge);
+}
+
+Error Channel::barrier() {
+  Values none{};
+  return combine(none, {});
+}
+
+std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
+  SharedMemory* memory = team_->memory();
+  if (memory == nullptr) return std::nullopt;
+  const std::optional<std::size_t> place = team_->slot_pool().take(size);
+  if (!place) return std::nullopt;
+  const std::size_t offset = team_->layout().slots_offset() + *place;
+  if (!memory->commit(offset, size)) {
+    team_->slot_pool().give_back(*place, size);
+    return std::nullopt;
+  }
+  return slots_at(static_cast<std::int64_t>(offset), size);
+}
+
+SlotMemory Channel::slots_at(std::int64_t offset, std::size_t size) const {
+  return {team_->memory()->base() + offset, offset, size};
+}
+
+void Channel::return_slots(const SlotMemory& slots) {
+  const auto offset = static_cast<std::size_t>(slots.offset);
+  team_->memory()->release(offset, slots.size);
+  team_->slot_pool().give_back(offset - team_->layout().slots_offset(), slots.size);
+}
+
+void Channel::note_failed_write(int system_error) {
+  if (control_ == nullptr) return;
+  control_->last_system_error.store(system_error, std::memory_order_relaxed);
+  control_->failed_writes.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace headrace::exchange

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "exchange/board.h"
+#include "exchange/control.h"
+
+namespace headrace::exchange {
+
+class NodeTeam;
+
+/// How values of several ranks become one.
+enum class Combine { min, max, sum };
+
+/// A part of the node's shared memory for staging.
+struct SlotMemory {
+  std::byte* base = nullptr;
+  std::int64_t offset = -1;  ///< in the node's shared memory: what other ranks need to find it
+  std::size_t size = 0;
+};
+
+/// What the ranks of a team use to work on one open file. All its collective functions must be
+/// called by all ranks in the same order; two channels are independent, so that several threads may
+/// each work on a file of their own.
+class Channel {
+ public:
+  Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  int rank() const;
+  int size() const;
+  int node_rank() const;
+  int node_size() const;
+  int node_count() const;
+  Waiter waiter() const;
+
+  /// Collective: values[i] becomes the combination of all ranks' values[i] by ways[i], on all ranks.
+  /// Values without a way are undefined afterwards. Nobody returns before all have called.
+  Error combine(Values& values, std::span<const Combine> ways);
+  Error barrier();
+
+  /// The node's board, for rounds among the ranks of a node only. Null where this rank is alone.
+  Board* board() { return board_ ? &*board_ : nullptr; }
+  /// Null where this rank is alone on its node.
+  Control* control() { return control_; }
+
+  /// The leader's call: memory for staging slots from the node's budget, or none.
+  std::optional<SlotMemory> reserve_slots(std::size_t size);
+  /// The same memory as the leader's `offset` names it.
+  SlotMemory slots_at(std::int64_t offset, std::size_t size) const;
+  /// The leader's call, when nobody uses them any more.
+  void return_slots(const SlotMemory& slots);
+
+  /// Tells the node that a write failed, so that all learn of it at the next sync or close.
+  void note_failed_write(int system_error);
+
+ private:
+  Error combine_between_nodes(Values& values, std::span<const Combine> ways);
+
+  std::shared_ptr<NodeTeam> team_;
+  int id_;
+  Control* control_ = nullptr;
+  std::optional<Board> board_;
+};
+
+}  // namespace headrace::exchange

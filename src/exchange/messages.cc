@@ -1,0 +1,34 @@
+#include "exchange/messages.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace::exchange {
+
+Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
+                                         std::span<const std::byte> mine) {
+  const int size = messenger.size();
+  const int rank = messenger.rank();
+  const std::size_t block = mine.size();
+  // Block i of `rotated` belongs to rank (rank + i) % size.
+  std::vector<std::byte> rotated(block * static_cast<std::size_t>(size));
+  std::ranges::copy(mine, rotated.begin());
+  for (int have = 1; have < size; have *= 2) {
+    const std::size_t bytes = block * static_cast<std::size_t>(std::min(have, size - have));
+    const std::span<std::byte> all(rotated);
+    const int to = (rank - have + size) % size;
+    const int from = (rank + have) % size;
+    if (Error error = messenger.exchange(tag, to, all.first(bytes), from,
+                                         all.subspan(block * static_cast<std::size_t>(have), bytes))) {
+      return error;
+    }
+  }
+  std::vector<std::byte> in_order(rotated.size());
+  for (int i = 0; i < size; ++i) {
+    std::memcpy(in_order.data() + block * static_cast<std::size_t>((rank + i) % size),
+                rotated.data() + block * static_cast<std::size_t>(i), block);
+  }
+  return in_order;
+}
+
+}  // namespace headrace::exchange

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "exchange/messenger.h"
+
+namespace headrace::exchange {
+
+/// Collective: every rank gives `mine` (equally long everywhere) and gets all ranks' blocks in rank
+/// order. Bruck's algorithm: ceil(log2 P) rounds (Bruck et al., IEEE TPDS 8(11), 1997).
+Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
+                                         std::span<const std::byte> mine);
+
+/// Collective over `members` (rank numbers; `index` is the caller's place): calls
+/// `merge(into, from)` with each pair of blocks along a binomial tree to member 0, then hands the
+/// result down the same tree. `block` is replaced by the result on all members.
+template <class Merge>
+Error reduce_to_all(Messenger& messenger, int tag, std::span<const int> members, int index,
+                    std::span<std::byte> block, Merge merge) {
+  const int count = static_cast<int>(members.size());
+  std::vector<std::byte> incoming(block.size());
+  int step = 1;
+  for (; step < count && index % (2 * step) == 0; step *= 2) {
+    if (index + step >= count) continue;
+    if (Error error = messenger.exchange(tag, -1, {}, members[index + step], incoming)) return error;
+    merge(block, std::span<const std::byte>(incoming));
+  }
+  if (index != 0) {
+    const int parent = members[index - step];
+    if (Error error = messenger.exchange(tag, parent, block, -1, {})) return error;
+    if (Error error = messenger.exchange(tag, -1, {}, parent, block)) return error;
+  }
+  for (step /= 2; step > 0; step /= 2) {
+    if (index + step >= count) continue;
+    if (Error error = messenger.exchange(tag, members[index + step], block, -1, {})) return error;
+  }
+  return {};
+}
+
+}  // namespace headrace::exchange

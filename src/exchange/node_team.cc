@@ -1,0 +1,108 @@
+#include "exchange/node_team.h"
+
+#include <algorithm>
+
+#include "topo/node.h"
+
+namespace headrace::exchange {
+namespace {
+
+constexpr std::size_t page = 4096;
+
+constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Looks at shared memory before a rank sleeps: some tens of microseconds. Pays only where all ranks
+/// of the node can run at the same time.
+constexpr int spins_with_a_core_each = 1000;
+
+}  // namespace
+
+MemoryLayout::MemoryLayout(int node_size, std::size_t slot_bytes)
+    : channel_bytes_(round_up(
+          sizeof(Control) + board_depth * static_cast<std::size_t>(node_size) * sizeof(Post), page)),
+      slot_bytes_(slot_bytes) {}
+
+std::size_t MemoryLayout::channel_offset(int id) const {
+  return page + static_cast<std::size_t>(id) * channel_bytes_;
+}
+
+std::size_t MemoryLayout::slots_offset() const {
+  return round_up(channel_offset(most_channels), std::size_t{1} << 21);
+}
+
+NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_ranks,
+                   std::vector<int> leaders, std::unique_ptr<SharedMemory> memory,
+                   std::size_t slot_bytes, std::string failure)
+    : messenger_(std::move(messenger)),
+      node_ranks_(std::move(node_ranks)),
+      leaders_(std::move(leaders)),
+      memory_(std::move(memory)),
+      layout_(static_cast<int>(node_ranks_.size()), slot_bytes),
+      slot_pool_(slot_bytes),
+      failure_(std::move(failure)),
+      in_use_(MemoryLayout::most_channels, false),
+      committed_(MemoryLayout::most_channels, false),
+      rounds_(MemoryLayout::most_channels, 0) {
+  const auto place_in = [](const std::vector<int>& ranks, int rank) {
+    return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin());
+  };
+  node_rank_ = place_in(node_ranks_, rank());
+  leader_index_ = place_in(leaders_, rank());
+  if (node_size() <= topo::node_cores()) spins_ = spins_with_a_core_each;
+}
+
+void NodeTeam::open_root() {
+  in_use_[0] = true;
+  // The root channel must not keep its own team alive.
+  root_ = std::make_unique<Channel>(std::shared_ptr<NodeTeam>(std::shared_ptr<void>(), this), 0, 0);
+}
+
+int NodeTeam::take_free_id() {
+  const std::lock_guard lock(mutex_);
+  const int most = std::min(MemoryLayout::most_channels, messenger_->largest_tag());
+  for (int id = 1; id < most; ++id) {
+    if (!in_use_[static_cast<std::size_t>(id)]) return id;
+  }
+  return -1;
+}
+
+Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
+  // The first rank chooses. A place that is free there is free everywhere or about to be: closing a
+  // file is collective, and boards go on counting.
+  Values values{rank() == 0 ? take_free_id() : -1};
+  constexpr Combine choose[] = {Combine::max};
+  if (Error error = root_->combine(values, choose)) return error;
+  const auto id = static_cast<int>(values[0]);
+  if (id < 0) {
+    return Error{ErrorClass::no_memory, 0,
+                 "cannot open another file (" + std::to_string(MemoryLayout::most_channels - 1) +
+                     " are open on this communicator), close some first"};
+  }
+  const auto place = static_cast<std::size_t>(id);
+  bool ready = true;
+  if (memory_ != nullptr && is_leader() && !committed_[place]) {
+    ready = memory_->commit(layout_.channel_offset(id), layout_.channel_bytes());
+    committed_[place] = ready;
+  }
+  values[0] = ready ? 0 : 1;
+  if (Error error = root_->combine(values, choose)) return error;
+  if (values[0] != 0) {
+    return Error{ErrorClass::no_memory, 0,
+                 "cannot open another file (no shared memory is left on a node), close some files "
+                 "or start fewer ranks a node"};
+  }
+  const std::lock_guard lock(mutex_);
+  in_use_[place] = true;
+  return std::make_unique<Channel>(
+      std::static_pointer_cast<NodeTeam>(shared_from_this()), id, rounds_[place]);
+}
+
+void NodeTeam::close_channel(int id, std::uint64_t round) {
+  const std::lock_guard lock(mutex_);
+  in_use_[static_cast<std::size_t>(id)] = false;
+  rounds_[static_cast<std::size_t>(id)] = round;
+}
+
+}  // namespace headrace::exchange

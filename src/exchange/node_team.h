@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exchange/channel.h"
+#include "exchange/shared_memory.h"
+#include "exchange/slot_pool.h"
+#include "exchange/team.h"
+
+namespace headrace::exchange {
+
+/// Where the parts of a node's shared memory lie: the secret, then a control block and posts for each
+/// channel, then the staging slots.
+class MemoryLayout {
+ public:
+  MemoryLayout(int node_size, std::size_t slot_bytes);
+
+  std::size_t channel_bytes() const { return channel_bytes_; }
+  std::size_t channel_offset(int id) const;
+  std::size_t slots_offset() const;
+  std::size_t total() const { return slots_offset() + slot_bytes_; }
+
+  /// Files that may be open on one communicator at a time.
+  static constexpr int most_channels = 4096;
+
+ private:
+  std::size_t channel_bytes_;
+  std::size_t slot_bytes_;
+};
+
+/// The team as it is on one rank.
+class NodeTeam : public Team {
+ public:
+  NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_ranks,
+           std::vector<int> leaders, std::unique_ptr<SharedMemory> memory, std::size_t slot_bytes,
+           std::string failure);
+
+  int rank() const override { return messenger_->rank(); }
+  int size() const override { return messenger_->size(); }
+  int node_count() const override { return static_cast<int>(leaders_.size()); }
+  const std::string& shared_memory_failure() const override { return failure_; }
+  Result<std::unique_ptr<Channel>> open_channel() override;
+
+  /// Makes the channel that all others are agreed on through. Call once.
+  void open_root();
+
+  Messenger& messenger() { return *messenger_; }
+  const std::vector<int>& leaders() const { return leaders_; }
+  int node_rank() const { return node_rank_; }
+  int node_size() const { return static_cast<int>(node_ranks_.size()); }
+  bool is_leader() const { return node_rank_ == 0; }
+  /// This rank's place among the leaders; call on leaders only.
+  int leader_index() const { return leader_index_; }
+  int spins() const { return spins_; }
+
+  SharedMemory* memory() { return memory_.get(); }
+  const MemoryLayout& layout() const { return layout_; }
+  SlotPool& slot_pool() { return slot_pool_; }
+
+  /// Called by a channel that ends: its place may be used again.
+  void close_channel(int id, std::uint64_t round);
+
+ private:
+  int take_free_id();
+
+  std::unique_ptr<Messenger> messenger_;
+  std::vector<int> node_ranks_;
+  std::vector<int> leaders_;
+  int node_rank_ = 0;
+  int leader_index_ = 0;
+  int spins_ = 0;
+  std::unique_ptr<SharedMemory> memory_;
+  MemoryLayout layout_;
+  SlotPool slot_pool_;
+  std::string failure_;
+
+  std::mutex mutex_;  ///< guards what follows
+  std::vector<bool> in_use_;
+  std::vector<bool> committed_;
+  std::vector<std::uint64_t> rounds_;  ///< where each channel's board goes on
+
+  std::unique_ptr<Channel> root_;  ///< last: its end uses the members above
+};
+
+}  // namespace headrace::exchange

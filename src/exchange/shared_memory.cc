@@ -1,0 +1,106 @@
+#include "exchange/shared_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace headrace::exchange {
+namespace {
+
+bool draw_secret(std::uint64_t (&secret)[2]) {
+  return getrandom(secret, sizeof secret, 0) == static_cast<ssize_t>(sizeof secret);
+}
+
+}  // namespace
+
+Error SharedMemory::map(std::size_t size) {
+  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
+  if (base == MAP_FAILED) return system_failure(errno, "cannot map shared memory");
+  base_ = static_cast<std::byte*>(base);
+  size_ = size;
+  return {};
+}
+
+Result<std::unique_ptr<SharedMemory>> SharedMemory::make(SharedMemoryKind kind, std::size_t size) {
+  std::unique_ptr<SharedMemory> memory(new SharedMemory);
+  SharedMemoryTicket& ticket = memory->ticket_;
+  if (!draw_secret(ticket.secret)) return system_failure(errno, "cannot draw a random number");
+  if (kind == SharedMemoryKind::memfd) {
+    memory->descriptor_ = memfd_create("headrace", MFD_CLOEXEC);
+  } else {
+    std::snprintf(ticket.name, sizeof ticket.name, "/headrace-%016llx%016llx",
+                  static_cast<unsigned long long>(ticket.secret[0]),
+                  static_cast<unsigned long long>(ticket.secret[1]));
+    memory->descriptor_ = shm_open(ticket.name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (memory->descriptor_ < 0) ticket.name[0] = '\0';
+  }
+  if (memory->descriptor_ < 0) return system_failure(errno, "cannot make shared memory");
+  ticket.size = size;
+  ticket.process = getpid();
+  ticket.descriptor = memory->descriptor_;
+  if (ftruncate(memory->descriptor_, static_cast<off_t>(size)) != 0) {
+    return system_failure(errno, "cannot size shared memory");
+  }
+  if (Error error = memory->map(size)) return error;
+  if (!memory->commit(0, secret_bytes)) {
+    return system_failure(ENOSPC, "cannot get shared memory");
+  }
+  std::memcpy(memory->base_, ticket.secret, sizeof ticket.secret);
+  return memory;
+}
+
+Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const SharedMemoryTicket& ticket) {
+  std::unique_ptr<SharedMemory> memory(new SharedMemory);
+  if (ticket.name[0] != '\0') {
+    memory->descriptor_ = shm_open(ticket.name, O_RDWR, 0);
+  } else {
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%lld/fd/%lld", static_cast<long long>(ticket.process),
+                  static_cast<long long>(ticket.descriptor));
+    memory->descriptor_ = ::open(path, O_RDWR | O_CLOEXEC);
+  }
+  if (memory->descriptor_ < 0) return system_failure(errno, "cannot open another rank's memory");
+  // The size first: a wrong object could be shorter than what is mapped, and touching it a SIGBUS.
+  struct stat status{};
+  if (fstat(memory->descriptor_, &status) != 0 || status.st_size != static_cast<off_t>(ticket.size)) {
+    return system_failure(ESTALE, "cannot open another rank's memory");
+  }
+  if (Error error = memory->map(ticket.size)) return error;
+  if (std::memcmp(memory->base_, ticket.secret, sizeof ticket.secret) != 0) {
+    return system_failure(ESTALE, "cannot open another rank's memory");
+  }
+  return memory;
+}
+
+SharedMemory::~SharedMemory() {
+  unlink();
+  if (base_ != nullptr) munmap(base_, size_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+bool SharedMemory::commit(std::size_t offset, std::size_t len) {
+  int failed = 0;
+  do {
+    failed = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(len));
+  } while (failed == EINTR);
+  return failed == 0;
+}
+
+void SharedMemory::release(std::size_t offset, std::size_t len) {
+  fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+            static_cast<off_t>(len));
+}
+
+void SharedMemory::unlink() {
+  if (ticket_.name[0] == '\0') return;
+  shm_unlink(ticket_.name);
+  ticket_.name[0] = '\0';
+}
+
+}  // namespace headrace::exchange

@@ -1,0 +1,61 @@
+#include "plan/windows.h"
+
+#include <algorithm>
+
+namespace headrace::plan {
+
+Windows::Windows(std::span<const RankRange> ranges, ByteCount window_size)
+    : window_size_(window_size) {
+  for (const RankRange& range : ranges) {
+    if (range.bytes > 0) ranges_.push_back(range);
+  }
+  std::vector<RankRange> sorted = ranges_;
+  std::ranges::sort(sorted, {}, &RankRange::begin);
+  for (const RankRange& range : sorted) {
+    const FileOffset begin = range.begin / window_size * window_size;
+    const FileOffset end = (range.end + window_size - 1) / window_size * window_size;
+    if (stretches_.empty() ||
+        begin > stretches_.back().begin + stretches_.back().number * window_size) {
+      stretches_.push_back({begin, count_, 0});
+    }
+    Stretch& last = stretches_.back();
+    last.number = std::max(last.number, (end - last.begin) / window_size);
+    count_ = last.first + last.number;
+  }
+}
+
+const Windows::Stretch& Windows::stretch_of_window(std::int64_t window) const {
+  return *std::prev(std::ranges::upper_bound(stretches_, window, {}, &Stretch::first));
+}
+
+FileRange Windows::range(std::int64_t window) const {
+  const Stretch& stretch = stretch_of_window(window);
+  const FileOffset begin = stretch.begin + (window - stretch.first) * window_size_;
+  return {begin, begin + window_size_};
+}
+
+int Windows::participants(std::int64_t window) const {
+  const FileRange file = range(window);
+  return static_cast<int>(std::ranges::count_if(ranges_, [&](const RankRange& rank) {
+    return rank.begin < file.end && rank.end > file.begin;
+  }));
+}
+
+FileRange Windows::touched(std::int64_t window) const {
+  const FileRange file = range(window);
+  FileRange touched{file.end, file.begin};
+  for (const RankRange& rank : ranges_) {
+    if (rank.begin >= file.end || rank.end <= file.begin) continue;
+    touched.begin = std::min(touched.begin, std::max(rank.begin, file.begin));
+    touched.end = std::max(touched.end, std::min(rank.end, file.end));
+  }
+  return touched;
+}
+
+std::int64_t Windows::window_of(FileOffset offset) const {
+  const Stretch& stretch =
+      *std::prev(std::ranges::upper_bound(stretches_, offset, {}, &Stretch::begin));
+  return stretch.first + (offset - stretch.begin) / window_size_;
+}
+
+}  // namespace headrace::plan

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+
+namespace headrace::plan {
+
+/// The file bytes one rank touches in a call: its data lies within [begin, end), `bytes` of it.
+struct RankRange {
+  FileOffset begin = 0;
+  FileOffset end = 0;
+  ByteCount bytes = 0;
+};
+
+/// A half-open range of the file.
+struct FileRange {
+  FileOffset begin = 0;
+  FileOffset end = 0;
+};
+
+/// Cuts the part of the file that a collective call touches into windows: stretches of
+/// `window_size` bytes that begin at multiples of it, numbered from 0 in file order. Windows that no
+/// rank's range meets are left out. A rank takes part in every window that its range meets, whether
+/// or not it has a piece there; so all ranks know from the ranges alone how many to expect.
+///
+/// Example: window size 100, ranges [50, 120) and [950, 960): windows [0, 100), [100, 200),
+/// [900, 1000) with 1, 1 and 1 participants.
+class Windows {
+ public:
+  Windows(std::span<const RankRange> ranges, ByteCount window_size);
+
+  std::int64_t count() const { return count_; }
+  ByteCount window_size() const { return window_size_; }
+  FileRange range(std::int64_t window) const;
+  int participants(std::int64_t window) const;
+  /// The part of range(window) between the first and the last byte of its participants.
+  FileRange touched(std::int64_t window) const;
+  /// The window that holds a byte of some rank's range.
+  std::int64_t window_of(FileOffset offset) const;
+
+ private:
+  /// Windows [first, first + number) follow one another in the file from `begin`.
+  struct Stretch {
+    FileOffset begin = 0;
+    std::int64_t first = 0;
+    std::int64_t number = 0;
+  };
+
+  const Stretch& stretch_of_window(std::int64_t window) const;
+
+  ByteCount window_size_;
+  std::vector<RankRange> ranges_;
+  std::vector<Stretch> stretches_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace headrace::plan

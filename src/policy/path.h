@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "base/types.h"
+
+namespace headrace::policy {
+
+/// How the bytes of a collective call go between ranks and file.
+enum class Path {
+  direct,  ///< each rank moves its own pieces
+  staged,  ///< the ranks of a node gather them in node-shared memory in file order
+};
+
+/// What a user asked for.
+enum class Wish { automatic, direct, staged };
+
+/// Mean piece of a view without gaps.
+inline constexpr ByteCount contiguous_view = std::numeric_limits<ByteCount>::max();
+
+/// What is known when a view is set, the same on all ranks.
+struct ViewFacts {
+  int node_ranks = 1;                 ///< ranks on this node that share memory
+  ByteCount smallest_mean_piece = 0;  ///< bytes in a contiguous piece of a rank's view, of all ranks
+  bool is_monotonic = true;           ///< all ranks' views
+};
+
+/// What the ranks of a node tell each other when a collective call begins.
+struct CallFacts {
+  Direction direction = Direction::write;
+  int node_ranks = 1;
+  ByteCount bytes = 0;       ///< of all ranks of the node
+  std::int64_t pieces = 0;   ///< contiguous pieces of the file, of all ranks of the node
+  ByteCount span = 0;        ///< bytes of the file windows that would be staged
+  std::int64_t windows = 0;
+  int cores = 1;
+};
+
+/// A choice and why it was made, for the report.
+struct Decision {
+  Path path = Path::direct;
+  std::string reason;
+};
+
+/// Decides when a view is set whether its collective calls may be staged. Only then do ranks meet at
+/// the beginning of a call; with Path::direct nobody waits for anybody.
+Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts);
+
+/// Decides for one call, by the cheaper of the two estimates.
+Decision decide_call(Wish wish, const CallFacts& facts);
+
+/// Estimated time of a call in nanoseconds, data in the page cache.
+double direct_cost(const CallFacts& facts);
+double staged_cost(const CallFacts& facts);
+
+}  // namespace headrace::policy
