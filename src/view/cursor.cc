@@ -96,7 +96,7 @@ StridedRun Cursor::take_whole_pieces(ByteCount available, ByteCount room) {
   const std::int64_t most =
       std::min(innermost.node->count - innermost.index, available / piece_length_);
   auto [count, stride] = regular_parts(*innermost.node, innermost.index, most);
-  if (kBounded && count > 1) count = std::min(count, (room - piece_length_) / stride + 1);
+  if (kBounded && stride > 0) count = std::min(count, (room - piece_length_) / stride + 1);
   const StridedRun run{piece_offset_, piece_length_, stride, count};
   position_ += run.bytes();
   step_over_parts(count);

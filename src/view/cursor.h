@@ -49,8 +49,8 @@ class Cursor {
   /// stand alone.
   StridedRun next(ByteCount limit = kUnlimited);
 
-  /// As next, cut so that all bytes lie below `end_offset`; empty where the next byte does not.
-  /// Requires a monotonic type.
+  /// As next, cut before the first byte in data order that lies at or beyond `end_offset`; empty
+  /// where the next one does. For a monotonic type nothing below `end_offset` comes after that.
   StridedRun next_before(std::int64_t end_offset, ByteCount limit = kUnlimited);
 
  private:
