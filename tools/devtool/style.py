@@ -35,7 +35,7 @@ def format_files(check: bool) -> int:
 def generate(arguments: Sequence[str]) -> int:
     """Runs tools/generate, which writes (or with --check compares) the generated files."""
     building.prepare([provision.CLI, provision.TEST_TOOLS], targets=())
-    return _tool("python", "tools/generate", *arguments)
+    return _tool("python", "-m", "tools.generate", *arguments)
 
 
 def _tool(name: str, *arguments: str) -> int:
