@@ -8,26 +8,12 @@
 #include <optional>
 #include <string_view>
 
+#include "base/spelling.h"
+
 namespace headrace {
 namespace {
 
 constexpr std::string_view kPrefix = "HEADRACE_";
-
-/// Smallest number of insertions, deletions and replacements that turn one text into the other.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  for (std::size_t j = 0; j <= to.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i - 1] != to[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
 
 const SettingRule* find_rule(std::span<const SettingRule> rules, std::string_view name) {
   const auto found =
@@ -36,13 +22,11 @@ const SettingRule* find_rule(std::span<const SettingRule> rules, std::string_vie
 }
 
 std::string unknown_variable(std::span<const SettingRule> rules, std::string_view name) {
-  const auto nearest = std::min_element(rules.begin(), rules.end(), [&](auto& a, auto& b) {
-    return edit_distance(name, a.name) < edit_distance(name, b.name);
-  });
+  std::vector<std::string_view> names;
+  for (const SettingRule& rule : rules) names.emplace_back(rule.name);
+  const std::string_view nearest = nearest_name(name, names);
   std::string line = std::string(name) + " is ignored (no setting has this name), ";
-  if (nearest != rules.end() && edit_distance(name, nearest->name) <= name.size() / 4) {
-    return line + "did you mean " + nearest->name + "?";
-  }
+  if (!nearest.empty()) return line + "did you mean " + std::string(nearest) + "?";
   return line + "docs/reference/settings.md lists them";
 }
 

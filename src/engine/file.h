@@ -1,13 +1,12 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "base/types.h"
+#include "engine/hints.h"
 #include "exchange/team.h"
 #include "storage/store.h"
 #include "view/type.h"
@@ -25,8 +24,6 @@ struct AccessMode {
   bool delete_on_close = false;
   bool unique_open = false;
 };
-
-using Hints = std::map<std::string, std::string>;
 
 /// A view: etype units for offsets, filetype for what is visible. `datarep` is MPI's name.
 struct View {

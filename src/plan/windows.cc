@@ -11,7 +11,10 @@ Windows::Windows(std::span<const RankRange> ranges, ByteCount window_size)
   }
   std::vector<RankRange> sorted = ranges_;
   std::ranges::sort(sorted, {}, &RankRange::begin);
+  FileOffset counted = 0;  // bytes below are in span_ or in nobody's range
   for (const RankRange& range : sorted) {
+    span_ += std::max<ByteCount>(0, range.end - std::max(range.begin, counted));
+    counted = std::max(counted, range.end);
     const FileOffset begin = range.begin / window_size * window_size;
     const FileOffset end = (range.end + window_size - 1) / window_size * window_size;
     if (stretches_.empty() ||

@@ -33,6 +33,8 @@ class Windows {
   Windows(std::span<const RankRange> ranges, ByteCount window_size);
 
   std::int64_t count() const { return count_; }
+  /// Bytes between the first and the last byte of the ranges, gaps between ranges left out.
+  ByteCount span() const { return span_; }
   ByteCount window_size() const { return window_size_; }
   FileRange range(std::int64_t window) const;
   int participants(std::int64_t window) const;
@@ -55,6 +57,7 @@ class Windows {
   std::vector<RankRange> ranges_;
   std::vector<Stretch> stretches_;
   std::int64_t count_ = 0;
+  ByteCount span_ = 0;
 };
 
 }  // namespace headrace::plan

@@ -93,21 +93,29 @@ double staged_cost(const CallFacts& facts) {
   return meeting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
 
-Decision decide_call(Wish wish, const CallFacts& facts) {
-  if (facts.bytes == 0) return {Path::direct, "nothing to move"};
-  const ByteCount mean_piece = facts.bytes / std::max<std::int64_t>(1, facts.pieces);
-  const std::string pieces = std::to_string(facts.pieces) + " pieces of " + readable(mean_piece);
-  if (wish == Wish::staged) return {Path::staged, "asked for by hint or setting"};
+CallDecision decide_call(Wish wish, const CallFacts& facts) {
+  if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
+  if (wish == Wish::staged) return {Path::staged, CallReason::asked_for};
   const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
-  if (density < least_density) {
-    return {Path::direct, pieces + " lie far apart, so windows would be nearly empty"};
-  }
-  const double direct = direct_cost(facts);
-  const double staged = staged_cost(facts);
+  if (density < least_density) return {Path::direct, CallReason::far_apart};
+  return {staged_cost(facts) < direct_cost(facts) ? Path::staged : Path::direct,
+          CallReason::estimated};
+}
+
+std::string explain(const CallDecision& decision, const CallFacts& facts) {
+  const std::int64_t count = std::max<std::int64_t>(1, facts.pieces);
+  const std::string pieces = std::to_string(facts.pieces) + " pieces of " + readable(facts.bytes / count);
   std::array<char, 64> times{};
+  switch (decision.reason) {
+    case CallReason::nothing_to_move: return "nothing to move";
+    case CallReason::asked_for: return "asked for by hint or setting";
+    case CallReason::far_apart:
+      return pieces + " lie far apart, so windows would be nearly empty";
+    case CallReason::estimated: break;
+  }
   std::snprintf(times.data(), times.size(), "estimated %.0f us directly, %.0f us staged",
-                direct / 1000, staged / 1000);
-  return {staged < direct ? Path::staged : Path::direct, pieces + ": " + times.data()};
+                direct_cost(facts) / 1000, staged_cost(facts) / 1000);
+  return pieces + ": " + times.data();
 }
 
 }  // namespace headrace::policy

@@ -48,8 +48,18 @@ struct Decision {
 /// the beginning of a call; with Path::direct nobody waits for anybody.
 Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts);
 
+enum class CallReason { nothing_to_move, asked_for, far_apart, estimated };
+
+/// The choice for one call. Its text is made only when somebody asks: this is done for every call.
+struct CallDecision {
+  Path path = Path::direct;
+  CallReason reason = CallReason::nothing_to_move;
+};
+
 /// Decides for one call, by the cheaper of the two estimates.
-Decision decide_call(Wish wish, const CallFacts& facts);
+CallDecision decide_call(Wish wish, const CallFacts& facts);
+
+std::string explain(const CallDecision& decision, const CallFacts& facts);
 
 /// Estimated time of a call in nanoseconds, data in the page cache.
 double direct_cost(const CallFacts& facts);

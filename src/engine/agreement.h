@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "engine/hints.h"
+#include "exchange/channel.h"
+#include "policy/path.h"
+#include "view/type.h"
+
+namespace headrace::engine {
+
+/// What all ranks of a file agree on, so that they choose the same path without asking each other.
+struct Agreement {
+  policy::Wish write_path = policy::Wish::automatic;
+  policy::Wish read_path = policy::Wish::automatic;
+  ByteCount window_size = 0;  ///< whole pages, whole stripes
+  int slot_count = 0;
+  policy::ViewFacts view;
+};
+
+/// Collective. Wishes that differ between ranks become automatic; of sizes that differ the smallest
+/// counts. `failed` is the error a rank met before; where any rank has one, all get one.
+Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const HintValues& wanted,
+                        const view::Type& filetype);
+
+/// Collective: success where all ranks succeeded; else this rank's own error, or, where only others
+/// failed, one of their class that begins with `what`.
+Error agree_on_error(exchange::Channel& channel, const Error& mine, const std::string& what);
+
+}  // namespace headrace::engine

@@ -1,0 +1,169 @@
+#include "engine/collective_transfer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <numeric>
+#include <vector>
+
+#include "topo/node.h"
+
+namespace headrace::engine {
+namespace {
+
+using exchange::Values;
+using policy::Path;
+
+/// What a rank posts at the beginning of a call; the order of its Values.
+enum Field : std::size_t {
+  kDirection,
+  kBegin,
+  kEnd,
+  kBytes,
+  kPieces,
+  kGranule,
+  kTransferred,
+  kSlotsOffset,
+};
+
+/// Limits that belong to a process or a user: the owner of the bytes may have others than the rank
+/// that wrote them.
+bool depends_on_the_writer(int system_error) {
+  return system_error == EFBIG || system_error == EDQUOT || system_error == EACCES ||
+         system_error == EPERM;
+}
+
+std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
+  if (bytes == 0) return 0;
+  if (type.is_contiguous()) return 1;
+  const ByteCount mean = std::max<ByteCount>(1, type.size() / type.piece_count());
+  return (bytes + mean - 1) / mean;
+}
+
+}  // namespace
+
+CollectiveTransfer::~CollectiveTransfer() {
+  if (slots_ && channel_.node_rank() == 0) channel_.return_slots(*slots_);
+}
+
+void CollectiveTransfer::set(const Agreement& agreement) {
+  if (!slots_) geometry_ = {agreement.window_size, agreement.slot_count};
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    Choice& choice = this->choice(direction);
+    choice = {};
+    choice.wish = direction == Direction::write ? agreement.write_path : agreement.read_path;
+    choice.for_view = policy::decide_view(direction, choice.wish, agreement.view);
+  }
+}
+
+Path CollectiveTransfer::path_taken(Direction direction) const {
+  const Choice& choice = this->choice(direction);
+  if (choice.lacked_memory) return Path::direct;
+  return choice.for_call ? choice.for_call->path : choice.for_view.path;
+}
+
+std::string CollectiveTransfer::reason(Direction direction) const {
+  const Choice& choice = this->choice(direction);
+  if (choice.lacked_memory) {
+    return "no memory for collective buffers is left on the node (HEADRACE_NODE_MEMORY)";
+  }
+  return choice.for_call ? policy::explain(*choice.for_call, choice.facts) : choice.for_view.reason;
+}
+
+CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size) {
+  Choice& choice = this->choice(access.direction);
+  if (choice.for_view.path == Path::direct) {
+    return {direct_transfer(store_, access, sieve_size), Path::direct};
+  }
+  const FileOffset begin = access.bytes > 0 ? access.file.peek() : 0;
+  const FileOffset end = access.bytes > 0
+                             ? view::offset_of(*access.file.type(), access.file.origin(),
+                                               access.file.position() + access.bytes - 1) + 1
+                             : 0;
+  announce(access, begin, end);
+  if (access.bytes == 0) return {};
+  const Meeting meeting = meet(access.direction);
+  choice.facts = meeting.facts;
+  choice.for_call = policy::decide_call(choice.wish, meeting.facts);
+  choice.lacked_memory = meeting.slots_offset < 0;
+  if (!meeting.agrees || path_taken(access.direction) == Path::direct) {
+    return {direct_transfer(store_, access, sieve_size), Path::direct};
+  }
+  return {staged_transfer(access, begin, end, meeting, sieve_size), Path::staged};
+}
+
+void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end) {
+  exchange::Control& control = *channel_.control();
+  if (channel_.node_rank() == 0 && !slots_) {
+    slots_ = channel_.reserve_slots(geometry_.bytes());
+    if (slots_) exchange::prepare_slots(control, geometry_);
+  }
+  const view::Type& type = *access.file.type();
+  std::int64_t granule = std::gcd(type.granule(), access.file.origin());
+  granule = std::gcd(granule, std::gcd(begin, end));
+  Values values{};
+  values[kDirection] = access.direction == Direction::write ? 1 : 0;
+  values[kBegin] = begin;
+  values[kEnd] = end;
+  values[kBytes] = access.bytes;
+  values[kPieces] = pieces_of(type, access.bytes);
+  values[kGranule] = granule;
+  values[kTransferred] = control.staging.transferred.load(std::memory_order_acquire);
+  values[kSlotsOffset] = slots_ ? slots_->offset : -1;
+  channel_.board()->post(channel_.waiter(), values);
+}
+
+CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
+  exchange::Board& board = *channel_.board();
+  board.wait_for_all(channel_.waiter());
+  std::vector<plan::RankRange> ranges;
+  policy::CallFacts facts;
+  facts.direction = direction;
+  facts.node_ranks = board.ranks();
+  facts.cores = topo::node_cores();
+  std::int64_t granule = geometry_.window_size;
+  std::int64_t first_window = 0;
+  bool agrees = true;
+  for (int rank = 0; rank < board.ranks(); ++rank) {
+    const Values& values = board.values_of(rank);
+    agrees = agrees && values[kDirection] == (direction == Direction::write ? 1 : 0);
+    // Every rank had finished the calls before this one when it posted, and windows of this one
+    // begin when all have: so the largest count posted is where this call's windows begin.
+    first_window = std::max(first_window, values[kTransferred]);
+    if (values[kBytes] == 0) continue;
+    ranges.push_back({values[kBegin], values[kEnd], values[kBytes]});
+    facts.bytes += values[kBytes];
+    facts.pieces += values[kPieces];
+    granule = std::gcd(granule, values[kGranule]);
+  }
+  plan::Windows windows(ranges, geometry_.window_size);
+  facts.span = windows.span();
+  facts.windows = windows.count();
+  const int granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+  return {std::move(windows), facts,  first_window, granule_shift,
+          agrees,             board.values_of(0)[kSlotsOffset]};
+}
+
+Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset begin,
+                                                FileOffset end, const Meeting& meeting,
+                                                ByteCount sieve_size) {
+  if (!slots_) slots_ = channel_.slots_at(meeting.slots_offset, geometry_.bytes());
+  exchange::StagedTransfer transfer(channel_, store_, *slots_, geometry_, meeting.windows,
+                                    meeting.first_window, meeting.granule_shift);
+  exchange::StagedAccess staged{access.direction, access.file, access.memory, access.buffer,
+                                begin,            end,         access.bytes};
+  const exchange::StagedOutcome outcome = transfer.run(staged);
+  if (outcome.system_error == 0) return {outcome.bytes, 0};
+  if (access.direction == Direction::write && !depends_on_the_writer(outcome.system_error)) {
+    return {outcome.bytes, outcome.system_error};
+  }
+  // This rank's own calls have the last word on its own bytes.
+  Access rest = access;
+  rest.file.seek(access.file.position() + outcome.bytes);
+  rest.memory.seek(access.memory.position() + outcome.bytes);
+  rest.bytes -= outcome.bytes;
+  const Transferred own = direct_transfer(store_, rest, sieve_size);
+  return {outcome.bytes + own.bytes, own.system_error};
+}
+
+}  // namespace headrace::engine

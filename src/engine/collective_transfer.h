@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "engine/agreement.h"
+#include "engine/direct_transfer.h"
+#include "exchange/channel.h"
+#include "exchange/staged_transfer.h"
+#include "plan/windows.h"
+#include "policy/path.h"
+#include "storage/store.h"
+
+namespace headrace::engine {
+
+/// Chooses the path of each collective call on one file and takes it.
+class CollectiveTransfer {
+ public:
+  CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
+      : channel_(channel), store_(store) {}
+  ~CollectiveTransfer();
+  CollectiveTransfer(const CollectiveTransfer&) = delete;
+  CollectiveTransfer& operator=(const CollectiveTransfer&) = delete;
+
+  /// Takes over what all ranks have agreed on. Sizes count until the first staged call.
+  void set(const Agreement& agreement);
+
+  struct Moved {
+    Transferred transferred;
+    policy::Path path = policy::Path::direct;
+  };
+  /// Collective. Waits for other ranks only where the view lets calls be staged and this rank has
+  /// data.
+  Moved transfer(const Access& access, ByteCount sieve_size);
+
+  /// The path of the last call, or of the next where none was made yet.
+  policy::Path path_taken(Direction direction) const;
+  std::string reason(Direction direction) const;
+  ByteCount window_size() const { return geometry_.window_size; }
+
+ private:
+  /// What was chosen in one direction.
+  struct Choice {
+    policy::Wish wish = policy::Wish::automatic;
+    policy::Decision for_view;
+    std::optional<policy::CallDecision> for_call;
+    policy::CallFacts facts;
+    bool lacked_memory = false;
+  };
+
+  /// What the ranks of the node said at the beginning of a call.
+  struct Meeting {
+    plan::Windows windows;
+    policy::CallFacts facts;
+    std::int64_t first_window = 0;
+    int granule_shift = 0;
+    bool agrees = true;  ///< all called in the same direction
+    std::int64_t slots_offset = -1;
+  };
+
+  Choice& choice(Direction direction) { return choices_[direction == Direction::write ? 0 : 1]; }
+  const Choice& choice(Direction direction) const {
+    return choices_[direction == Direction::write ? 0 : 1];
+  }
+  void announce(const Access& access, FileOffset begin, FileOffset end);
+  Meeting meet(Direction direction);
+  Transferred staged_transfer(const Access& access, FileOffset begin, FileOffset end,
+                              const Meeting& meeting, ByteCount sieve_size);
+
+  exchange::Channel& channel_;
+  storage::Store& store_;
+  std::array<Choice, 2> choices_;
+  exchange::SlotGeometry geometry_;
+  std::optional<exchange::SlotMemory> slots_;
+};
+
+}  // namespace headrace::engine

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/types.h"
+#include "storage/store.h"
+#include "view/cursor.h"
+
+namespace headrace::engine {
+
+/// One rank's data of one call. The cursors stand at its first byte.
+struct Access {
+  Direction direction = Direction::write;
+  view::Cursor file;
+  view::Cursor memory;
+  std::byte* buffer = nullptr;  ///< where offset 0 of `memory` lies; null for absolute addresses
+  ByteCount bytes = 0;
+};
+
+/// Bytes moved from the start of the data, and the errno that stopped it. Fewer bytes without an
+/// error: a read met the end of the file.
+using storage::Transferred;
+
+/// Moves one rank's pieces by its own system calls, without any other rank.
+/// Writes touch exactly the bytes asked for. Reads of small pieces that lie close together read the
+/// gaps too ("data sieving", Thakur et al., Frontiers 1999), at most `sieve_size` bytes a call.
+Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size);
+
+}  // namespace headrace::engine

@@ -1,0 +1,151 @@
+#include "engine/hints.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "base/setting_rule.h"
+#include "base/settings.h"
+#include "base/spelling.h"
+#include "engine/hint_table.h"
+
+namespace headrace::engine {
+namespace {
+
+using policy::Wish;
+
+constexpr ByteCount kDefaultSieveSize = ByteCount{1} << 20;
+constexpr ByteCount kLargestSize = ByteCount{1} << 30;
+
+Wish wish_of(PathSetting setting) {
+  switch (setting) {
+    case PathSetting::direct: return Wish::direct;
+    case PathSetting::staged: return Wish::staged;
+    case PathSetting::automatic: break;
+  }
+  return Wish::automatic;
+}
+
+Wish wish_of(std::string_view text) {
+  for (const std::string_view staged : {"staged", "enable", "true", "yes", "on", "1"}) {
+    if (text == staged) return Wish::staged;
+  }
+  for (const std::string_view direct : {"direct", "disable", "false", "no", "off", "0"}) {
+    if (text == direct) return Wish::direct;
+  }
+  return Wish::automatic;
+}
+
+std::string_view name_of(Wish wish) {
+  return wish == Wish::staged ? "staged" : wish == Wish::direct ? "direct" : "automatic";
+}
+
+std::string_view romio_name_of(Wish wish) {
+  return wish == Wish::staged ? "enable" : wish == Wish::direct ? "disable" : "automatic";
+}
+
+const HintRule* find_rule(std::string_view name) {
+  const auto* found = std::ranges::find(hint_table, name, &HintRule::name);
+  return found == std::end(hint_table) ? nullptr : found;
+}
+
+std::string unknown_hint(const std::string& name) {
+  std::array<std::string_view, std::size(hint_table)> names;
+  std::ranges::transform(hint_table, names.begin(), &HintRule::name);
+  const std::string_view nearest = nearest_name(name, names);
+  const std::string line = "hint '" + name + "' is ignored (no hint has this name), ";
+  if (nearest.empty()) return line + "docs/reference/hints.md lists them";
+  return line + "did you mean '" + std::string(nearest) + "'?";
+}
+
+/// "" or the rest of a sentence that says why the value cannot be used.
+std::string check(const HintRule& rule, const std::string& value) {
+  switch (rule.type) {
+    case HintType::boolean: {
+      bool ignored = false;
+      return read_boolean(value, ignored);
+    }
+    case HintType::size: {
+      ByteCount ignored = 0;
+      return read_size(value, 0, std::numeric_limits<ByteCount>::max(), ignored);
+    }
+    case HintType::integer: {
+      std::int64_t ignored = 0;
+      return read_integer(value, 0, std::numeric_limits<std::int64_t>::max(), ignored);
+    }
+    case HintType::choice: {
+      const std::string all = "|" + std::string(rule.choices) + "|";
+      if (all.find("|" + value + "|") != std::string::npos) return {};
+      return "is not known (write one of " + std::string(rule.choices) + ")";
+    }
+    case HintType::text: return {};
+  }
+  return {};
+}
+
+/// Sets `value` from a size hint, kept within what makes sense.
+void take_size(const Hints& hints, const char* name, ByteCount least, ByteCount& value) {
+  const auto found = hints.find(name);
+  if (found == hints.end()) return;
+  ByteCount size = 0;
+  if (!read_size(found->second, 0, std::numeric_limits<ByteCount>::max(), size).empty()) return;
+  if (size > 0) value = std::clamp(size, least, kLargestSize);
+}
+
+/// The first of `names` that is given decides.
+void take_wish(const Hints& hints, std::initializer_list<const char*> names, Wish& wish) {
+  for (const char* const name : names) {
+    const auto found = hints.find(name);
+    if (found == hints.end()) continue;
+    wish = wish_of(found->second);
+    return;
+  }
+}
+
+}  // namespace
+
+HintValues default_hint_values() {
+  const Settings& set = settings();
+  return {wish_of(set.write_path), wish_of(set.read_path), set.buffer_size, 0, kDefaultSieveSize};
+}
+
+Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems) {
+  Hints good;
+  for (const auto& [name, value] : hints) {
+    const HintRule* const rule = find_rule(name);
+    if (rule == nullptr) {
+      problems.push_back(unknown_hint(name));
+      continue;
+    }
+    const std::string problem = check(*rule, value);
+    if (problem.empty()) {
+      good[name] = value;
+    } else {
+      problems.push_back("hint " + name + "='" + value + "' " + problem + ", it is ignored");
+    }
+  }
+  take_wish(good, {"headrace_write_path", "romio_cb_write", "collective_buffering"},
+            values.write_path);
+  take_wish(good, {"headrace_read_path", "romio_cb_read", "collective_buffering"},
+            values.read_path);
+  take_size(good, "cb_buffer_size", ByteCount{1} << 16, values.buffer_size);
+  take_size(good, "striping_unit", 1, values.striping_unit);
+  take_size(good, "ind_rd_buffer_size", ByteCount{1} << 12, values.sieve_size);
+  return good;
+}
+
+Hints hints_of(const HintValues& values) {
+  Hints hints{
+      {"headrace_write_path", std::string(name_of(values.write_path))},
+      {"headrace_read_path", std::string(name_of(values.read_path))},
+      {"romio_cb_write", std::string(romio_name_of(values.write_path))},
+      {"romio_cb_read", std::string(romio_name_of(values.read_path))},
+      {"cb_buffer_size", std::to_string(values.buffer_size)},
+      {"ind_rd_buffer_size", std::to_string(values.sieve_size)},
+  };
+  if (values.striping_unit > 0) hints["striping_unit"] = std::to_string(values.striping_unit);
+  return hints;
+}
+
+}  // namespace headrace::engine

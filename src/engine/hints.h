@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "policy/path.h"
+
+namespace headrace::engine {
+
+/// Hints as an MPI_Info holds them.
+using Hints = std::map<std::string, std::string>;
+
+/// What the hints and settings ask of the engine.
+struct HintValues {
+  policy::Wish write_path = policy::Wish::automatic;
+  policy::Wish read_path = policy::Wish::automatic;
+  ByteCount buffer_size = 0;    ///< of one collective buffer, in bytes
+  ByteCount striping_unit = 0;  ///< 0: not known
+  ByteCount sieve_size = 0;     ///< of the buffer for independent reads of small pieces
+};
+
+/// What the settings alone ask for.
+HintValues default_hint_values();
+
+/// Applies `hints` to `values` and returns those that are known and well formed. A line for each of
+/// the others is added to `problems`.
+Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems);
+
+/// The values as hints, for MPI_File_get_info.
+Hints hints_of(const HintValues& values);
+
+}  // namespace headrace::engine
