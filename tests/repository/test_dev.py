@@ -45,7 +45,7 @@ def test_without_root_one_line_to_run_is_printed(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(debian.shutil, "which", lambda name: f"/usr/bin/{name}")
     with pytest.raises(Failure) as raised:
         debian.ensure([missing("GoogleTest", "libgtest-dev"), missing("a compiler", "g++")])
-    assert "apt-get install --no-install-recommends g++ libgtest-dev\n" in str(raised.value)
+    assert "apt-get install -y --no-install-recommends g++ libgtest-dev\n" in str(raised.value)
     assert "GoogleTest, a compiler" in str(raised.value)
 
 

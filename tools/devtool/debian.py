@@ -77,7 +77,7 @@ def ensure(needs: Iterable[Need]) -> None:
     if not missing:
         return
     packages = sorted({need.package for need in missing})
-    line = f"apt-get install --no-install-recommends {' '.join(packages)}"
+    line = f"apt-get update && apt-get install -y --no-install-recommends {' '.join(packages)}"
     names = ", ".join(need.what for need in missing)
     if shutil.which("apt-get") is None:
         raise Failure(
@@ -91,7 +91,9 @@ def ensure(needs: Iterable[Need]) -> None:
             "only root can install Debian packages",
             f"run this as root and start again:\n\n    {line}\n",
         )
-    print(f"dev: missing on this machine: {names}; running: {line}", file=sys.stderr)
+    print(
+        f"dev: missing on this machine: {names}; installing them by:\n    {line}", file=sys.stderr
+    )
     _install(packages)
     left = [need.what for need in missing if not need.present()]
     if left:
