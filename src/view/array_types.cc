@@ -1,5 +1,5 @@
-// Subarrays and distributed arrays, dimension by dimension from the fastest index to the slowest, as
-// MPI 4.1 defines them in sections 5.1.3 (subarray) and 5.1.4 (darray).
+// Subarrays and distributed arrays, dimension by dimension from the fastest index to the slowest,
+// as MPI 4.1 defines them in sections 5.1.3 (subarray) and 5.1.4 (darray).
 
 #include <algorithm>
 #include <cstddef>

@@ -32,15 +32,24 @@ void move_any(Target to, Source from, ByteCount length, std::int64_t count) {
 
 void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
   switch (count == 1 ? 0 : length) {
-    case 1: return move_fixed<1>(to, from, count);
-    case 2: return move_fixed<2>(to, from, count);
-    case 4: return move_fixed<4>(to, from, count);
-    case 8: return move_fixed<8>(to, from, count);
-    case 12: return move_fixed<12>(to, from, count);
-    case 16: return move_fixed<16>(to, from, count);
-    case 24: return move_fixed<24>(to, from, count);
-    case 32: return move_fixed<32>(to, from, count);
-    default: return move_any(to, from, length, count);
+    case 1:
+      return move_fixed<1>(to, from, count);
+    case 2:
+      return move_fixed<2>(to, from, count);
+    case 4:
+      return move_fixed<4>(to, from, count);
+    case 8:
+      return move_fixed<8>(to, from, count);
+    case 12:
+      return move_fixed<12>(to, from, count);
+    case 16:
+      return move_fixed<16>(to, from, count);
+    case 24:
+      return move_fixed<24>(to, from, count);
+    case 32:
+      return move_fixed<32>(to, from, count);
+    default:
+      return move_any(to, from, length, count);
   }
 }
 

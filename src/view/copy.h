@@ -60,17 +60,18 @@ class PairReader {
   PiecePairs pairs_{};
 };
 
-/// Moves the bytes of one file run, all of it inside the window, to (write) or from (read) the window
-/// and steps `memory_cursor` over them. `memory` is where offset 0 of the memory cursor lies, null
-/// for absolute addresses.
+/// Moves the bytes of one file run, all of it inside the window, to (write) or from (read) the
+/// window and steps `memory_cursor` over them. `memory` is where offset 0 of the memory cursor
+/// lies, null for absolute addresses.
 void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
               Cursor& memory_cursor);
 
 /// Moves data between a window of file bytes and user memory, both in the order of their cursors:
-/// memory to window for Direction::write, window to memory for Direction::read. Goes on until `file`
-/// reaches `end_offset`, `limit` bytes are moved, or a cursor has no more. `visit(const StridedRun&)`
-/// is told each run of file bytes after it was moved. All file bytes moved must lie in the window,
-/// which must not overlap the memory; `file`'s type is monotonic. Returns the bytes moved.
+/// memory to window for Direction::write, window to memory for Direction::read. Goes on until
+/// `file` reaches `end_offset`, `limit` bytes are moved, or a cursor has no more. `visit(const
+/// StridedRun&)` is told each run of file bytes after it was moved. All file bytes moved must lie
+/// in the window, which must not overlap the memory; `file`'s type is monotonic. Returns the bytes
+/// moved.
 template <class Visit>
 ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_offset,
                std::byte* memory, Cursor& memory_cursor, ByteCount limit, Visit&& visit) {

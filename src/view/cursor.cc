@@ -15,7 +15,8 @@ struct Regular {
   std::int64_t stride;
 };
 
-/// How many parts of `node` from `first` on, at most `most` >= 1, are equal pieces one stride apart.
+/// How many parts of `node` from `first` on, at most `most` >= 1, are equal pieces one stride
+/// apart.
 Regular regular_parts(const Node& node, std::int64_t first, std::int64_t most) {
   if (node.kind == NodeKind::vector) return {most, node.stride};
   if (node.kind != NodeKind::blocks || most < 2) return {1, 0};
@@ -53,7 +54,8 @@ void Cursor::seek(ByteCount position) {
   descend(type_->tiled().get(), origin_ + type_->layout().offset, position);
 }
 
-/// Makes the piece that holds data position `position` of `node`, placed at `base`, the current one.
+/// Makes the piece that holds data position `position` of `node`, placed at `base`, the current
+/// one.
 void Cursor::descend(const Node* node, std::int64_t base, ByteCount position) {
   while (node) {
     const std::int64_t part = node->part_at(position);
@@ -89,7 +91,8 @@ void Cursor::step_over_parts(std::int64_t count) {
   if (const Node* inner = node.loop_of(current->index)) descend(inner, piece_offset_, 0);
 }
 
-/// Takes whole pieces of the innermost loop: at most `available` bytes, which is one piece at least.
+/// Takes whole pieces of the innermost loop: at most `available` bytes, which is one piece at
+/// least.
 template <bool kBounded>
 StridedRun Cursor::take_whole_pieces(ByteCount available, ByteCount room) {
   const Level& innermost = level(depth_ - 1);
@@ -128,7 +131,9 @@ StridedRun Cursor::take(ByteCount limit, ByteCount room) {
   return run;
 }
 
-StridedRun Cursor::next(ByteCount limit) { return take<false>(limit, kUnlimited); }
+StridedRun Cursor::next(ByteCount limit) {
+  return take<false>(limit, kUnlimited);
+}
 
 StridedRun Cursor::next_before(std::int64_t end_offset, ByteCount limit) {
   if (end_offset == kUnlimited || remaining() <= 0) return next(limit);

@@ -25,9 +25,9 @@ struct StridedRun {
 };
 
 /// Walks a type that is repeated without end at its extent, in data order. The first repetition is
-/// placed at `origin`: a displacement in a file, or an offset into a buffer. Copying is cheap, memory
-/// is proportional to the depth of the type (no heap up to kInlineLevels loops), and every step costs
-/// at most the depth, whatever the number of pieces.
+/// placed at `origin`: a displacement in a file, or an offset into a buffer. Copying is cheap,
+/// memory is proportional to the depth of the type (no heap up to kInlineLevels loops), and every
+/// step costs at most the depth, whatever the number of pieces.
 class Cursor {
  public:
   /// `data_limit`: bytes of data after which the walk ends, for example count * size of a buffer.
@@ -78,7 +78,7 @@ class Cursor {
   ByteCount position_ = 0;
   std::int64_t piece_offset_ = 0;  ///< the current piece
   ByteCount piece_length_ = 0;
-  ByteCount within_ = 0;           ///< bytes of it that are done
+  ByteCount within_ = 0;  ///< bytes of it that are done
   int depth_ = 0;
   std::array<Level, kInlineLevels> inline_levels_;
   std::vector<Level> heap_levels_;  ///< instead of inline_levels_ for deep types

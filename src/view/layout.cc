@@ -80,23 +80,24 @@ bool same_node(const NodePtr& a, const NodePtr& b) {
   return a->kind == b->kind && a->size == b->size && a->count == b->count &&
          a->stride == b->stride && a->low == b->low && a->high == b->high &&
          a->offsets == b->offsets && a->starts == b->starts && same_node(a->child, b->child) &&
-         std::equal(a->children.begin(), a->children.end(), b->children.begin(),
-                    b->children.end(), same_node);
+         std::equal(a->children.begin(), a->children.end(), b->children.begin(), b->children.end(),
+                    same_node);
 }
 
-bool is_bytes(const Layout& layout) { return layout.node->kind == NodeKind::bytes; }
+bool is_bytes(const Layout& layout) {
+  return layout.node->kind == NodeKind::bytes;
+}
 
 bool is_vector_with(const Node& node, std::int64_t stride) {
   std::int64_t span = 0;
-  return node.kind == NodeKind::vector &&
-         !__builtin_mul_overflow(node.count, node.stride, &span) && span == stride;
+  return node.kind == NodeKind::vector && !__builtin_mul_overflow(node.count, node.stride, &span) &&
+         span == stride;
 }
 
 /// All parts have the same node: only their offsets matter.
 bool all_alike(const std::vector<Layout>& parts) {
-  return std::all_of(parts.begin() + 1, parts.end(), [&](const Layout& part) {
-    return same_node(part.node, parts.front().node);
-  });
+  return std::all_of(parts.begin() + 1, parts.end(),
+                     [&](const Layout& part) { return same_node(part.node, parts.front().node); });
 }
 
 Layout mixed(const std::vector<Layout>& parts) {
@@ -233,7 +234,8 @@ NodePtr tile(const Layout& part, std::int64_t stride) {
     node.child = bytes(kEndless).node;
     node.count = 1;
   }
-  node.is_monotonic = node.child->is_monotonic && (node.count == 1 || node.stride >= node.child->high);
+  node.is_monotonic =
+      node.child->is_monotonic && (node.count == 1 || node.stride >= node.child->high);
   node.depth = node.child->depth + 1;
   return std::make_shared<const Node>(std::move(node));
 }

@@ -35,10 +35,10 @@ struct Node {
   std::vector<ByteCount> starts;  ///< data position where part i starts; count + 1 values
   std::vector<NodePtr> children;
 
-  std::int64_t low = 0;          ///< offset of the lowest byte, <= 0
-  std::int64_t high = 0;         ///< offset behind the highest byte
+  std::int64_t low = 0;   ///< offset of the lowest byte, <= 0
+  std::int64_t high = 0;  ///< offset behind the highest byte
   std::int64_t piece_count = 1;
-  std::int64_t granule = 0;      ///< greatest common divisor of all offsets and lengths
+  std::int64_t granule = 0;  ///< greatest common divisor of all offsets and lengths
 
   /// Offset of part i.
   std::int64_t offset_of(std::int64_t i) const {
@@ -76,8 +76,8 @@ struct Layout {
 };
 
 // Combining layouts normalises them: neighbouring pieces join, dense and nested loops merge, loops
-// over one part vanish, regular lists become vectors, empty parts are dropped. The caller makes sure
-// that all offsets and sizes of the result lie within 62 bits.
+// over one part vanish, regular lists become vectors, empty parts are dropped. The caller makes
+// sure that all offsets and sizes of the result lie within 62 bits.
 
 /// `size` contiguous bytes.
 Layout bytes(ByteCount size);

@@ -11,8 +11,9 @@ namespace headrace::view {
 
 class Type;
 
-/// A shared, immutable datatype. Null stands for a type whose sizes or offsets do not fit in 62 bits:
-/// the makers below return it, and return it again when given it, so one check at the end is enough.
+/// A shared, immutable datatype. Null stands for a type whose sizes or offsets do not fit in 62
+/// bits: the makers below return it, and return it again when given it, so one check at the end is
+/// enough.
 using TypePtr = std::shared_ptr<const Type>;
 
 /// The interval [lower, upper) that a type occupies when it is repeated.
@@ -86,7 +87,8 @@ TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
 TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64_t> displacements,
                             const TypePtr& old);
 
-/// Block i has blocklengths[i] elements of types[i] at displacements[i]; all spans are equally long.
+/// Block i has blocklengths[i] elements of types[i] at displacements[i]; all spans are equally
+/// long.
 TypePtr make_struct(std::span<const std::int64_t> blocklengths,
                     std::span<const std::int64_t> displacements, std::span<const TypePtr> types);
 
@@ -96,8 +98,8 @@ TypePtr make_resized(const TypePtr& old, std::int64_t lower_bound, std::int64_t 
 /// Which index of an array runs fastest: the last (C) or the first (Fortran).
 enum class Order { row_major, column_major };
 
-/// The part [starts[d], starts[d] + subsizes[d]) of an array of sizes[d] elements in each dimension.
-/// Bounds are those of the whole array.
+/// The part [starts[d], starts[d] + subsizes[d]) of an array of sizes[d] elements in each
+/// dimension. Bounds are those of the whole array.
 TypePtr make_subarray(std::span<const std::int64_t> sizes, std::span<const std::int64_t> subsizes,
                       std::span<const std::int64_t> starts, Order order, const TypePtr& old);
 

@@ -119,15 +119,24 @@ class TypeGenerator {
   Pair try_make(int depth) {
     if (depth == 0) return basic();
     switch (number(0, 8)) {
-      case 0: return contiguous(make(depth - 1));
-      case 1: return hvector(make(depth - 1));
-      case 2: return hindexed(make(depth - 1));
-      case 3: return hindexed_block(make(depth - 1));
-      case 4: return structure(depth);
-      case 5: return resized(make(depth - 1));
-      case 6: return subarray(make(depth - 1));
-      case 7: return darray(make(depth - 1));
-      default: return make(depth - 1);
+      case 0:
+        return contiguous(make(depth - 1));
+      case 1:
+        return hvector(make(depth - 1));
+      case 2:
+        return hindexed(make(depth - 1));
+      case 3:
+        return hindexed_block(make(depth - 1));
+      case 4:
+        return structure(depth);
+      case 5:
+        return resized(make(depth - 1));
+      case 6:
+        return subarray(make(depth - 1));
+      case 7:
+        return darray(make(depth - 1));
+      default:
+        return make(depth - 1);
     }
   }
 
@@ -290,8 +299,8 @@ class TypeGenerator {
   /// The elements of an array for which `holds(dimension, index)` is true in every dimension, in
   /// storage order, with the bounds of the array.
   template <class Holds>
-  static Model array_part(const std::vector<std::int64_t>& sizes, Order order,
-                          const Model& element, Holds&& holds) {
+  static Model array_part(const std::vector<std::int64_t>& sizes, Order order, const Model& element,
+                          Holds&& holds) {
     const std::int64_t total =
         std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
     Model model;

@@ -1,11 +1,10 @@
-#include "view/copy.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "unit/type_model.h"
+#include "view/copy.h"
 
 namespace headrace::view::test {
 namespace {
@@ -13,7 +12,9 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 using Bytes = std::vector<std::byte>;
 
-std::byte pattern(std::int64_t i) { return static_cast<std::byte>((i * 131 + i / 251) & 0xff); }
+std::byte pattern(std::int64_t i) {
+  return static_cast<std::byte>((i * 131 + i / 251) & 0xff);
+}
 
 Bytes pattern_bytes(std::int64_t size) {
   Bytes result(size);
@@ -21,8 +22,8 @@ Bytes pattern_bytes(std::int64_t size) {
   return result;
 }
 
-/// A random file view and a random buffer, walked in steps. Offsets of buffer bytes may be negative:
-/// `memory` holds [memory_low, ...).
+/// A random file view and a random buffer, walked in steps. Offsets of buffer bytes may be
+/// negative: `memory` holds [memory_low, ...).
 struct Transfer {
   explicit Transfer(std::uint64_t seed) : file_generator(seed, true), memory_generator(seed) {
     do file = file_generator.make(static_cast<int>(seed % 5));
@@ -33,8 +34,7 @@ struct Transfer {
     total = file_generator.number(1, 4 * std::ssize(file.model.offsets));
     file_bytes = file.model.repeated(5, displacement);
     file_bytes.resize(total);
-    memory_bytes =
-        memory.model.repeated((total - 1) / std::ssize(memory.model.offsets) + 1);
+    memory_bytes = memory.model.repeated((total - 1) / std::ssize(memory.model.offsets) + 1);
     memory_bytes.resize(total);
     memory_low = *std::min_element(memory_bytes.begin(), memory_bytes.end());
     memory_size = *std::max_element(memory_bytes.begin(), memory_bytes.end()) + 1 - memory_low;
@@ -62,14 +62,13 @@ Numbers copy_by_windows(Transfer& transfer, Direction direction, Bytes& file, By
     const Window window{file.data() + begin, begin};
     for (;;) {
       const ByteCount limit = transfer.file_generator.number(1, 100);
-      const ByteCount moved = copy(direction, window, file_cursor, end, memory.data(),
-                                   memory_cursor, limit, [&](const StridedRun& run) {
-                                     for (std::int64_t i = 0; i < run.bytes(); ++i) {
-                                       reported.push_back(run.offset +
-                                                          i / run.length * run.stride +
-                                                          i % run.length);
-                                     }
-                                   });
+      const ByteCount moved =
+          copy(direction, window, file_cursor, end, memory.data(), memory_cursor, limit,
+               [&](const StridedRun& run) {
+                 for (std::int64_t i = 0; i < run.bytes(); ++i) {
+                   reported.push_back(run.offset + i / run.length * run.stride + i % run.length);
+                 }
+               });
       EXPECT_LE(moved, limit);
       EXPECT_EQ(file_cursor.position(), memory_cursor.position());
       if (moved < limit) break;

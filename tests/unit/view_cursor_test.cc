@@ -1,11 +1,10 @@
-#include "view/cursor.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "unit/type_model.h"
+#include "view/cursor.h"
 
 namespace headrace::view::test {
 namespace {

@@ -1,5 +1,3 @@
-#include "view/type.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include "unit/type_model.h"
 #include "view/cursor.h"
+#include "view/type.h"
 
 namespace headrace::view::test {
 namespace {
@@ -202,9 +201,9 @@ TEST(ViewType, OverflowGivesNull) {
   EXPECT_EQ(make_hindexed(Numbers{kMost, kMost}, Numbers{0, 0}, number), nullptr);
   EXPECT_EQ(make_hindexed_block(1, Numbers{kMost - 4}, number), nullptr);
   EXPECT_EQ(make_resized(number, kMost, kMost), nullptr);
-  EXPECT_EQ(make_subarray(Numbers{kHuge, 64}, Numbers{1, 1}, Numbers{0, 0}, Order::row_major,
-                          number),
-            nullptr);
+  EXPECT_EQ(
+      make_subarray(Numbers{kHuge, 64}, Numbers{1, 1}, Numbers{0, 0}, Order::row_major, number),
+      nullptr);
   EXPECT_EQ(make_contiguous(1, nullptr), nullptr);
   EXPECT_EQ(make_struct(Numbers{1}, Numbers{0}, std::vector<TypePtr>{nullptr}), nullptr);
 }
