@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ior/parameters.h"
+
+namespace headrace::bench::ior {
+
+/// The bytes a task writes, a function of task, signature and place, so that a byte that is wrong,
+/// missing, of another task, of another transfer or of another run is found.
+///
+/// Default: transfer number n of task r with signature s holds the bytes of
+///     word(i) = mix(s << 32 | r) ^ mix(i),  i = 8 * (mix(n) mod 1024), ...
+/// as little-endian 64-bit words, cut at the transfer's size. They are ready in memory before the
+/// clock starts; a transfer only picks its window.
+/// -l offset: IOR's own words: (r << 32 | s) at even places, the word's file offset at odd places,
+/// filled in for every transfer while the clock runs, as IOR does.
+class Signature {
+ public:
+  Signature(const Parameters& parameters, int task, std::uint32_t stamp);
+
+  /// The bytes to write; valid until the next call. `offset` is where they go in the file.
+  std::span<const std::byte> transfer(std::int64_t number, std::int64_t offset);
+
+  /// How many bytes of `data` differ from transfer(number, offset); `first` receives the index of
+  /// the first of them.
+  std::int64_t mismatches(std::span<const std::byte> data, std::int64_t number,
+                          std::int64_t offset, std::int64_t& first);
+
+ private:
+  static constexpr std::uint64_t window_count = 1024;
+  static constexpr std::uint64_t words_per_window = 8;
+
+  void fill_offsets(std::int64_t offset);
+
+  std::size_t transfer_size_;
+  bool store_offset_;
+  std::uint64_t task_and_stamp_;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace headrace::bench::ior
