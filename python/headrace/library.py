@@ -1,0 +1,70 @@
+"""Where libheadrace.so is, and whether LD_PRELOAD can name it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from headrace.errors import HeadraceError
+
+LIBRARY_NAME = "libheadrace.so"
+PACKAGE_DIRECTORY = Path(__file__).resolve().parent
+
+# Separators and expansion characters of LD_PRELOAD; ld.so has no way to quote them.
+UNQUOTABLE = " :\t\n$"
+
+
+def checkout_directory() -> Path | None:
+    """The source tree this package runs from, or None when it is installed."""
+    root = PACKAGE_DIRECTORY.parent.parent
+    return root if (root / "CMakeLists.txt").is_file() else None
+
+
+def candidates() -> list[Path]:
+    """Places of the library, best first: installed wheel, then the checkout's own builds."""
+    places = [PACKAGE_DIRECTORY / "lib" / LIBRARY_NAME]
+    root = checkout_directory()
+    if root is not None:
+        release = root / "build" / "release"
+        places.append(release / LIBRARY_NAME)
+        places.extend(sorted(release.glob(f"**/{LIBRARY_NAME}")))
+    return places
+
+
+def find_library(environ: Mapping[str, str]) -> Path:
+    """Absolute path of the library to preload. HEADRACE_LIBRARY overrides the search."""
+    override = environ.get("HEADRACE_LIBRARY")
+    if override:
+        path = Path(override).absolute()
+        if not path.is_file():
+            raise HeadraceError(
+                f"HEADRACE_LIBRARY names '{override}'",
+                "there is no such file",
+                "unset it or give the path of libheadrace.so",
+            )
+    else:
+        path = next((place for place in candidates() if place.is_file()), None)
+        if path is None:
+            raise HeadraceError(
+                f"{LIBRARY_NAME} was not found",
+                "it is neither installed with this package nor built in this checkout",
+                "run './dev build', reinstall headrace, or set HEADRACE_LIBRARY",
+            )
+    bad = next((char for char in str(path) if char in UNQUOTABLE), None)
+    if bad is not None:
+        raise HeadraceError(
+            f"'{path}' cannot be preloaded",
+            f"LD_PRELOAD cannot hold a path with the character {bad!r}",
+            "install headrace in a directory without it, or set HEADRACE_LIBRARY to a copy",
+        )
+    return path
+
+
+def combine_preload(existing: str | None, library: str) -> str:
+    """LD_PRELOAD with `library` last.
+
+    What the user preloads comes first, so that other tools see the program's calls and reach us
+    through PMPI. A library already listed keeps its place.
+    """
+    parts = [part for part in (existing or "").replace(" ", ":").split(":") if part]
+    if library not in parts:
+        parts.append(library)
+    return ":".join(parts)

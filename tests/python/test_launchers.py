@@ -1,0 +1,85 @@
+"""Which family a launcher is of, and how its line is read."""
+
+import pytest
+
+from headrace.launchers import (
+    ALPS,
+    HYDRA,
+    OPENMPI,
+    SLURM,
+    detect,
+    family_by_version,
+    looks_like_launcher,
+    read_contexts,
+)
+
+VERSIONS = [
+    ("HYDRA build details:\n    Version:   4.0.2\n", HYDRA),
+    ("Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 20260626\n", HYDRA),
+    ("mpirun (Open MPI) 5.0.11\n", OPENMPI),
+    ("mpiexec.openmpi (OpenRTE) 4.1.4\n", OPENMPI),
+    ("mpirun (IBM Spectrum MPI) 10.4\n IBM Spectrum MPI\n", OPENMPI),
+    ("slurm 22.05.8\n", SLURM),
+    ("something else 1.0\n", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("text", "family"), VERSIONS)
+def test_family_by_version(text, family):
+    assert family_by_version(text) is family
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [("srun", SLURM), ("prterun", OPENMPI), ("aprun", ALPS), ("mpiexec.hydra", HYDRA)],
+)
+def test_unmistakable_names_are_not_run(make_launcher, name, family):
+    launcher = make_launcher(name, "mpirun (Open MPI) 5.0.11", code=1)
+    assert detect(launcher.path, {}) is family
+    assert not launcher.record.exists()
+
+
+def test_shared_names_are_asked(make_launcher):
+    launcher = make_launcher("mpiexec", "HYDRA build details:")
+    assert detect(launcher.path, {"PATH": "/usr/bin"}) is HYDRA
+
+
+def test_what_a_shared_name_links_to_decides(make_launcher, tmp_path):
+    make_launcher("orterun", "HYDRA build details:")
+    link = tmp_path / "bin" / "mpirun"
+    link.symlink_to("orterun")
+    assert detect(link, {}) is OPENMPI
+
+
+def test_other_programs_are_never_run(make_launcher):
+    program = make_launcher("simulate", "mpirun (Open MPI) 5.0.11")
+    assert detect(program.path, {}) is None
+    assert not looks_like_launcher("simulate")
+
+
+READINGS = [
+    (HYDRA, "mpiexec -n 2 -ppn 1 ./app -n 3", "./app"),
+    (HYDRA, "mpiexec -genv A B -env=C=D -bind-to core ./app", "./app"),
+    (OPENMPI, "mpirun --mca btl tcp,self --map-by ppr:1:node --oversubscribe ./app", "./app"),
+    (OPENMPI, "mpirun -n 2 -- ./app", "./app"),
+    (SLURM, "srun -N1 -n 4 --mpi=pmi2 --cpu-bind=cores -u ./app", "./app"),
+    (SLURM, "srun -p debug --time 5 -l ./app -p x", "./app"),
+    (ALPS, "aprun -n 24 -N 12 -j1 -cc depth ./app", "./app"),
+    (OPENMPI, "mpirun --novelty 7 ./app", None),
+    (HYDRA, "mpiexec -n", None),
+]
+
+
+@pytest.mark.parametrize(("family", "text", "program"), READINGS)
+def test_reading_a_line_up_to_its_program(family, text, program):
+    line = text.split()
+    (context,) = read_contexts(family, line)
+    assert (context.program and line[context.program]) == program
+
+
+def test_contexts_are_separated_by_colons():
+    line = "mpirun -n 1 ./a x : -n 2 ./b".split()
+    first, second = read_contexts(OPENMPI, line)
+    assert (line[first.program], line[second.program]) == ("./a", "./b")
+    assert line[first.start : first.end] == ["-n", "1", "./a", "x"]
