@@ -24,6 +24,8 @@ enum Field : std::size_t {
   kGranule,
   kTransferred,
   kSlotsOffset,
+  kWindowSize,
+  kSlotCount,
 };
 
 /// Limits that belong to a process or a user: the owner of the bytes may have others than the rank
@@ -85,7 +87,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
   const Meeting meeting = meet(access.direction);
   choice.facts = meeting.facts;
   choice.for_call = policy::decide_call(choice.wish, meeting.facts);
-  choice.lacked_memory = meeting.slots_offset < 0;
+  choice.lacked_memory = !slots_;
   if (!meeting.agrees || path_taken(access.direction) == Path::direct) {
     return {direct_transfer(store_, access, sieve_size), Path::direct};
   }
@@ -110,12 +112,21 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kGranule] = granule;
   values[kTransferred] = control.staging.transferred.load(std::memory_order_acquire);
   values[kSlotsOffset] = slots_ ? slots_->offset : -1;
+  values[kWindowSize] = geometry_.window_size;
+  values[kSlotCount] = geometry_.count;
   channel_.board()->post(channel_.waiter(), values);
 }
 
 CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
   exchange::Board& board = *channel_.board();
   board.wait_for_all(channel_.waiter());
+  // The leader's slots and their geometry count: it may have kept them over a change of hints.
+  const Values& leader = board.values_of(0);
+  geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
+  slots_.reset();
+  if (leader[kSlotsOffset] >= 0) {
+    slots_ = channel_.slots_at(leader[kSlotsOffset], geometry_.bytes());
+  }
   std::vector<plan::RankRange> ranges;
   policy::CallFacts facts;
   facts.direction = direction;
@@ -140,14 +151,12 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
   facts.span = windows.span();
   facts.windows = windows.count();
   const int granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
-  return {std::move(windows), facts,  first_window, granule_shift,
-          agrees,             board.values_of(0)[kSlotsOffset]};
+  return {std::move(windows), facts, first_window, granule_shift, agrees};
 }
 
 Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset begin,
                                                 FileOffset end, const Meeting& meeting,
                                                 ByteCount sieve_size) {
-  if (!slots_) slots_ = channel_.slots_at(meeting.slots_offset, geometry_.bytes());
   exchange::StagedTransfer transfer(channel_, store_, *slots_, geometry_, meeting.windows,
                                     meeting.first_window, meeting.granule_shift);
   exchange::StagedAccess staged{access.direction, access.file, access.memory, access.buffer,

@@ -56,7 +56,6 @@ class CollectiveTransfer {
     std::int64_t first_window = 0;
     int granule_shift = 0;
     bool agrees = true;  ///< all called in the same direction
-    std::int64_t slots_offset = -1;
   };
 
   Choice& choice(Direction direction) { return choices_[direction == Direction::write ? 0 : 1]; }
@@ -72,7 +71,7 @@ class CollectiveTransfer {
   storage::Store& store_;
   std::array<Choice, 2> choices_;
   exchange::SlotGeometry geometry_;
-  std::optional<exchange::SlotMemory> slots_;
+  std::optional<exchange::SlotMemory> slots_;  ///< as the node's leader reserved them
 };
 
 }  // namespace headrace::engine

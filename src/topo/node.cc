@@ -1,6 +1,5 @@
 #include "topo/node.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,11 +31,10 @@ std::string node_identity() {
   return boot + "/" + link_target("/proc/self/ns/pid") + "/" + link_target("/proc/self/ns/ipc");
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
+int node_cores() {
+  // Asked once: the C library reads a file for it.
+  static const int cores = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  return cores;
 }
 
 }  // namespace headrace::topo

@@ -9,7 +9,8 @@ namespace headrace::topo {
 /// containers on one machine get different values, so they never try to share memory.
 std::string node_identity();
 
-/// Cores this process may run on, at least 1.
-int usable_cores();
+/// Cores of this node that are switched on, at least 1. Not those this process is bound to: the
+/// question is whether all ranks of the node can run at the same time.
+int node_cores();
 
 }  // namespace headrace::topo

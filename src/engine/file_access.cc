@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <limits>
+
+#include "engine/agreement.h"
+#include "engine/open_file.h"
+
+// Views, pointers and transfers of an open file.
+
+namespace headrace::engine {
+namespace {
+
+/// Etypes of size 0 move nothing; any unit will do.
+ByteCount unit_of(const View& view) { return std::max<ByteCount>(1, view.etype->size()); }
+
+Error check_view(const View& view) {
+  if (view.datarep != "native") {
+    return {ErrorClass::unsupported_datarep, 0,
+            "data representation '" + view.datarep + "' is not carried yet, use \"native\""};
+  }
+  if (view.displacement < 0) {
+    return {ErrorClass::argument, 0, "the view's displacement is negative, use 0 or more"};
+  }
+  if (view.filetype->size() % unit_of(view) != 0) {
+    return {ErrorClass::argument, 0,
+            "the filetype does not consist of whole etypes, build it from the etype"};
+  }
+  if (view.filetype->size() > 0 && view.displacement + view.filetype->true_lower_bound() < 0) {
+    return {ErrorClass::argument, 0,
+            "the view begins before the file (its filetype has negative displacements), move it"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Error OpenFile::set_view(View view) {
+  const Error failed = check_view(view);
+  const view::Type& agreed_on = failed ? *view_->filetype : *view.filetype;
+  Result<Agreement> agreement = agree(*channel_, failed, values_, agreed_on);
+  if (!agreement) return agreement.error();
+  {
+    const std::lock_guard lock(mutex_);
+    view_ = std::make_shared<const View>(std::move(view));
+    position_ = 0;
+  }
+  collective_->set(agreement.value());
+  return {};
+}
+
+Error OpenFile::seek(std::int64_t offset, Whence whence) {
+  std::int64_t base = 0;
+  if (whence == Whence::current) base = position();
+  if (whence == Whence::end) {
+    Result<std::int64_t> end = end_position();
+    if (!end) return end.error();
+    base = end.value();
+  }
+  if (base + offset < 0) {
+    return {ErrorClass::argument, 0,
+            "cannot seek before the beginning of the view of '" + path_ + "', use a larger offset"};
+  }
+  const std::lock_guard lock(mutex_);
+  position_ = base + offset;
+  return {};
+}
+
+/// The first position, in etypes, whose bytes lie at or behind the end of the file.
+Result<std::int64_t> OpenFile::end_position() {
+  Result<ByteCount> size = store_->size();
+  if (!size) return size.error();
+  const std::lock_guard lock(mutex_);
+  const View& view = *view_;
+  if (view.filetype->size() == 0 || !view.filetype->is_monotonic()) return std::int64_t{0};
+  const ByteCount below = view::data_below(*view.filetype, view.displacement, size.value());
+  return (below + unit_of(view) - 1) / unit_of(view);
+}
+
+std::int64_t OpenFile::position() const {
+  const std::lock_guard lock(mutex_);
+  return position_;
+}
+
+Result<FileOffset> OpenFile::byte_offset(std::int64_t offset) const {
+  const std::lock_guard lock(mutex_);
+  const View& view = *view_;
+  if (offset < 0) return Error{ErrorClass::argument, 0, "the offset is negative, use 0 or more"};
+  if (view.filetype->size() == 0) return view.displacement;
+  return view::offset_of(*view.filetype, view.displacement, offset * unit_of(view));
+}
+
+Error OpenFile::check(const TransferCall& call) const {
+  const bool writes = call.direction == Direction::write;
+  if (writes && !mode_.write) {
+    return {ErrorClass::read_only, 0,
+            "cannot write to '" + path_ + "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
+  }
+  if (!writes && !mode_.read) {
+    return {ErrorClass::access, 0,
+            "cannot read from '" + path_ + "' (it was opened with MPI_MODE_WRONLY), open it for reading"};
+  }
+  if (mode_.sequential) {
+    return {ErrorClass::unsupported_operation, 0,
+            "'" + path_ + "' was opened with MPI_MODE_SEQUENTIAL, use shared or ordered access"};
+  }
+  if (call.count < 0) {
+    return {ErrorClass::count, 0, "the count is negative, use 0 or more"};
+  }
+  if (call.offset && *call.offset < 0) {
+    return {ErrorClass::argument, 0, "the offset is negative, use 0 or more"};
+  }
+  ByteCount bytes = 0;
+  if (__builtin_mul_overflow(call.count, call.type->size(), &bytes)) {
+    return {ErrorClass::count, 0, "the count is too large, its bytes do not fit in 63 bits"};
+  }
+  if (bytes % unit_of(*view_) != 0) {
+    return {ErrorClass::argument, 0,
+            "the data does not consist of whole etypes of the view, change the count or the view"};
+  }
+  return {};
+}
+
+Access OpenFile::access_of(const TransferCall& call, const View& view,
+                           std::int64_t position) const {
+  Access access{call.direction,
+                view::Cursor(view.filetype, view.displacement),
+                view::Cursor(call.type, 0, call.count * call.type->size()),
+                static_cast<std::byte*>(call.buffer),
+                call.count * call.type->size()};
+  // A view that shows no bytes: there is nothing to go to.
+  if (view.filetype->size() == 0) access.bytes = 0;
+  if (access.bytes > 0) access.file.seek(position * unit_of(view));
+  return access;
+}
+
+Outcome OpenFile::transfer(const TransferCall& call) {
+  Error failed = check(call);
+  // In a collective call the others may wait for this rank: it takes part with no data.
+  if (failed && !call.collective) return {0, failed};
+  std::shared_ptr<const View> view;
+  std::int64_t position = 0;
+  TransferCall valid = call;
+  if (failed) valid.count = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    view = view_;
+    position = call.offset.value_or(position_);
+    if (!call.offset) position_ += valid.count * valid.type->size() / unit_of(*view);
+  }
+  const Access access = access_of(valid, *view, position);
+  CollectiveTransfer::Moved moved;
+  if (call.collective) {
+    moved = collective_->transfer(access, values_.sieve_size);
+  } else {
+    moved.transferred = direct_transfer(*store_, access, values_.sieve_size);
+  }
+  if (failed) return {0, failed};
+  return finish(valid, access, moved);
+}
+
+Outcome OpenFile::finish(const TransferCall& call, const Access& access,
+                         const CollectiveTransfer::Moved& moved) {
+  const ByteCount wanted = call.count * call.type->size();
+  Outcome outcome{moved.transferred.bytes, {}};
+  const bool writes = call.direction == Direction::write;
+  if (const int reason = moved.transferred.system_error; reason != 0) {
+    outcome.error = system_failure(
+        reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
+    if (writes) channel_->note_failed_write(reason);
+  } else if (writes && access.bytes < wanted) {
+    outcome.error = {ErrorClass::argument, 0,
+                     "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
+  }
+  const bool staged = moved.path == policy::Path::staged;
+  const std::lock_guard lock(mutex_);
+  // The pointer was moved by what was asked for; it stands behind what was done.
+  if (!call.offset) position_ -= (wanted - outcome.bytes) / unit_of(*view_);
+  (writes ? (staged ? totals_.written_staged : totals_.written_directly)
+          : (staged ? totals_.read_staged : totals_.read_directly)) += outcome.bytes;
+  if (outcome.error) {
+    totals_.failed_calls += 1;
+    if (writes) own_failed_writes_ += 1;
+  }
+  return outcome;
+}
+
+}  // namespace headrace::engine

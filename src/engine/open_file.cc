@@ -1,0 +1,215 @@
+#include "engine/open_file.h"
+
+#include <limits>
+#include <vector>
+
+#include "base/message.h"
+#include "engine/agreement.h"
+
+namespace headrace::engine {
+namespace {
+
+using exchange::Combine;
+using exchange::Values;
+
+View byte_view() {
+  const view::TypePtr byte = view::make_basic(1);
+  return {0, byte, byte, "native"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
+                                         storage::FileSystem& file_system, const std::string& path,
+                                         AccessMode mode, const Hints& hints) {
+  Result<std::unique_ptr<exchange::Channel>> channel = team->open_channel();
+  if (!channel) return channel.error();
+  auto file = std::make_unique<OpenFile>(std::move(team), std::move(channel.value()), file_system,
+                                         path, mode);
+  if (Error error = file->open(hints)) return error;
+  return std::unique_ptr<File>(std::move(file));
+}
+
+OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchange::Channel> channel,
+                   storage::FileSystem& file_system, std::string path, AccessMode mode)
+    : team_(std::move(team)),
+      channel_(std::move(channel)),
+      file_system_(file_system),
+      path_(std::move(path)),
+      mode_(mode),
+      view_(std::make_shared<const View>(byte_view())) {}
+
+Error OpenFile::open(const Hints& hints) {
+  // The place may have served a file before. No rank writes before all have agreed, below.
+  if (channel_->control() != nullptr) {
+    failed_writes_before_ = channel_->control()->failed_writes.load(std::memory_order_acquire);
+  }
+  values_ = default_hint_values();
+  take_hints(hints, values_);
+  Error failed = open_store();
+  if (!failed && mode_.append) {
+    Result<ByteCount> size = store_->size();
+    if (size) {
+      position_ = size.value();
+    } else {
+      failed = size.error();
+    }
+  }
+  Result<Agreement> agreement = agree(*channel_, failed, values_, *view_->filetype);
+  if (!agreement) {
+    Error error = agreement.error();
+    if (!failed) error.message = "cannot open '" + path_ + "', " + error.message;
+    return error;
+  }
+  collective_.emplace(*channel_, *store_);
+  collective_->set(agreement.value());
+  return {};
+}
+
+/// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
+/// one; the others find it.
+Error OpenFile::open_store() {
+  const auto open_as = [this](bool create, bool exclusive) -> Error {
+    auto opened = file_system_.open(path_, {mode_.read, mode_.write, create, exclusive});
+    if (!opened) return opened.error();
+    store_ = std::move(opened.value());
+    return {};
+  };
+  if (!mode_.create) return open_as(false, false);
+  const bool creates = channel_->rank() == 0;
+  Error failed;
+  if (creates) failed = open_as(true, mode_.exclusive);
+  if (Error error = agree_on_error(*channel_, failed, "cannot create '" + path_ + "'")) {
+    return error;
+  }
+  return creates ? Error{} : open_as(false, false);
+}
+
+void OpenFile::take_hints(const Hints& hints, HintValues& values) {
+  std::vector<std::string> problems;
+  given_.merge(apply_hints(hints, values, problems));
+  if (channel_->rank() != 0) return;
+  for (const std::string& problem : problems) tell_once(problem);
+}
+
+Error OpenFile::close() {
+  Error failed = store_->close();
+  constexpr Combine ways[] = {Combine::max, Combine::max, Combine::sum, Combine::sum,
+                              Combine::sum, Combine::sum, Combine::sum, Combine::sum};
+  Values values{static_cast<std::int64_t>(failed.error_class),
+                failed.system_error,
+                own_failed_writes_,
+                totals_.written_directly,
+                totals_.written_staged,
+                totals_.read_directly,
+                totals_.read_staged,
+                totals_.failed_calls};
+  // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
+  // then visible to whoever opens the file.
+  Error unreachable = channel_->combine(values, ways);
+  if (!failed && unreachable) failed = unreachable;
+  if (mode_.delete_on_close) {
+    Error removed;
+    if (channel_->rank() == 0) removed = file_system_.remove(path_);
+    removed = agree_on_error(*channel_, removed, "cannot delete '" + path_ + "'");
+    if (!failed) failed = removed;
+  }
+  record(values);
+  if (failed) return failed;
+  if (values[0] != static_cast<std::int64_t>(ErrorClass::success)) {
+    return {static_cast<ErrorClass>(values[0]), static_cast<int>(values[1]),
+            "cannot close '" + path_ + "' (another rank failed), see that rank's error"};
+  }
+  const bool told = own_failed_writes_ > 0 || known_failed_writes_ > 0;
+  if (values[2] > 0 && !told) {
+    return {ErrorClass::io, 0,
+            "data is missing in '" + path_ +
+                "' (a write of another rank failed), see that rank's error and write it again"};
+  }
+  return {};
+}
+
+void OpenFile::record(const Values& totals) {
+  if (channel_->rank() != 0) return;
+  record::FileRecord file;
+  file.path = path_;
+  file.totals = {totals[3], totals[4], totals[5], totals[6], totals[7]};
+  const auto reason = [this](Direction direction) {
+    return (collective_->path_taken(direction) == policy::Path::staged ? "staged, " : "direct, ") +
+           collective_->reason(direction);
+  };
+  if (mode_.write) file.write_reason = reason(Direction::write);
+  if (mode_.read) file.read_reason = reason(Direction::read);
+  record::add_file(file);
+}
+
+Error OpenFile::sync() {
+  Error failed = store_->sync();
+  if (failed) return failed;
+  return failed_elsewhere();
+}
+
+/// A failed write of another rank of the node that this program has not been told of. Waits for
+/// nobody: failures on other nodes are told by close.
+Error OpenFile::failed_elsewhere() {
+  exchange::Control* const control = channel_->control();
+  if (control == nullptr) return {};
+  const std::int64_t all = control->failed_writes.load(std::memory_order_acquire);
+  const std::lock_guard lock(mutex_);
+  const std::int64_t others = all - failed_writes_before_ - own_failed_writes_;
+  if (others <= known_failed_writes_) return {};
+  known_failed_writes_ = others;
+  return system_failure(control->last_system_error.load(std::memory_order_relaxed),
+                        "data of another rank is missing in '" + path_ + "'");
+}
+
+Result<ByteCount> OpenFile::size() { return store_->size(); }
+
+Error OpenFile::resize(ByteCount size) {
+  return change_size(size, &storage::Store::resize);
+}
+
+Error OpenFile::allocate(ByteCount size) {
+  return change_size(size, &storage::Store::allocate);
+}
+
+/// All ranks come first, so that no earlier write of theirs lands after the change; the first rank
+/// makes it, and all get its result.
+Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(ByteCount)) {
+  constexpr Combine ways[] = {Combine::min, Combine::max};
+  Values sizes{size, size};
+  if (Error error = channel_->combine(sizes, ways)) return error;
+  if (sizes[0] != sizes[1]) {
+    return {ErrorClass::not_same, 0,
+            "cannot change the size of '" + path_ + "' (ranks ask for " + std::to_string(sizes[0]) +
+                " and " + std::to_string(sizes[1]) + " bytes), pass the same size on all ranks"};
+  }
+  Error failed;
+  if (channel_->rank() == 0) failed = (store_.get()->*change)(size);
+  return agree_on_error(*channel_, failed, "cannot change the size of '" + path_ + "'");
+}
+
+Error OpenFile::set_hints(const Hints& hints) {
+  HintValues values = values_;
+  take_hints(hints, values);
+  Result<Agreement> agreement = agree(*channel_, {}, values, *view_->filetype);
+  if (!agreement) return agreement.error();
+  values_ = values;
+  collective_->set(agreement.value());
+  return {};
+}
+
+Hints OpenFile::hints() const {
+  Hints hints = given_;
+  for (auto& [name, value] : hints_of(values_)) hints[name] = std::move(value);
+  hints["cb_buffer_size"] = std::to_string(collective_->window_size());
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const std::string name = direction == Direction::write ? "headrace_write_" : "headrace_read_";
+    const bool staged = collective_->path_taken(direction) == policy::Path::staged;
+    hints[name + "taken"] = staged ? "staged" : "direct";
+    hints[name + "reason"] = collective_->reason(direction);
+  }
+  return hints;
+}
+
+}  // namespace headrace::engine

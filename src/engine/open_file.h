@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "engine/collective_transfer.h"
+#include "engine/file.h"
+#include "record/summary.h"
+
+namespace headrace::engine {
+
+/// The file of engine/file.h: state, views and pointers. How bytes go is CollectiveTransfer's and
+/// direct_transfer's business.
+class OpenFile : public File {
+ public:
+  OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchange::Channel> channel,
+           storage::FileSystem& file_system, std::string path, AccessMode mode);
+
+  /// Collective: opens the store on all ranks and agrees on hints.
+  Error open(const Hints& hints);
+
+  Error close() override;
+  Error sync() override;
+  Result<ByteCount> size() override;
+  Error resize(ByteCount size) override;
+  Error allocate(ByteCount size) override;
+
+  Error set_view(View view) override;
+  const View& current_view() const override { return *view_; }
+  Error set_hints(const Hints& hints) override;
+  Hints hints() const override;
+
+  Error seek(std::int64_t offset, Whence whence) override;
+  std::int64_t position() const override;
+  Result<FileOffset> byte_offset(std::int64_t offset) const override;
+
+  Outcome transfer(const TransferCall& call) override;
+
+  const AccessMode& access_mode() const override { return mode_; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  Error open_store();
+  Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
+  void take_hints(const Hints& hints, HintValues& values);
+  Result<std::int64_t> end_position();
+  Error check(const TransferCall& call) const;
+  Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
+  Outcome finish(const TransferCall& call, const Access& access,
+                 const CollectiveTransfer::Moved& moved);
+  Error failed_elsewhere();
+  void record(const exchange::Values& totals);
+
+  std::shared_ptr<exchange::Team> team_;
+  std::unique_ptr<exchange::Channel> channel_;
+  storage::FileSystem& file_system_;
+  std::string path_;
+  AccessMode mode_;
+  std::unique_ptr<storage::Store> store_;
+  std::optional<CollectiveTransfer> collective_;
+  HintValues values_;
+  Hints given_;  ///< what the program gave and we know
+
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::shared_ptr<const View> view_;
+  std::int64_t position_ = 0;  ///< individual pointer, in etypes
+  record::FileTotals totals_;  ///< of this rank
+  std::int64_t failed_writes_before_ = 0;  ///< the channel's count when the file was opened
+  std::int64_t own_failed_writes_ = 0;
+  std::int64_t known_failed_writes_ = 0;  ///< of others on this node, told to the program
+};
+
+}  // namespace headrace::engine
