@@ -31,7 +31,7 @@ void move_any(Target to, Source from, ByteCount length, std::int64_t count) {
 }
 
 void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
-  switch (count == 1 ? 0 : length) {
+  switch (length) {
     case 1:
       return move_fixed<1>(to, from, count);
     case 2:
@@ -59,15 +59,22 @@ std::byte* address(std::byte* memory, std::int64_t offset) {
                                       static_cast<std::uintptr_t>(offset));
 }
 
+/// How many of `most` parts of `length` bytes lie in `bytes` >= `length`; divides only if it must.
+std::int64_t parts_within(ByteCount bytes, ByteCount length, std::int64_t most) {
+  return length * most <= bytes ? most : bytes / length;
+}
+
 }  // namespace
 
-void PairReader::Rest::step(ByteCount bytes) {
-  within += bytes;
-  if (within < run.length) return;
-  const std::int64_t pieces = within / run.length;
-  within -= pieces * run.length;
-  run.offset += pieces * run.stride;
-  run.count -= pieces;
+void PairReader::Rest::step(bool by_pieces, ByteCount length, std::int64_t count) {
+  if (!by_pieces) {
+    within += length * count;
+    if (within < run.length) return;
+    within = 0;
+    count = 1;
+  }
+  run.offset += count * run.stride;
+  run.count -= count;
 }
 
 bool PairReader::next() {
@@ -76,14 +83,14 @@ bool PairReader::next() {
   if (memory_.run.count == 0) return false;  // the contract was broken: never loop
   const bool by_file = memory_.holds_whole_pieces_of(file_);
   const bool by_memory = file_.holds_whole_pieces_of(memory_);
-  ByteCount length = std::min(file_.piece_left(), memory_.piece_left());
+  const ByteCount length = std::min(file_.piece_left(), memory_.piece_left());
   std::int64_t count = 1;
   if (by_file && by_memory) {
     count = std::min(file_.run.count, memory_.run.count);
   } else if (by_file) {
-    count = std::min(file_.run.count, memory_.piece_left() / length);
+    count = parts_within(memory_.piece_left(), length, file_.run.count);
   } else if (by_memory) {
-    count = std::min(memory_.run.count, file_.piece_left() / length);
+    count = parts_within(file_.piece_left(), length, memory_.run.count);
   }
   pairs_ = {.file_offset = file_.offset(),
             .file_stride = by_file ? file_.run.stride : length,
@@ -91,8 +98,8 @@ bool PairReader::next() {
             .memory_stride = by_memory ? memory_.run.stride : length,
             .length = length,
             .count = count};
-  file_.step(length * count);
-  memory_.step(length * count);
+  file_.step(by_file, length, count);
+  memory_.step(by_memory, length, count);
   remaining_ -= length * count;
   return true;
 }

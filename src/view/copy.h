@@ -50,7 +50,8 @@ class PairReader {
     bool holds_whole_pieces_of(const Rest& other) const {
       return other.within == 0 && other.run.length <= piece_left();
     }
-    void step(ByteCount bytes);
+    /// Goes on by `count` pieces, or (else) by `count` parts of one piece, of `length` bytes.
+    void step(bool by_pieces, ByteCount length, std::int64_t count);
   };
 
   Rest file_;

@@ -15,17 +15,36 @@ struct Regular {
   std::int64_t stride;
 };
 
-/// How many parts of `node` from `first` on, at most `most` >= 1, are equal pieces one stride
-/// apart.
-Regular regular_parts(const Node& node, std::int64_t first, std::int64_t most) {
-  if (node.kind == NodeKind::vector) return {most, node.stride};
-  if (node.kind != NodeKind::blocks || most < 2) return {1, 0};
+/// How many of `parts` pieces of `length` bytes `available` bytes hold; divides only if it must.
+std::int64_t whole_pieces(ByteCount available, std::int64_t parts, ByteCount length) {
+  ByteCount all = 0;
+  const bool all_fit = !__builtin_mul_overflow(parts, length, &all) && all <= available;
+  return all_fit ? parts : available / length;
+}
+
+/// How many parts of `node` from `first` on are equal pieces one stride apart: at least 1, at most
+/// `available` >= `length` bytes.
+Regular regular_parts(const Node& node, std::int64_t first, ByteCount length,
+                      ByteCount available) {
+  const std::int64_t parts = node.count - first;
+  if (node.kind == NodeKind::vector) return {whole_pieces(available, parts, length), node.stride};
+  if (node.kind != NodeKind::blocks) return {1, 0};
+  const std::int64_t most = whole_pieces(available, std::min(parts, kLongestSearch), length);
+  if (most < 2) return {1, 0};
   const std::int64_t* offsets = node.offsets.data() + first;
   const std::int64_t stride = offsets[1] - offsets[0];
-  const std::int64_t end = std::min(most, kLongestSearch);
   std::int64_t count = 2;
-  while (count < end && offsets[count] - offsets[count - 1] == stride) ++count;
+  while (count < most && offsets[count] - offsets[count - 1] == stride) ++count;
   return {count, stride};
+}
+
+/// How many pieces of a run with a positive stride end at most `room` >= `length` bytes above the
+/// run's offset.
+std::int64_t pieces_below(Regular regular, ByteCount length, ByteCount room) {
+  std::int64_t last = 0;
+  const bool all_fit = !__builtin_mul_overflow(regular.count - 1, regular.stride, &last) &&
+                       last <= room - length;
+  return all_fit ? regular.count : (room - length) / regular.stride + 1;
 }
 
 /// The last part of a monotonic node that begins below `end`, 0 < end.
@@ -96,13 +115,11 @@ void Cursor::step_over_parts(std::int64_t count) {
 template <bool kBounded>
 StridedRun Cursor::take_whole_pieces(ByteCount available, ByteCount room) {
   const Level& innermost = level(depth_ - 1);
-  const std::int64_t most =
-      std::min(innermost.node->count - innermost.index, available / piece_length_);
-  auto [count, stride] = regular_parts(*innermost.node, innermost.index, most);
-  if (kBounded && stride > 0) count = std::min(count, (room - piece_length_) / stride + 1);
-  const StridedRun run{piece_offset_, piece_length_, stride, count};
+  Regular regular = regular_parts(*innermost.node, innermost.index, piece_length_, available);
+  if (kBounded && regular.stride > 0) regular.count = pieces_below(regular, piece_length_, room);
+  const StridedRun run{piece_offset_, piece_length_, regular.stride, regular.count};
   position_ += run.bytes();
-  step_over_parts(count);
+  step_over_parts(run.count);
   return run;
 }
 
@@ -131,9 +148,7 @@ StridedRun Cursor::take(ByteCount limit, ByteCount room) {
   return run;
 }
 
-StridedRun Cursor::next(ByteCount limit) {
-  return take<false>(limit, kUnlimited);
-}
+template StridedRun Cursor::take<false>(ByteCount limit, ByteCount room);
 
 StridedRun Cursor::next_before(std::int64_t end_offset, ByteCount limit) {
   if (end_offset == kUnlimited || remaining() <= 0) return next(limit);

@@ -47,7 +47,15 @@ class Cursor {
   /// The next bytes, at most `limit`, and steps over them. Empty only where `limit` <= 0 or nothing
   /// remains. A part of a piece comes as a run of count 1; pieces that meet are joined where both
   /// stand alone.
-  StridedRun next(ByteCount limit = kUnlimited);
+  StridedRun next(ByteCount limit = kUnlimited) {
+    const bool is_within_piece =
+        limit > 0 && limit < piece_length_ - within_ && limit <= remaining();
+    if (!is_within_piece) return take<false>(limit, kUnlimited);
+    const StridedRun run{peek(), limit, 0, 1};
+    position_ += limit;
+    within_ += limit;
+    return run;
+  }
 
   /// As next, cut before the first byte in data order that lies at or beyond `end_offset`; empty
   /// where the next one does. For a monotonic type nothing below `end_offset` comes after that.
