@@ -13,7 +13,7 @@ struct Advice {
 };
 
 // One line per errno that a file call can meet; the rest is ErrorClass::io.
-constexpr Advice advices[] = {
+constexpr Advice kAdvices[] = {
     {ENOENT, ErrorClass::no_such_file, "check the path; missing directories are not created"},
     {ENOTDIR, ErrorClass::bad_file, "check the path"},
     {ENAMETOOLONG, ErrorClass::bad_file, "use a shorter path"},
@@ -42,14 +42,15 @@ constexpr Advice advices[] = {
 Error system_failure(int system_error, const std::string& what) {
   ErrorClass error_class = ErrorClass::io;
   std::string advice = "check the file system";
-  for (const Advice& entry : advices) {
+  for (const Advice& entry : kAdvices) {
     if (entry.system_error == system_error) {
       error_class = entry.error_class;
       advice = entry.what_to_do;
       break;
     }
   }
-  return Error{error_class, system_error, what + " (" + std::strerror(system_error) + "), " + advice};
+  return Error{error_class, system_error,
+               what + " (" + std::strerror(system_error) + "), " + advice};
 }
 
 }  // namespace headrace

@@ -9,25 +9,25 @@ namespace headrace {
 /// MPI's error classes as names; only the abi room knows their numbers.
 enum class ErrorClass {
   success,
-  access,                  ///< permission denied
-  amode,                   ///< the access mode does not allow it
-  argument,                ///< an argument that no other class names
-  bad_file,                ///< invalid file name
+  access,    ///< permission denied
+  amode,     ///< the access mode does not allow it
+  argument,  ///< an argument that no other class names
+  bad_file,  ///< invalid file name
   buffer,
   communicator,
   count,
   type,
-  file,                    ///< invalid file handle
+  file,  ///< invalid file handle
   file_exists,
   file_in_use,
   info,
-  io,                      ///< the file system failed
+  io,  ///< the file system failed
   no_memory,
   no_space,
   no_such_file,
-  not_same,                ///< a collective argument differs between ranks
+  not_same,  ///< a collective argument differs between ranks
   quota,
-  read_only,               ///< read-only file or file system
+  read_only,  ///< read-only file or file system
   unsupported_datarep,
   unsupported_operation,
   other,

@@ -47,14 +47,10 @@ std::optional<std::int64_t> unit_factor(std::string_view unit) {
   const auto rest = lower.substr(1);
   if (!rest.empty() && rest != "b" && rest != "ib") return std::nullopt;
   switch (lower[0]) {
-    case 'k':
-      return std::int64_t{1} << 10;
-    case 'm':
-      return std::int64_t{1} << 20;
-    case 'g':
-      return std::int64_t{1} << 30;
-    default:
-      return std::nullopt;
+    case 'k': return std::int64_t{1} << 10;
+    case 'm': return std::int64_t{1} << 20;
+    case 'g': return std::int64_t{1} << 30;
+    default: return std::nullopt;
   }
 }
 

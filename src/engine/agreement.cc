@@ -24,7 +24,7 @@ Error error_of_others(const Error& mine, std::int64_t error_class, std::int64_t 
 }
 
 ByteCount mean_piece(const view::Type& filetype) {
-  if (filetype.size() == 0 || filetype.is_contiguous()) return policy::contiguous_view;
+  if (filetype.size() == 0 || filetype.is_contiguous()) return policy::kContiguousView;
   return filetype.size() / filetype.piece_count();
 }
 
@@ -67,7 +67,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const H
   agreement.read_path = common_wish(values[4], values[5]);
   agreement.window_size = values[6];
   agreement.slot_count =
-      static_cast<int>(std::clamp<std::int64_t>(values[7], 2, exchange::most_slots));
+      static_cast<int>(std::clamp<std::int64_t>(values[7], 2, exchange::kMostSlots));
   agreement.view = {channel.node_size(), values[8], values[9] == 1};
   return agreement;
 }

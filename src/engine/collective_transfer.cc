@@ -80,7 +80,8 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
   const FileOffset begin = access.bytes > 0 ? access.file.peek() : 0;
   const FileOffset end = access.bytes > 0
                              ? view::offset_of(*access.file.type(), access.file.origin(),
-                                               access.file.position() + access.bytes - 1) + 1
+                                               access.file.position() + access.bytes - 1) +
+                                   1
                              : 0;
   announce(access, begin, end);
   if (access.bytes == 0) return {};
@@ -159,8 +160,8 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
                                                 ByteCount sieve_size) {
   exchange::StagedTransfer transfer(channel_, store_, *slots_, geometry_, meeting.windows,
                                     meeting.first_window, meeting.granule_shift);
-  exchange::StagedAccess staged{access.direction, access.file, access.memory, access.buffer,
-                                begin,            end,         access.bytes};
+  exchange::StagedAccess staged{
+      access.direction, access.file, access.memory, access.buffer, begin, end, access.bytes};
   const exchange::StagedOutcome outcome = transfer.run(staged);
   if (outcome.system_error == 0) return {outcome.bytes, 0};
   if (access.direction == Direction::write && !depends_on_the_writer(outcome.system_error)) {

@@ -11,7 +11,7 @@ namespace headrace::engine {
 namespace {
 
 /// Pieces of memory below this size are cheaper to copy together than to list for the kernel.
-constexpr ByteCount small_piece = 2048;
+constexpr ByteCount kSmallPiece = 2048;
 
 /// Collects pieces that follow one another in the file and writes them by one call.
 class WriteBatch {
@@ -24,7 +24,7 @@ class WriteBatch {
       if (!flush()) return false;
       begin_ = end_ = offset;
     }
-    if (len < small_piece) return add_copy(data, len);
+    if (len < kSmallPiece) return add_copy(data, len);
     append(const_cast<std::byte*>(data), len);
     return true;
   }
@@ -44,11 +44,11 @@ class WriteBatch {
   const Transferred& done() const { return done_; }
 
  private:
-  static constexpr ByteCount pack_size = 256 << 10;
+  static constexpr ByteCount kPackSize = 256 << 10;
 
   bool add_copy(const std::byte* data, ByteCount len) {
-    if (!pack_) pack_.reset(new std::byte[pack_size]);
-    if (packed_ + len > pack_size && !flush()) return false;
+    if (!pack_) pack_.reset(new std::byte[kPackSize]);
+    if (packed_ + len > kPackSize && !flush()) return false;
     std::byte* place = pack_.get() + packed_;
     std::memcpy(place, data, static_cast<std::size_t>(len));
     packed_ += len;
@@ -135,7 +135,7 @@ class Sieve {
     const ByteCount below =
         view::data_below(type, access.file.origin(), begin + size_) - access.file.position();
     const ByteCount wanted = std::min(below, left);
-    return wanted >= size_ / least_share || wanted == left ? wanted : 0;
+    return wanted >= size_ / kLeastShare || wanted == left ? wanted : 0;
   }
 
   /// Reads and copies out the next `wanted` bytes of data.
@@ -153,7 +153,7 @@ class Sieve {
   }
 
  private:
-  static constexpr ByteCount least_share = 16;
+  static constexpr ByteCount kLeastShare = 16;
 
   storage::Store& store_;
   ByteCount size_;
@@ -169,7 +169,7 @@ Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_s
     const view::StridedRun run = ahead.next(left);
     if (run.count == 0) break;
     ByteCount wanted = 0;
-    if (run.length < small_piece || access.memory.type()->piece_count() > 1) {
+    if (run.length < kSmallPiece || access.memory.type()->piece_count() > 1) {
       wanted = sieve.bytes_within_reach(access, left);
     }
     Transferred step;
@@ -192,7 +192,8 @@ Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_s
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size) {
   if (access.bytes == 0) return {};
   if (access.memory.type()->is_contiguous() && access.file.type()->is_contiguous()) {
-    const iovec segment{access.buffer + access.memory.peek(), static_cast<std::size_t>(access.bytes)};
+    const iovec segment{access.buffer + access.memory.peek(),
+                        static_cast<std::size_t>(access.bytes)};
     return access.direction == Direction::write ? store.write(access.file.peek(), {&segment, 1})
                                                 : store.read(access.file.peek(), {&segment, 1});
   }

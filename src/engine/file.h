@@ -39,7 +39,7 @@ struct TransferCall {
   bool collective = false;
   std::optional<std::int64_t> offset;  ///< in etypes of the view; absent: the individual pointer
   void* buffer = nullptr;
-  std::int64_t count = 0;              ///< elements of `type`
+  std::int64_t count = 0;  ///< elements of `type`
   view::TypePtr type;
 };
 
@@ -51,8 +51,9 @@ struct Outcome {
 
 enum class Whence { set, current, end };
 
-/// An open file on one rank. "Collective" means that all ranks of the team call it in the same order.
-/// Errors of a collective call are returned on every rank that could not do what it asked for.
+/// An open file on one rank. "Collective" means that all ranks of the team call it in the same
+/// order. Errors of a collective call are returned on every rank that could not do what it asked
+/// for.
 class File {
  public:
   /// Collective. All ranks get a file, or all get an error.
@@ -62,19 +63,19 @@ class File {
                                             const Hints& hints);
   virtual ~File() = default;
 
-  virtual Error close() = 0;                             ///< collective
-  virtual Error sync() = 0;                              ///< waits for nobody
+  virtual Error close() = 0;  ///< collective
+  virtual Error sync() = 0;   ///< waits for nobody
   virtual Result<ByteCount> size() = 0;
-  virtual Error resize(ByteCount size) = 0;              ///< collective
-  virtual Error allocate(ByteCount size) = 0;            ///< collective
+  virtual Error resize(ByteCount size) = 0;    ///< collective
+  virtual Error allocate(ByteCount size) = 0;  ///< collective
 
-  virtual Error set_view(View view) = 0;                 ///< collective; resets the pointer to 0
+  virtual Error set_view(View view) = 0;  ///< collective; resets the pointer to 0
   virtual const View& current_view() const = 0;
-  virtual Error set_hints(const Hints& hints) = 0;       ///< collective; unknown hints are ignored
-  virtual Hints hints() const = 0;                       ///< all hints in use, with their values
+  virtual Error set_hints(const Hints& hints) = 0;  ///< collective; unknown hints are ignored
+  virtual Hints hints() const = 0;                  ///< all hints in use, with their values
 
-  virtual Error seek(std::int64_t offset, Whence whence) = 0;   ///< offset in etypes
-  virtual std::int64_t position() const = 0;                    ///< in etypes
+  virtual Error seek(std::int64_t offset, Whence whence) = 0;  ///< offset in etypes
+  virtual std::int64_t position() const = 0;                   ///< in etypes
   virtual Result<FileOffset> byte_offset(std::int64_t offset) const = 0;
 
   virtual Outcome transfer(const TransferCall& call) = 0;

@@ -10,7 +10,9 @@ namespace headrace::engine {
 namespace {
 
 /// Etypes of size 0 move nothing; any unit will do.
-ByteCount unit_of(const View& view) { return std::max<ByteCount>(1, view.etype->size()); }
+ByteCount unit_of(const View& view) {
+  return std::max<ByteCount>(1, view.etype->size());
+}
 
 Error check_view(const View& view) {
   if (view.datarep != "native") {
@@ -92,11 +94,13 @@ Error OpenFile::check(const TransferCall& call) const {
   const bool writes = call.direction == Direction::write;
   if (writes && !mode_.write) {
     return {ErrorClass::read_only, 0,
-            "cannot write to '" + path_ + "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
+            "cannot write to '" + path_ +
+                "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
   }
   if (!writes && !mode_.read) {
     return {ErrorClass::access, 0,
-            "cannot read from '" + path_ + "' (it was opened with MPI_MODE_WRONLY), open it for reading"};
+            "cannot read from '" + path_ +
+                "' (it was opened with MPI_MODE_WRONLY), open it for reading"};
   }
   if (mode_.sequential) {
     return {ErrorClass::unsupported_operation, 0,
@@ -121,11 +125,9 @@ Error OpenFile::check(const TransferCall& call) const {
 
 Access OpenFile::access_of(const TransferCall& call, const View& view,
                            std::int64_t position) const {
-  Access access{call.direction,
-                view::Cursor(view.filetype, view.displacement),
+  Access access{call.direction, view::Cursor(view.filetype, view.displacement),
                 view::Cursor(call.type, 0, call.count * call.type->size()),
-                static_cast<std::byte*>(call.buffer),
-                call.count * call.type->size()};
+                static_cast<std::byte*>(call.buffer), call.count * call.type->size()};
   // A view that shows no bytes: there is nothing to go to.
   if (view.filetype->size() == 0) access.bytes = 0;
   if (access.bytes > 0) access.file.seek(position * unit_of(view));
@@ -163,8 +165,8 @@ Outcome OpenFile::finish(const TransferCall& call, const Access& access,
   Outcome outcome{moved.transferred.bytes, {}};
   const bool writes = call.direction == Direction::write;
   if (const int reason = moved.transferred.system_error; reason != 0) {
-    outcome.error = system_failure(
-        reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
+    outcome.error =
+        system_failure(reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
     if (writes) channel_->note_failed_write(reason);
   } else if (writes && access.bytes < wanted) {
     outcome.error = {ErrorClass::argument, 0,

@@ -163,7 +163,9 @@ Error OpenFile::failed_elsewhere() {
                         "data of another rank is missing in '" + path_ + "'");
 }
 
-Result<ByteCount> OpenFile::size() { return store_->size(); }
+Result<ByteCount> OpenFile::size() {
+  return store_->size();
+}
 
 Error OpenFile::resize(ByteCount size) {
   return change_size(size, &storage::Store::resize);

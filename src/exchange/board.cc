@@ -2,8 +2,8 @@
 
 namespace headrace::exchange {
 
-// A rank has posted `round` when its entry for it holds that round or a later one of the same place;
-// it may have run ahead by up to board_depth - 1 rounds.
+// A rank has posted `round` when its entry for it holds that round or a later one of the same
+// place; it may have run ahead by up to kBoardDepth - 1 rounds.
 bool Board::all_have_posted(std::uint64_t round) const {
   for (int rank = 0; rank < ranks_; ++rank) {
     if (entry(round, rank).round.load(std::memory_order_acquire) < round) return false;
@@ -13,10 +13,10 @@ bool Board::all_have_posted(std::uint64_t round) const {
 
 std::uint64_t Board::post(const Waiter& waiter, const Values& values) {
   const std::uint64_t round = round_ + 1;
-  if (round > board_depth) {
-    // The entry to overwrite is of round - board_depth. Its readers are done once they have posted
+  if (round > kBoardDepth) {
+    // The entry to overwrite is of round - kBoardDepth. Its readers are done once they have posted
     // the round after it.
-    const std::uint64_t needed = round - board_depth + 1;
+    const std::uint64_t needed = round - kBoardDepth + 1;
     event_.wait(waiter, [&] { return all_have_posted(needed); });
   }
   Post& mine = entry(round, rank_);

@@ -19,18 +19,18 @@ struct alignas(64) Post {
 };
 
 /// Posts are kept for this many rounds, so that a rank that need not read a round can run ahead.
-inline constexpr std::uint64_t board_depth = 4;
+inline constexpr std::uint64_t kBoardDepth = 4;
 
 /// Lets the ranks of one node tell each other a few numbers, round by round. Posting waits for
-/// nobody (unless a rank is board_depth rounds ahead of the slowest); reading a round waits until all
-/// have posted it. All ranks must post the same rounds in the same order.
+/// nobody (unless a rank is kBoardDepth rounds ahead of the slowest); reading a round waits until
+/// all have posted it. All ranks must post the same rounds in the same order.
 ///
-/// A rank is done reading round r when it has posted r + 1. So before round r + board_depth overwrites
-/// it, post() waits until all ranks have posted r + 1.
+/// A rank is done reading round r when it has posted r + 1. So before round r + kBoardDepth
+/// overwrites it, post() waits until all ranks have posted r + 1.
 class Board {
  public:
-  /// `posts` holds board_depth * ranks entries in shared memory, zeroed when new; `round` is the last
-  /// round that was used there.
+  /// `posts` holds kBoardDepth * ranks entries in shared memory, zeroed when new; `round` is the
+  /// last round that was used there.
   Board(Event& event, std::span<Post> posts, int rank, int ranks, std::uint64_t round)
       : event_(event), posts_(posts), rank_(rank), ranks_(ranks), round_(round) {}
 
@@ -48,7 +48,7 @@ class Board {
 
  private:
   Post& entry(std::uint64_t round, int rank) const {
-    return posts_[(round % board_depth) * static_cast<std::uint64_t>(ranks_) +
+    return posts_[(round % kBoardDepth) * static_cast<std::uint64_t>(ranks_) +
                   static_cast<std::uint64_t>(rank)];
   }
   bool all_have_posted(std::uint64_t round) const;

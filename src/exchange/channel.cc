@@ -29,18 +29,32 @@ Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
   control_ = reinterpret_cast<Control*>(place);
   const auto ranks = static_cast<std::size_t>(team_->node_size());
   auto* posts = reinterpret_cast<Post*>(place + sizeof(Control));
-  board_.emplace(control_->event, std::span<Post>(posts, board_depth * ranks), team_->node_rank(),
+  board_.emplace(control_->event, std::span<Post>(posts, kBoardDepth * ranks), team_->node_rank(),
                  team_->node_size(), round);
 }
 
-Channel::~Channel() { team_->close_channel(id_, board_ ? board_->round() : 0); }
+Channel::~Channel() {
+  team_->close_channel(id_, board_ ? board_->round() : 0);
+}
 
-int Channel::rank() const { return team_->rank(); }
-int Channel::size() const { return team_->size(); }
-int Channel::node_rank() const { return team_->node_rank(); }
-int Channel::node_size() const { return team_->node_size(); }
-int Channel::node_count() const { return team_->node_count(); }
-Waiter Channel::waiter() const { return {team_->messenger(), team_->spins()}; }
+int Channel::rank() const {
+  return team_->rank();
+}
+int Channel::size() const {
+  return team_->size();
+}
+int Channel::node_rank() const {
+  return team_->node_rank();
+}
+int Channel::node_size() const {
+  return team_->node_size();
+}
+int Channel::node_count() const {
+  return team_->node_count();
+}
+Waiter Channel::waiter() const {
+  return {team_->messenger(), team_->spins()};
+}
 
 Error Channel::combine(Values& values, std::span<const Combine> ways) {
   if (!board_) return combine_between_nodes(values, ways);
@@ -55,7 +69,7 @@ Error Channel::combine(Values& values, std::span<const Combine> ways) {
     merge_node();
     return {};
   }
-  Published& published = control_->published[round % board_depth];
+  Published& published = control_->published[round % kBoardDepth];
   if (team_->is_leader()) {
     merge_node();
     Error error = combine_between_nodes(values, ways);
@@ -65,9 +79,8 @@ Error Channel::combine(Values& values, std::span<const Combine> ways) {
     control_->event.signal();
     return error;
   }
-  control_->event.wait(waiter, [&] {
-    return published.round.load(std::memory_order_acquire) >= round;
-  });
+  control_->event.wait(waiter,
+                       [&] { return published.round.load(std::memory_order_acquire) >= round; });
   values = published.values;
   if (published.failed == 0) return {};
   return {ErrorClass::other, 0,

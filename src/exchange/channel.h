@@ -39,8 +39,8 @@ class Channel {
   int node_count() const;
   Waiter waiter() const;
 
-  /// Collective: values[i] becomes the combination of all ranks' values[i] by ways[i], on all ranks.
-  /// Values without a way are undefined afterwards. Nobody returns before all have called.
+  /// Collective: values[i] becomes the combination of all ranks' values[i] by ways[i], on all
+  /// ranks. Values without a way are undefined afterwards. Nobody returns before all have called.
   Error combine(Values& values, std::span<const Combine> ways);
   Error barrier();
 

@@ -31,17 +31,17 @@ struct alignas(64) Slot {
 struct StagingFailure {
   std::atomic<std::uint64_t> round;  ///< the round it belongs to
   std::int64_t window;
-  FileOffset done_end;               ///< write: all given bytes below are in the file
+  FileOffset done_end;  ///< write: all given bytes below are in the file
   std::int32_t system_error;
 };
 
-inline constexpr int most_slots = 16;
+inline constexpr int kMostSlots = 16;
 
 struct Staging {
   alignas(64) std::atomic<std::int64_t> transferred;  ///< windows below are written, or loaded
   alignas(64) std::atomic<std::uint32_t> storing;     ///< 1 while a rank writes or loads a window
-  std::array<StagingFailure, board_depth> failures;
-  std::array<Slot, most_slots> slots;
+  std::array<StagingFailure, kBoardDepth> failures;
+  std::array<Slot, kMostSlots> slots;
 };
 
 struct Control {
@@ -49,7 +49,7 @@ struct Control {
   /// Failed writes so far whoever's bytes they were, and the errno of the last one.
   alignas(64) std::atomic<std::int64_t> failed_writes;
   std::atomic<std::int32_t> last_system_error;
-  std::array<Published, board_depth> published;
+  std::array<Published, kBoardDepth> published;
   Staging staging;
 };
 

@@ -14,9 +14,9 @@ struct Waiter {
   int spins = 0;
 };
 
-/// A count in shared memory that ranks of one node wait on: whoever changes what others may wait for
-/// calls signal(); a waiting rank spins briefly, then sleeps in the kernel (futex(2)), so that ranks
-/// may outnumber cores.
+/// A count in shared memory that ranks of one node wait on: whoever changes what others may wait
+/// for calls signal(); a waiting rank spins briefly, then sleeps in the kernel (futex(2)), so that
+/// ranks may outnumber cores.
 class Event {
  public:
   void signal();
@@ -30,20 +30,20 @@ class Event {
       if (ready()) return;
       pause();
     }
-    std::int64_t nanoseconds = shortest_sleep;
+    std::int64_t nanoseconds = kShortestSleep;
     while (true) {
       const std::uint32_t seen = count_.load(std::memory_order_seq_cst);
       if (ready()) return;
       sleep(seen, nanoseconds);
       if (ready()) return;
       waiter.messenger.progress();
-      if (nanoseconds < longest_sleep) nanoseconds *= 2;
+      if (nanoseconds < kLongestSleep) nanoseconds *= 2;
     }
   }
 
  private:
-  static constexpr std::int64_t shortest_sleep = 50'000;
-  static constexpr std::int64_t longest_sleep = 5'000'000;
+  static constexpr std::int64_t kShortestSleep = 50'000;
+  static constexpr std::int64_t kLongestSleep = 5'000'000;
 
   static void pause();
   void sleep(std::uint32_t seen, std::int64_t nanoseconds);

@@ -18,8 +18,9 @@ Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
     const std::span<std::byte> all(rotated);
     const int to = (rank - have + size) % size;
     const int from = (rank + have) % size;
-    if (Error error = messenger.exchange(tag, to, all.first(bytes), from,
-                                         all.subspan(block * static_cast<std::size_t>(have), bytes))) {
+    if (Error error =
+            messenger.exchange(tag, to, all.first(bytes), from,
+                               all.subspan(block * static_cast<std::size_t>(have), bytes))) {
       return error;
     }
   }

@@ -25,7 +25,8 @@ Error reduce_to_all(Messenger& messenger, int tag, std::span<const int> members,
   int step = 1;
   for (; step < count && index % (2 * step) == 0; step *= 2) {
     if (index + step >= count) continue;
-    if (Error error = messenger.exchange(tag, -1, {}, members[index + step], incoming)) return error;
+    if (Error error = messenger.exchange(tag, -1, {}, members[index + step], incoming))
+      return error;
     merge(block, std::span<const std::byte>(incoming));
   }
   if (index != 0) {

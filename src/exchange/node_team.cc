@@ -7,29 +7,30 @@
 namespace headrace::exchange {
 namespace {
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t kPage = 4096;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Looks at shared memory before a rank sleeps: some tens of microseconds. Pays only where all ranks
-/// of the node can run at the same time.
-constexpr int spins_with_a_core_each = 1000;
+/// Looks at shared memory before a rank sleeps: some tens of microseconds. Pays only where all
+/// ranks of the node can run at the same time.
+constexpr int kSpinsWithACoreEach = 1000;
 
 }  // namespace
 
 MemoryLayout::MemoryLayout(int node_size, std::size_t slot_bytes)
     : channel_bytes_(round_up(
-          sizeof(Control) + board_depth * static_cast<std::size_t>(node_size) * sizeof(Post), page)),
+          sizeof(Control) + kBoardDepth * static_cast<std::size_t>(node_size) * sizeof(Post),
+          kPage)),
       slot_bytes_(slot_bytes) {}
 
 std::size_t MemoryLayout::channel_offset(int id) const {
-  return page + static_cast<std::size_t>(id) * channel_bytes_;
+  return kPage + static_cast<std::size_t>(id) * channel_bytes_;
 }
 
 std::size_t MemoryLayout::slots_offset() const {
-  return round_up(channel_offset(most_channels), std::size_t{1} << 21);
+  return round_up(channel_offset(kMostChannels), std::size_t{1} << 21);
 }
 
 NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_ranks,
@@ -42,15 +43,15 @@ NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_r
       layout_(static_cast<int>(node_ranks_.size()), slot_bytes),
       slot_pool_(slot_bytes),
       failure_(std::move(failure)),
-      in_use_(MemoryLayout::most_channels, false),
-      committed_(MemoryLayout::most_channels, false),
-      rounds_(MemoryLayout::most_channels, 0) {
+      in_use_(MemoryLayout::kMostChannels, false),
+      committed_(MemoryLayout::kMostChannels, false),
+      rounds_(MemoryLayout::kMostChannels, 0) {
   const auto place_in = [](const std::vector<int>& ranks, int rank) {
     return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin());
   };
   node_rank_ = place_in(node_ranks_, rank());
   leader_index_ = place_in(leaders_, rank());
-  if (node_size() <= topo::node_cores()) spins_ = spins_with_a_core_each;
+  if (node_size() <= topo::node_cores()) spins_ = kSpinsWithACoreEach;
 }
 
 void NodeTeam::open_root() {
@@ -61,7 +62,7 @@ void NodeTeam::open_root() {
 
 int NodeTeam::take_free_id() {
   const std::lock_guard lock(mutex_);
-  const int most = std::min(MemoryLayout::most_channels, messenger_->largest_tag());
+  const int most = std::min(MemoryLayout::kMostChannels, messenger_->largest_tag());
   for (int id = 1; id < most; ++id) {
     if (!in_use_[static_cast<std::size_t>(id)]) return id;
   }
@@ -77,7 +78,7 @@ Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
   const auto id = static_cast<int>(values[0]);
   if (id < 0) {
     return Error{ErrorClass::no_memory, 0,
-                 "cannot open another file (" + std::to_string(MemoryLayout::most_channels - 1) +
+                 "cannot open another file (" + std::to_string(MemoryLayout::kMostChannels - 1) +
                      " are open on this communicator), close some first"};
   }
   const auto place = static_cast<std::size_t>(id);
@@ -95,8 +96,8 @@ Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
   }
   const std::lock_guard lock(mutex_);
   in_use_[place] = true;
-  return std::make_unique<Channel>(
-      std::static_pointer_cast<NodeTeam>(shared_from_this()), id, rounds_[place]);
+  return std::make_unique<Channel>(std::static_pointer_cast<NodeTeam>(shared_from_this()), id,
+                                   rounds_[place]);
 }
 
 void NodeTeam::close_channel(int id, std::uint64_t round) {

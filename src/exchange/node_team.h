@@ -14,8 +14,8 @@
 
 namespace headrace::exchange {
 
-/// Where the parts of a node's shared memory lie: the secret, then a control block and posts for each
-/// channel, then the staging slots.
+/// Where the parts of a node's shared memory lie: the secret, then a control block and posts for
+/// each channel, then the staging slots.
 class MemoryLayout {
  public:
   MemoryLayout(int node_size, std::size_t slot_bytes);
@@ -26,7 +26,7 @@ class MemoryLayout {
   std::size_t total() const { return slots_offset() + slot_bytes_; }
 
   /// Files that may be open on one communicator at a time.
-  static constexpr int most_channels = 4096;
+  static constexpr int kMostChannels = 4096;
 
  private:
   std::size_t channel_bytes_;

@@ -20,7 +20,8 @@ bool draw_secret(std::uint64_t (&secret)[2]) {
 }  // namespace
 
 Error SharedMemory::map(std::size_t size) {
-  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
+  void* base =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
   if (base == MAP_FAILED) return system_failure(errno, "cannot map shared memory");
   base_ = static_cast<std::byte*>(base);
   size_ = size;
@@ -48,7 +49,7 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::make(SharedMemoryKind kind, 
     return system_failure(errno, "cannot size shared memory");
   }
   if (Error error = memory->map(size)) return error;
-  if (!memory->commit(0, secret_bytes)) {
+  if (!memory->commit(0, kSecretBytes)) {
     return system_failure(ENOSPC, "cannot get shared memory");
   }
   std::memcpy(memory->base_, ticket.secret, sizeof ticket.secret);
@@ -68,7 +69,8 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const SharedMemoryTicke
   if (memory->descriptor_ < 0) return system_failure(errno, "cannot open another rank's memory");
   // The size first: a wrong object could be shorter than what is mapped, and touching it a SIGBUS.
   struct stat status{};
-  if (fstat(memory->descriptor_, &status) != 0 || status.st_size != static_cast<off_t>(ticket.size)) {
+  if (fstat(memory->descriptor_, &status) != 0 ||
+      status.st_size != static_cast<off_t>(ticket.size)) {
     return system_failure(ESTALE, "cannot open another rank's memory");
   }
   if (Error error = memory->map(ticket.size)) return error;

@@ -13,9 +13,10 @@ namespace headrace::exchange {
 struct SharedMemoryTicket {
   std::int64_t process = 0;
   std::int64_t descriptor = -1;
-  std::uint64_t size = 0;            ///< of the memory, in bytes
-  std::uint64_t secret[2] = {0, 0};  ///< also the memory's first bytes: proof that it is the right one
-  char name[48] = {};                ///< for shm_open, empty where the descriptor serves
+  std::uint64_t size = 0;  ///< of the memory, in bytes
+  std::uint64_t secret[2] = {0,
+                             0};  ///< also the memory's first bytes: proof that it is the right one
+  char name[48] = {};             ///< for shm_open, empty where the descriptor serves
 };
 
 enum class SharedMemoryKind { memfd, posix };
@@ -25,21 +26,22 @@ enum class SharedMemoryKind { memfd, posix };
 /// others open through /proc, or a POSIX object of a random name where that is not allowed.
 class SharedMemory {
  public:
-  /// Makes `size` bytes (not yet backed by memory, see commit()). The first `secret_bytes` are taken.
+  /// Makes `size` bytes (not yet backed by memory, see commit()). The first `kSecretBytes` are
+  /// taken.
   static Result<std::unique_ptr<SharedMemory>> make(SharedMemoryKind kind, std::size_t size);
   static Result<std::unique_ptr<SharedMemory>> open(const SharedMemoryTicket& ticket);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  static constexpr std::size_t secret_bytes = 64;
+  static constexpr std::size_t kSecretBytes = 64;
 
   const SharedMemoryTicket& ticket() const { return ticket_; }
   std::byte* base() const { return base_; }
   std::size_t size() const { return size_; }
 
-  /// Backs [offset, offset + len) with memory, so that touching it cannot end the program by SIGBUS.
-  /// False where there is none. The maker calls it; the others may then touch the range.
+  /// Backs [offset, offset + len) with memory, so that touching it cannot end the program by
+  /// SIGBUS. False where there is none. The maker calls it; the others may then touch the range.
   bool commit(std::size_t offset, std::size_t len);
   /// Gives the memory of a range back; its content is lost.
   void release(std::size_t offset, std::size_t len);

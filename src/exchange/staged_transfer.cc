@@ -45,13 +45,14 @@ StagedOutcome StagedTransfer::write(StagedAccess& access) {
     work_until(Direction::write, last, [&] { return slot_is_free(window); });
     const plan::FileRange file = range(window);
     plan::Coverage covered = coverage(window);
-    view::copy(Direction::write, {slot_bytes(window), file.begin}, access.file, end_of(access, file),
-               access.buffer, access.memory, access.memory.remaining(),
+    view::copy(Direction::write, {slot_bytes(window), file.begin}, access.file,
+               end_of(access, file), access.buffer, access.memory, access.memory.remaining(),
                [&](const view::StridedRun& run) {
                  covered.mark_strided(run.offset - file.begin, run.length, run.stride, run.count);
                });
     const int arrived = slot(window).arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
-    if (arrived == windows_.participants(window - first_window_)) channel_.control()->event.signal();
+    if (arrived == windows_.participants(window - first_window_))
+      channel_.control()->event.signal();
     transfer_ready(Direction::write, last);
   }
   work_until(Direction::write, last, [&] { return has_transferred(last); });
@@ -134,9 +135,8 @@ bool StagedTransfer::can_transfer_next(Direction direction, std::int64_t last) c
   // Windows of an earlier call are for the ranks that still are in it.
   if (window < first_window_ || window > last) return false;
   if (!slot_is_free(window)) return false;
-  return direction == Direction::read ||
-         slot(window).arrived.load(std::memory_order_acquire) ==
-             windows_.participants(window - first_window_);
+  return direction == Direction::read || slot(window).arrived.load(std::memory_order_acquire) ==
+                                             windows_.participants(window - first_window_);
 }
 
 void StagedTransfer::write_window(std::int64_t window) {
@@ -198,7 +198,7 @@ plan::Coverage StagedTransfer::coverage(std::int64_t window) const {
 }
 
 StagingFailure& StagedTransfer::failure() const {
-  return staging_.failures[round_ % board_depth];
+  return staging_.failures[round_ % kBoardDepth];
 }
 
 bool StagedTransfer::has_failed() const {

@@ -13,14 +13,15 @@
 
 namespace headrace::exchange {
 
-/// How a channel's slot memory is divided: `count` slots, page-aligned, and behind them one coverage
-/// map each, large enough for a granule of one byte.
+/// How a channel's slot memory is divided: `count` slots, page-aligned, and behind them one
+/// coverage map each, large enough for a granule of one byte.
 struct SlotGeometry {
   ByteCount window_size = 0;  ///< bytes of one slot: a power of two
-  int count = 0;              ///< at most most_slots
+  int count = 0;              ///< at most kMostSlots
 
   std::size_t bytes() const {
-    return static_cast<std::size_t>(count) * static_cast<std::size_t>(window_size + window_size / 8);
+    return static_cast<std::size_t>(count) *
+           static_cast<std::size_t>(window_size + window_size / 8);
   }
 };
 
@@ -53,7 +54,8 @@ struct StagedOutcome {
 class StagedTransfer {
  public:
   /// `first_window`: number of the call's first window, counted over all calls on this channel;
-  /// `granule_shift`: every piece of every rank begins and ends at a multiple of 1 << granule_shift.
+  /// `granule_shift`: every piece of every rank begins and ends at a multiple of 1 <<
+  /// granule_shift.
   StagedTransfer(Channel& channel, storage::Store& store, const SlotMemory& slots,
                  const SlotGeometry& geometry, const plan::Windows& windows,
                  std::int64_t first_window, int granule_shift);
@@ -70,7 +72,9 @@ class StagedTransfer {
   Slot& slot(std::int64_t window) const;
   StagingFailure& failure() const;
   bool has_failed() const;
-  plan::FileRange range(std::int64_t window) const { return windows_.range(window - first_window_); }
+  plan::FileRange range(std::int64_t window) const {
+    return windows_.range(window - first_window_);
+  }
 
   bool slot_is_free(std::int64_t window) const;
   bool has_transferred(std::int64_t window) const;

@@ -13,7 +13,7 @@
 namespace headrace::exchange {
 namespace {
 
-constexpr int root_tag = 0;
+constexpr int kRootTag = 0;
 
 /// Ranks of each node, in rank order; nodes in the order of their first ranks.
 using Nodes = std::vector<std::vector<int>>;
@@ -23,7 +23,7 @@ Result<Nodes> find_nodes(Messenger& messenger, const std::string& node) {
   const std::uint64_t mine[2] = {std::hash<std::string>{}(node),
                                  std::hash<std::string>{}("headrace" + node)};
   Result<std::vector<std::byte>> all =
-      allgather(messenger, root_tag, std::as_bytes(std::span(mine)));
+      allgather(messenger, kRootTag, std::as_bytes(std::span(mine)));
   if (!all) return all.error();
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> index;
   Nodes nodes;
@@ -78,7 +78,7 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
   const int index = static_cast<int>(std::ranges::find(ranks, messenger.rank()) - ranks.begin());
   // The ticket goes down a tree to all; a ticket without a process means that there is nothing.
   const auto first_wins = [](std::span<std::byte>, std::span<const std::byte>) {};
-  if (Error error = reduce_to_all(messenger, root_tag, ranks, index,
+  if (Error error = reduce_to_all(messenger, kRootTag, ranks, index,
                                   std::as_writable_bytes(std::span(&ticket, 1)), first_wins)) {
     return error;
   }
@@ -87,8 +87,7 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
   const auto any = [](std::span<std::byte> into, std::span<const std::byte> from) {
     into[0] |= from[0];
   };
-  if (Error error =
-          reduce_to_all(messenger, root_tag, ranks, index, std::span(&failed, 1), any)) {
+  if (Error error = reduce_to_all(messenger, kRootTag, ranks, index, std::span(&failed, 1), any)) {
     return error;
   }
   if (mine.memory) mine.memory->unlink();
@@ -109,7 +108,7 @@ Result<Shared> share_by_any_kind(Messenger& messenger, const std::vector<int>& r
 /// Collective: splits the nodes that could not share memory into single ranks.
 Result<Nodes> split_failed(Messenger& messenger, const Nodes& nodes, bool failed) {
   const std::byte mine{failed ? std::uint8_t{1} : std::uint8_t{0}};
-  Result<std::vector<std::byte>> all = allgather(messenger, root_tag, std::span(&mine, 1));
+  Result<std::vector<std::byte>> all = allgather(messenger, kRootTag, std::span(&mine, 1));
   if (!all) return all.error();
   Nodes split;
   for (const std::vector<int>& ranks : nodes) {
@@ -126,8 +125,9 @@ Result<Nodes> split_failed(Messenger& messenger, const Nodes& nodes, bool failed
 }
 
 const std::vector<int>& node_of(const Nodes& nodes, int rank) {
-  return *std::ranges::find_if(
-      nodes, [rank](const std::vector<int>& ranks) { return std::ranges::binary_search(ranks, rank); });
+  return *std::ranges::find_if(nodes, [rank](const std::vector<int>& ranks) {
+    return std::ranges::binary_search(ranks, rank);
+  });
 }
 
 }  // namespace
@@ -156,9 +156,9 @@ Result<std::shared_ptr<Team>> Team::create(std::unique_ptr<Messenger> messenger,
   std::vector<int> leaders;
   for (const std::vector<int>& ranks : nodes) leaders.push_back(ranks.front());
   std::vector<int> node_ranks = node_of(nodes, rank);
-  auto team = std::make_shared<NodeTeam>(std::move(messenger), std::move(node_ranks),
-                                         std::move(leaders), std::move(shared.memory), slot_bytes,
-                                         std::move(shared.failure));
+  auto team =
+      std::make_shared<NodeTeam>(std::move(messenger), std::move(node_ranks), std::move(leaders),
+                                 std::move(shared.memory), slot_bytes, std::move(shared.failure));
   team->open_root();
   return std::shared_ptr<Team>(team);
 }

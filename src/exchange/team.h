@@ -16,8 +16,9 @@ class Channel;
 /// per communicator and kept while files are open on it.
 class Team : public std::enable_shared_from_this<Team> {
  public:
-  /// Collective over the messenger's ranks. `node` identifies the node (see topo/node.h): ranks with
-  /// equal values try to share memory; where that fails each of them counts as a node of its own.
+  /// Collective over the messenger's ranks. `node` identifies the node (see topo/node.h): ranks
+  /// with equal values try to share memory; where that fails each of them counts as a node of its
+  /// own.
   static Result<std::shared_ptr<Team>> create(std::unique_ptr<Messenger> messenger,
                                               const std::string& node);
   virtual ~Team() = default;

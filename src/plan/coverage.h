@@ -28,9 +28,7 @@ class Coverage {
   Coverage(Word* words, int granule_shift) : words_(words), shift_(granule_shift) {}
 
   /// Marks [begin, begin + len) of the window; both must be multiples of the granule.
-  void mark(ByteCount begin, ByteCount len) {
-    mark_bits(begin >> shift_, (begin + len) >> shift_);
-  }
+  void mark(ByteCount begin, ByteCount len) { mark_bits(begin >> shift_, (begin + len) >> shift_); }
 
   /// Marks `count` stretches of `len` bytes, `stride` bytes apart (at least len).
   void mark_strided(ByteCount begin, ByteCount len, std::int64_t stride, std::int64_t count) {

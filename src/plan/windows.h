@@ -22,9 +22,9 @@ struct FileRange {
 };
 
 /// Cuts the part of the file that a collective call touches into windows: stretches of
-/// `window_size` bytes that begin at multiples of it, numbered from 0 in file order. Windows that no
-/// rank's range meets are left out. A rank takes part in every window that its range meets, whether
-/// or not it has a piece there; so all ranks know from the ranges alone how many to expect.
+/// `window_size` bytes that begin at multiples of it, numbered from 0 in file order. Windows that
+/// no rank's range meets are left out. A rank takes part in every window that its range meets,
+/// whether or not it has a piece there; so all ranks know from the ranges alone how many to expect.
 ///
 /// Example: window size 100, ranges [50, 120) and [950, 960): windows [0, 100), [100, 200),
 /// [900, 1000) with 1, 1 and 1 participants.

@@ -18,22 +18,23 @@ enum class Path {
 enum class Wish { automatic, direct, staged };
 
 /// Mean piece of a view without gaps.
-inline constexpr ByteCount contiguous_view = std::numeric_limits<ByteCount>::max();
+inline constexpr ByteCount kContiguousView = std::numeric_limits<ByteCount>::max();
 
 /// What is known when a view is set, the same on all ranks.
 struct ViewFacts {
-  int node_ranks = 1;                 ///< ranks on this node that share memory
-  ByteCount smallest_mean_piece = 0;  ///< bytes in a contiguous piece of a rank's view, of all ranks
-  bool is_monotonic = true;           ///< all ranks' views
+  int node_ranks = 1;  ///< ranks on this node that share memory
+  ByteCount smallest_mean_piece =
+      0;                     ///< bytes in a contiguous piece of a rank's view, of all ranks
+  bool is_monotonic = true;  ///< all ranks' views
 };
 
 /// What the ranks of a node tell each other when a collective call begins.
 struct CallFacts {
   Direction direction = Direction::write;
   int node_ranks = 1;
-  ByteCount bytes = 0;       ///< of all ranks of the node
-  std::int64_t pieces = 0;   ///< contiguous pieces of the file, of all ranks of the node
-  ByteCount span = 0;        ///< bytes of the file windows that would be staged
+  ByteCount bytes = 0;      ///< of all ranks of the node
+  std::int64_t pieces = 0;  ///< contiguous pieces of the file, of all ranks of the node
+  ByteCount span = 0;       ///< bytes of the file windows that would be staged
   std::int64_t windows = 0;
   int cores = 1;
 };
@@ -44,8 +45,8 @@ struct Decision {
   std::string reason;
 };
 
-/// Decides when a view is set whether its collective calls may be staged. Only then do ranks meet at
-/// the beginning of a call; with Path::direct nobody waits for anybody.
+/// Decides when a view is set whether its collective calls may be staged. Only then do ranks meet
+/// at the beginning of a call; with Path::direct nobody waits for anybody.
 Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts);
 
 enum class CallReason { nothing_to_move, asked_for, far_apart, estimated };

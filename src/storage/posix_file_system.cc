@@ -17,8 +17,8 @@ namespace headrace::storage {
 namespace {
 
 /// Linux moves at most 0x7ffff000 bytes and IOV_MAX segments in one call (read(2), readv(2)).
-constexpr ByteCount largest_request = 0x7ffff000;
-constexpr std::size_t most_segments = 1024;
+constexpr ByteCount kLargestRequest = 0x7ffff000;
+constexpr std::size_t kMostSegments = 1024;
 
 /// Takes SIGXFSZ, which the kernel raises for a write over RLIMIT_FSIZE and which would end the
 /// program, so that the caller can report EFBIG. Costs three system calls, so it is used only where
@@ -71,14 +71,13 @@ class Remainder {
   }
 
   /// Fills `batch` and returns how many entries it holds. Call only when not empty().
-  std::size_t fill(std::array<iovec, most_segments>& batch) const {
-    ByteCount room = largest_request;
+  std::size_t fill(std::array<iovec, kMostSegments>& batch) const {
+    ByteCount room = kLargestRequest;
     std::size_t used = 0;
     std::size_t skipped = skipped_;
     for (const iovec& segment : segments_) {
       if (used == batch.size() || room == 0) break;
-      const std::size_t len =
-          std::min(segment.iov_len - skipped, static_cast<std::size_t>(room));
+      const std::size_t len = std::min(segment.iov_len - skipped, static_cast<std::size_t>(room));
       if (len > 0) {
         batch[used++] = {static_cast<char*>(segment.iov_base) + skipped, len};
         room -= static_cast<ByteCount>(len);
@@ -109,11 +108,11 @@ class Remainder {
 /// EAGAIN is met on file systems that are mounted to give up; a short pause and a few tries first.
 template <class Request>
 Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
-  constexpr int most_tries = 100;
+  constexpr int kMostTries = 100;
   constexpr timespec pause{0, 1'000'000};
   Remainder remainder(segments);
   Transferred done;
-  std::array<iovec, most_segments> batch;
+  std::array<iovec, kMostSegments> batch;
   int tries = 0;
   while (!remainder.empty()) {
     const std::size_t count = remainder.fill(batch);
@@ -124,7 +123,7 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
       tries = 0;
     } else if (moved == 0) {
       break;
-    } else if (errno == EAGAIN && ++tries < most_tries) {
+    } else if (errno == EAGAIN && ++tries < kMostTries) {
       nanosleep(&pause, nullptr);
     } else if (errno != EINTR) {
       done.system_error = errno;
@@ -136,8 +135,7 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
 
 class PosixStore : public Store {
  public:
-  PosixStore(int descriptor, std::string path)
-      : descriptor_(descriptor), path_(std::move(path)) {}
+  PosixStore(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
   ~PosixStore() override {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -153,10 +151,11 @@ class PosixStore : public Store {
 
   Transferred write(FileOffset offset, std::span<const iovec> segments) override {
     const auto write_all = [&] {
-      Transferred done = move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
-        return count == 1 ? ::pwrite(descriptor_, list->iov_base, list->iov_len, at)
-                          : ::pwritev(descriptor_, list, count, at);
-      });
+      Transferred done =
+          move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
+            return count == 1 ? ::pwrite(descriptor_, list->iov_base, list->iov_len, at)
+                              : ::pwritev(descriptor_, list, count, at);
+          });
       // A write that takes nothing without an error would be tried for ever.
       ByteCount wanted = 0;
       for (const iovec& segment : segments) wanted += static_cast<ByteCount>(segment.iov_len);
@@ -191,7 +190,8 @@ class PosixStore : public Store {
       failed = fallocate(descriptor_, 0, 0, size) == 0 ? 0 : errno;
     } while (failed == EINTR);
     if (failed == EOPNOTSUPP || failed == ENOSYS) return allocate_by_writing(size);
-    return failed == 0 ? Error{} : system_failure(failed, "cannot allocate space for '" + path_ + "'");
+    return failed == 0 ? Error{}
+                       : system_failure(failed, "cannot allocate space for '" + path_ + "'");
   }
 
   Error sync() override {
@@ -212,7 +212,9 @@ class PosixStore : public Store {
   }
 
  private:
-  Error failure(const char* what) { return system_failure(errno, std::string(what) + " '" + path_ + "'"); }
+  Error failure(const char* what) {
+    return system_failure(errno, std::string(what) + " '" + path_ + "'");
+  }
 
   /// For file systems without fallocate: grows the file, then writes every block back to itself.
   /// Only the tail beyond the present size is written, so that no rank's data is ever rewritten.
