@@ -24,8 +24,7 @@ def candidates() -> list[Path]:
     root = checkout_directory()
     if root is not None:
         release = root / "build" / "release"
-        places.append(release / LIBRARY_NAME)
-        places.extend(sorted(release.glob(f"**/{LIBRARY_NAME}")))
+        places += [release / "lib" / LIBRARY_NAME, release / LIBRARY_NAME]
     return places
 
 

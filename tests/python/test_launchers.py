@@ -79,7 +79,7 @@ def test_reading_a_line_up_to_its_program(family, text, program):
 
 
 def test_contexts_are_separated_by_colons():
-    line = "mpirun -n 1 ./a x : -n 2 ./b".split()
+    line = ["mpirun", "-n", "1", "./a", "x", ":", "-n", "2", "./b"]
     first, second = read_contexts(OPENMPI, line)
     assert (line[first.program], line[second.program]) == ("./a", "./b")
     assert line[first.start : first.end] == ["-n", "1", "./a", "x"]

@@ -1,0 +1,188 @@
+"""The command as users see it: exit codes, one line of error, nothing of ours on stdout."""
+
+import re
+import shutil
+
+import pytest
+from conftest import ROOT, compile_c
+from test_program import link, make_mpi
+
+HYDRA_VERSION = "HYDRA build details:"
+
+
+def assert_one_line(result, exit_code: int, *texts: str) -> None:
+    assert result.returncode == exit_code, result.stderr
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert re.fullmatch(r"headrace: .+ \(.+\), .+", lines[0])
+    for text in texts:
+        assert text in lines[0]
+
+
+def test_version_is_the_projects(headrace):
+    declared = re.search(r"headrace VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    assert headrace("--version").stdout == f"headrace {declared}\n"
+
+
+def test_help_names_the_commands(headrace):
+    result = headrace("--help")
+    assert result.returncode == 0
+    assert {"run", "preload", "doctor"} <= set(result.stdout.split())
+
+
+BAD_INPUT = [
+    (("run", "-n", "0", "true"), 2, "0 is not in the range"),
+    (("run", "-n", "-1", "true"), 2, "-1 is not in the range"),
+    (("run", "-n", "two", "true"), 2, "'two' is not a valid integer"),
+    (("run", "-n", "2"), 2, "Missing argument"),
+    (("run", "--wrong", "mpiexec"), 2, "--wrong"),
+    (("run", "-n", "2", "absent"), 127, "'absent' was not found"),
+    (("run", "-n", "2", "./absent"), 127, "'./absent' was not found"),
+    (("run", "-n", "2", "/"), 126, "'/' cannot be executed"),
+    (("run", "absent", "-n", "2", "x"), 127, "'absent' was not found"),
+    (("run", "ls", "-n", "2", "x"), 2, "'ls' is not a launcher"),
+    (("run", "-n", "2", "ls"), 2, "uses no MPI"),
+    (("run", "-n", "2", "srun", "-n", "2", "x"), 2, "ambiguous"),
+    (("run", "--mpi", "mpich", "srun", "x"), 2, "--mpi has no meaning here"),
+    (("run", "-n", "2", "--launcher", "slurm", "ls"), 2, "--launcher has no meaning"),
+    (("run", "--launcher", "odd", "ls"), 2, "'odd' is not one of"),
+    (("run", "--set", "QUIET", "-n", "2", "ls"), 2, "NAME=VALUE"),
+    (("run", "-n", "2", "--mpi", "/nowhere", "ls"), 2, "no MPI is at '/nowhere'"),
+    (("run", "-n", "2", "--mpi", "/etc", "ls"), 2, "no MPI is at '/etc'"),
+    (("wrong",), 2, "No such command 'wrong'"),
+    (("preload", "ls"), 2, "uses no MPI"),
+    (("preload", "./absent"), 127, "was not found"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "exit_code", "text"), BAD_INPUT)
+def test_bad_input_is_one_line(headrace, make_launcher, first_on_path, arguments, exit_code, text):
+    make_launcher("srun")
+    assert_one_line(headrace(*arguments, PATH=first_on_path), exit_code, text)
+
+
+def test_script_without_permission_says_how_to_run_it(headrace):
+    (headrace.directory / "solve.py").write_text("print()\n")
+    assert_one_line(headrace("run", "-n", "2", "./solve.py"), 126, "python3 solve.py")
+
+
+def test_static_program(headrace):
+    app = compile_c("int main(void){return 0;}", headrace.directory / "app", "-static")
+    assert_one_line(headrace("run", "-n", "2", app), 2, "statically")
+    assert_one_line(headrace("preload", app), 2, "statically")
+
+
+def test_static_mpi(headrace):
+    source = "int PMPI_Init(void){return 0;} int main(void){return PMPI_Init();}"
+    app = compile_c(source, headrace.directory / "app")
+    assert_one_line(headrace("run", "-n", "2", app), 2, "MPI linked statically")
+
+
+def test_setuid_program(headrace):
+    app = compile_c("int main(void){return 0;}", headrace.directory / "app")
+    app.chmod(0o4755)
+    assert_one_line(headrace("run", "-n", "2", app), 2, "setuid")
+
+
+def test_unsupported_mpi(headrace):
+    library = make_mpi(headrace.directory, "libmpi.so", "MPI_SGI_initialized")
+    app = link(headrace.directory / "app", library)
+    assert_one_line(headrace("run", "-n", "2", app), 2, "does not carry", str(library))
+    assert_one_line(headrace("preload", app), 2, "does not carry")
+
+
+def test_mpi_without_a_launcher(headrace):
+    library = make_mpi(headrace.directory, "libmpi.so.12")
+    app = link(headrace.directory / "app", library)
+    path = str(headrace.directory)
+    assert_one_line(headrace("run", "-n", "2", app, PATH=path), 2, "no launcher of MPICH")
+
+
+def test_mpi_that_lacks_the_programs_library(headrace, make_launcher):
+    make_launcher("mpiexec", HYDRA_VERSION)
+    other = make_mpi(headrace.directory, "libmpi.so.12")
+    linked = make_mpi(headrace.directory / "old", "libmpi.so.40", "ompi_mpi_comm_world")
+    app = link(headrace.directory / "app", linked)
+    result = headrace("run", "-n", "2", "--mpi", other.parent.parent, app)
+    assert_one_line(result, 2, "links libmpi.so.40")
+
+
+def test_no_library(headrace):
+    result = headrace("run", "-n", "2", "ls", HEADRACE_LIBRARY="/nowhere/libheadrace.so")
+    assert_one_line(result, 2, "/nowhere/libheadrace.so")
+
+
+@pytest.mark.parametrize("name", ["with space", "with:colon", "with$dollar"])
+def test_library_that_the_preload_list_cannot_hold(headrace, name):
+    folder = headrace.directory / name
+    folder.mkdir()
+    copy = shutil.copy(headrace.environ["HEADRACE_LIBRARY"], folder)
+    assert_one_line(headrace("preload", HEADRACE_LIBRARY=str(copy)), 2, "cannot be preloaded")
+
+
+def test_preload_prints_one_value(headrace, marker):
+    assert headrace("preload").stdout == f"{marker.library}\n"
+    app = link(headrace.directory / "app", make_mpi(headrace.directory, "libmpi.so.12"))
+    assert headrace("preload", app).stdout == f"{marker.library}\n"
+
+
+def test_preload_keeps_what_is_preloaded(headrace, marker):
+    # The library itself, so that the loader has nothing to complain about.
+    copy = shutil.copy(marker.library, headrace.directory / "other.so")
+    assert headrace("preload", LD_PRELOAD=str(copy)).stdout == f"{copy}:{marker.library}\n"
+
+
+def test_doctor_lists_what_it_finds(headrace, make_launcher, marker):
+    make_launcher("mpiexec", HYDRA_VERSION + "\n    Version: 4.5.6\n")
+    library = make_mpi(headrace.directory, "libmpi.so.12")
+    result = headrace("doctor", HEADRACE_MPI_PATH=str(headrace.directory))
+    assert result.returncode == 0, result.stderr
+    (row,) = [line for line in result.stdout.splitlines() if str(library) in line]
+    assert "MPICH" in row and "4.5.6" in row
+    assert str(marker.library) in result.stdout
+
+
+def test_launcher_is_run_in_place_of_the_command(headrace, make_launcher, first_on_path, marker):
+    launcher = make_launcher("mpiexec", HYDRA_VERSION, code=42)
+    result = headrace("run", "mpiexec", "-n", "2", "app", "-x", PATH=first_on_path)
+    assert (result.returncode, result.stdout, result.stderr) == (42, "", "")
+    seen = launcher.seen()
+    options = ["-genv", "LD_PRELOAD", str(marker.library)]
+    assert seen["argv"][1:] == [*options, "-n", "2", "app", "-x"]
+    assert "LD_PRELOAD" not in seen["environ"]
+
+
+def test_unknown_kind_of_launcher_can_be_named(headrace, make_launcher, first_on_path, marker):
+    launcher = make_launcher("mpiexec", "Home-made 1.0")
+    line = ("mpiexec", "-n", "2", "app")
+    assert_one_line(headrace("run", *line, PATH=first_on_path), 2, "not a launcher", "--launcher")
+    result = headrace("run", "--launcher", "inherit", *line, PATH=first_on_path)
+    assert result.returncode == 0, result.stderr
+    assert launcher.seen()["environ"]["LD_PRELOAD"] == str(marker.library)
+
+
+def test_settings_of_the_command_line_reach_the_ranks(headrace, make_launcher, first_on_path):
+    launcher = make_launcher("mpirun", "mpirun (Open MPI) 5.0.11")
+    headrace("run", "--set", "quiet=1", "mpirun", "app", PATH=first_on_path)
+    assert "HEADRACE_QUIET=1" in launcher.seen()["argv"]
+
+
+def test_dry_run_prints_and_runs_nothing(headrace, make_launcher, first_on_path, marker):
+    launcher = make_launcher("mpiexec", HYDRA_VERSION)
+    result = headrace("run", "--dry-run", "mpiexec", "-n", "2", "a b", PATH=first_on_path)
+    assert result.stdout == f"mpiexec -genv LD_PRELOAD {marker.library} -n 2 'a b'\n"
+    assert not launcher.record.exists()
+
+
+def test_wrapped_static_program_is_warned_about_and_run(
+    headrace, make_launcher, first_on_path, tmp_path
+):
+    launcher = make_launcher("mpiexec", HYDRA_VERSION)
+    app = compile_c("int main(void){return 0;}", tmp_path / "app", "-static")
+    result = headrace("run", "mpiexec", "-n", "2", app, PATH=first_on_path)
+    assert result.returncode == 0
+    assert "statically" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert launcher.seen()["argv"][-1] == str(app)
+    quiet = headrace("run", "mpiexec", "-n", "2", app, PATH=first_on_path, HEADRACE_QUIET="1")
+    assert quiet.stderr == ""
