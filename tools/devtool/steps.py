@@ -25,12 +25,13 @@ class Step:
     title: str
     action: Callable[[], None]
     log: Path | None = None
+    delay: float = 0  # seconds before it is shown at all, for what is mostly done already
 
 
 def run_steps(steps: Sequence[Step]) -> None:
     """Runs them in order; progress goes to stderr, since stdout belongs to what ./dev runs."""
     for number, step in enumerate(steps, start=1):
-        with _Line(f"[{number}/{len(steps)}] {step.title}", step.log):
+        with _Line(f"[{number}/{len(steps)}] {step.title}", step):
             step.action()
 
 
@@ -77,25 +78,32 @@ def fresh_log(name: str) -> Path:
 class _Line:
     """A line of progress: on a terminal it counts the seconds, elsewhere it is written once."""
 
-    def __init__(self, text: str, log: Path | None) -> None:
+    def __init__(self, text: str, step: Step) -> None:
         self._text = text
-        self._log = log
+        self._step = step
         self._begin = time.monotonic()
+        self._shown = False
         self._done = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> None:
         self._begin = time.monotonic()
-        print(f"{self._text} ...", end="", file=sys.stderr, flush=True)
-        if sys.stderr.isatty():
-            self._ticker.start()
+        if not self._step.delay:
+            self._show()
+        self._ticker.start()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._done.set()
-        if self._ticker.is_alive():
-            self._ticker.join()
-        self._rewrite("" if kind is None else " failed")
-        print(file=sys.stderr, flush=True)
+        self._ticker.join()
+        if kind is not None and not self._shown:
+            self._show()
+        if self._shown:
+            self._rewrite("" if kind is None else " failed")
+            print(file=sys.stderr, flush=True)
+
+    def _show(self) -> None:
+        self._shown = True
+        print(f"{self._text} ...", end="", file=sys.stderr, flush=True)
 
     def _seconds(self) -> str:
         return f"{time.monotonic() - self._begin:.0f} s"
@@ -108,14 +116,19 @@ class _Line:
         sys.stderr.flush()
 
     def _tick(self) -> None:
-        while not self._done.wait(0.5):
+        if self._done.wait(self._step.delay or 0.5):
+            return
+        if not self._shown:
+            self._show()
+        while sys.stderr.isatty() and not self._done.wait(0.5):
             part = self._ninja_progress()
             self._rewrite(f" ({part})" if part else "")
 
     def _ninja_progress(self) -> str:
-        if self._log is None or not self._log.exists():
+        path = self._step.log
+        if path is None or not path.exists():
             return ""
-        with self._log.open("rb") as log:
-            log.seek(max(0, self._log.stat().st_size - 2000))
+        with path.open("rb") as log:
+            log.seek(max(0, path.stat().st_size - 2000))
             found = NINJA_PROGRESS.search(log.read())
         return found.group(1).decode() if found else ""
