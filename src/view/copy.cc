@@ -32,24 +32,15 @@ void move_any(Target to, Source from, ByteCount length, std::int64_t count) {
 
 void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
   switch (length) {
-    case 1:
-      return move_fixed<1>(to, from, count);
-    case 2:
-      return move_fixed<2>(to, from, count);
-    case 4:
-      return move_fixed<4>(to, from, count);
-    case 8:
-      return move_fixed<8>(to, from, count);
-    case 12:
-      return move_fixed<12>(to, from, count);
-    case 16:
-      return move_fixed<16>(to, from, count);
-    case 24:
-      return move_fixed<24>(to, from, count);
-    case 32:
-      return move_fixed<32>(to, from, count);
-    default:
-      return move_any(to, from, length, count);
+    case 1: return move_fixed<1>(to, from, count);
+    case 2: return move_fixed<2>(to, from, count);
+    case 4: return move_fixed<4>(to, from, count);
+    case 8: return move_fixed<8>(to, from, count);
+    case 12: return move_fixed<12>(to, from, count);
+    case 16: return move_fixed<16>(to, from, count);
+    case 24: return move_fixed<24>(to, from, count);
+    case 32: return move_fixed<32>(to, from, count);
+    default: return move_any(to, from, length, count);
   }
 }
 
@@ -57,6 +48,18 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
 std::byte* address(std::byte* memory, std::int64_t offset) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(memory) +
                                       static_cast<std::uintptr_t>(offset));
+}
+
+void move_pairs(Direction direction, Window window, std::byte* memory, const PiecePairs& pairs) {
+  std::byte* in_window = window.base + (pairs.file_offset - window.offset);
+  std::byte* in_memory = address(memory, pairs.memory_offset);
+  if (direction == Direction::write) {
+    move_pieces({in_window, pairs.file_stride}, {in_memory, pairs.memory_stride}, pairs.length,
+                pairs.count);
+  } else {
+    move_pieces({in_memory, pairs.memory_stride}, {in_window, pairs.file_stride}, pairs.length,
+                pairs.count);
+  }
 }
 
 /// How many of `most` parts of `length` bytes lie in `bytes` >= `length`; divides only if it must.
@@ -106,19 +109,20 @@ bool PairReader::next() {
 
 void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
               Cursor& memory_cursor) {
-  PairReader reader(run, memory_cursor);
-  while (reader.next()) {
-    const PiecePairs& pairs = reader.pairs();
-    std::byte* in_window = window.base + (pairs.file_offset - window.offset);
-    std::byte* in_memory = address(memory, pairs.memory_offset);
-    if (direction == Direction::write) {
-      move_pieces({in_window, pairs.file_stride}, {in_memory, pairs.memory_stride}, pairs.length,
-                  pairs.count);
-    } else {
-      move_pieces({in_memory, pairs.memory_stride}, {in_window, pairs.file_stride}, pairs.length,
-                  pairs.count);
-    }
+  const ByteCount bytes = run.bytes();
+  if (bytes <= memory_cursor.piece_left()) {  // contiguous memory, the common case
+    move_pairs(direction, window, memory,
+               {.file_offset = run.offset,
+                .file_stride = run.stride,
+                .memory_offset = memory_cursor.peek(),
+                .memory_stride = run.length,
+                .length = run.length,
+                .count = run.count});
+    memory_cursor.next(bytes);
+    return;
   }
+  PairReader reader(run, memory_cursor);
+  while (reader.next()) move_pairs(direction, window, memory, reader.pairs());
 }
 
 }  // namespace headrace::view

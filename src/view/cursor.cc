@@ -24,8 +24,7 @@ std::int64_t whole_pieces(ByteCount available, std::int64_t parts, ByteCount len
 
 /// How many parts of `node` from `first` on are equal pieces one stride apart: at least 1, at most
 /// `available` >= `length` bytes.
-Regular regular_parts(const Node& node, std::int64_t first, ByteCount length,
-                      ByteCount available) {
+Regular regular_parts(const Node& node, std::int64_t first, ByteCount length, ByteCount available) {
   const std::int64_t parts = node.count - first;
   if (node.kind == NodeKind::vector) return {whole_pieces(available, parts, length), node.stride};
   if (node.kind != NodeKind::blocks) return {1, 0};
@@ -42,8 +41,8 @@ Regular regular_parts(const Node& node, std::int64_t first, ByteCount length,
 /// run's offset.
 std::int64_t pieces_below(Regular regular, ByteCount length, ByteCount room) {
   std::int64_t last = 0;
-  const bool all_fit = !__builtin_mul_overflow(regular.count - 1, regular.stride, &last) &&
-                       last <= room - length;
+  const bool all_fit =
+      !__builtin_mul_overflow(regular.count - 1, regular.stride, &last) && last <= room - length;
   return all_fit ? regular.count : (room - length) / regular.stride + 1;
 }
 
@@ -113,14 +112,13 @@ void Cursor::step_over_parts(std::int64_t count) {
 /// Takes whole pieces of the innermost loop: at most `available` bytes, which is one piece at
 /// least.
 template <bool kBounded>
-StridedRun Cursor::take_whole_pieces(ByteCount available, ByteCount room) {
+void Cursor::take_whole_pieces(StridedRun& run, ByteCount available, ByteCount room) {
   const Level& innermost = level(depth_ - 1);
   Regular regular = regular_parts(*innermost.node, innermost.index, piece_length_, available);
   if (kBounded && regular.stride > 0) regular.count = pieces_below(regular, piece_length_, room);
-  const StridedRun run{piece_offset_, piece_length_, regular.stride, regular.count};
+  run = {piece_offset_, piece_length_, regular.stride, regular.count};
   position_ += run.bytes();
   step_over_parts(run.count);
-  return run;
 }
 
 /// Lengthens a single piece, up to `available` bytes, by the pieces that begin where it ends.
@@ -135,13 +133,13 @@ void Cursor::join_following(StridedRun& run, ByteCount available) {
 /// The next run of at most `limit` bytes, all of them less than `room` bytes above peek().
 template <bool kBounded>
 StridedRun Cursor::take(ByteCount limit, ByteCount room) {
+  StridedRun run;  // the only thing returned, so that it is built in place
   const ByteCount available = std::min({limit, remaining(), room});
-  if (available <= 0) return {};
-  StridedRun run;
+  if (available <= 0) return run;
   if (within_ == 0 && available >= piece_length_) {
-    run = take_whole_pieces<kBounded>(std::min(limit, remaining()), room);
+    take_whole_pieces<kBounded>(run, std::min(limit, remaining()), room);
   } else {
-    run = {peek(), std::min(available, piece_length_ - within_), 0, 1};
+    run = {peek(), std::min(available, piece_left()), 0, 1};
     step_within_piece(run.length);
   }
   if (run.count == 1) join_following(run, available);

@@ -44,12 +44,14 @@ class Cursor {
   /// Offset of the next byte. Requires remaining() > 0.
   std::int64_t peek() const { return piece_offset_ + within_; }
 
+  /// Bytes from the next one to the end of its piece; 0 for an empty type.
+  ByteCount piece_left() const { return piece_length_ - within_; }
+
   /// The next bytes, at most `limit`, and steps over them. Empty only where `limit` <= 0 or nothing
   /// remains. A part of a piece comes as a run of count 1; pieces that meet are joined where both
   /// stand alone.
   StridedRun next(ByteCount limit = kUnlimited) {
-    const bool is_within_piece =
-        limit > 0 && limit < piece_length_ - within_ && limit <= remaining();
+    const bool is_within_piece = limit > 0 && limit < piece_left() && limit <= remaining();
     if (!is_within_piece) return take<false>(limit, kUnlimited);
     const StridedRun run{peek(), limit, 0, 1};
     position_ += limit;
@@ -77,7 +79,7 @@ class Cursor {
   template <bool kBounded>
   StridedRun take(ByteCount limit, ByteCount room);
   template <bool kBounded>
-  StridedRun take_whole_pieces(ByteCount available, ByteCount room);
+  void take_whole_pieces(StridedRun& run, ByteCount available, ByteCount room);
   void join_following(StridedRun& run, ByteCount available);
 
   TypePtr type_;
