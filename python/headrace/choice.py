@@ -40,7 +40,7 @@ def _linked(program: Program, environ: Mapping[str, str]) -> Choice:
             raise unsupported_mpi(program)
         if found.launcher is None:
             raise _no_launcher(found)
-        return Choice(found, _runtime_library(program))
+        return Choice(found)
     if not program.uses_mpi:
         raise no_mpi(program)
     for candidate in mpis.find_all(environ):
@@ -52,11 +52,6 @@ def _linked(program: Program, environ: Mapping[str, str]) -> Choice:
         "neither the loader nor Headrace finds it on this machine",
         "load the module of its MPI, or name the MPI's directory with --mpi",
     )
-
-
-def _runtime_library(program: Program) -> dict[str, str]:
-    """mpi4py's choice, fixed: what it found from here might differ on another node."""
-    return {"MPI4PY_LIBMPI": str(program.library)} if program.python else {}
 
 
 def _named(wanted: str, program: Program, environ: Mapping[str, str]) -> Mpi:

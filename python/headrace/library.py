@@ -45,7 +45,7 @@ def find_library(environ: Mapping[str, str]) -> Path:
             raise HeadraceError(
                 f"{LIBRARY_NAME} was not found",
                 "it is neither installed with this package nor built in this checkout",
-                "run './dev build', reinstall headrace, or set HEADRACE_LIBRARY",
+                "build it with './dev headrace', reinstall headrace, or set HEADRACE_LIBRARY",
             )
     bad = next((char for char in str(path) if char in UNQUOTABLE), None)
     if bad is not None:

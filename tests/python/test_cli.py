@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import signal
 
 import pytest
 from conftest import ROOT, compile_c
@@ -186,3 +187,14 @@ def test_wrapped_static_program_is_warned_about_and_run(
     assert launcher.seen()["argv"][-1] == str(app)
     quiet = headrace("run", "mpiexec", "-n", "2", app, PATH=first_on_path, HEADRACE_QUIET="1")
     assert quiet.stderr == ""
+
+
+def test_launcher_gets_the_signals_as_a_shell_leaves_them(headrace, tmp_path):
+    """Python ignores SIGPIPE and SIGXFSZ; a rank must not: over-limit writes depend on it."""
+    launcher = tmp_path / "srun"
+    launcher.write_text("#!/bin/sh\ngrep SigIgn /proc/self/status\n")
+    launcher.chmod(0o755)
+    result = headrace("run", launcher, "app")
+    ignored = int(result.stdout.split()[1], 16)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        assert not ignored >> (number - 1) & 1

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -210,6 +211,9 @@ def _shown(launch: Launch, before: Mapping[str, str]) -> str:
 
 
 def _become(launch: Launch) -> None:
+    # Python ignores these two, and a program would inherit that.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execve(launch.executable or launch.argv[0], launch.argv, launch.environ)
     except OSError as error:
