@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import source_tree
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.timeout(400)
 
 BENCH_ABIS = ("mpich", "openmpi", "mpiabi")
 
@@ -25,7 +25,7 @@ def run(*command: str | Path, **options: object) -> str:
         text=True,
         check=False,
         env=environment,
-        timeout=280,
+        timeout=390,
         **options,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
