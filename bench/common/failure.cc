@@ -10,21 +10,15 @@ namespace {
 
 const char* advice_for(int system_error) {
   switch (system_error) {
-    case ENOENT:
-      return ", create the directory or give another path";
+    case ENOENT: return ", create the directory or give another path";
     case EACCES:
     case EPERM:
-    case EROFS:
-      return ", give a path in a directory you may write to";
+    case EROFS: return ", give a path in a directory you may write to";
     case ENOSPC:
-    case EDQUOT:
-      return ", free some space or make the test smaller with -b or -s";
-    case EFBIG:
-      return ", raise the limit (ulimit -f) or make the test smaller";
-    case EISDIR:
-      return ", give the name of a file";
-    default:
-      return "";
+    case EDQUOT: return ", free some space or make the test smaller with -b or -s";
+    case EFBIG: return ", raise the limit (ulimit -f) or make the test smaller";
+    case EISDIR: return ", give the name of a file";
+    default: return "";
   }
 }
 

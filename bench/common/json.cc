@@ -78,8 +78,8 @@ void write_text_file(const std::string& path, const std::string& text) {
   const bool to_stdout = path == "-";
   std::FILE* file = to_stdout ? stdout : std::fopen(path.c_str(), "w");
   if (file == nullptr) throw Failure(describe_errno("cannot write '" + path + "'", errno));
-  const bool written = std::fputs(text.c_str(), file) >= 0 && std::fputc('\n', file) >= 0 &&
-                       std::fflush(file) == 0;
+  const bool written =
+      std::fputs(text.c_str(), file) >= 0 && std::fputc('\n', file) >= 0 && std::fflush(file) == 0;
   const int system_error = errno;
   if (!to_stdout) std::fclose(file);
   if (!written) throw Failure(describe_errno("cannot write '" + path + "'", system_error));

@@ -187,7 +187,7 @@ std::string OptionParser::help() const {
   for (const Option& option : options_) {
     if (std::holds_alternative<Unsupported>(option.target)) continue;
     char line[256];
-    const char* argument = is_flag(option) ? ""
+    const char* argument = is_flag(option)                                       ? ""
                            : std::holds_alternative<std::string*>(option.target) ? "S"
                                                                                  : "N";
     const std::string letter =
@@ -221,7 +221,8 @@ std::string format_size(std::int64_t bytes) {
   static constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
   for (std::int64_t rest = bytes; unit < 4 && rest >= 1024; rest /= 1024) ++unit;
-  const double value = static_cast<double>(bytes) / static_cast<double>(std::int64_t{1} << 10 * unit);
+  const double value =
+      static_cast<double>(bytes) / static_cast<double>(std::int64_t{1} << 10 * unit);
   const bool whole = bytes % (std::int64_t{1} << 10 * unit) == 0;
   if (unit == 1 && !whole) return std::to_string(bytes) + " bytes";
   char text[64];

@@ -28,17 +28,17 @@ using Target =
 
 /// One line of an option table.
 struct Option {
-  char letter;             ///< 0 where there is only the long name
-  std::string_view name;   ///< the long name and directive; compared without regard to case
+  char letter;            ///< 0 where there is only the long name
+  std::string_view name;  ///< the long name and directive; compared without regard to case
   Target target;
   std::string_view help;
   std::int64_t minimum = INT64_MIN;  ///< smallest value allowed, for numbers and sizes
 };
 
 /// Reads a command line in these forms: -w, -wr (flags together), -b 4k, -b4k, -b=4k, --name,
-/// --name=value, --name value, and `-O name=value[,name=value...]` where the table has the letter O.
-/// Flags given by name take 0 or 1 (--showHints=1) and mean 1 without a value.
-/// Throws Failure (exit code 2) for anything else.
+/// --name=value, --name value, and `-O name=value[,name=value...]` where the table has the letter
+/// O. Flags given by name take 0 or 1 (--showHints=1) and mean 1 without a value. Throws Failure
+/// (exit code 2) for anything else.
 class OptionParser {
  public:
   OptionParser(std::string program, std::string summary, std::vector<Option> options);

@@ -30,8 +30,8 @@ void print_maxima(const std::vector<TimedAccess>& accesses) {
       if (access.writing == writing) best = std::max(best, access.bandwidth());
     }
     if (best == 0) continue;
-    std::printf("%-10s %.2f MiB/sec (%.2f MB/sec)\n", writing ? "Max Write:" : "Max Read: ",
-                best / mebibyte, best / 1e6);
+    std::printf("%-10s %.2f MiB/sec (%.2f MB/sec)\n",
+                writing ? "Max Write:" : "Max Read: ", best / mebibyte, best / 1e6);
   }
 }
 

@@ -15,9 +15,9 @@ struct World {
   int rank = 0;
   int size = 1;
   int node_count = 1;
-  int ranks_per_node = 1;      ///< on the node of rank 0
-  bool consecutive = true;     ///< ranks 0 and 1 share a node (or there is one rank)
-  double clock_offset = 0;     ///< added to this rank's clock gives rank 0's, in seconds
+  int ranks_per_node = 1;   ///< on the node of rank 0
+  bool consecutive = true;  ///< ranks 0 and 1 share a node (or there is one rank)
+  double clock_offset = 0;  ///< added to this rank's clock gives rank 0's, in seconds
 
   /// Seconds on rank 0's clock. On one node the clock is common and nothing is added.
   double now() const { return MPI_Wtime() + clock_offset; }

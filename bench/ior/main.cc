@@ -45,9 +45,10 @@ int run(const Parameters& parameters, MPI_Comm communicator, const std::string& 
   Output output(parameters, world, command);
   const bool talks = world.rank == 0;
   const bool table = parameters.summary_format == "DEFAULT" || !parameters.summary_file.empty();
-  Test test(parameters, world, requested_hints(communicator, parameters.hints_file), [&](const Access& access) {
-    if (table) output.access(access);
-  });
+  Test test(parameters, world, requested_hints(communicator, parameters.hints_file),
+            [&](const Access& access) {
+              if (table) output.access(access);
+            });
   if (talks && table) output.begin();
   const Results results = test.run();
   std::string error;

@@ -107,8 +107,8 @@ class MpiioBackend final : public Backend {
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
     if (count == parameters_.transfer_size) return {};
-    return std::string("cannot ") + action + " '" + path_ + "' (" + std::to_string(count) +
-           " of " + std::to_string(parameters_.transfer_size) +
+    return std::string("cannot ") + action + " '" + path_ + "' (" + std::to_string(count) + " of " +
+           std::to_string(parameters_.transfer_size) +
            " bytes were moved), check that the file is complete and the disk not full";
   }
 

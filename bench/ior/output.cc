@@ -25,9 +25,15 @@ std::vector<double> column(const Results& results, bool writing, double (*value)
   return values;
 }
 
-double bandwidth(const Access& access) { return access.bandwidth() / mebibyte; }
-double operations(const Access& access) { return access.operations(); }
-double total_time(const Access& access) { return access.seconds.total; }
+double bandwidth(const Access& access) {
+  return access.bandwidth() / mebibyte;
+}
+double operations(const Access& access) {
+  return access.operations();
+}
+double total_time(const Access& access) {
+  return access.seconds.total;
+}
 
 void line(const char* name, const std::string& value) {
   std::printf("%-20s: %s\n", name, value.c_str());
@@ -127,7 +133,8 @@ void Output::summary(const Results& results, bool writing) const {
 }
 
 std::string Output::csv(const Results& results) const {
-  std::string text = "access,bw(MiB/s),IOPS,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),iter";
+  std::string text =
+      "access,bw(MiB/s),IOPS,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),iter";
   for (const Access& access : results.accesses) {
     char row[256];
     std::snprintf(row, sizeof row, "\n%s,%.4f,%.4f,%.4f,%.4f,%.6f,%.6f,%.6f,%.6f,%lld",

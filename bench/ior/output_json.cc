@@ -39,16 +39,15 @@ void write_parameters(JsonWriter& json, const Parameters& p, const World& world)
   json.close_object();
 }
 
-void write_access(JsonWriter& json, const Parameters& p, const World& world,
-                  const Access& access) {
+void write_access(JsonWriter& json, const Parameters& p, const World& world, const Access& access) {
   json.open_object();
   json.member("access", access.writing ? "write" : "read");
   json.member("bwMiB", access.bandwidth() / mebibyte);
   json.member("blockKiB", static_cast<double>(p.block_size) / 1024);
   json.member("xferKiB", static_cast<double>(p.transfer_size) / 1024);
   json.member("iops", access.operations());
-  json.member("latency", access.seconds.transfer * world.size /
-                             static_cast<double>(access.transfers));
+  json.member("latency",
+              access.seconds.transfer * world.size / static_cast<double>(access.transfers));
   json.member("openTime", access.seconds.open);
   json.member("wrRdTime", access.seconds.transfer);
   json.member("closeTime", access.seconds.close);

@@ -81,7 +81,9 @@ std::string upper(std::string text) {
   return text;
 }
 
-[[noreturn]] void reject(const std::string& text) { throw AgreedFailure(text, 2); }
+[[noreturn]] void reject(const std::string& text) {
+  throw AgreedFailure(text, 2);
+}
 
 void check_names(Parameters& p) {
   p.api = upper(p.api);
@@ -105,8 +107,8 @@ void check_numbers(const Parameters& p) {
            std::to_string(p.block_size) + ", make -t at most -b");
   }
   if (p.block_size % p.transfer_size != 0) {
-    reject("block size " + std::to_string(p.block_size) +
-           " is not a multiple of transfer size " + std::to_string(p.transfer_size) +
+    reject("block size " + std::to_string(p.block_size) + " is not a multiple of transfer size " +
+           std::to_string(p.transfer_size) +
            " (a block is a whole number of transfers), change -b or -t");
   }
   if (p.transfer_size > INT32_MAX) {
@@ -128,8 +130,9 @@ void check_combinations(const Parameters& p) {
   if (p.reorder_constant && p.reorder_random) reject("-C and -Z exclude each other, drop one");
   const bool written_here = p.write_file;
   if ((p.check_read || p.check_write) && !written_here && p.signature == 0) {
-    reject("-W or -R without -w needs -G (the data's signature is the time of the write unless -G "
-           "gave one), write and check with the same -G");
+    reject(
+        "-W or -R without -w needs -G (the data's signature is the time of the write unless -G "
+        "gave one), write and check with the same -G");
   }
 }
 

@@ -27,8 +27,8 @@ class Signature {
 
   /// How many bytes of `data` differ from transfer(number, offset); `first` receives the index of
   /// the first of them.
-  std::int64_t mismatches(std::span<const std::byte> data, std::int64_t number,
-                          std::int64_t offset, std::int64_t& first);
+  std::int64_t mismatches(std::span<const std::byte> data, std::int64_t number, std::int64_t offset,
+                          std::int64_t& first);
 
  private:
   static constexpr std::uint64_t window_count = 1024;

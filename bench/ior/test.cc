@@ -28,8 +28,8 @@ Results Test::run() {
       if (parameters_.write_file && !parameters_.keep_file) remove_files(number);
       throw;
     }
-    const bool keep = parameters_.keep_file ||
-                      (parameters_.keep_file_with_error && results_.wrong_bytes > 0);
+    const bool keep =
+        parameters_.keep_file || (parameters_.keep_file_with_error && results_.wrong_bytes > 0);
     if (!keep) remove_files(number);
   }
   return std::move(results_);
@@ -184,8 +184,8 @@ void Test::check_space(std::int64_t number) {
 void Test::check_file_size(std::int64_t number) {
   const std::string name = file_name(parameters_, world_.rank, number);
   const std::int64_t size = file_size(name);
-  const bool wrong = parameters_.use_existing ? size < layout_.file_size()
-                                              : size != layout_.file_size();
+  const bool wrong =
+      parameters_.use_existing ? size < layout_.file_size() : size != layout_.file_size();
   const bool mine = parameters_.file_per_process || world_.rank == 0;
   std::string error;
   if (mine && wrong) {

@@ -21,8 +21,8 @@ struct Access {
   std::int64_t bytes = 0;
   std::int64_t transfers = 0;  ///< by all tasks
   Durations seconds;
-  Hints opened_hints;          ///< of the file just opened
-  Hints closing_hints;         ///< of the file just before it was closed
+  Hints opened_hints;   ///< of the file just opened
+  Hints closing_hints;  ///< of the file just before it was closed
 
   double bandwidth() const { return static_cast<double>(bytes) / seconds.total; }
   double operations() const { return static_cast<double>(transfers) / seconds.transfer; }

@@ -51,8 +51,8 @@ class MpiioWay final : public Way {
     if (file_ == MPI_FILE_NULL) return {};
     MPI_Status status;
     const int count = static_cast<int>(field.size());
-    return finish(MPI_File_read_all(file_, field.data(), count, MPI_DOUBLE, &status), status,
-                  count, "read");
+    return finish(MPI_File_read_all(file_, field.data(), count, MPI_DOUBLE, &status), status, count,
+                  "read");
   }
 
   std::string sync() override {
@@ -76,8 +76,8 @@ class MpiioWay final : public Way {
     int count = 0;
     MPI_Get_count(&status, MPI_DOUBLE, &count);
     if (count == expected) return {};
-    return std::string("cannot ") + action + " '" + path_ + "' (" + std::to_string(count) +
-           " of " + std::to_string(expected) + " doubles were moved), check that it is complete";
+    return std::string("cannot ") + action + " '" + path_ + "' (" + std::to_string(count) + " of " +
+           std::to_string(expected) + " doubles were moved), check that it is complete";
   }
 
   MPI_Comm communicator_;

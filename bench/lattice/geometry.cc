@@ -21,9 +21,13 @@ Geometry::Geometry(Vector4 lattice, Vector4 grid, int rank, Order order)
   }
 }
 
-std::int64_t Geometry::site_count() const { return product(lattice_); }
+std::int64_t Geometry::site_count() const {
+  return product(lattice_);
+}
 
-std::int64_t Geometry::local_site_count() const { return product(local_); }
+std::int64_t Geometry::local_site_count() const {
+  return product(local_);
+}
 
 std::int64_t Geometry::run_length() const {
   return order_ == Order::lexicographic ? local_[0] : local_[0] / 2;

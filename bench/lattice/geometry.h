@@ -33,9 +33,9 @@ class Geometry {
   /// must be even.
   Geometry(Vector4 lattice, Vector4 grid, int rank, Order order);
 
-  std::int64_t site_count() const;         ///< of the whole lattice
-  std::int64_t local_site_count() const;   ///< of this rank
-  std::int64_t run_length() const;         ///< sites in each run of this rank
+  std::int64_t site_count() const;        ///< of the whole lattice
+  std::int64_t local_site_count() const;  ///< of this rank
+  std::int64_t run_length() const;        ///< sites in each run of this rank
 
   /// The rank's sites as runs of equal length, in file order.
   std::vector<Run> runs() const;

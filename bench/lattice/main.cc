@@ -60,8 +60,7 @@ class Bench {
 
   void write(std::int64_t repetition) {
     remove_file();
-    require_space(world_.communicator, parameters_.file,
-                  geometry_.site_count() * bytes_per_site);
+    require_space(world_.communicator, parameters_.file, geometry_.site_count() * bytes_per_site);
     fill();
     access(true, repetition);
     if (!parameters_.skip_check) check_file();
@@ -77,9 +76,7 @@ class Bench {
   void fill();
   void count_wrong(const char* action);
   void check_file();
-  void remove_file() {
-    remove_test_file(world_.communicator, parameters_.file, world_.rank == 0);
-  }
+  void remove_file() { remove_test_file(world_.communicator, parameters_.file, world_.rank == 0); }
 
   const Parameters& parameters_;
   const World& world_;
@@ -140,7 +137,8 @@ void Bench::count_wrong(const char* action) {
       for (std::int64_t k = 0; k < doubles_per_site; ++k, ++from) {
         if (*from == value(parameters_, site, k)) continue;
         if (++wrong > 1) continue;
-        std::fprintf(stderr, "lattice: error: wrong data after %s, first at site %lld double %lld\n",
+        std::fprintf(stderr,
+                     "lattice: error: wrong data after %s, first at site %lld double %lld\n",
                      action, static_cast<long long>(site), static_cast<long long>(k));
       }
     }

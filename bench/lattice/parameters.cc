@@ -9,7 +9,9 @@
 namespace headrace::bench::lattice {
 namespace {
 
-[[noreturn]] void reject(const std::string& text) { throw AgreedFailure(text, 2); }
+[[noreturn]] void reject(const std::string& text) {
+  throw AgreedFailure(text, 2);
+}
 
 /// Four positive numbers with commas between.
 Vector4 parse_vector(const std::string& option, std::string_view text) {
@@ -55,8 +57,9 @@ void check_grid(Parameters& p, int size) {
   }
   const std::int64_t local = p.lattice[0] * p.lattice[1] * p.lattice[2] * p.lattice[3] / size;
   if (local * doubles_per_site > INT32_MAX) {
-    reject("a rank would hold more than 2^31 doubles (the count of an MPI call is an int), use "
-           "more ranks or a smaller lattice");
+    reject(
+        "a rank would hold more than 2^31 doubles (the count of an MPI call is an int), use "
+        "more ranks or a smaller lattice");
   }
 }
 

@@ -116,7 +116,8 @@ class Rank0Way final : public Way {
     return field + count;
   }
 
-  /// Rank 0: moves the pieces of the slab from or to every rank; returns where its own field goes on.
+  /// Rank 0: moves the pieces of the slab from or to every rank; returns where its own field goes
+  /// on.
   double* serve_all(double* field, std::vector<Progress>& progress, std::int64_t first,
                     std::int64_t end, bool writing) {
     double* const start = field;

@@ -31,7 +31,8 @@ std::unique_ptr<Way> make_mpiio_way(const World& world, const Geometry& geometry
 /// Each rank writes and reads its runs with pwrite and pread.
 std::unique_ptr<Way> make_posix_way(const Geometry& geometry);
 
-/// Rank 0 alone touches the file, in pieces of 4 MiB that it gathers from or scatters to the others.
+/// Rank 0 alone touches the file, in pieces of 4 MiB that it gathers from or scatters to the
+/// others.
 std::unique_ptr<Way> make_rank0_way(const World& world, const Parameters& parameters);
 
 }  // namespace headrace::bench::lattice

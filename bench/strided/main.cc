@@ -16,9 +16,9 @@
 namespace headrace::bench::strided {
 namespace {
 
-/// A file of `size` bytes already holds the data of others. In one collective call the ranks write a
-/// block at every multiple of `stride`, taking turns: rank r of n those at (i*n + r)*stride. Whatever
-/// lies between must stay.
+/// A file of `size` bytes already holds the data of others. In one collective call the ranks write
+/// a block at every multiple of `stride`, taking turns: rank r of n those at (i*n + r)*stride.
+/// Whatever lies between must stay.
 struct Parameters {
   Size size{std::int64_t{128} << 20};
   Size block{512};
@@ -38,23 +38,23 @@ struct Parameters {
 
 Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help) {
   Parameters p;
-  OptionParser parser("headrace bench strided",
-                      "headrace bench strided: a collective strided write into a file that holds "
-                      "others' data; counts what of it was overwritten.",
-                      {
-                          {'b', "block", &p.block, "bytes of a block", 1},
-                          {0, "stride", &p.stride, "bytes from a block to the next, which is another rank's", 1},
-                          {0, "size", &p.size, "bytes of the file, filled beforehand", 1},
-                          {0, "way", &p.way, "mpiio or posix"},
-                          {'o', "testFile", &p.file, "the file"},
-                          {'i', "repetitions", &p.repetitions, "how often", 1},
-                          {'k', "keepFile", &p.keep, "leave the file"},
-                          {'H', "showHints", &p.show_hints, "print the hints of the open file"},
-                          {'U', "hintsFileName", &p.hints_file,
-                           "file of lines IOR_HINT__MPI__<key>=<value>"},
-                          {0, "json", &p.json, "write the results as JSON here, - for stdout"},
-                          {'h', "help", &p.show_help, "this help"},
-                      });
+  OptionParser parser(
+      "headrace bench strided",
+      "headrace bench strided: a collective strided write into a file that holds "
+      "others' data; counts what of it was overwritten.",
+      {
+          {'b', "block", &p.block, "bytes of a block", 1},
+          {0, "stride", &p.stride, "bytes from a block to the next, which is another rank's", 1},
+          {0, "size", &p.size, "bytes of the file, filled beforehand", 1},
+          {0, "way", &p.way, "mpiio or posix"},
+          {'o', "testFile", &p.file, "the file"},
+          {'i', "repetitions", &p.repetitions, "how often", 1},
+          {'k', "keepFile", &p.keep, "leave the file"},
+          {'H', "showHints", &p.show_hints, "print the hints of the open file"},
+          {'U', "hintsFileName", &p.hints_file, "file of lines IOR_HINT__MPI__<key>=<value>"},
+          {0, "json", &p.json, "write the results as JSON here, - for stdout"},
+          {'h', "help", &p.show_help, "this help"},
+      });
   parser.parse(argc, argv);
   help = parser.help();
   if (p.way != "mpiio" && p.way != "posix") {
@@ -124,9 +124,7 @@ class Bench {
   std::string write_mpiio(const std::vector<std::byte>& data, Stamps& stamps, Hints& hints);
   std::string write_posix(const std::vector<std::byte>& data, Stamps& stamps);
   void inspect(std::int64_t number);
-  void remove_file() {
-    remove_test_file(world_.communicator, parameters_.file, world_.rank == 0);
-  }
+  void remove_file() { remove_test_file(world_.communicator, parameters_.file, world_.rank == 0); }
 
   /// The rank that writes the byte at `offset`, -1 for none.
   std::int64_t owner(std::int64_t offset) const {
@@ -196,9 +194,9 @@ void Bench::write(std::int64_t number) {
 
 std::string Bench::write_mpiio(const std::vector<std::byte>& data, Stamps& stamps, Hints& hints) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_create_hvector(static_cast<int>(blocks()),
-                          static_cast<int>(parameters_.block.bytes),
-                          static_cast<MPI_Aint>(parameters_.stride.bytes * world_.size), MPI_BYTE, &type);
+  MPI_Type_create_hvector(static_cast<int>(blocks()), static_cast<int>(parameters_.block.bytes),
+                          static_cast<MPI_Aint>(parameters_.stride.bytes * world_.size), MPI_BYTE,
+                          &type);
   MPI_Type_commit(&type);
   MPI_Info info = make_info(hints_);
   MPI_File file = MPI_FILE_NULL;
@@ -206,11 +204,11 @@ std::string Bench::write_mpiio(const std::vector<std::byte>& data, Stamps& stamp
   int count = static_cast<int>(data.size());
 
   stamps.open_begin = world_.now();
-  int code = MPI_File_open(world_.communicator, parameters_.file.c_str(), MPI_MODE_RDWR, info, &file);
+  int code =
+      MPI_File_open(world_.communicator, parameters_.file.c_str(), MPI_MODE_RDWR, info, &file);
   const bool opened = code == MPI_SUCCESS;
   if (opened) {
-    code = MPI_File_set_view(file, block_start(0), MPI_BYTE, type, "native",
-                             MPI_INFO_NULL);
+    code = MPI_File_set_view(file, block_start(0), MPI_BYTE, type, "native", MPI_INFO_NULL);
   }
   stamps.open_end = stamps.transfer_begin = world_.now();
   if (opened) {
@@ -242,8 +240,8 @@ std::string Bench::write_posix(const std::vector<std::byte>& data, Stamps& stamp
   std::string error = file.open(parameters_.file, O_RDWR);
   stamps.open_end = stamps.transfer_begin = world_.now();
   for (std::int64_t i = 0; error.empty() && i < blocks(); ++i) {
-    error = file.write_at(block_start(i), data.data() + i * length,
-                          static_cast<std::size_t>(length));
+    error =
+        file.write_at(block_start(i), data.data() + i * length, static_cast<std::size_t>(length));
   }
   stamps.transfer_end = stamps.close_begin = world_.now();
   const std::string closed = file.close();
@@ -332,11 +330,12 @@ int body(int argc, char** argv) {
   bench.run();
   if (world.rank == 0) {
     if (parameters.json != "-") print_damage(bench);
-    if (!parameters.json.empty()) write_text_file(parameters.json, to_json(parameters, world, bench));
+    if (!parameters.json.empty())
+      write_text_file(parameters.json, to_json(parameters, world, bench));
   }
   const Damage& damage = bench.damage();
-  const bool right = damage.overwritten == 0 && damage.missing == 0 &&
-                     damage.file_size == parameters.size.bytes;
+  const bool right =
+      damage.overwritten == 0 && damage.missing == 0 && damage.file_size == parameters.size.bytes;
   return right ? 0 : 1;
 }
 

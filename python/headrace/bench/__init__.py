@@ -1,0 +1,1 @@
+"""Benchmarks: the programs of bench/, run under an MPI with and without the layer."""

@@ -1,0 +1,167 @@
+"""`headrace bench`: the benchmark programs under any MPI, with Headrace or without."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from headrace import machine
+from headrace.bench import report
+from headrace.bench.comparison import Comparison, run_rounds, start
+from headrace.bench.jobs import JOBS
+from headrace.bench.programs import CHOICES, NAMES, find_program, kinds_of
+from headrace.bench.runner import fair_settings, find_host, launch, run_shown
+from headrace.bench.statistics import rounds_needed
+from headrace.bench.workspace import file_system, workspace
+from headrace.errors import HeadraceError, say
+
+DEFAULT_RANKS = {"ior": 2, "lattice": 2, "strided": 4}
+
+TITLES = {
+    "ior": "Writes and reads a file with IOR's options and layout.",
+    "lattice": "Exports and imports a 4-D lattice field by one collective call.",
+    "strided": "Writes blocks into a filled file and counts what else was overwritten.",
+}
+
+HELP = """
+
+\b
+headrace bench {name} [-n N] [--mpi NAME] [--plain] -- FLAGS
+headrace bench {name} -- -h      lists the flags
+"""
+
+option_mpi = click.option(
+    "--mpi",
+    "wanted",
+    type=click.Choice(CHOICES),
+    default="mpich",
+    show_default=True,
+    help="The MPI to run under.",
+)
+
+
+@click.group()
+def bench() -> None:
+    """Measure MPI-IO: benchmark programs with Headrace, or plain, under any MPI."""
+
+
+def _program_command(name: str) -> click.Command:
+    @click.command(
+        name,
+        help=TITLES[name] + HELP.format(name=name),
+        short_help=TITLES[name],
+        context_settings={"allow_interspersed_args": False},
+    )
+    @click.option(
+        "-n",
+        "--np",
+        type=click.IntRange(min=1),
+        default=DEFAULT_RANKS[name],
+        show_default=True,
+        help="Ranks.",
+    )
+    @option_mpi
+    @click.option("--plain", is_flag=True, help="Without Headrace.")
+    @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
+    def command(np: int, wanted: str, plain: bool, flags: tuple[str, ...]) -> int:
+        return _run_program(name, np, wanted, plain, flags)
+
+    return command
+
+
+for _name in NAMES:
+    bench.add_command(_program_command(_name))
+
+
+def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[str]) -> int:
+    """Exit code of the program, of the first that failed where several MPIs are run."""
+    kinds = kinds_of(wanted)
+    status = 0
+    for kind in kinds:
+        host = find_host(kind, os.environ)
+        if len(kinds) > 1:
+            say(f"{name} under {host.title}, settings: {fair_settings(host, np)}")
+        program = find_program(name, kind, os.environ)
+        line = launch(host, np, [str(program), *flags], os.environ, preload=not plain)
+        status = status or run_shown(line)
+    return status
+
+
+@bench.command(
+    short_help="Compares plain MPI, POSIX and Headrace by alternating runs.",
+    context_settings={"allow_interspersed_args": False},
+)
+@click.argument("job_name", metavar="JOB", type=click.Choice(tuple(JOBS)))
+@click.option(
+    "-n", "--np", type=click.IntRange(min=1), help="Ranks.  [ior, lattice: 2; strided: 4]"
+)
+@option_mpi
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=11,
+    show_default=True,
+    help=f"Measured rounds; a 95 % interval needs {rounds_needed()}.",
+)
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where the files are made.  [a temporary directory]",
+)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all runs here.")
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
+def compare(
+    job_name: str,
+    np: int | None,
+    wanted: str,
+    rounds: int,
+    directory: Path | None,
+    json_file: str | None,
+    flags: tuple[str, ...],
+) -> int:
+    """Run JOB plain, by POSIX or through rank 0, and with Headrace, in turn.
+
+    \b
+    headrace bench compare ior --rounds 15 -- -s 500 -b 1000000 -t 1000000
+
+    FLAGS after -- are added to the job's own, and win. Data are checked in every run, the files
+    of a first, unmeasured round are compared byte by byte. Cells that Headrace loses come first.
+    """
+    job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
+    console = Console()
+    comparisons: list[Comparison] = []
+    with workspace(directory or Path(tempfile.gettempdir())) as folder:
+        where = f"{directory or tempfile.gettempdir()} ({file_system(folder)})"
+        say(f"files in {where}, {machine.available_cores()} cores, load {os.getloadavg()[0]:.1f}")
+        for kind in kinds_of(wanted):
+            host = find_host(kind, os.environ)
+
+            def progress(text: str, title: str = host.title) -> None:
+                say(f"{job_name}, {title}: {text}")
+
+            comparison = start(job, host, folder, os.environ, progress)
+            run_rounds(comparison, folder, os.environ, progress, rounds, rounds, 0)
+            comparisons.append(comparison)
+    report.show(console, comparisons)
+    if json_file is not None:
+        _write_json(json_file, comparisons)
+    return 0 if all(report.is_sound(comparison) for comparison in comparisons) else 1
+
+
+def _write_json(path: str, comparisons: list[Comparison]) -> None:
+    text = json.dumps([report.to_document(comparison) for comparison in comparisons], indent=1)
+    try:
+        if path == "-":
+            sys.stdout.write(text + "\n")
+        else:
+            Path(path).write_text(text + "\n")
+    except OSError as error:
+        raise HeadraceError(
+            f"'{path}' cannot be written", error.strerror or str(error), "give another file", 1
+        ) from error

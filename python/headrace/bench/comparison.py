@@ -1,0 +1,186 @@
+"""Alternating runs of the ways of a job under one MPI, and what they show."""
+
+import filecmp
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headrace.bench.jobs import HEADRACE, Job, Measurement, Way
+from headrace.bench.runner import Host, measure
+from headrace.bench.statistics import Interval, median_interval
+from headrace.errors import HeadraceError
+
+# What must stay free beside the files of a comparison.
+SPARE_BYTES = 64 << 20
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class Cell:
+    """Headrace against one other way in one access: medians in MiB/s and the paired ratio."""
+
+    job: Job
+    host: Host
+    access: str
+    other: Way
+    ours_median: float
+    other_median: float
+    ratio: Interval
+
+    @property
+    def is_loss(self) -> bool:
+        return self.ratio.median < 1
+
+    @property
+    def is_certain_loss(self) -> bool:
+        return self.ratio.high < 1
+
+
+@dataclass
+class Comparison:
+    """The runs of one job under one MPI, by way in the order of rounds.
+
+    identical: by way other than Headrace's, whether its file equals Headrace's to the byte.
+    """
+
+    job: Job
+    host: Host
+    runs: dict[str, list[Measurement]] = field(default_factory=dict)
+    identical: dict[str, bool] = field(default_factory=dict)
+    first: dict[str, Measurement] = field(default_factory=dict)
+
+    @property
+    def rounds(self) -> int:
+        return min((len(runs) for runs in self.runs.values()), default=0)
+
+    def bandwidths(self, way: str, access: str) -> list[float]:
+        return [run.bandwidth[access] for run in self.runs[way]]
+
+    def spread(self, way: str, access: str) -> Interval:
+        return median_interval(self.bandwidths(way, access))
+
+    def cells(self) -> list[Cell]:
+        """Headrace against each other way, by access."""
+        result = []
+        for access in self.job.accesses:
+            ours = self.bandwidths(HEADRACE, access)
+            for way in self.job.ways:
+                if way.key == HEADRACE:
+                    continue
+                other = self.bandwidths(way.key, access)
+                ratios = [a / b for a, b in zip(ours, other, strict=True)]
+                result.append(
+                    Cell(
+                        self.job,
+                        self.host,
+                        access,
+                        way,
+                        self.spread(HEADRACE, access).median,
+                        self.spread(way.key, access).median,
+                        median_interval(ratios),
+                    )
+                )
+        return result
+
+    def all_runs(self, way: str) -> list[Measurement]:
+        first = [self.first[way]] if way in self.first else []
+        return [*first, *self.runs.get(way, [])]
+
+    def path(self, access: str) -> tuple[str, str]:
+        """Path that Headrace took and why, as the file's hints told; empty where it told none."""
+        runs = self.all_runs(HEADRACE)
+        hints = runs[-1].hints.get(access, {}) if runs else {}
+        return (
+            hints.get(f"headrace_{access}_taken", ""),
+            hints.get(f"headrace_{access}_reason", ""),
+        )
+
+    def took_part(self) -> bool:
+        """Whether the hints of Headrace's runs show that it carried the file."""
+        hints = [hint for run in self.all_runs(HEADRACE) for hint in run.hints.values()]
+        return any(key.startswith("headrace_") for hint in hints for key in hint)
+
+
+def check_space(job: Job, folder: Path) -> None:
+    """Raises unless the first round's files fit."""
+    needed = len(job.ways) * job.largest_file + SPARE_BYTES
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise HeadraceError(
+            f"not enough space in '{folder}'",
+            f"{job.title} needs {needed >> 20} MiB and {free >> 20} MiB are free",
+            "name another directory with --dir",
+        )
+
+
+def start(
+    job: Job, host: Host, folder: Path, environ: Mapping[str, str], progress: Progress
+) -> Comparison:
+    """The first round, which is not measured: keeps each way's file and compares their bytes."""
+    check_space(job, folder)
+    result = Comparison(job, host, {way.key: [] for way in job.ways})
+    files = {way.key: folder / f"{job.key}-{host.name}-{way.key}" for way in job.ways}
+    try:
+        for way in job.ways:
+            progress(f"{way.label}, keeping the file")
+            file = files[way.key]
+            result.first[way.key] = measure(job, way, host, file, environ, keep=True)
+        progress("comparing the files")
+        for way in job.ways:
+            if way.key != HEADRACE:
+                result.identical[way.key] = filecmp.cmp(
+                    files[way.key], files[HEADRACE], shallow=False
+                )
+    finally:
+        for file in files.values():
+            file.unlink(missing_ok=True)
+    return result
+
+
+def add_round(
+    result: Comparison, folder: Path, environ: Mapping[str, str], progress: Progress
+) -> None:
+    """One round: each way once, beginning with another one each time."""
+    ways = list(result.job.ways)
+    number = result.rounds
+    for i in range(len(ways)):
+        way = ways[(number + i) % len(ways)]
+        progress(f"round {number + 1}, {way.label}")
+        file = folder / f"{result.job.key}-{result.host.name}"
+        result.runs[way.key].append(measure(result.job, way, result.host, file, environ))
+
+
+def run_rounds(
+    result: Comparison,
+    folder: Path,
+    environ: Mapping[str, str],
+    progress: Progress,
+    at_least: int,
+    at_most: int,
+    until: float,
+) -> None:
+    """Rounds until the monotonic time `until`, at least and at most so many."""
+    while result.rounds < at_most:
+        begin = time.monotonic()
+        add_round(result, folder, environ, progress)
+        duration = time.monotonic() - begin
+        if result.rounds >= at_least and time.monotonic() + duration > until:
+            return
+
+
+def losing_first(comparisons: list[Comparison]) -> list[Cell]:
+    """All cells, certain losses first, then by ratio."""
+    cells = [cell for comparison in comparisons for cell in comparison.cells()]
+    return sorted(cells, key=lambda cell: (not cell.is_certain_loss, cell.ratio.median))
+
+
+def damaged(comparison: Comparison) -> dict[str, int]:
+    """By way, the most bytes or values of one run that were not as they must be."""
+    return {
+        way.label: max(run.wrong + run.overwritten for run in comparison.all_runs(way.key))
+        for way in comparison.job.ways
+        if comparison.all_runs(way.key)
+    }

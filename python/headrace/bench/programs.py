@@ -1,0 +1,48 @@
+"""The benchmark programs: where they are, and which one belongs to which MPI."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from headrace.choice import KINDS, STANDARD_ABI
+from headrace.errors import HeadraceError
+from headrace.library import PACKAGE_DIRECTORY, checkout_directory
+
+NAMES = ("ior", "lattice", "strided")
+
+# MPI -> suffix of the programs built for its ABI.
+SUFFIXES = {"mpich": "mpich", "intel": "mpich", "openmpi": "openmpi", STANDARD_ABI: "mpiabi"}
+
+ALL = "all"
+CHOICES = (*KINDS, STANDARD_ABI, ALL)
+
+
+def kinds_of(wanted: str) -> tuple[str, ...]:
+    """The MPIs that a value of --mpi stands for."""
+    return KINDS if wanted == ALL else (wanted,)
+
+
+def folders(environ: Mapping[str, str]) -> list[Path]:
+    """Places of the programs, best first: HEADRACE_BENCH_PATH, installed, the checkout's build."""
+    override = environ.get("HEADRACE_BENCH_PATH")
+    if override:
+        return [Path(override).absolute()]
+    places = [PACKAGE_DIRECTORY / "bin"]
+    root = checkout_directory()
+    if root is not None:
+        places.append(root / "build" / "release" / "bench" / "bin")
+    return places
+
+
+def find_program(name: str, kind: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The benchmark `name` for the MPI `kind` ("mpich", "openmpi", "intel" or "abi")."""
+    file_name = f"{name}-{SUFFIXES[kind]}"
+    for folder in folders(environ):
+        program = folder / file_name
+        if os.access(program, os.X_OK):
+            return program
+    raise HeadraceError(
+        f"the benchmark program {file_name} was not found",
+        "it is neither installed with this package nor built in this checkout",
+        "run './dev build', reinstall headrace, or set HEADRACE_BENCH_PATH to its directory",
+    )

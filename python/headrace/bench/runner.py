@@ -1,0 +1,166 @@
+"""Runs benchmark programs under an MPI."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace import machine
+from headrace.bench.jobs import Job, Measurement, Way, read_measurement
+from headrace.bench.programs import find_program
+from headrace.choice import choose
+from headrace.errors import HeadraceError
+from headrace.launch import PRESETS, Launch, Settings, launch_line, own_settings
+from headrace.library import find_library
+from headrace.mpi import Mpi
+from headrace.program import examine
+
+RUN_SECONDS = 300
+GRACE_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Host:
+    """An MPI as it is measured: `name` as given to --mpi, the MPI, and what ranks need to load
+    the program's library from it."""
+
+    name: str
+    mpi: Mpi
+    variables: Mapping[str, str]
+
+    @property
+    def title(self) -> str:
+        standard = ", standard ABI" if self.name == "abi" else ""
+        return f"{self.mpi.title} {self.mpi.version}".strip() + standard
+
+
+def find_host(name: str, environ: Mapping[str, str]) -> Host:
+    """The MPI `name` ("mpich", "openmpi", "intel", "abi"), as the benchmark programs load it."""
+    program = examine([str(find_program("ior", name, environ))], environ)
+    choice = choose(program, name, environ)
+    return Host(name, choice.mpi, choice.variables)
+
+
+def is_oversubscribed(ranks: int) -> bool:
+    return ranks > machine.available_cores()
+
+
+def presets(ranks: int) -> tuple[str, ...]:
+    """Names of the settings that make a comparison fair, with and without the layer alike."""
+    return ("filesystem", "yield") if is_oversubscribed(ranks) else ("filesystem",)
+
+
+def fair_settings(host: Host, ranks: int) -> str:
+    """The same, for people."""
+    values = {}
+    for name in presets(ranks):
+        values.update(PRESETS[name].get(host.mpi.kind, {}))
+    parts = [f"{name}={value}" for name, value in values.items()]
+    if is_oversubscribed(ranks):
+        cores = machine.available_cores()
+        parts.append(f"{ranks} ranks on {cores} cores")
+        if "yield" in presets(ranks) and host.mpi.kind not in PRESETS["yield"]:
+            parts.append("spinning: it cannot be told to yield")
+    return ", ".join(parts) if parts else "defaults"
+
+
+def launch(
+    host: Host, ranks: int, command: Sequence[str], environ: Mapping[str, str], preload: bool
+) -> Launch:
+    """The line that starts a benchmark with the fair settings, with Headrace or without."""
+    library = str(find_library(environ)) if preload else None
+    own = own_settings(environ) if preload else {}
+    return launch_line(
+        host.mpi,
+        ranks,
+        command,
+        environ,
+        settings=Settings(library, {**own, **host.variables}),
+        presets=presets(ranks),
+        oversubscribe=is_oversubscribed(ranks) and not machine.in_batch_job(environ),
+        as_root=os.geteuid() == 0,
+    )
+
+
+def run_shown(line: Launch) -> int:
+    """Runs it with our own input and output; returns its exit code."""
+    with subprocess.Popen(line.argv, env=line.environ, executable=line.executable or None) as child:
+        while True:
+            try:
+                return child.wait()
+            except KeyboardInterrupt:
+                continue  # The launcher got it too and ends its ranks.
+
+
+def measure(
+    job: Job,
+    way: Way,
+    host: Host,
+    file: Path,
+    environ: Mapping[str, str],
+    keep: bool = False,
+) -> Measurement:
+    """Runs a job once in one way. The file is gone afterwards unless `keep`."""
+    program = find_program(job.program, host.name, environ)
+    summary = file.with_name(file.name + ".json")
+    command = [str(program), *job.arguments(way, file, summary, keep)]
+    code, output = _run_captured(launch(host, job.ranks, command, environ, way.preload))
+    # The programs end with 1 after a complete run that found wrong data, which we count.
+    if code not in (0, 1) or not summary.is_file():
+        raise HeadraceError(
+            f"{job.program} failed under {host.title}, {way.label}",
+            _reason(job, code, output),
+            "run it by hand: headrace bench "
+            f"{job.program} -n {job.ranks} --mpi {host.name}{'' if way.preload else ' --plain'}",
+            1,
+        )
+    try:
+        return read_measurement(job, summary)
+    finally:
+        summary.unlink()
+
+
+def _reason(job: Job, code: int, output: str) -> str:
+    marker = f"{job.program}: error: "
+    lines = [line for line in output.splitlines() if line.strip()]
+    own = [line.split(marker, 1)[1] for line in lines if marker in line]
+    return own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
+
+
+def _run_captured(line: Launch) -> tuple[int, str]:
+    """Exit code and all output. Ends every process of the run on a timeout or an interrupt."""
+    with subprocess.Popen(
+        line.argv,
+        env=line.environ,
+        executable=line.executable or None,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as child:
+        try:
+            output, _ = child.communicate(timeout=RUN_SECONDS)
+            return child.returncode, output
+        except subprocess.TimeoutExpired:
+            _end(child)
+            return -1, f"it did not end within {RUN_SECONDS} s"
+        except BaseException:
+            _end(child)
+            raise
+
+
+def _end(child: subprocess.Popen) -> None:
+    """Asks the launcher to end its ranks, then makes sure."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(child.pid, number)
+        except ProcessLookupError:
+            return
+        try:
+            child.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue

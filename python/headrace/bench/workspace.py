@@ -1,0 +1,56 @@
+"""Directories for benchmark files that are gone when the command ends, also on Ctrl-C."""
+
+import os
+import re
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from headrace.errors import HeadraceError
+
+
+@contextmanager
+def workspace(directory: Path) -> Iterator[Path]:
+    """A new directory inside `directory`, removed with all it holds at the end of the block; an
+    end by SIGTERM or SIGHUP too."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="headrace-", dir=directory)
+    except OSError as error:
+        raise HeadraceError(
+            f"no files can be made in '{directory}'",
+            error.strerror or str(error),
+            "name another directory with --dir",
+        ) from error
+    previous = {
+        number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        with folder as name:
+            yield Path(name)
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def file_system(directory: Path) -> str:
+    """Type of the file system that holds `directory`, as the kernel calls it."""
+    path = os.path.realpath(directory)
+    best, kind = "", "unknown"
+    try:
+        mounts = Path("/proc/self/mounts").read_text().splitlines()
+    except OSError:
+        return kind
+    for line in mounts:
+        _, point, name, *_ = line.split()
+        point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, kind = point, name
+    return kind

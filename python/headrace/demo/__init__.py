@@ -1,0 +1,1 @@
+"""The main job in one command: what Headrace does on this machine, in about a minute."""

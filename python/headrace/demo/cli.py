@@ -1,0 +1,108 @@
+"""`headrace demo`: plain MPI, POSIX or rank 0, and Headrace side by side, in about a minute."""
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from headrace import machine
+from headrace.bench import report
+from headrace.bench.comparison import Comparison, run_rounds, start
+from headrace.bench.programs import ALL, CHOICES, kinds_of
+from headrace.bench.runner import Host, find_host
+from headrace.bench.workspace import file_system, workspace
+from headrace.demo.progress import DemoProgress
+from headrace.demo.sizing import PARTS, sized_job
+from headrace.errors import HeadraceError
+
+MOST_ROUNDS = 25
+
+
+@click.command()
+@click.option(
+    "--mpi",
+    "wanted",
+    type=click.Choice(CHOICES),
+    default="mpich",
+    show_default=True,
+    help="MPICH is the embedded one; all: MPICH, Open MPI and Intel MPI.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=5),
+    default=60,
+    show_default=True,
+    help="About how long, for each MPI.",
+)
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where the files are made: a disk, a tmpfs, a parallel file system.  "
+    "[a temporary directory]",
+)
+def demo(wanted: str, seconds: float, directory: Path | None) -> int:
+    """Show on this machine what Headrace does: speed, same bytes, path taken, losses first."""
+    console = Console(soft_wrap=True) if not Console().is_terminal else Console()
+    base = directory or Path(tempfile.gettempdir())
+    kinds = kinds_of(wanted)
+    comparisons: list[Comparison] = []
+    with workspace(base) as folder, DemoProgress(console, seconds * len(kinds)) as progress:
+        console.print(
+            f"Headrace demo in {base} ({file_system(folder)}), {machine.available_cores()} cores, "
+            f"load {os.getloadavg()[0]:.1f}, about {seconds * len(kinds):.0f} s",
+            highlight=False,
+        )
+        for kind in kinds:
+            host = _host(kind, wanted, console)
+            if host is not None:
+                comparisons += _run_parts(host, seconds, folder, progress)
+    console.print()
+    report.show(console, comparisons)
+    _show_next_steps(console)
+    return 0 if comparisons and all(report.is_sound(one) for one in comparisons) else 1
+
+
+def _host(kind: str, wanted: str, console: Console) -> Host | None:
+    """The MPI; where all are wanted, one that is not there is left out with a word."""
+    try:
+        return find_host(kind, os.environ)
+    except HeadraceError as error:
+        if wanted != ALL:
+            raise
+        console.print(f"Leaving out {kind}: {error}", markup=False, highlight=False)
+        return None
+
+
+def _run_parts(
+    host: Host, seconds: float, folder: Path, progress: DemoProgress
+) -> list[Comparison]:
+    environ: Mapping[str, str] = os.environ
+    result = []
+    end = time.monotonic()
+    for part in PARTS:
+        budget = part.share * seconds
+        end += budget
+        key = part.make(part.sizes[-1]).key
+
+        def tell(text: str, key: str = key) -> None:
+            progress.tell(f"{host.title}, {key}: {text}")
+
+        job = sized_job(part, budget, host, folder, environ, tell)
+        comparison = start(job, host, folder, environ, tell)
+        run_rounds(comparison, folder, environ, tell, part.fewest, MOST_ROUNDS, end)
+        result.append(comparison)
+    return result
+
+
+def _show_next_steps(console: Console) -> None:
+    console.print()
+    console.print("Run your own program:   ./dev headrace run -n 4 ./app", highlight=False)
+    console.print(
+        "Compare at other sizes: ./dev headrace bench compare ior -- -s 500 -b 1m -t 1m",
+        highlight=False,
+    )
