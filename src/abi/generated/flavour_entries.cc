@@ -3,6 +3,7 @@
 // The typed entries of one flavour: calls on our files go to the handlers, small and large counts
 // to the same one; calls on other files go on to the library, by the name they came by.
 #include "abi/flavour/boundary.h"
+#include "abi/flavour/entry_function.h"
 #include "abi/flavour/glue.h"
 #include "abi/flavour/handler.h"
 

@@ -4,6 +4,9 @@
 // the compiler says so here.
 #pragma once
 
+// The C++ bindings of old libraries are not wanted.
+#define MPICH_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
 extern "C" {

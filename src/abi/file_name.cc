@@ -1,0 +1,30 @@
+#include "abi/file_name.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace headrace::abi {
+namespace {
+
+/// ROMIO's prefixes (src/mpi/romio/adio/common/ad_fstype.c) for mounted file systems ...
+constexpr std::string_view kMounted[] = {"ufs", "nfs",   "xfs",     "lustre",    "gpfs",
+                                         "bgl", "panfs", "panasas", "bglockless"};
+/// ... and for those with an interface of their own.
+constexpr std::string_view kForeign[] = {"pvfs",   "pvfs2",   "ftp", "gsiftp", "daos",
+                                         "testfs", "quobyte", "ime", "zoidfs"};
+
+bool is_among(std::string_view name, const auto& names) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+}  // namespace
+
+std::optional<std::string> path_of(const std::string& file_name) {
+  const std::size_t colon = file_name.find(':');
+  if (colon == std::string::npos) return file_name;
+  const std::string_view prefix = std::string_view(file_name).substr(0, colon);
+  if (is_among(prefix, kForeign)) return std::nullopt;
+  return is_among(prefix, kMounted) ? file_name.substr(colon + 1) : file_name;
+}
+
+}  // namespace headrace::abi

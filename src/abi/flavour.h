@@ -1,0 +1,43 @@
+#pragma once
+
+#include "abi/generated/entry.h"
+
+namespace headrace::abi {
+
+/// The name a procedure was called by: MPI_X, which tools may stand behind, or PMPI_X.
+enum class Name : int { mpi, pmpi };
+
+/// What the front needs of one flavour, the room's code compiled for one MPI ABI.
+struct Flavour {
+  /// Finds the library's procedures by dlsym on `library`; returns the name of the first that is
+  /// missing, or null.
+  const char* (*bind)(void* library);
+  /// Whether MPI is between MPI_Init and MPI_Finalize.
+  bool (*is_running)();
+  /// Called once, when MPI runs. False where MPI refuses what the layer needs.
+  bool (*start)();
+  /// The typed function for a procedure called by that name; null for MPI_Init.
+  void* (*entry_function)(Name name, Entry entry);
+};
+
+// What a flavour needs of the front.
+
+/// The function that stands behind us for this procedure: of the next tool for MPI_X, of the
+/// library for PMPI_X. Never null.
+void* next_function(Name name, Entry entry);
+
+/// Makes the calls that only some libraries have (large counts) reach us from all objects that are
+/// loaded now. Cheap when none was added since the last call.
+void catch_large_counts();
+
+}  // namespace headrace::abi
+
+namespace headrace::abi_mpich {
+extern const abi::Flavour flavour;
+}
+namespace headrace::abi_openmpi {
+extern const abi::Flavour flavour;
+}
+namespace headrace::abi_mpiabi {
+extern const abi::Flavour flavour;
+}

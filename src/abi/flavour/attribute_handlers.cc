@@ -1,0 +1,90 @@
+// Size, consistency, and what a file is.
+#include "abi/flavour/error.h"
+#include "abi/flavour/handler.h"
+#include "abi/flavour/hint.h"
+
+namespace headrace::HEADRACE_FLAVOUR::handler {
+namespace {
+
+Error check_new_size(const OpenFile& file, MPI_Offset size) {
+  if (size < 0) {
+    return {
+        ErrorClass::argument, 0,
+        "the size is " + std::to_string(size) + " (it must not be negative), check for overflow"};
+  }
+  if (!file.file->access_mode().write) {
+    return {ErrorClass::read_only, 0,
+            "cannot change the size (the file was opened with MPI_MODE_RDONLY), open it with "
+            "MPI_MODE_WRONLY or MPI_MODE_RDWR"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Error require(const void* pointer, const char* name) {
+  if (pointer != nullptr) return {};
+  return {ErrorClass::argument, 0,
+          std::string("the argument ") + name +
+              " is a null pointer (a result goes there), give an "
+              "address"};
+}
+
+Error get_size(OpenFile& file, MPI_Offset* size) {
+  if (Error error = require(size, "size")) return error;
+  const auto found = file.file->size();
+  if (!found) return found.error();
+  *size = found.value();
+  return {};
+}
+
+Error set_size(OpenFile& file, MPI_Offset size) {
+  if (Error error = check_new_size(file, size)) return error;
+  return file.file->resize(size);
+}
+
+Error preallocate(OpenFile& file, MPI_Offset size) {
+  if (Error error = check_new_size(file, size)) return error;
+  return file.file->allocate(size);
+}
+
+Error sync(OpenFile& file) {
+  return file.file->sync();
+}
+
+Error get_atomicity(OpenFile&, int* flag) {
+  if (Error error = require(flag, "flag")) return error;
+  *flag = 0;
+  return {};
+}
+
+Error set_atomicity(OpenFile&, int flag) {
+  if (flag == 0) return {};
+  return unsupported("MPI_File_set_atomicity(true)", "atomic mode is not carried yet");
+}
+
+Error get_amode(OpenFile& file, int* amode) {
+  if (Error error = require(amode, "amode")) return error;
+  *amode = file.amode;
+  return {};
+}
+
+Error get_group(OpenFile& file, MPI_Group* group) {
+  if (Error error = require(group, "group")) return error;
+  // The caller frees what it gets, so it gets a handle of its own: all but none of ours.
+  if (native.Group_excl(file.group, 0, nullptr, group) != MPI_SUCCESS) {
+    return native_failure("copy a group");
+  }
+  return {};
+}
+
+Error get_info(OpenFile& file, MPI_Info* info) {
+  if (Error error = require(info, "info_used")) return error;
+  return make_info(file.file->hints(), info);
+}
+
+Error set_info(OpenFile& file, MPI_Info info) {
+  return file.file->set_hints(hints_of(info));
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::handler

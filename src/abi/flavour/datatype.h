@@ -1,0 +1,25 @@
+#pragma once
+
+#include "abi/flavour/native.h"
+#include "base/result.h"
+#include "view/type.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// The datatype as the view room has it. Kept with the datatype as an attribute, so that it is
+/// decoded once; safe from several threads. Errors: MPI_DATATYPE_NULL, a type that MPI cannot
+/// describe, sizes beyond 2^62.
+Result<view::TypePtr> decode_type(MPI_Datatype datatype);
+
+/// Whether the handle belongs to MPI and must not be freed (named, or made by Fortran's kinds).
+bool is_predefined(MPI_Datatype datatype);
+
+/// A handle to the same datatype that the holder frees by release_type; predefined types are
+/// returned as they are.
+Result<MPI_Datatype> hold_type(MPI_Datatype datatype);
+void release_type(MPI_Datatype datatype);
+
+/// Once, when MPI runs. False where MPI refuses.
+bool start_datatypes();
+
+}  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,0 +1,124 @@
+#include "abi/flavour/datatype_contents.h"
+
+#include "abi/flavour/error.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+namespace {
+
+/// Lengths of the arrays that describe a datatype.
+struct Envelope {
+  int combiner = -1;
+  MPI_Count integers = 0;
+  MPI_Count addresses = 0;
+  MPI_Count counts = 0;
+  MPI_Count types = 0;
+};
+
+bool get_envelope(MPI_Datatype datatype, Envelope& envelope) {
+  if (native.Type_get_envelope_c != nullptr && native.Type_get_contents_c != nullptr) {
+    return native.Type_get_envelope_c(datatype, &envelope.integers, &envelope.addresses,
+                                      &envelope.counts, &envelope.types,
+                                      &envelope.combiner) == MPI_SUCCESS;
+  }
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  if (native.Type_get_envelope(datatype, &integers, &addresses, &types, &envelope.combiner) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  envelope.integers = integers;
+  envelope.addresses = addresses;
+  envelope.types = types;
+  return true;
+}
+
+bool addresses_are_integers(int combiner) {
+  return combiner == kHvectorInteger || combiner == kHindexedInteger || combiner == kStructInteger;
+}
+
+}  // namespace
+
+int combiner_of(MPI_Datatype datatype) {
+  Envelope envelope;
+  return get_envelope(datatype, envelope) ? envelope.combiner : -1;
+}
+
+bool is_predefined_combiner(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+Result<Contents> Contents::get(MPI_Datatype datatype) {
+  Contents contents;
+  Envelope envelope;
+  if (!get_envelope(datatype, envelope)) return native_failure("examine a datatype");
+  contents.combiner_ = envelope.combiner;
+  if (contents.is_predefined()) return contents;
+
+  contents.integers_.resize(static_cast<std::size_t>(envelope.integers));
+  contents.addresses_.resize(static_cast<std::size_t>(envelope.addresses));
+  contents.counts_.resize(static_cast<std::size_t>(envelope.counts));
+  contents.types_.resize(static_cast<std::size_t>(envelope.types));
+  int code = MPI_SUCCESS;
+  if (native.Type_get_envelope_c != nullptr && native.Type_get_contents_c != nullptr) {
+    code = native.Type_get_contents_c(datatype, envelope.integers, envelope.addresses,
+                                      envelope.counts, envelope.types, contents.integers_.data(),
+                                      contents.addresses_.data(), contents.counts_.data(),
+                                      contents.types_.data());
+  } else {
+    code = native.Type_get_contents(datatype, static_cast<int>(envelope.integers),
+                                    static_cast<int>(envelope.addresses),
+                                    static_cast<int>(envelope.types), contents.integers_.data(),
+                                    contents.addresses_.data(), contents.types_.data());
+  }
+  if (code != MPI_SUCCESS) {
+    contents.types_.clear();
+    return native_failure("examine a datatype");
+  }
+  return contents;
+}
+
+Contents::~Contents() {
+  for (MPI_Datatype& type : types_) {
+    if (!is_predefined_combiner(combiner_of(type))) native.Type_free(&type);
+  }
+}
+
+bool Contents::is_predefined() const {
+  return is_predefined_combiner(combiner_);
+}
+
+int Contents::next_integer() {
+  return integers_.at(integers_read_++);
+}
+
+std::int64_t Contents::next_count() {
+  return counts_.empty() ? next_integer() : counts_.at(counts_read_++);
+}
+
+std::int64_t Contents::next_address() {
+  if (!counts_.empty()) return counts_.at(counts_read_++);
+  if (addresses_are_integers(combiner_)) return next_integer();
+  return addresses_.at(addresses_read_++);
+}
+
+std::vector<std::int64_t> Contents::next_integers(std::int64_t count) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  for (auto& value : values) value = next_integer();
+  return values;
+}
+
+std::vector<std::int64_t> Contents::next_counts(std::int64_t count) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  for (auto& value : values) value = next_count();
+  return values;
+}
+
+std::vector<std::int64_t> Contents::next_addresses(std::int64_t count) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  for (auto& value : values) value = next_address();
+  return values;
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,0 +1,75 @@
+#include "abi/flavour/error.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace headrace::HEADRACE_FLAVOUR {
+namespace {
+
+/// Codes with a message stay for the rest of the job, so their number is limited. MPICH has room
+/// for 8,192, Open MPI for as many as memory allows.
+constexpr std::size_t kLargestRegistry = 512;
+
+int class_of(ErrorClass error_class) {
+  switch (error_class) {
+    case ErrorClass::success: return MPI_SUCCESS;
+    case ErrorClass::access: return MPI_ERR_ACCESS;
+    case ErrorClass::amode: return MPI_ERR_AMODE;
+    case ErrorClass::argument: return MPI_ERR_ARG;
+    case ErrorClass::bad_file: return MPI_ERR_BAD_FILE;
+    case ErrorClass::buffer: return MPI_ERR_BUFFER;
+    case ErrorClass::communicator: return MPI_ERR_COMM;
+    case ErrorClass::count: return MPI_ERR_COUNT;
+    case ErrorClass::type: return MPI_ERR_TYPE;
+    case ErrorClass::file: return MPI_ERR_FILE;
+    case ErrorClass::file_exists: return MPI_ERR_FILE_EXISTS;
+    case ErrorClass::file_in_use: return MPI_ERR_FILE_IN_USE;
+    case ErrorClass::info: return MPI_ERR_INFO;
+    case ErrorClass::io: return MPI_ERR_IO;
+    case ErrorClass::no_memory: return MPI_ERR_NO_MEM;
+    case ErrorClass::no_space: return MPI_ERR_NO_SPACE;
+    case ErrorClass::no_such_file: return MPI_ERR_NO_SUCH_FILE;
+    case ErrorClass::not_same: return MPI_ERR_NOT_SAME;
+    case ErrorClass::quota: return MPI_ERR_QUOTA;
+    case ErrorClass::read_only: return MPI_ERR_READ_ONLY;
+    case ErrorClass::unsupported_datarep: return MPI_ERR_UNSUPPORTED_DATAREP;
+    case ErrorClass::unsupported_operation: return MPI_ERR_UNSUPPORTED_OPERATION;
+    case ErrorClass::other: break;
+  }
+  return MPI_ERR_OTHER;
+}
+
+}  // namespace
+
+int code_of(const Error& error) {
+  const int error_class = class_of(error.error_class);
+  if (error.message.empty()) return error_class;
+
+  static std::mutex& mutex = *new std::mutex;
+  static auto& registry = *new std::map<std::pair<int, std::string>, int>;
+  const std::lock_guard lock(mutex);
+  const auto key = std::pair(error_class, error.message.substr(0, MPI_MAX_ERROR_STRING - 1));
+  const auto known = registry.find(key);
+  if (known != registry.end()) return known->second;
+  int code = error_class;
+  if (registry.size() >= kLargestRegistry ||
+      native.Add_error_code(error_class, &code) != MPI_SUCCESS ||
+      native.Add_error_string(code, key.second.c_str()) != MPI_SUCCESS) {
+    return error_class;
+  }
+  registry.emplace(key, code);
+  return code;
+}
+
+int raise(MPI_File fh, const Error& error) {
+  const int code = code_of(error);
+  native.File_call_errhandler(fh, code);
+  return code;
+}
+
+Error native_failure(const std::string& what) {
+  return {ErrorClass::other, 0, "cannot " + what + " (the MPI library refused)"};
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

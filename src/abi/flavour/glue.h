@@ -1,0 +1,32 @@
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include "abi/flavour.h"
+#include "abi/flavour/error.h"
+#include "abi/flavour/native.h"
+#include "abi/flavour/open_file.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// The function behind us, typed.
+template <class Function>
+Function next(abi::Name name, abi::Entry entry) {
+  return reinterpret_cast<Function>(abi::next_function(name, entry));
+}
+
+/// Runs a handler and reports its error through `fh`. This is the boundary: no exception passes it.
+template <class Handler>
+int answer(MPI_File fh, Handler handler) {
+  try {
+    const Error error = handler();
+    return error ? raise(fh, error) : MPI_SUCCESS;
+  } catch (const std::bad_alloc&) {
+    return MPI_ERR_NO_MEM;
+  } catch (const std::exception&) {
+    return MPI_ERR_INTERN;
+  }
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

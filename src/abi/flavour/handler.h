@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "abi/flavour/native.h"
+#include "abi/flavour/open_file.h"
+
+/// What MPI's procedures do on our files: they check MPI's arguments, translate them, and call the
+/// engine. Each has the procedure's parameters with the file instead of the handle, and an error
+/// instead of a code. The generated entries (generated/flavour_entries.cc) call them.
+namespace headrace::HEADRACE_FLAVOUR::handler {
+
+/// The arguments of a read or write, whatever its name.
+struct TransferRequest {
+  Direction direction;
+  bool collective;
+  std::optional<std::int64_t> offset;  ///< explicit, in etypes; none: the individual pointer
+  void* buffer;
+  std::int64_t count;
+  MPI_Datatype datatype;
+};
+
+Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* status);
+
+/// The error for a procedure that is not carried, which says so and why.
+Error unsupported(const char* procedure, const char* reason);
+
+// Size and consistency.
+Error get_size(OpenFile& file, MPI_Offset* size);
+Error set_size(OpenFile& file, MPI_Offset size);
+Error preallocate(OpenFile& file, MPI_Offset size);
+Error sync(OpenFile& file);
+Error get_atomicity(OpenFile& file, int* flag);
+Error set_atomicity(OpenFile& file, int flag);
+
+// What a file is.
+Error get_amode(OpenFile& file, int* amode);
+Error get_group(OpenFile& file, MPI_Group* group);
+Error get_info(OpenFile& file, MPI_Info* info);
+Error set_info(OpenFile& file, MPI_Info info);
+
+// Views and positions.
+Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
+               MPI_Datatype* filetype, char* datarep);
+Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+               const char* datarep, MPI_Info info);
+Error type_extent(MPI_Datatype datatype, std::int64_t& extent);
+Error seek(OpenFile& file, MPI_Offset offset, int whence);
+Error get_position(OpenFile& file, MPI_Offset* offset);
+Error get_byte_offset(OpenFile& file, MPI_Offset offset, MPI_Offset* displacement);
+
+/// Data is stored as it is in memory, so a type has its extent in memory. MPI_Aint or MPI_Count.
+template <class Integer>
+Error get_type_extent(OpenFile&, MPI_Datatype datatype, Integer* extent) {
+  std::int64_t found = 0;
+  if (Error error = type_extent(datatype, found)) return error;
+  *extent = static_cast<Integer>(found);
+  return {};
+}
+
+/// Opens the file, or leaves `*fh` alone and `is_ours` false where the library must open it.
+/// Collective, with the same outcome on all ranks.
+Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info info, MPI_File* fh,
+           bool& is_ours);
+
+/// Closes a file of ours; the native handle is left.
+Error close(MPI_File fh);
+
+/// As open, for MPI_File_delete.
+Error remove(const char* file_name, bool& is_ours);
+
+/// The error for a null pointer given as argument `name`, or none.
+Error require(const void* pointer, const char* name);
+
+}  // namespace headrace::HEADRACE_FLAVOUR::handler

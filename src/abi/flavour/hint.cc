@@ -1,0 +1,37 @@
+#include "abi/flavour/hint.h"
+
+#include <string>
+
+#include "abi/flavour/error.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+engine::Hints hints_of(MPI_Info info) {
+  engine::Hints hints;
+  int num_keys = 0;
+  if (info == MPI_INFO_NULL || native.Info_get_nkeys(info, &num_keys) != MPI_SUCCESS) return hints;
+  for (int i = 0; i < num_keys; ++i) {
+    char key[MPI_MAX_INFO_KEY + 1] = {};
+    int length = 0;
+    int found = 0;
+    if (native.Info_get_nthkey(info, i, key) != MPI_SUCCESS) continue;
+    if (native.Info_get_valuelen(info, key, &length, &found) != MPI_SUCCESS || !found) continue;
+    std::string value(static_cast<std::size_t>(length) + 1, '\0');
+    if (native.Info_get(info, key, length, value.data(), &found) != MPI_SUCCESS || !found) continue;
+    hints[key] = value.c_str();
+  }
+  return hints;
+}
+
+Error make_info(const engine::Hints& hints, MPI_Info* info) {
+  if (native.Info_create(info) != MPI_SUCCESS) return native_failure("make an info object");
+  for (const auto& [key, value] : hints) {
+    if (key.size() >= MPI_MAX_INFO_KEY || value.size() >= MPI_MAX_INFO_VAL || value.empty()) {
+      continue;
+    }
+    native.Info_set(*info, key.c_str(), value.c_str());
+  }
+  return {};
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

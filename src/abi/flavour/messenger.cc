@@ -1,0 +1,143 @@
+#include "abi/flavour/messenger.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "abi/flavour/error.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+namespace {
+
+std::atomic<bool> stopped = false;
+
+/// Waits longer the longer it has waited: first it only gives up the core, since the peer is often
+/// next to run on it, then it sleeps.
+class Patience {
+ public:
+  void wait() {
+    constexpr int kYields = 400;
+    constexpr long kShortestSleep = 20'000;  // nanoseconds
+    constexpr long kLongestSleep = 1'000'000;
+    if (waits_++ < kYields) {
+      ::sched_yield();
+      return;
+    }
+    sleep_ = std::clamp(sleep_ * 3 / 2, kShortestSleep, kLongestSleep);
+    const timespec pause{0, sleep_};
+    ::nanosleep(&pause, nullptr);
+  }
+
+ private:
+  int waits_ = 0;
+  long sleep_ = 0;
+};
+
+class CommunicatorMessenger final : public exchange::Messenger {
+ public:
+  explicit CommunicatorMessenger(MPI_Comm hidden) : communicator_(hidden) {
+    native.Comm_rank(communicator_, &rank_);
+    native.Comm_size(communicator_, &size_);
+    int* bound = nullptr;
+    int found = 0;
+    native.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
+    if (found) largest_tag_ = *bound;
+  }
+
+  ~CommunicatorMessenger() override {
+    if (!stopped) native.Comm_free(&communicator_);
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int largest_tag() const override { return largest_tag_; }
+
+  Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
+                 std::span<std::byte> incoming) override {
+    // An empty message is sent too: the peer waits for one. Longer ones than an int can count go in
+    // parts, on both sides the same.
+    bool sending = to >= 0;
+    bool receiving = from >= 0;
+    while (sending || receiving) {
+      const auto out = outgoing.first(sending ? std::min(outgoing.size(), kLargestPart) : 0);
+      const auto in = incoming.first(receiving ? std::min(incoming.size(), kLargestPart) : 0);
+      const Error error = exchange_part(tag, sending ? to : -1, out, receiving ? from : -1, in);
+      if (error) return error;
+      outgoing = outgoing.subspan(out.size());
+      incoming = incoming.subspan(in.size());
+      sending = sending && !outgoing.empty();
+      receiving = receiving && !incoming.empty();
+    }
+    return {};
+  }
+
+  void progress() override {
+    int found = 0;
+    native.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &found, MPI_STATUS_IGNORE);
+  }
+
+ private:
+  static constexpr std::size_t kLargestPart = std::size_t{1} << 30;
+
+  Error exchange_part(int tag, int to, std::span<const std::byte> outgoing, int from,
+                      std::span<std::byte> incoming) {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    if (from >= 0 && native.Irecv(incoming.data(), static_cast<int>(incoming.size()), MPI_BYTE,
+                                  from, tag, communicator_, &requests[0]) != MPI_SUCCESS) {
+      return native_failure("receive a message");
+    }
+    if (to >= 0 && native.Isend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to,
+                                tag, communicator_, &requests[1]) != MPI_SUCCESS) {
+      return native_failure("send a message");
+    }
+    Patience patience;
+    for (int done = 0;;) {
+      if (native.Testall(2, requests, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+        return native_failure("complete a message");
+      }
+      if (done) return {};
+      patience.wait();
+    }
+  }
+
+  MPI_Comm communicator_;
+  int rank_ = 0;
+  int size_ = 1;
+  int largest_tag_ = 32767;  // what MPI guarantees
+};
+
+class SoloMessenger final : public exchange::Messenger {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  int largest_tag() const override { return 32767; }
+
+  Error exchange(int, int to, std::span<const std::byte> outgoing, int from,
+                 std::span<std::byte> incoming) override {
+    if (to == 0 && from == 0 && !outgoing.empty()) {
+      std::memcpy(incoming.data(), outgoing.data(), std::min(incoming.size(), outgoing.size()));
+    }
+    return {};
+  }
+
+  void progress() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<exchange::Messenger> make_messenger(MPI_Comm hidden) {
+  return std::make_unique<CommunicatorMessenger>(hidden);
+}
+
+std::unique_ptr<exchange::Messenger> make_solo_messenger() {
+  return std::make_unique<SoloMessenger>();
+}
+
+void stop_messengers() {
+  stopped = true;
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,0 +1,32 @@
+#include "abi/flavour/native.h"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+NativeCalls native;
+
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+NativeData native_data;
+#endif
+
+const char* bind_native(void* library) {
+  const char* missing = nullptr;
+  for_each_call(native, [&](const char* name, auto& pointer, bool required) {
+    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(::dlsym(library, name));
+    if (pointer == nullptr && required) missing = name;
+  });
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+  for_each_datum(native_data, [&](const char* name, void*& pointer) {
+    // A program linked without PIC has its own copy of the data, and all objects use that one.
+    pointer = ::dlsym(RTLD_DEFAULT, name);
+    if (pointer == nullptr) pointer = ::dlsym(library, name);
+    if (pointer == nullptr) missing = name;
+  });
+#endif
+  return missing;
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "abi/generated/native_calls.h"
+
+// This is the only way to mpi.h: everything in this folder is compiled once per MPI ABI, into a
+// namespace of its own, and calls MPI through `native` alone.
+
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+// Open MPI's MPI_COMM_WORLD and the like are addresses of its data. Nothing is linked against an
+// MPI, so they are looked up (see bind_native) and these macros name what was found.
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) \
+  (static_cast<type>(headrace::abi_openmpi::native_data.global))
+#endif
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+extern NativeCalls native;
+
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+extern NativeData native_data;
+#endif
+
+/// Fills `native` by dlsym. Returns the name of a symbol that is needed and missing, or null.
+const char* bind_native(void* library);
+
+// Combiners that not every mpi.h names. Those that a library does not know are negative here.
+#if defined(HEADRACE_FLAVOUR_MPIABI)
+inline constexpr int kHvectorInteger = -1;
+inline constexpr int kHindexedInteger = -2;
+inline constexpr int kStructInteger = -3;
+#elif defined(HEADRACE_FLAVOUR_OPENMPI)
+// Its mpi.h hides the names of removed combiners and keeps their places in the enum.
+inline constexpr int kHvectorInteger = MPI_COMBINER_HVECTOR - 1;
+inline constexpr int kHindexedInteger = MPI_COMBINER_HINDEXED - 1;
+inline constexpr int kStructInteger = MPI_COMBINER_STRUCT - 1;
+#else
+inline constexpr int kHvectorInteger = MPI_COMBINER_HVECTOR_INTEGER;
+inline constexpr int kHindexedInteger = MPI_COMBINER_HINDEXED_INTEGER;
+inline constexpr int kStructInteger = MPI_COMBINER_STRUCT_INTEGER;
+#endif
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+inline constexpr int kValueIndex = -4;
+#else
+inline constexpr int kValueIndex = MPI_COMBINER_VALUE_INDEX;
+#endif
+
+}  // namespace headrace::HEADRACE_FLAVOUR

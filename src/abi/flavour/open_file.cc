@@ -1,0 +1,65 @@
+#include "abi/flavour/open_file.h"
+
+#include <atomic>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "abi/flavour/datatype.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+namespace {
+
+struct Registry {
+  std::shared_mutex mutex;
+  std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> files;
+  std::atomic<std::size_t> size = 0;  ///< of `files`: programs without our files skip the lock
+};
+
+Registry& registry() {
+  static auto& only = *new Registry;  // never destroyed: calls arrive during exit too
+  return only;
+}
+
+}  // namespace
+
+OpenFile::~OpenFile() {
+  release_type(etype);
+  release_type(filetype);
+  if (group != MPI_GROUP_NULL) native.Group_free(&group);
+}
+
+OpenFile* find_file(MPI_File handle) {
+  auto& own = registry();
+  if (own.size.load(std::memory_order_acquire) == 0) return nullptr;
+  const std::shared_lock lock(own.mutex);
+  const auto found = own.files.find(handle);
+  return found == own.files.end() ? nullptr : found->second.get();
+}
+
+void add_file(MPI_File handle, std::unique_ptr<OpenFile> file) {
+  auto& own = registry();
+  const std::unique_lock lock(own.mutex);
+  own.files[handle] = std::move(file);
+  own.size = own.files.size();
+}
+
+std::unique_ptr<OpenFile> take_file(MPI_File handle) {
+  auto& own = registry();
+  const std::unique_lock lock(own.mutex);
+  auto node = own.files.extract(handle);
+  own.size = own.files.size();
+  return node.empty() ? nullptr : std::move(node.mapped());
+}
+
+void drop_files() {
+  auto& own = registry();
+  std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> dropped;
+  {
+    const std::unique_lock lock(own.mutex);
+    dropped.swap(own.files);
+    own.size = 0;
+  }
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

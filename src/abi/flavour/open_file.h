@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "abi/flavour/native.h"
+#include "engine/file.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// What a native handle of ours stands for: the engine's file, and what only MPI can hold.
+struct OpenFile {
+  OpenFile() = default;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();
+
+  std::unique_ptr<engine::File> file;
+  int amode = 0;
+  MPI_Group group = MPI_GROUP_NULL;           ///< of the communicator, to be freed
+  MPI_Datatype etype = MPI_DATATYPE_NULL;     ///< held, see hold_type
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;  ///< held
+};
+
+/// The file behind a handle, or null for handles that are not ours. Safe from several threads; the
+/// file lives until it is closed, as MPI asks of its user.
+OpenFile* find_file(MPI_File handle);
+
+void add_file(MPI_File handle, std::unique_ptr<OpenFile> file);
+
+/// Forgets the handle and hands its file over.
+std::unique_ptr<OpenFile> take_file(MPI_File handle);
+
+/// Forgets all files, without the collective part of closing them. For MPI_Finalize.
+void drop_files();
+
+}  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,0 +1,116 @@
+// Opening, closing, deleting.
+#include <bit>
+
+#include "abi/file_name.h"
+#include "abi/flavour.h"
+#include "abi/flavour/datatype.h"
+#include "abi/flavour/error.h"
+#include "abi/flavour/handler.h"
+#include "abi/flavour/hint.h"
+#include "abi/flavour/team.h"
+#include "storage/store.h"
+
+namespace headrace::HEADRACE_FLAVOUR::handler {
+namespace {
+
+engine::AccessMode mode_of(int amode) {
+  const auto has = [&](int bit) { return (amode & bit) != 0; };
+  engine::AccessMode mode;
+  mode.read = has(MPI_MODE_RDONLY) || has(MPI_MODE_RDWR);
+  mode.write = has(MPI_MODE_WRONLY) || has(MPI_MODE_RDWR);
+  mode.create = has(MPI_MODE_CREATE);
+  mode.exclusive = has(MPI_MODE_EXCL);
+  mode.append = has(MPI_MODE_APPEND);
+  mode.sequential = has(MPI_MODE_SEQUENTIAL);
+  mode.delete_on_close = has(MPI_MODE_DELETE_ON_CLOSE);
+  mode.unique_open = has(MPI_MODE_UNIQUE_OPEN);
+  return mode;
+}
+
+/// The combinations that MPI 4.1, section 14.2.1, forbids.
+Error check_amode(int amode) {
+  const auto accesses =
+      static_cast<unsigned>(amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR));
+  if (std::popcount(accesses) != 1) {
+    return {ErrorClass::amode, 0,
+            "the access mode is ambiguous (exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and "
+            "MPI_MODE_RDWR must be in it), give one"};
+  }
+  if ((amode & MPI_MODE_RDONLY) != 0 && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0) {
+    return {ErrorClass::amode, 0,
+            "the access mode contradicts itself (MPI_MODE_CREATE and MPI_MODE_EXCL do not go with "
+            "MPI_MODE_RDONLY), open the file for writing"};
+  }
+  if ((amode & MPI_MODE_RDWR) != 0 && (amode & MPI_MODE_SEQUENTIAL) != 0) {
+    return {ErrorClass::amode, 0,
+            "the access mode contradicts itself (MPI_MODE_SEQUENTIAL does not go with "
+            "MPI_MODE_RDWR), open the file for reading or for writing"};
+  }
+  return {};
+}
+
+/// A native handle that stands for our file: error handlers, conversion to Fortran and the like
+/// work on it. It belongs to this rank alone and nothing is ever read through it.
+MPI_File open_identity() {
+  MPI_File handle = MPI_FILE_NULL;
+  const int code =
+      native.File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &handle);
+  return code == MPI_SUCCESS ? handle : MPI_FILE_NULL;
+}
+
+Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& team,
+                const std::string& path, int amode, MPI_Info info, MPI_File* fh) {
+  MPI_File handle = open_identity();
+  auto file = std::make_unique<OpenFile>();
+  file->amode = amode;
+  file->etype = MPI_BYTE;
+  file->filetype = MPI_BYTE;
+  const bool has_group = native.Comm_group(communicator, &file->group) == MPI_SUCCESS;
+  // A rank that cannot go on takes part in the collective open with a name that cannot exist, so
+  // that all ranks fail.
+  const bool is_ready = handle != MPI_FILE_NULL && has_group;
+  auto opened = engine::File::open(team, storage::posix_file_system(), is_ready ? path : "",
+                                   mode_of(amode), hints_of(info));
+  if (!opened || !is_ready) {
+    if (handle != MPI_FILE_NULL) native.File_close(&handle);
+    return is_ready ? opened.error() : native_failure("make a file handle");
+  }
+  file->file = std::move(opened.value());
+  add_file(handle, std::move(file));
+  *fh = handle;
+  return {};
+}
+
+}  // namespace
+
+Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info info, MPI_File* fh,
+           bool& is_ours) {
+  // The library reports these, and serves what only a shared pointer can reach.
+  if (fh == nullptr || file_name == nullptr || communicator == MPI_COMM_NULL) return {};
+  if (mode_of(amode).sequential && !check_amode(amode)) return {};
+  const auto path = abi::path_of(file_name);
+  if (!path) return {};
+  const auto team = team_of(communicator);
+  if (!team) return team.error();
+  if (team.value() == nullptr) return {};
+
+  is_ours = true;
+  abi::catch_large_counts();
+  if (Error error = check_amode(amode)) return error;
+  return open_file(communicator, team.value(), *path, amode, info, fh);
+}
+
+Error close(MPI_File fh) {
+  const auto file = take_file(fh);
+  return file->file->close();
+}
+
+Error remove(const char* file_name, bool& is_ours) {
+  if (file_name == nullptr) return {};
+  const auto path = abi::path_of(file_name);
+  if (!path) return {};
+  is_ours = true;
+  return storage::posix_file_system().remove(*path);
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::handler

@@ -1,0 +1,205 @@
+#include "abi/front/elf_object.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace headrace::abi {
+namespace {
+
+/// Relocation types whose word is a symbol's address: a function's slot for calls, a slot for other
+/// uses, and initialised data. From the psABI of each machine.
+#if defined(__x86_64__)
+constexpr std::uint64_t kSlotTypes[] = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_64};
+#elif defined(__aarch64__)
+constexpr std::uint64_t kSlotTypes[] = {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_ABS64};
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr std::uint64_t kSlotTypes[] = {R_RISCV_JUMP_SLOT, R_RISCV_64};
+#else
+constexpr std::uint64_t kSlotTypes[] = {~std::uint64_t{0}};
+#define HEADRACE_UNKNOWN_MACHINE 1
+#endif
+
+bool is_slot(std::uint64_t type) {
+  for (const std::uint64_t known : kSlotTypes) {
+    if (type == known) return true;
+  }
+  return false;
+}
+
+/// Calls visit(index) for each symbol in a DT_GNU_HASH table, which holds the defined ones only.
+/// Layout: bucket count, first hashed index, bloom words, shift, bloom filter, buckets, chains; the
+/// last value of a chain is odd.
+template <class Visit>
+void visit_gnu_hash(const std::uint32_t* table, Visit visit) {
+  const std::uint32_t bucket_count = table[0];
+  const std::uint32_t first = table[1];
+  const std::uint32_t bloom_words = table[2];
+  const std::uint32_t* const buckets = table + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
+  const std::uint32_t* const chains = buckets + bucket_count;
+  for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
+    std::uint32_t index = buckets[bucket];
+    if (index < first) continue;
+    do {
+      visit(index);
+    } while ((chains[index++ - first] & 1) == 0);
+  }
+}
+
+}  // namespace
+
+ElfObject::ElfObject(const dl_phdr_info& info) : info_(info) {
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr) & header = info.dlpi_phdr[i];
+    const std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
+    if (header.p_type == PT_GNU_RELRO) {
+      const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+      read_only_begin_ = begin & ~(page - 1);
+      read_only_end_ = (begin + header.p_memsz) & ~(page - 1);
+    }
+  }
+  const std::string_view path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
+  if (dynamic == nullptr || path.starts_with("linux-vdso")) return;
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    const ElfW(Addr) value = dynamic->d_un.d_ptr;
+    switch (dynamic->d_tag) {
+      case DT_STRTAB: strings_ = static_cast<const char*>(pointer(value)); break;
+      case DT_SYMTAB: symbols_ = static_cast<const ElfW(Sym)*>(pointer(value)); break;
+      case DT_GNU_HASH: gnu_hash_ = static_cast<const std::uint32_t*>(pointer(value)); break;
+      case DT_HASH: sysv_hash_ = static_cast<const std::uint32_t*>(pointer(value)); break;
+      case DT_SONAME: soname_offset_ = value; break;
+      case DT_RELA: data_relocations_ = static_cast<const ElfW(Rela)*>(pointer(value)); break;
+      case DT_RELASZ: data_relocations_bytes_ = value; break;
+      case DT_JMPREL: call_relocations_ = static_cast<const ElfW(Rela)*>(pointer(value)); break;
+      case DT_PLTRELSZ: call_relocations_bytes_ = value; break;
+      default: break;
+    }
+  }
+  is_library_ = !path.empty() && strings_ != nullptr && symbols_ != nullptr;
+}
+
+/// The C library stores relocated addresses in the dynamic section on most machines, but not all.
+const void* ElfObject::pointer(ElfW(Addr) value) const {
+  return reinterpret_cast<const void*>(value >= info_.dlpi_addr ? value : info_.dlpi_addr + value);
+}
+
+std::string_view ElfObject::name_of(const ElfW(Sym) & symbol) const {
+  return strings_ + symbol.st_name;
+}
+
+std::string_view ElfObject::soname() const {
+  return soname_offset_ == 0 ? std::string_view() : strings_ + soname_offset_;
+}
+
+bool ElfObject::contains(std::uintptr_t address) const {
+  for (int i = 0; i < info_.dlpi_phnum; ++i) {
+    const ElfW(Phdr) & header = info_.dlpi_phdr[i];
+    const std::uintptr_t begin = info_.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && address >= begin && address < begin + header.p_memsz) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ElfObject::for_each_definition(const std::function<void(std::string_view)>& visit) const {
+  if (symbols_ == nullptr) return;
+  const auto visit_defined = [&](std::uint32_t index) {
+    if (symbols_[index].st_shndx != SHN_UNDEF) visit(name_of(symbols_[index]));
+  };
+  if (gnu_hash_ != nullptr) {
+    visit_gnu_hash(gnu_hash_, visit_defined);
+  } else if (sysv_hash_ != nullptr) {
+    for (std::uint32_t index = 1; index < sysv_hash_[1]; ++index) visit_defined(index);
+  }
+}
+
+bool ElfObject::defines(std::string_view name) const {
+  bool found = false;
+  if (gnu_hash_ == nullptr) {
+    for_each_definition([&](std::string_view defined) { found = found || defined == name; });
+    return found;
+  }
+  std::uint32_t hash = 5381;
+  for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
+  const std::uint32_t bucket_count = gnu_hash_[0];
+  const std::uint32_t first = gnu_hash_[1];
+  const std::uint32_t* const buckets = gnu_hash_ + 4 + gnu_hash_[2] * (sizeof(ElfW(Addr)) / 4);
+  const std::uint32_t* const chains = buckets + bucket_count;
+  std::uint32_t index = bucket_count == 0 ? 0 : buckets[hash % bucket_count];
+  if (index < first) return false;
+  for (;; ++index) {
+    const std::uint32_t other = chains[index - first];
+    if ((other | 1) == (hash | 1) && name_of(symbols_[index]) == name) return true;
+    if ((other & 1) != 0) return false;
+  }
+}
+
+bool ElfObject::knows_slots() {
+#ifdef HEADRACE_UNKNOWN_MACHINE
+  return false;
+#else
+  return true;
+#endif
+}
+
+void ElfObject::visit_relocations(
+    const ElfW(Rela) * relocations, std::size_t bytes,
+    const std::function<void(std::string_view, void**)>& visit) const {
+  if (relocations == nullptr) return;
+  for (std::size_t i = 0; i < bytes / sizeof(ElfW(Rela)); ++i) {
+    const ElfW(Rela) & relocation = relocations[i];
+    const std::uint64_t symbol = ELF64_R_SYM(relocation.r_info);
+    if (symbol == 0 || relocation.r_addend != 0) continue;
+    if (!is_slot(ELF64_R_TYPE(relocation.r_info))) continue;
+    visit(name_of(symbols_[symbol]),
+          reinterpret_cast<void**>(info_.dlpi_addr + relocation.r_offset));
+  }
+}
+
+void ElfObject::for_each_slot(const std::function<void(std::string_view, void**)>& visit) const {
+  if (symbols_ == nullptr || strings_ == nullptr) return;
+  visit_relocations(data_relocations_, data_relocations_bytes_, visit);
+  visit_relocations(call_relocations_, call_relocations_bytes_, visit);
+}
+
+bool ElfObject::store(void** slot, void* value) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(slot);
+  if (address < read_only_begin_ || address >= read_only_end_) {
+    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+    return true;
+  }
+  const auto page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  auto* const page = reinterpret_cast<void*>(address & ~(page_size - 1));
+  if (::mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) return false;
+  __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+  ::mprotect(page, page_size, PROT_READ);
+  return true;
+}
+
+void for_each_object(const std::function<void(const ElfObject&)>& visit) {
+  auto* argument = const_cast<std::function<void(const ElfObject&)>*>(&visit);
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        const ElfObject object(*info);
+        if (!object.contains(reinterpret_cast<std::uintptr_t>(&loaded_object_count))) {
+          (*static_cast<const std::function<void(const ElfObject&)>*>(data))(object);
+        }
+        return 0;
+      },
+      argument);
+}
+
+unsigned long long loaded_object_count() {
+  unsigned long long count = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+}  // namespace headrace::abi

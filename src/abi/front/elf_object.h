@@ -1,0 +1,67 @@
+#pragma once
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace headrace::abi {
+
+/// Read-only view of one loaded ELF object's dynamic section: its name, the symbols it defines, the
+/// slots that the dynamic linker filled. Valid inside for_each_object only, which holds the
+/// linker's lock so that no object disappears.
+class ElfObject {
+ public:
+  explicit ElfObject(const dl_phdr_info& info);
+
+  /// False for the program itself, the kernel's vdso, and objects without symbols.
+  bool is_library() const { return is_library_; }
+  const char* path() const { return info_.dlpi_name; }
+  std::uintptr_t base() const { return info_.dlpi_addr; }
+  std::string_view soname() const;
+  bool contains(std::uintptr_t address) const;
+
+  bool defines(std::string_view name) const;
+  void for_each_definition(const std::function<void(std::string_view name)>& visit) const;
+
+  /// Visits each word that holds the address of a symbol: of the global offset table, and of data
+  /// that was initialised with a function's address.
+  void for_each_slot(const std::function<void(std::string_view name, void** slot)>& visit) const;
+
+  /// Stores `value` in a slot of this object, also where the slot was made read-only after
+  /// start-up. False where the memory's protection cannot be changed.
+  bool store(void** slot, void* value) const;
+
+  /// Whether for_each_slot knows the relocation types of this machine.
+  static bool knows_slots();
+
+ private:
+  std::string_view name_of(const ElfW(Sym) & symbol) const;
+  const void* pointer(ElfW(Addr) value) const;
+  void visit_relocations(const ElfW(Rela) * relocations, std::size_t bytes,
+                         const std::function<void(std::string_view, void**)>& visit) const;
+
+  const dl_phdr_info& info_;
+  bool is_library_ = false;
+  const char* strings_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
+  const std::uint32_t* gnu_hash_ = nullptr;
+  const std::uint32_t* sysv_hash_ = nullptr;
+  const ElfW(Rela) * data_relocations_ = nullptr;
+  std::size_t data_relocations_bytes_ = 0;
+  const ElfW(Rela) * call_relocations_ = nullptr;
+  std::size_t call_relocations_bytes_ = 0;
+  ElfW(Addr) soname_offset_ = 0;
+  std::uintptr_t read_only_begin_ = 0;  ///< memory protected after relocation (RELRO)
+  std::uintptr_t read_only_end_ = 0;
+};
+
+/// Visits all loaded objects but this library itself.
+void for_each_object(const std::function<void(const ElfObject&)>& visit);
+
+/// How many objects were ever loaded; grows by each dlopen of a new one.
+unsigned long long loaded_object_count();
+
+}  // namespace headrace::abi

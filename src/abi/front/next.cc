@@ -1,0 +1,59 @@
+#include "abi/front/next.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <string>
+
+#include "abi/flavour.h"
+#include "abi/front/entry_table.h"
+#include "base/message.h"
+
+namespace headrace::abi {
+namespace {
+
+std::atomic<void*> native_library = nullptr;
+std::atomic<void*> next_table[2][kEntryCount] = {};
+
+/// Stands for a procedure that no object in this process has.
+int missing_procedure() {
+  tell_once(
+      "an MPI file procedure was called but found nowhere (the MPI library is not among the loaded "
+      "objects), link it dynamically or unset LD_PRELOAD");
+  return 1;
+}
+
+void* look_up(Name name, Entry entry) {
+  const std::string mpi_name = std::string("MPI_") + entry_names[static_cast<int>(entry)];
+  void* const library = native_library.load(std::memory_order_acquire);
+  void* found = nullptr;
+  if (name == Name::mpi) {
+    found = ::dlsym(RTLD_NEXT, mpi_name.c_str());
+    if (found == nullptr && library != nullptr) found = ::dlsym(library, mpi_name.c_str());
+  } else if (library != nullptr) {
+    found = ::dlsym(library, ("P" + mpi_name).c_str());
+  } else {
+    found = ::dlsym(RTLD_NEXT, ("P" + mpi_name).c_str());
+  }
+  return found;
+}
+
+}  // namespace
+
+void set_next_library(void* library) {
+  native_library.store(library, std::memory_order_release);
+}
+
+void* next_function(Name name, Entry entry) {
+  auto& place = next_table[static_cast<int>(name)][static_cast<int>(entry)];
+  void* function = place.load(std::memory_order_acquire);
+  if (function != nullptr) return function;
+  function = look_up(name, entry);
+  if (function == nullptr) return reinterpret_cast<void*>(&missing_procedure);
+  if (native_library.load(std::memory_order_acquire) != nullptr) {
+    place.store(function, std::memory_order_release);
+  }
+  return function;
+}
+
+}  // namespace headrace::abi

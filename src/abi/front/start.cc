@@ -1,0 +1,178 @@
+// Decides, once MPI runs, whether the layer stands between or stays out of the way.
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "abi/flavour.h"
+#include "abi/front/elf_object.h"
+#include "abi/front/entry_table.h"
+#include "abi/front/library.h"
+#include "abi/front/next.h"
+#include "abi/front/slot_patch.h"
+#include "base/message.h"
+#include "base/settings.h"
+
+namespace headrace::abi {
+
+std::atomic<void*> entry_table[2][kExportedCount] = {};
+
+namespace {
+
+enum class State {
+  searching,  ///< no MPI library found yet
+  waiting,    ///< found, but MPI does not run yet
+  active,
+  inert
+};
+
+/// Guarded by its mutex, which no call of the library is made under but those of Flavour.
+struct Front {
+  std::mutex mutex;
+  std::atomic<State> state = State::searching;
+  const Flavour* flavour = nullptr;
+};
+
+Front& front() {
+  static Front& only = *new Front;  // never destroyed: calls arrive during exit too
+  return only;
+}
+
+/// Whether this process is the one that speaks for the job, as its launcher numbers them: this is
+/// asked when MPI cannot be.
+bool speaks_for_job() {
+  for (const char* const variable :
+       {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PALS_RANKID"}) {
+    const char* const rank = std::getenv(variable);
+    if (rank != nullptr && std::strcmp(rank, "0") != 0) return false;
+  }
+  return true;
+}
+
+void tell_job(const std::string& text) {
+  if (speaks_for_job()) tell_once(text);
+}
+
+bool is_start(Entry entry) {
+  return entry == Entry::Init || entry == Entry::Init_thread;
+}
+
+template <class Choose>
+void fill_table(Choose choose) {
+  for (int name = 0; name < 2; ++name) {
+    for (int entry = 0; entry < kExportedCount; ++entry) {
+      void* const function = choose(static_cast<Name>(name), static_cast<Entry>(entry));
+      if (function != nullptr) entry_table[name][entry].store(function, std::memory_order_release);
+    }
+  }
+}
+
+const Flavour* flavour_of(Abi abi) {
+  switch (abi) {
+    case Abi::mpich: return &abi_mpich::flavour;
+    case Abi::openmpi: return &abi_openmpi::flavour;
+    case Abi::standard: return &abi_mpiabi::flavour;
+    case Abi::unknown: break;
+  }
+  return nullptr;
+}
+
+/// Why the layer cannot stand between the program and this library, or "".
+std::string obstacle(const Library& library, const Flavour* flavour) {
+  if (flavour == nullptr) {
+    return library.path +
+           " has none of the ABIs of MPICH 3 to 5, Open MPI 3 to 5 and the MPI-5 standard";
+  }
+  if (!library.unknown_procedures.empty()) {
+    return library.path + " has MPI_" + library.unknown_procedures.front() +
+           ", which this version does not carry";
+  }
+  if (library.has_large_counts && !ElfObject::knows_slots()) {
+    return "large-count calls cannot be caught on this processor";
+  }
+  const char* const missing = flavour->bind(library.handle);
+  return missing == nullptr ? "" : library.path + " lacks " + missing;
+}
+
+void search(Front& own) {
+  const auto found = find_library();
+  if (found && !found.value().has_value()) return;  // no MPI yet
+  if (!found) {
+    tell_job(found.error().message);
+    own.state = State::inert;
+    return;
+  }
+  const Library& library = *found.value();
+  set_next_library(library.handle);
+  if (settings().disable) {
+    own.state = State::inert;
+    return;
+  }
+  own.flavour = flavour_of(library.abi);
+  const std::string problem = obstacle(library, own.flavour);
+  if (!problem.empty()) {
+    tell_job("staying out of the way (" + problem +
+             "), use a newer headrace or set HEADRACE_DISABLE=1 to hide this line");
+    own.state = State::inert;
+    return;
+  }
+  set_caught_flavour(own.flavour, library.handle);
+  own.state = State::waiting;
+}
+
+/// Goes as far as it can from searching to active or inert, and fills the table at the end.
+void advance() {
+  Front& own = front();
+  if (own.state == State::active || own.state == State::inert) return;
+  const std::lock_guard lock(own.mutex);
+  if (own.state == State::searching) search(own);
+  if (own.state == State::waiting && own.flavour->is_running()) {
+    for (const std::string& problem : settings_problems()) tell_job(problem);
+    if (own.flavour->start()) {
+      fill_table([&](Name name, Entry entry) { return own.flavour->entry_function(name, entry); });
+      own.state = State::active;
+    } else {
+      tell_job(
+          "staying out of the way (MPI refused an attribute on MPI_COMM_SELF), set "
+          "HEADRACE_DISABLE=1 to hide this line");
+      own.state = State::inert;
+    }
+  }
+  if (own.state == State::inert) {
+    fill_table([](Name name, Entry entry) {
+      return is_start(entry) ? nullptr : next_function(name, entry);
+    });
+  }
+}
+
+/// MPI_Init and MPI_Init_thread: the next one first, then what can only be done when MPI runs. The
+/// next may be a tool's, which comes back here as PMPI_Init.
+template <Name name, Entry entry, class... Words>
+Word start_mpi(Words... words) {
+  auto* const next = reinterpret_cast<Word (*)(Words...)>(next_function(name, entry));
+  const Word result = next(words...);
+  if (static_cast<int>(result) == 0) advance();  // MPI_SUCCESS is 0 in every ABI
+  return result;
+}
+
+template <Name name>
+void* start_function(Entry entry) {
+  return entry == Entry::Init ? reinterpret_cast<void*>(&start_mpi<name, Entry::Init, Word, Word>)
+                              : reinterpret_cast<void*>(
+                                    &start_mpi<name, Entry::Init_thread, Word, Word, Word, Word>);
+}
+
+}  // namespace
+
+void* resolve(Name name, Entry entry) {
+  advance();
+  if (is_start(entry)) {
+    return name == Name::mpi ? start_function<Name::mpi>(entry) : start_function<Name::pmpi>(entry);
+  }
+  void* const function =
+      entry_table[static_cast<int>(name)][static_cast<int>(entry)].load(std::memory_order_acquire);
+  return function != nullptr ? function : next_function(name, entry);
+}
+
+}  // namespace headrace::abi
