@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, clean_environment, compile_c, mpi_path
-from test_program import link, make_mpi
+from cli_support import SECONDS, clean_environment, compile_c, link, make_mpi, mpi_path
 
 from headrace.choice import choose
 from headrace.errors import HeadraceError

@@ -5,8 +5,7 @@ import shutil
 import signal
 
 import pytest
-from conftest import ROOT, compile_c
-from test_program import link, make_mpi
+from cli_support import ROOT, compile_c, link, make_mpi
 
 HYDRA_VERSION = "HYDRA build details:"
 

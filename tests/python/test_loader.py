@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import compile_c
+from cli_support import compile_c
 
 from headrace.elf import defines, read_facts
 from headrace.loader import Loader, read_cache

@@ -6,29 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import compile_c
+from cli_support import compile_c, link, make_mpi
 
 from headrace.errors import NOT_EXECUTABLE, NOT_FOUND, HeadraceError
 from headrace.mpi import from_library, kind_of
 from headrace.program import ask_python, examine, locate, preload_obstacle
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath)}
-MPI_PROGRAM = "int MPI_Init(int*, char***); int main(int c, char **v){return MPI_Init(&c, &v);}"
-
-
-def make_mpi(folder: Path, soname: str, *symbols: str) -> Path:
-    """A library that looks like an MPI: it defines PMPI_Init, MPI_Init and `symbols`."""
-    names = ["PMPI_Init", "MPI_Init", *symbols]
-    source = "\n".join(f"int {name}() {{ return 0; }}" for name in names)
-    flags = ("-shared", "-fPIC", f"-Wl,-soname,{soname}")
-    return compile_c(source, folder / "lib" / soname, *flags)
-
-
-def link(program: Path, *libraries: Path, flags: tuple[str, ...] = ()) -> Path:
-    paths = [f"-Wl,-rpath,{library.parent}" for library in libraries]
-    return compile_c(MPI_PROGRAM, program, *map(str, libraries), *paths, *flags)
-
-
 KINDS = [
     ("libmpi.so.12", (), "mpich"),
     ("libmpich.so.12", (), "mpich"),

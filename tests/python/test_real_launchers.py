@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, Command, Marker, clean_environment, compile_c, mpi_path
+from cli_support import SECONDS, Command, Marker, clean_environment, compile_c, mpi_path
 
 from headrace.launch import ROOT_ALLOWANCE, Settings, launch_line
 from headrace.launchers import detect
@@ -75,13 +75,23 @@ def test_wrapped_line(headrace, mpi, app, marker):
     assert_ranks(marker, {"app": 2}, setting="1")
 
 
-@pytest.mark.parametrize("name", ["mpirun", "mpiexec", "prterun", "orterun", "mpiexec.gforker"])
-def test_other_names_of_the_launcher(headrace, mpi, marker, name):
-    launcher = mpi.launcher.with_name(name)
-    if launcher == mpi.launcher or not launcher.exists():
-        pytest.skip(f"this MPI has no {name}")
-    if detect(launcher, headrace.environ) is not mpi.family:
-        pytest.skip(f"{name} belongs to another MPI here")
+def other_launchers() -> list[tuple[Mpi, Path]]:
+    names = ("mpirun", "mpiexec", "prterun", "orterun", "mpiexec.gforker")
+    places = [(mpi, mpi.launcher.with_name(name)) for mpi in MPIS for name in names]
+    return [
+        (mpi, path)
+        for mpi, path in places
+        if path != mpi.launcher and path.exists() and detect(path, os.environ) is mpi.family
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mpi", "launcher"),
+    other_launchers(),
+    ids=lambda value: value.name if isinstance(value, Path) else value.version,
+)
+def test_other_names_of_the_launcher(headrace, marker, mpi, launcher):
     line = ("run", launcher, "-n", "2", "true")
     # Intel's mpirun looks for mpiexec.hydra in PATH.
     path = f"{launcher.parent}:{headrace.environ['PATH']}"
@@ -122,6 +132,7 @@ def test_more_ranks_than_cores(headrace, mpi, marker):
     assert_ranks(marker, {"true": ranks})
 
 
+@pytest.mark.slow
 def test_application_file(headrace, mpi, marker):
     names = {"openmpi": "--app", "mpich": "-configfile", "intel": "-configfile"}
     listing = headrace.directory / "listing"
@@ -132,6 +143,7 @@ def test_application_file(headrace, mpi, marker):
     assert (found["true"], found["sleep"]) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["environment", "line"])
 def test_libraries_of_the_users_own_are_loaded_too(headrace, mpi, marker, where):
     theirs = compile_c("int theirs;", headrace.directory / "theirs.so", "-shared", "-fPIC")
@@ -152,6 +164,39 @@ def test_contexts_without_an_environment(headrace, mpi, marker):
     result = headrace(*line, **started(headrace, mpi))
     assert result.returncode == 0, result.stderr
     assert_ranks(marker, {"true": 1, "sleep": 1})
+
+
+# What a launcher starts its daemons with on other nodes: nothing of our environment gets there.
+REMOTE_SHELL = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do case $1 in -o | -p | -l) shift 2 ;; *) shift ;; esac; done
+echo "$1" >>"$0.hosts"
+shift
+exec env -i HOME="$HOME" PATH=/usr/bin:/bin sh -c "$*"
+"""
+
+
+def remote_options(mpi: Mpi, shell: Path) -> list[str]:
+    """Options that put one rank on each of two hosts reached by `shell`."""
+    if mpi.kind == "openmpi":
+        hosts = ["--host", "nodea:1,nodeb:1"]
+        if mpi.version.startswith("4."):
+            return ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(shell), *hosts]
+        return ["--prtemca", "plm", "ssh", "--prtemca", "plm_ssh_agent", str(shell), *hosts]
+    launcher = ["-launcher", "ssh", "-launcher-exec", str(shell), "-localhost", "127.0.0.1"]
+    return [*launcher, "-hosts", "nodea,nodeb", "-ppn", "1"]
+
+
+def test_ranks_on_other_nodes(headrace, mpi, marker, tmp_path):
+    shell = tmp_path / "shell"
+    shell.write_text(REMOTE_SHELL)
+    shell.chmod(0o755)
+    programs = ("-n", "1", "true", ":", "-n", "1", "sleep", "0")
+    line = ("run", mpi.launcher, *remote_options(mpi, shell), *programs)
+    result = headrace(*line, **started(headrace, mpi), HEADRACE_QUIET="1")
+    assert result.returncode == 0, result.stderr
+    hosts = shell.with_name("shell.hosts").read_text().split()
+    assert sorted(hosts) == ["nodea", "nodeb"]
+    assert_ranks(marker, {"true": 1, "sleep": 1}, setting="1")
 
 
 def test_exit_code_is_the_launchers(headrace, mpi):
@@ -175,6 +220,7 @@ def test_signals_reach_the_launcher(headrace, mpi):
             signal.sigtimedwait([], 0.1)
 
 
+@pytest.mark.slow
 def test_plain_launch_for_comparisons(mpi, app, tmp_path, marker):
     launch = launch_line(mpi, 2, [str(app)], clean_environment(), as_root=os.geteuid() == 0)
     subprocess.run(launch.argv, env=launch.environ, check=True, timeout=SECONDS)
