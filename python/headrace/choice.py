@@ -61,9 +61,15 @@ def _named(wanted: str, program: Program, environ: Mapping[str, str]) -> Mpi:
             standard = wanted == STANDARD_ABI and mpis.uses_standard_abi(program.soname or "")
             if linked is not None and (linked.kind == wanted or standard):
                 return linked
-        for candidate in mpis.find_all(environ):
-            if candidate.kind == wanted or (wanted == STANDARD_ABI and candidate.abi_library):
-                return candidate
+        candidates = [
+            candidate
+            for candidate in mpis.find_all(environ)
+            if candidate.kind == wanted or (wanted == STANDARD_ABI and candidate.abi_library)
+        ]
+        # Several of a kind may differ in the name of their library, as Debian's MPICH does.
+        fitting = (one for one in candidates if one.library_named(program.soname or ""))
+        if candidates:
+            return next(fitting, candidates[0])
         raise HeadraceError(
             f"no MPI '{wanted}' was found",
             "it is not in HEADRACE_MPI_PATH, MPI_HOME, I_MPI_ROOT, PATH or beside headrace",

@@ -15,7 +15,7 @@ from headrace.mpi import Mpi, runtime_environment
 PRELOAD = "LD_PRELOAD"
 SETTING_PREFIX = "HEADRACE_"
 
-# Settings of this command, of no use to a rank.
+# Settings of this command, which ranks do not get: the library would not know them.
 COMMAND_SETTINGS = frozenset({"HEADRACE_LIBRARY", "HEADRACE_MPI_PATH"})
 
 
@@ -111,7 +111,8 @@ def wrap(
 ) -> Launch:
     """`line` (launcher first) such that every rank of every context gets `settings`."""
     line = list(line)
-    environ = {**environ, **settings.variables}
+    known = {name: value for name, value in environ.items() if name not in COMMAND_SETTINGS}
+    environ = {**known, **settings.variables}
     contexts = read_contexts(family, line)
     if family is INHERIT or not (settings.preload or settings.variables):
         return Launch(line, _inherited(environ, settings))

@@ -89,6 +89,16 @@ def test_the_library_of_the_standard_abi(tmp_path, alone):
         assert choice.variables == {"LD_LIBRARY_PATH": str(standard.parent)}
 
 
+def test_the_one_of_a_kind_that_has_the_programs_library(tmp_path, alone):
+    install(tmp_path / "debian", "libmpich.so.12", HYDRA_VERSION)
+    library = install(tmp_path / "wheel", "libmpi.so.12", HYDRA_VERSION)
+    environ = {"HEADRACE_MPI_PATH": f"{tmp_path / 'debian'}:{tmp_path / 'wheel'}"}
+    assert choose(unresolved(tmp_path, "libmpi.so.12"), "mpich", environ).mpi.library == library
+    unknown = Program(Path(sys.executable), Path(sys.executable))
+    found = choose(unknown, "mpich", environ).mpi
+    assert found.library == tmp_path / "debian" / "lib" / "libmpich.so.12"
+
+
 def test_none_is_installed(tmp_path, alone):
     with pytest.raises(HeadraceError, match=r"needs libmpi\.so\.12"):
         choose(unresolved(tmp_path, "libmpi.so.12"), None, NOWHERE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.launch import PRESETS, Settings, launch_line, slurm_export, wrap
+from headrace.launch import PRESETS, Settings, launch_line, own_settings, slurm_export, wrap
 from headrace.launchers import ALPS, HYDRA, INHERIT, OPENMPI, SLURM
 from headrace.mpi import Mpi
 
@@ -129,6 +129,13 @@ def test_settings_reach_other_nodes():
     assert "-genv HEADRACE_QUIET 1" in wrapped("mpiexec ./app", HYDRA, WITH_SETTING)
     assert "-x HEADRACE_QUIET=1" in wrapped("mpirun ./app", OPENMPI, WITH_SETTING)
     assert "-e HEADRACE_QUIET=1" in wrapped("aprun ./app", ALPS, WITH_SETTING)
+
+
+def test_settings_of_the_command_stay_with_it():
+    environ = {"HEADRACE_LIBRARY": OURS, "HEADRACE_MPI_PATH": "/opt", "HEADRACE_QUIET": "1"}
+    assert own_settings(environ) == {"HEADRACE_QUIET": "1"}
+    launch = wrap(["mpiexec", "./app"], HYDRA, ONLY_PRELOAD, environ)
+    assert launch.environ == {"HEADRACE_QUIET": "1"}
 
 
 def test_a_setting_of_the_line_wins():
