@@ -1,7 +1,8 @@
 #include <fcntl.h>
 
 #include <cstdio>
-#include <memory>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "common/failure.h"
@@ -76,13 +77,18 @@ Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help)
   return p;
 }
 
-/// What a byte of the file must hold: before the write the words of `owner` -1, where a rank wrote
-/// those of that rank; they depend on the place and, for ranks, on the repetition.
-std::byte content(std::int64_t owner, std::int64_t offset, std::int64_t repetition) {
+/// Makes what the file must hold from `offset` on: the data of others (`owner` -1), or what rank
+/// `owner` wrote in this repetition. Words of 8 bytes depend on owner, repetition and place.
+void fill(std::span<std::byte> to, std::int64_t owner, std::int64_t offset,
+          std::int64_t repetition) {
   const std::uint64_t salt =
       owner < 0 ? 0x5eed : mix(static_cast<std::uint64_t>((owner + 1) << 20 | repetition));
-  const std::uint64_t word = mix(salt ^ static_cast<std::uint64_t>(offset / 8));
-  return static_cast<std::byte>(word >> 8 * (offset % 8));
+  std::uint64_t word = mix(salt ^ static_cast<std::uint64_t>(offset / 8));
+  for (std::byte& byte : to) {
+    if (offset % 8 == 0) word = mix(salt ^ static_cast<std::uint64_t>(offset / 8));
+    byte = static_cast<std::byte>(word >> 8 * (offset % 8));
+    ++offset;
+  }
 }
 
 /// Bytes that are not as they must be.
@@ -132,6 +138,13 @@ class Bench {
     return in_block ? offset / parameters_.stride.bytes % world_.size : -1;
   }
 
+  /// Where the block or the gap that holds `offset` ends.
+  std::int64_t boundary(std::int64_t offset) const {
+    const std::int64_t start = offset - offset % parameters_.stride.bytes;
+    const std::int64_t block_end = start + parameters_.block.bytes;
+    return offset < block_end ? block_end : start + parameters_.stride.bytes;
+  }
+
   /// Where a block of this rank begins.
   std::int64_t block_start(std::int64_t number) const {
     return (number * world_.size + world_.rank) * parameters_.stride.bytes;
@@ -159,7 +172,7 @@ void Bench::fill_file() {
   for (std::int64_t at = share(world_.rank); error.empty() && at < share_end();) {
     const std::int64_t length =
         std::min<std::int64_t>(static_cast<std::int64_t>(piece.size()), share_end() - at);
-    for (std::int64_t i = 0; i < length; ++i) piece[i] = content(-1, at + i, 0);
+    fill({piece.data(), static_cast<std::size_t>(length)}, -1, at, 0);
     error = file.write_at(at, piece.data(), static_cast<std::size_t>(length));
     at += length;
   }
@@ -168,13 +181,10 @@ void Bench::fill_file() {
 }
 
 void Bench::write(std::int64_t number) {
-  std::vector<std::byte> data;
-  data.reserve(static_cast<std::size_t>(blocks() * parameters_.block.bytes));
+  const std::size_t length = static_cast<std::size_t>(parameters_.block.bytes);
+  std::vector<std::byte> data(static_cast<std::size_t>(blocks()) * length);
   for (std::int64_t i = 0; i < blocks(); ++i) {
-    const std::int64_t start = block_start(i);
-    for (std::int64_t k = 0; k < parameters_.block.bytes; ++k) {
-      data.push_back(content(world_.rank, start + k, number));
-    }
+    fill({data.data() + i * length, length}, world_.rank, block_start(i), number);
   }
   TimedAccess access;
   Stamps stamps;
@@ -254,6 +264,7 @@ void Bench::inspect(std::int64_t number) {
   PosixFile file;
   std::string error = file.open(parameters_.file, O_RDONLY);
   std::vector<std::byte> piece(1 << 20);
+  std::vector<std::byte> expected(piece.size());
   std::int64_t overwritten = 0;
   std::int64_t missing = 0;
   std::int64_t first = parameters_.size.bytes;
@@ -261,11 +272,19 @@ void Bench::inspect(std::int64_t number) {
     const std::int64_t length =
         std::min<std::int64_t>(static_cast<std::int64_t>(piece.size()), share_end() - at);
     error = file.read_at(at, piece.data(), static_cast<std::size_t>(length));
-    for (std::int64_t i = 0; error.empty() && i < length; ++i) {
+    for (std::int64_t i = 0; error.empty() && i < length;) {
       const std::int64_t rank = owner(at + i);
-      if (piece[i] == content(rank, at + i, number)) continue;
-      if (rank >= 0) ++missing;
-      if (rank < 0 && overwritten++ == 0) first = at + i;
+      const std::int64_t end = std::min(length, boundary(at + i) - at);
+      const std::size_t size = static_cast<std::size_t>(end - i);
+      fill({expected.data(), size}, rank, at + i, number);
+      if (std::memcmp(piece.data() + i, expected.data(), size) != 0) {
+        for (std::size_t k = 0; k < size; ++k) {
+          if (piece[i + k] == expected[k]) continue;
+          if (rank >= 0) ++missing;
+          if (rank < 0 && overwritten++ == 0) first = at + i + static_cast<std::int64_t>(k);
+        }
+      }
+      i = end;
     }
     at += length;
   }

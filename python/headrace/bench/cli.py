@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from headrace import machine
 from headrace.bench import report
@@ -134,7 +133,7 @@ def compare(
     of a first, unmeasured round are compared byte by byte. Cells that Headrace loses come first.
     """
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
-    console = Console()
+    console = report.make_console()
     comparisons: list[Comparison] = []
     with workspace(directory or Path(tempfile.gettempdir())) as folder:
         where = f"{directory or tempfile.gettempdir()} ({file_system(folder)})"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -12,8 +13,8 @@ from headrace.bench.runner import fair_settings
 from headrace.bench.statistics import Interval, rounds_needed
 
 METHOD = (
-    "medians of alternating runs; [low, high]: order-statistic interval of the median of the "
-    "ratios of paired runs"
+    "MiB/s: medians of alternating runs; ratio: Headrace to this way; [low, high]: "
+    "order-statistic interval of the median of the ratios of paired runs"
 )
 
 
@@ -24,6 +25,12 @@ def verdict(ratio: Interval) -> str:
     if ratio.low > 1:
         return "faster"
     return "slower" if ratio.high < 1 else "not told apart"
+
+
+def make_console() -> Console:
+    """Standard output; where that is no terminal, wide enough to break no line."""
+    console = Console()
+    return console if console.is_terminal else Console(width=160)
 
 
 def show_losses(console: Console, comparisons: list[Comparison]) -> None:
@@ -42,6 +49,7 @@ def show_losses(console: Console, comparisons: list[Comparison]) -> None:
             f"{cell.other.label} [{cell.ratio.low:.2f}, {cell.ratio.high:.2f}], "
             f"{verdict(cell.ratio)}",
             highlight=False,
+            markup=False,
         )
 
 
@@ -52,12 +60,15 @@ def speed_table(comparison: Comparison) -> Table:
         title=f"{job.title}: {job.line}\n{comparison.host.title}, {job.ranks} ranks, "
         f"{comparison.rounds} rounds",
         title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE,
+        pad_edge=False,
     )
     for name in ("access", "way"):
-        table.add_column(name)
-    for name in ("MiB/s", "lowest", "highest", "Headrace/it", "interval"):
-        table.add_column(name, justify="right")
-    table.add_column("Headrace is")
+        table.add_column(name, no_wrap=True)
+    for name in ("MiB/s", "lowest", "highest", "ratio", "interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Headrace is", no_wrap=True)
     cells = {(cell.access, cell.other.key): cell for cell in comparison.cells()}
     for access in job.accesses:
         for way in job.ways:
@@ -107,11 +118,13 @@ def show(console: Console, comparisons: list[Comparison]) -> None:
         console.print()
         console.print(speed_table(comparison))
         for line in facts(comparison):
-            console.print("  " + line, highlight=False, soft_wrap=True)
+            console.print("  " + line, highlight=False, markup=False, soft_wrap=True)
     coverages = {cell.ratio.coverage for cell in losing_first(comparisons)}
     if coverages:
         console.print()
-        console.print(f"{METHOD}; it covers {min(coverages):.1%} or more", highlight=False)
+        console.print(
+            f"{METHOD}; it covers {min(coverages):.1%} or more", highlight=False, markup=False
+        )
         if min(coverages) < 0.95:
             console.print(
                 f"95 % needs {rounds_needed()} rounds; fewer were made somewhere", highlight=False

@@ -47,7 +47,7 @@ MOST_ROUNDS = 25
 )
 def demo(wanted: str, seconds: float, directory: Path | None) -> int:
     """Show on this machine what Headrace does: speed, same bytes, path taken, losses first."""
-    console = Console(soft_wrap=True) if not Console().is_terminal else Console()
+    console = report.make_console()
     base = directory or Path(tempfile.gettempdir())
     kinds = kinds_of(wanted)
     comparisons: list[Comparison] = []
