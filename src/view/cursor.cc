@@ -37,8 +37,8 @@ Regular regular_parts(const Node& node, std::int64_t first, ByteCount length, By
   return {count, stride};
 }
 
-/// How many pieces of a run with a positive stride end at most `room` >= `length` bytes above the
-/// run's offset.
+/// How many pieces of a run end at most `room` >= `length` bytes above the run's offset: all where
+/// the stride is not positive.
 std::int64_t pieces_below(Regular regular, ByteCount length, ByteCount room) {
   std::int64_t last = 0;
   const bool all_fit =
@@ -115,7 +115,7 @@ template <bool kBounded>
 void Cursor::take_whole_pieces(StridedRun& run, ByteCount available, ByteCount room) {
   const Level& innermost = level(depth_ - 1);
   Regular regular = regular_parts(*innermost.node, innermost.index, piece_length_, available);
-  if (kBounded && regular.stride > 0) regular.count = pieces_below(regular, piece_length_, room);
+  if (kBounded) regular.count = pieces_below(regular, piece_length_, room);
   run = {piece_offset_, piece_length_, regular.stride, regular.count};
   position_ += run.bytes();
   step_over_parts(run.count);

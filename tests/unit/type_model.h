@@ -119,24 +119,15 @@ class TypeGenerator {
   Pair try_make(int depth) {
     if (depth == 0) return basic();
     switch (number(0, 8)) {
-      case 0:
-        return contiguous(make(depth - 1));
-      case 1:
-        return hvector(make(depth - 1));
-      case 2:
-        return hindexed(make(depth - 1));
-      case 3:
-        return hindexed_block(make(depth - 1));
-      case 4:
-        return structure(depth);
-      case 5:
-        return resized(make(depth - 1));
-      case 6:
-        return subarray(make(depth - 1));
-      case 7:
-        return darray(make(depth - 1));
-      default:
-        return make(depth - 1);
+      case 0: return contiguous(make(depth - 1));
+      case 1: return hvector(make(depth - 1));
+      case 2: return hindexed(make(depth - 1));
+      case 3: return hindexed_block(make(depth - 1));
+      case 4: return structure(depth);
+      case 5: return resized(make(depth - 1));
+      case 6: return subarray(make(depth - 1));
+      case 7: return darray(make(depth - 1));
+      default: return make(depth - 1);
     }
   }
 

@@ -151,6 +151,29 @@ TEST(ViewType, IrregularListsAreOneNode) {
   EXPECT_EQ(nested->layout().node->depth, 2);
 }
 
+TEST(ViewType, PiecesThatMeetJoin) {
+  const TypePtr type = make_hindexed_block(1, Numbers{0, 8, 16, 100, 108, 200}, make_basic(8));
+  EXPECT_EQ(type->piece_count(), 3);
+  EXPECT_EQ(type->layout().node->kind, NodeKind::pieces);
+  EXPECT_EQ(make_hindexed_block(1, Numbers{0, 8, 100, 108}, make_basic(8))->piece_count(), 2);
+}
+
+/// Lists that differ only inside are not taken for each other.
+TEST(ViewType, PartsOfEqualSpanStayApart) {
+  const TypePtr number = make_basic(4);
+  const TypePtr early = make_hindexed_block(1, Numbers{0, 8, 40}, number);
+  const TypePtr late = make_hindexed_block(1, Numbers{0, 16, 40}, number);
+  const TypePtr both =
+      make_struct(Numbers{1, 1}, Numbers{0, 100}, std::vector<TypePtr>{early, late});
+  EXPECT_EQ(both->layout().node->kind, NodeKind::mixed);
+  EXPECT_EQ(offset_of(*both, 0, 4), 8);
+  EXPECT_EQ(offset_of(*both, 0, 16), 116);
+  const TypePtr twice =
+      make_struct(Numbers{1, 1}, Numbers{0, 100},
+                  std::vector<TypePtr>{early, make_hindexed_block(1, Numbers{0, 8, 40}, number)});
+  EXPECT_EQ(twice->layout().node->kind, NodeKind::vector);
+}
+
 TEST(ViewType, EmptyPartsVanish) {
   const TypePtr number = make_basic(8);
   const TypePtr nothing = make_basic(0);
