@@ -180,7 +180,8 @@ Outcome OpenFile::finish(const TransferCall& call, const Access& access,
           : (staged ? totals_.read_staged : totals_.read_directly)) += outcome.bytes;
   if (outcome.error) {
     totals_.failed_calls += 1;
-    if (writes) own_failed_writes_ += 1;
+    // Only a call that the file system failed leaves data missing that others may count on.
+    if (writes && moved.transferred.system_error != 0) own_failed_writes_ += 1;
   }
   return outcome;
 }
