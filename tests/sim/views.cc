@@ -1,0 +1,173 @@
+#include "sim/views.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headrace::sim {
+namespace {
+
+using view::test::TypeGenerator;
+
+constexpr std::int64_t kMostTileBytes = 60'000;
+
+Pair contiguous(std::int64_t count, const Pair& old) {
+  Model model;
+  model.append_block(old.model, 0, count);
+  return {view::make_contiguous(count, old.type), model};
+}
+
+Pair placed(const Pair& old, std::int64_t displacement) {
+  Model model;
+  model.append(old.model, displacement);
+  const std::int64_t displacements[] = {displacement};
+  return {view::make_hindexed_block(1, displacements, old.type), model};
+}
+
+/// An etype that `filetype` consists of.
+Pair etype_for(Random& random, const Pair& filetype) {
+  const std::int64_t size = std::ssize(filetype.model.offsets);
+  if (size > 0 && random.chance(15)) return filetype;
+  std::vector<std::int64_t> units;
+  for (const std::int64_t unit : {1, 2, 4, 8, 16, 40}) {
+    if (size % unit == 0) units.push_back(unit);
+  }
+  return basic(random.one_of(units));
+}
+
+/// Every rank has its own random type in a part of a tile that no other rank sees.
+std::vector<ViewModel> types_side_by_side(Random& random, int ranks) {
+  TypeGenerator generator(random.seed(), true);
+  std::vector<int> order(static_cast<std::size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  random.shuffle(order);
+  std::vector<Pair> parts(order.size());
+  std::int64_t end = 0;
+  const std::int64_t largest_gap = random.one_of<std::int64_t>({0, 0, 20, 3'000});
+  for (const int rank : order) {
+    Pair part = generator.make(static_cast<int>(random.number(0, 3)));
+    if (random.chance(50)) part = contiguous(random.number(1, 6), part);
+    const std::int64_t begin = end;
+    end += part.model.highest() + random.number(0, largest_gap);
+    parts[static_cast<std::size_t>(rank)] = placed(part, begin);
+  }
+  end += random.number(1, 1 + largest_gap);
+  const FileOffset displacement = random.number(0, 1) * random.number(0, 70'000);
+  std::vector<ViewModel> views;
+  for (const Pair& part : parts) {
+    const Pair filetype = resized(part, end);
+    views.emplace_back(displacement, etype_for(random, filetype), filetype);
+  }
+  return views;
+}
+
+/// A tile is cut into random pieces, each of a random rank or of nobody.
+std::vector<ViewModel> mosaic(Random& random, int ranks) {
+  const std::int64_t granule = random.one_of<std::int64_t>({1, 1, 2, 4, 8, 64, 512});
+  const std::int64_t longest = random.one_of<std::int64_t>({1, 8, 100, 1'000, 6'000});
+  const int nobody = random.one_of<int>({0, 0, 10, 50});
+  const std::int64_t most_pieces = ranks * random.number(1, 8);
+  std::vector<std::vector<std::int64_t>> lengths(static_cast<std::size_t>(ranks));
+  std::vector<std::vector<std::int64_t>> places(lengths.size());
+  std::int64_t end = 0;
+  for (std::int64_t i = 0; i < most_pieces && end < kMostTileBytes; ++i) {
+    const std::int64_t len = random.number(1, std::max<std::int64_t>(1, longest / granule));
+    if (!random.chance(nobody)) {
+      const auto rank = static_cast<std::size_t>(random.number(0, ranks - 1));
+      lengths[rank].push_back(len);
+      places[rank].push_back(end);
+    }
+    end += len * granule;
+  }
+  const Pair unit = basic(granule);
+  const FileOffset displacement = random.number(0, 3) * granule * random.number(0, 5'000);
+  std::vector<ViewModel> views;
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
+    Model model;
+    for (std::size_t i = 0; i < lengths[rank].size(); ++i) {
+      model.append_block(unit.model, places[rank][i], lengths[rank][i]);
+    }
+    const Pair pieces{view::make_hindexed(lengths[rank], places[rank], unit.type), model};
+    const Pair filetype = resized(pieces, end);
+    views.emplace_back(displacement, random.chance(70) ? unit : etype_for(random, filetype),
+                       filetype);
+  }
+  return views;
+}
+
+/// A matrix distributed over a grid of ranks.
+std::vector<ViewModel> matrix(Random& random, int ranks) {
+  std::vector<std::int64_t> grid{1, ranks};
+  for (std::int64_t rows = 2; rows <= ranks; ++rows) {
+    if (ranks % rows == 0 && random.chance(50)) grid = {rows, ranks / rows};
+  }
+  const Pair element = basic(random.one_of<std::int64_t>({1, 4, 8, 24}));
+  const std::vector<std::int64_t> sizes{random.number(1, 60), random.number(1, 60)};
+  const std::vector<view::Distribution> ways{
+      random.one_of<view::Distribution>({view::Distribution::block, view::Distribution::cyclic}),
+      random.one_of<view::Distribution>({view::Distribution::block, view::Distribution::cyclic})};
+  const std::vector<std::int64_t> arguments(2, view::kDefaultDistributionArgument);
+  const auto order = random.chance(50) ? view::Order::row_major : view::Order::column_major;
+  const FileOffset displacement = random.number(0, 10'000);
+  std::vector<ViewModel> views;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::int64_t own[] = {rank / grid[1], rank % grid[1]};
+    const Model model = TypeGenerator::array_part(
+        sizes, order, element.model, [&](std::size_t d, std::int64_t index) {
+          return TypeGenerator::owner(ways[d], arguments[d], sizes[d], grid[d], index) == own[d];
+        });
+    views.emplace_back(
+        displacement, element,
+        Pair{view::make_darray(rank, sizes, ways, arguments, grid, order, element.type), model});
+  }
+  return views;
+}
+
+}  // namespace
+
+ViewModel::ViewModel(FileOffset displacement, Pair etype, Pair filetype)
+    : displacement_(displacement),
+      etype_(std::move(etype)),
+      filetype_(std::move(filetype)),
+      unit_(std::max<std::int64_t>(1, std::ssize(etype_.model.offsets))),
+      extent_(filetype_.model.extent()),
+      ascends_(view::test::ascends(filetype_.model.repeated(3))) {}
+
+ViewModel ViewModel::of_bytes() {
+  return {0, basic(1), basic(1)};
+}
+
+std::vector<ViewModel> disjoint_views(Random& random, int ranks) {
+  switch (random.number(0, 4)) {
+    case 0: return types_side_by_side(random, ranks);
+    case 1: return matrix(random, ranks);
+    default: return mosaic(random, ranks);
+  }
+}
+
+std::vector<ViewModel> free_views(Random& random, int ranks, bool ascending) {
+  TypeGenerator generator(random.seed(), ascending);
+  std::vector<ViewModel> views;
+  const bool contiguous_only = random.chance(30);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Pair filetype = contiguous_only ? basic(random.one_of<std::int64_t>({1, 4, 8}))
+                                          : generator.make(static_cast<int>(random.number(0, 3)));
+    const FileOffset displacement =
+        random.number(0, 40'000) - std::min<std::int64_t>(0, filetype.model.lowest());
+    views.emplace_back(displacement, etype_for(random, filetype), filetype);
+  }
+  return views;
+}
+
+Pair basic(std::int64_t size) {
+  Model model;
+  for (std::int64_t i = 0; i < size; ++i) model.offsets.push_back(i);
+  return {view::make_basic(size), model};
+}
+
+Pair resized(const Pair& old, std::int64_t extent) {
+  Model model = old.model;
+  model.markers = Model::Markers{0, extent};
+  return {view::make_resized(old.type, 0, extent), model};
+}
+
+}  // namespace headrace::sim
