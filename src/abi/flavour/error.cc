@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "abi/flavour/identity.h"
+
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
@@ -40,6 +42,22 @@ int class_of(ErrorClass error_class) {
   return MPI_ERR_OTHER;
 }
 
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+/// Open MPI (4.1, 5.0) refuses MPI_File_call_errhandler on MPI_FILE_NULL. Its error handler is
+/// called through a file that is made for this purpose, which is what the handler then sees.
+void raise_without_file(int code) {
+  MPI_Errhandler handler = MPI_ERRORS_RETURN;
+  if (native.File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return;
+  MPI_File substitute = handler == MPI_ERRORS_RETURN ? MPI_FILE_NULL : open_identity();
+  if (substitute != MPI_FILE_NULL) {
+    native.File_set_errhandler(substitute, handler);
+    native.File_call_errhandler(substitute, code);
+    native.File_close(&substitute);
+  }
+  native.Errhandler_free(&handler);
+}
+#endif
+
 }  // namespace
 
 int code_of(const Error& error) {
@@ -64,6 +82,12 @@ int code_of(const Error& error) {
 
 int raise(MPI_File fh, const Error& error) {
   const int code = code_of(error);
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+  if (fh == MPI_FILE_NULL) {
+    raise_without_file(code);
+    return code;
+  }
+#endif
   native.File_call_errhandler(fh, code);
   return code;
 }

@@ -7,6 +7,7 @@
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
+#include "abi/flavour/identity.h"
 #include "abi/flavour/team.h"
 #include "storage/store.h"
 
@@ -47,15 +48,6 @@ Error check_amode(int amode) {
             "MPI_MODE_RDWR), open the file for reading or for writing"};
   }
   return {};
-}
-
-/// A native handle that stands for our file: error handlers, conversion to Fortran and the like
-/// work on it. It belongs to this rank alone and nothing is ever read through it.
-MPI_File open_identity() {
-  MPI_File handle = MPI_FILE_NULL;
-  const int code =
-      native.File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &handle);
-  return code == MPI_SUCCESS ? handle : MPI_FILE_NULL;
 }
 
 Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& team,

@@ -9,7 +9,6 @@ namespace headrace::HEADRACE_FLAVOUR {
 struct NativeCalls {
   decltype(&PMPI_Add_error_code) Add_error_code = nullptr;
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
-  decltype(&PMPI_Comm_compare) Comm_compare = nullptr;
   decltype(&PMPI_Comm_create_keyval) Comm_create_keyval = nullptr;
   decltype(&PMPI_Comm_free) Comm_free = nullptr;
   decltype(&PMPI_Comm_get_attr) Comm_get_attr = nullptr;
@@ -20,11 +19,13 @@ struct NativeCalls {
   decltype(&PMPI_Comm_size) Comm_size = nullptr;
   decltype(&PMPI_Comm_split) Comm_split = nullptr;
   decltype(&PMPI_Comm_test_inter) Comm_test_inter = nullptr;
+  decltype(&PMPI_Errhandler_free) Errhandler_free = nullptr;
   decltype(&PMPI_File_call_errhandler) File_call_errhandler = nullptr;
   decltype(&PMPI_File_close) File_close = nullptr;
+  decltype(&PMPI_File_get_errhandler) File_get_errhandler = nullptr;
   decltype(&PMPI_File_open) File_open = nullptr;
+  decltype(&PMPI_File_set_errhandler) File_set_errhandler = nullptr;
   decltype(&PMPI_Finalized) Finalized = nullptr;
-  decltype(&PMPI_Group_compare) Group_compare = nullptr;
   decltype(&PMPI_Group_excl) Group_excl = nullptr;
   decltype(&PMPI_Group_free) Group_free = nullptr;
   decltype(&PMPI_Group_size) Group_size = nullptr;
@@ -39,7 +40,6 @@ struct NativeCalls {
   decltype(&PMPI_Iprobe) Iprobe = nullptr;
   decltype(&PMPI_Irecv) Irecv = nullptr;
   decltype(&PMPI_Isend) Isend = nullptr;
-  decltype(&PMPI_Query_thread) Query_thread = nullptr;
   decltype(&PMPI_Status_set_cancelled) Status_set_cancelled = nullptr;
   decltype(&PMPI_Status_set_elements_x) Status_set_elements_x = nullptr;
   decltype(&PMPI_Testall) Testall = nullptr;
@@ -61,7 +61,6 @@ template <class Visit>
 void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Add_error_code", calls.Add_error_code, true);
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
-  visit("PMPI_Comm_compare", calls.Comm_compare, true);
   visit("PMPI_Comm_create_keyval", calls.Comm_create_keyval, true);
   visit("PMPI_Comm_free", calls.Comm_free, true);
   visit("PMPI_Comm_get_attr", calls.Comm_get_attr, true);
@@ -72,11 +71,13 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Comm_size", calls.Comm_size, true);
   visit("PMPI_Comm_split", calls.Comm_split, true);
   visit("PMPI_Comm_test_inter", calls.Comm_test_inter, true);
+  visit("PMPI_Errhandler_free", calls.Errhandler_free, true);
   visit("PMPI_File_call_errhandler", calls.File_call_errhandler, true);
   visit("PMPI_File_close", calls.File_close, true);
+  visit("PMPI_File_get_errhandler", calls.File_get_errhandler, true);
   visit("PMPI_File_open", calls.File_open, true);
+  visit("PMPI_File_set_errhandler", calls.File_set_errhandler, true);
   visit("PMPI_Finalized", calls.Finalized, true);
-  visit("PMPI_Group_compare", calls.Group_compare, true);
   visit("PMPI_Group_excl", calls.Group_excl, true);
   visit("PMPI_Group_free", calls.Group_free, true);
   visit("PMPI_Group_size", calls.Group_size, true);
@@ -91,7 +92,6 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Iprobe", calls.Iprobe, true);
   visit("PMPI_Irecv", calls.Irecv, true);
   visit("PMPI_Isend", calls.Isend, true);
-  visit("PMPI_Query_thread", calls.Query_thread, true);
   visit("PMPI_Status_set_cancelled", calls.Status_set_cancelled, true);
   visit("PMPI_Status_set_elements_x", calls.Status_set_elements_x, true);
   visit("PMPI_Testall", calls.Testall, true);

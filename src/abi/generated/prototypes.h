@@ -12,7 +12,6 @@
 extern "C" {
 int PMPI_Add_error_code(int errorclass, int* errorcode);
 int PMPI_Add_error_string(int errorcode, const char* string);
-int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval,
                             void* extra_state);
@@ -25,12 +24,14 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 int PMPI_Comm_size(MPI_Comm comm, int* size);
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm);
 int PMPI_Comm_test_inter(MPI_Comm comm, int* flag);
+int PMPI_Errhandler_free(MPI_Errhandler* errhandler);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode);
 int PMPI_File_close(MPI_File* fh);
 int PMPI_File_delete(const char* filename, MPI_Info info);
 int PMPI_File_get_amode(MPI_File fh, int* amode);
 int PMPI_File_get_atomicity(MPI_File fh, int* flag);
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp);
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler* errhandler);
 int PMPI_File_get_group(MPI_File fh, MPI_Group* group);
 int PMPI_File_get_info(MPI_File fh, MPI_Info* info_used);
 int PMPI_File_get_position(MPI_File fh, MPI_Offset* offset);
@@ -118,6 +119,7 @@ int PMPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatyp
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence);
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence);
 int PMPI_File_set_atomicity(MPI_File fh, int flag);
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
 int PMPI_File_set_info(MPI_File fh, MPI_Info info);
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size);
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
@@ -161,7 +163,6 @@ int PMPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype
 int PMPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                              MPI_Status* status);
 int PMPI_Finalized(int* flag);
-int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result);
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
 int PMPI_Group_free(MPI_Group* group);
 int PMPI_Group_size(MPI_Group group, int* size);
@@ -179,7 +180,6 @@ int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                MPI_Request* request);
 int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request* request);
-int PMPI_Query_thread(int* provided);
 int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
 int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag,

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "abi/flavour/native.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// A native handle that stands for a file of ours: error handlers, conversion to Fortran and the
+/// like work on it. It belongs to this rank alone and nothing is ever read through it.
+/// MPI_FILE_NULL where the library refuses.
+MPI_File open_identity();
+
+}  // namespace headrace::HEADRACE_FLAVOUR
