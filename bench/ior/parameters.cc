@@ -116,8 +116,8 @@ void check_numbers(const Parameters& p) {
            " is beyond 2 GiB (the count of an MPI call is an int), make -t smaller");
   }
   std::int64_t total = 0;
-  if (__builtin_mul_overflow(p.segment_count, p.block_size, &total) || total > INT64_MAX >> 24) {
-    reject("the file would be beyond 2^39 bytes a task (-s times -b), make -s or -b smaller");
+  if (__builtin_mul_overflow(p.segment_count, p.block_size, &total) || total > INT64_MAX >> 20) {
+    reject("the file would be beyond 2^43 bytes a task (-s times -b), make -s or -b smaller");
   }
   if (p.signature > UINT32_MAX) reject("signature beyond 32 bits (-G), give a smaller one");
 }

@@ -1,0 +1,170 @@
+"""`headrace bench compare` and `headrace demo`: what they claim, and what they leave behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from bench_support import bench_command
+from cli_support import Command
+
+from headrace.bench.comparison import Comparison, losing_first
+from headrace.bench.jobs import HEADRACE, PLAIN, Measurement, ior_job, lattice_job
+from headrace.bench.report import is_sound
+
+HINTS = {"headrace_write_taken": "direct", "headrace_write_reason": "for the test"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Command:
+    return bench_command(tmp_path)
+
+
+class FakeHost:
+    """As far as a comparison's numbers need one."""
+
+    title = "an MPI"
+
+
+def comparison(ours: list[float], plain: list[float], posix: list[float]) -> Comparison:
+    result = Comparison(ior_job(2), FakeHost())
+    rows = {HEADRACE: ours, PLAIN: plain, "posix": posix}
+    for way, values in rows.items():
+        hints = {"write": dict(HINTS), "read": {}} if way == HEADRACE else {"write": {}}
+        result.runs[way] = [
+            Measurement({"write": value, "read": 10 * value}, hints) for value in values
+        ]
+    result.identical = {PLAIN: True, "posix": True}
+    return result
+
+
+def test_ratios_are_paired_and_losses_come_first() -> None:
+    ours = [100.0, 200.0, 400.0, 100.0, 200.0, 400.0]
+    result = comparison(ours, [value / 2 for value in ours], [value * 2 for value in ours])
+    cells = losing_first([result])
+    assert [cell.other.key for cell in cells] == ["posix", "posix", PLAIN, PLAIN]
+    assert cells[0].is_certain_loss and not cells[-1].is_loss
+    assert {cell.ratio.median for cell in cells} == {0.5, 2.0}
+    # The runs differ by a factor of four, the paired ratios not at all.
+    assert all(cell.ratio.low == cell.ratio.high for cell in cells)
+
+
+def test_path_and_reason_come_from_the_hints() -> None:
+    result = comparison([1.0], [1.0], [1.0])
+    assert result.path("write") == ("direct", "for the test")
+    assert result.path("read") == ("", "")
+
+
+def test_sound_means_part_taken_and_data_right() -> None:
+    good = comparison([1.0], [1.0], [1.0])
+    assert is_sound(good)
+    good.identical["posix"] = False
+    assert not is_sound(good)
+    other_wrong = comparison([1.0], [1.0], [1.0])
+    other_wrong.identical[PLAIN] = False
+    other_wrong.runs[PLAIN][0].overwritten = 5
+    assert is_sound(other_wrong)  # the peer's own damage explains the difference
+    ours_wrong = comparison([1.0], [1.0], [1.0])
+    ours_wrong.runs[HEADRACE][0].wrong = 1
+    assert not is_sound(ours_wrong)
+    absent = comparison([1.0], [1.0], [1.0])
+    absent.runs[HEADRACE][0].hints = {}
+    assert not is_sound(absent)
+
+
+def test_ways_differ_only_in_what_they_compare() -> None:
+    for job in (ior_job(2), lattice_job(2)):
+        plain, headrace = (way for way in job.ways if way.key in (PLAIN, HEADRACE))
+        assert plain.flags == headrace.flags
+        assert headrace.preload and not plain.preload
+
+
+def test_compare_reports_and_writes_json(bench: Command) -> None:
+    flags = ("-s", "4", "-b", "20000", "-t", "10000")
+    result = bench(
+        *("bench", "compare", "ior", "--rounds", 2, "--dir", ".", "--json", "out", "--", *flags)
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    (document,) = json.loads((bench.directory / "out").read_text())
+    assert document["tookPart"] and document["identical"] == {"plain": True, "posix": True}
+    assert document["damaged"] == {"plain MPI": 0, "POSIX": 0, "Headrace": 0}
+    assert len(document["MiB/s"]["write"]["headrace"]) == document["rounds"] == 2
+    assert document["paths"]["write"][0] in ("direct", "staged")
+    for text in ("identical to the byte, Headrace and POSIX: yes", "too few rounds", "settings of"):
+        assert text in result.stdout
+    assert {path.name for path in bench.directory.iterdir()} == {"out"}
+
+
+def test_compare_tells_that_the_layer_kept_out(bench: Command) -> None:
+    flags = ("--dims", "8,4,4,4")
+    result = bench(
+        *("bench", "compare", "lattice", "--rounds", 1, "--dir", ".", "--", *flags),
+        HEADRACE_DISABLE="1",
+    )
+    assert result.returncode == 1
+    assert "Headrace did not carry this file" in result.stdout
+
+
+def test_compare_names_what_went_wrong(bench: Command) -> None:
+    result = bench("bench", "compare", "ior", "--dir", ".", "--", "-t", "3")
+    assert result.returncode == 1
+    assert "not a multiple of transfer size 3" in result.stderr
+    result = bench("bench", "compare", "ior", "--dir", "missing")
+    assert result.returncode == 2 and "missing" in result.stderr
+    result = bench("bench", "ior", "--plain", "--", "-w", HEADRACE_BENCH_PATH="/nowhere")
+    assert result.returncode == 2
+    assert "the benchmark program ior-mpich was not found" in result.stderr
+
+
+@pytest.mark.slow
+def test_demo_shows_all_jobs(bench: Command) -> None:
+    result = bench("demo", "--seconds", 12, "--dir", ".")
+    assert result.returncode == 0, result.stdout + result.stderr
+    for text in (
+        "IOR, many small collective calls",
+        "4-D lattice field",
+        "strided collective write",
+        "bytes of others overwritten or missing: plain MPI 0, POSIX 0, Headrace 0",
+        "./dev headrace run -n 4 ./app",
+        "spinning",
+    ):
+        assert text in result.stdout
+    assert result.stdout.count("identical to the byte") == 6
+    assert " NO" not in result.stdout
+    assert not list(bench.directory.iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_demo_cleans_up_when_interrupted(bench: Command, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "headrace", "demo", "--dir", "."],
+        env=bench.environ,
+        cwd=bench.directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as child:
+        deadline = time.monotonic() + 60
+        while not list(bench.directory.glob("headrace-*/*")):
+            assert child.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        os.kill(child.pid, number)
+        output, _ = child.communicate(timeout=60)
+    assert child.returncode == 130, output
+    assert not list(bench.directory.iterdir())
+    assert not _processes_below(bench.directory)
+
+
+def _processes_below(directory: Path) -> list[str]:
+    """Command lines of processes that work in `directory`."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if Path(os.readlink(folder / "cwd")).is_relative_to(directory):
+                found.append((folder / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
