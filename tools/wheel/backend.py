@@ -53,5 +53,8 @@ def _mpi_prefixes() -> Iterator[dict[str, Path]]:
 
 
 def _install(requirements: list[str], prefix: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--no-deps", f"--target={prefix}", *requirements], check=True)
+    """Into an environment of its own; pip's --target would leave the wheel's lib folder out."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(prefix / "bin" / "python")]
+    quiet = ["--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", *quiet, *requirements], check=True)
