@@ -13,7 +13,7 @@ std::string list(const std::vector<std::string>& problems) {
 }
 
 TEST(Engine, DoesWhatTheModelDoes) {
-  const Budget budget = sim::budget(1500);
+  const Budget budget = sim::budget(1200);
   for (int i = 0; i < budget.cases; ++i) {
     const std::uint64_t seed = budget.first_seed + static_cast<std::uint64_t>(i);
     const Watchdog watchdog("Engine.DoesWhatTheModelDoes, " + again(seed), kCaseLimit);
