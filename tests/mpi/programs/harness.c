@@ -189,7 +189,7 @@ int run_cases(int argc, char** argv, const Case* cases, size_t case_count) {
       context.directory = argv[i];
     }
   }
-  const char* expect = getenv("HEADRACE_TEST_EXPECT");
+  const char* expect = getenv("MPI_TEST_EXPECT");
   context.layered = expect && strcmp(expect, "engine") == 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &context.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &context.size);
@@ -204,7 +204,7 @@ int run_cases(int argc, char** argv, const Case* cases, size_t case_count) {
     double start = MPI_Wtime();
     cases[i].run(&context);
     failures += print_log(&context);
-    if (context.rank == 0 && getenv("HEADRACE_TEST_TIMES")) {
+    if (context.rank == 0 && getenv("MPI_TEST_TIMES")) {
       fprintf(stderr, "%s: %.3f s\n", cases[i].name, MPI_Wtime() - start);
     }
   }

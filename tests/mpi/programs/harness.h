@@ -28,7 +28,7 @@ typedef struct {
 } Case;
 
 /// Initialises MPI, runs the cases (less those in `--skip a,b`, or only those in `--only a,b`),
-/// prints the log, finalizes. `HEADRACE_TEST_EXPECT` is `engine` or `plain`. Returns main's value:
+/// prints the log, finalizes. `MPI_TEST_EXPECT` is `engine` or `plain`. Returns main's value:
 /// 0, or 1 if any rank failed in any case.
 int run_cases(int argc, char** argv, const Case* cases, size_t case_count);
 

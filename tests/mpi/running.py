@@ -1,0 +1,168 @@
+"""Compiling and launching test programs, and seeing what they leave behind."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from hosts import AS_ROOT, REPOSITORY, YIELD, Host, headrace_library
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+BUILD = REPOSITORY / "build" / "mpi-tests"
+C_FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-pthread"]
+TIMEOUT = 120
+DRIVER_VARIABLES = {"HEADRACE_LIBRARY", "HEADRACE_MPI_DIR"}
+
+# What MPI libraries themselves keep in /dev/shm and /tmp while others run (or leave there).
+FOREIGN = re.compile(
+    r"ompi|prte|pmix|psm|mpich|vader|sm_segment|Intel_MPI|shm-col|impi|hydra|ucx|pytest|ccache|cc[A-Z]"
+)
+
+
+@dataclass
+class Result:
+    command: list[str]
+    code: int
+    out: str
+    err: str
+    seconds: float
+    litter: list[str]
+
+    def explain(self) -> str:
+        tail = "\n".join(self.err.splitlines()[-30:])
+        return f"{' '.join(self.command)}\nexit code {self.code}\n{self.out[-6000:]}\n{tail}"
+
+
+def compile_program(
+    compiler: list[str], sources: list[str], name: str, flags: list[str] | None = None
+) -> Path:
+    """Compiles `sources` of programs/ unless that was done before with the same text and flags.
+
+    Libraries (words beginning with -l) in `compiler` go behind the sources.
+    """
+    paths = [PROGRAMS / source for source in sources]
+    fortran = paths[0].suffix == ".F90"
+    arguments = flags if flags is not None else ([] if fortran else C_FLAGS)
+    libraries = [word for word in compiler if word.startswith("-l")]
+    command = [word for word in compiler if not word.startswith("-l")] + arguments
+    digest = hashlib.sha256(repr((command, libraries)).encode())
+    for path in [*paths, *sorted(PROGRAMS.glob("*.h"))]:
+        digest.update(path.read_bytes())
+    target = BUILD / "bin" / f"{name}-{digest.hexdigest()[:12]}"
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shared = BUILD / "bin" / f".{name}-{os.getpid()}"
+    full = [*command, *map(str, paths), "-o", str(shared), *libraries]
+    environment = os.environ | {"TMPDIR": "/tmp"}
+    done = subprocess.run(full, capture_output=True, text=True, timeout=300, env=environment)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(full)}\n{done.stderr}")
+    shared.rename(target)
+    return target
+
+
+def compile_c(host: Host, sources: list[str], name: str) -> Path:
+    return compile_program(host.compilers["c"], sources, f"{name}-{host.name}")
+
+
+def work_directory(name: str) -> Path:
+    """An empty directory for a run's files, kept until the next run of the same name."""
+    path = BUILD / "run" / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def listing() -> set[str]:
+    names = set()
+    for directory in ("/dev/shm", "/tmp"):
+        names |= {f"{directory}/{name}" for name in os.listdir(directory)}
+    return names
+
+
+def litter_since(before: set[str]) -> list[str]:
+    """New names in /dev/shm and /tmp; outside CI, where others work too, only those of ours."""
+    new = {name for name in listing() - before if not FOREIGN.search(name)}
+    if os.environ.get("CI") != "true":
+        new = {name for name in new if "headrace" in name}
+    return sorted(new)
+
+
+def run(command: list, environment: dict | None = None, timeout: float = TIMEOUT, **options):
+    """Runs to the end; after `timeout` seconds ends the whole group and gives code 124."""
+    before, start = listing(), time.monotonic()
+    inherited = {key: value for key, value in os.environ.items() if key not in DRIVER_VARIABLES}
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        env=inherited | YIELD | AS_ROOT | (environment or {}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        **options,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+        code, err = 124, err + f"\nno end within {timeout:.0f} s\n"
+    seconds = time.monotonic() - start
+    return Result([str(word) for word in command], code, out, err, seconds, litter_since(before))
+
+
+def shared_object(source: str, compiler: list[str] | None = None) -> Path:
+    flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Wextra"]
+    return compile_program(compiler or ["gcc", "-ldl"], [source], Path(source).stem, flags)
+
+
+def preload(objects: list[Path]) -> dict[str, str]:
+    return {"LD_PRELOAD": ":".join(map(str, objects))} if objects else {}
+
+
+def launch(
+    host: Host,
+    ranks: int,
+    program: list,
+    layered: bool,
+    environment: dict | None = None,
+    timeout: float = TIMEOUT,
+    objects: list[Path] | None = None,
+    **options,
+) -> Result:
+    """Runs `program` on `ranks` ranks; the preload reaches the ranks alone, not the launcher.
+
+    `objects` are preloaded in place of the layer alone.
+    """
+    own = {"MPI_TEST_EXPECT": "engine" if layered else "plain", "HEADRACE_QUIET": "1"}
+    chosen = objects if objects is not None else [headrace_library()] if layered else []
+    if host.family.startswith("mpich") and ranks > 2:
+        chosen = [*chosen, shared_object("yield_shim.c")]
+    own |= preload(chosen)
+    own |= environment or {}
+    words = [f"{key}={value}" for key, value in own.items()]
+    line = [*host.launch_line(ranks), "env", *words, *program]
+    return run(line, host.environment, timeout, **options)
+
+
+def tree(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,48 @@
+"""Fortran's three bindings and mpi4py, with and without the layer."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import RANKS, absent
+from hosts import Host, all_hosts
+from running import PROGRAMS, compile_program, launch, tree, work_directory
+
+MACROS = {"mpif.h": "BINDING_MPIF_H", "mpi": "BINDING_MPI", "mpi_f08": "BINDING_MPI_F08"}
+FORTRAN = [(host, b) for host in all_hosts() for b in host.fortran_bindings()]
+PYTHON = [host for host in all_hosts() if host.python]
+
+
+def compare(host: Host, ranks: int, command: list, name: str) -> None:
+    """Both runs say ok, print the same and leave the same files."""
+    results = {}
+    for layered in (False, True):
+        directory = work_directory(f"{name}-{ranks}-{'layer' if layered else 'plain'}")
+        result = launch(host, ranks, [*command, directory], layered)
+        assert result.code == 0 and "ok" in result.out.split(), result.explain()
+        assert not result.litter, result.litter
+        results[layered] = (result.out, tree(directory))
+    assert results[True] == results[False]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize(
+    ("host", "binding"), FORTRAN, ids=[f"{host.name}-{binding}" for host, binding in FORTRAN]
+)
+def test_fortran(host: Host, binding: str, ranks: int, cell, library) -> None:
+    if host.missing:
+        absent(host.missing)
+    cell(host.name, "fortran", ranks)
+    compiler = [*host.compilers[binding], f"-D{MACROS[binding]}"]
+    program = compile_program(compiler, ["exercise.F90"], f"fortran-{binding}-{host.name}", ["-O1"])
+    compare(host, ranks, [program], f"fortran-{host.name}-{binding}")
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("host", PYTHON, ids=[host.name for host in PYTHON])
+def test_mpi4py(host: Host, ranks: int, cell, library) -> None:
+    if host.missing:
+        absent(host.missing)
+    cell(host.name, "python", ranks)
+    program = [host.python, "-u", PROGRAMS / "host_program.py"]
+    compare(host, ranks, program, f"python-{host.name}")
+
