@@ -82,6 +82,8 @@ int run_program(int argc, char** argv, const char* program, int (*body)(int, cha
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   std::fflush(nullptr);
+  // Launchers end a job at the first exit code that is not 0: nobody leaves before rank 0 is done.
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return status;
 }

@@ -91,10 +91,7 @@ def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[s
     return status
 
 
-@bench.command(
-    short_help="Compares plain MPI, POSIX and Headrace by alternating runs.",
-    context_settings={"allow_interspersed_args": False},
-)
+@bench.command(short_help="Compares plain MPI, POSIX and Headrace by alternating runs.")
 @click.argument("job_name", metavar="JOB", type=click.Choice(tuple(JOBS)))
 @click.option(
     "-n", "--np", type=click.IntRange(min=1), help="Ranks.  [ior, lattice: 2; strided: 4]"

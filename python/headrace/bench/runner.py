@@ -14,7 +14,7 @@ from headrace.choice import choose
 from headrace.errors import HeadraceError
 from headrace.launch import PRESETS, Launch, Settings, launch_line, own_settings
 from headrace.library import find_library
-from headrace.mpi import Mpi
+from headrace.mpi import Mpi, find_all
 from headrace.program import examine
 
 RUN_SECONDS = 300
@@ -37,9 +37,11 @@ class Host:
 
 
 def find_host(name: str, environ: Mapping[str, str]) -> Host:
-    """The MPI `name` ("mpich", "openmpi", "intel", "abi"), as the benchmark programs load it."""
+    """The MPI `name` ("mpich", "openmpi", "intel", "abi"), as the benchmark programs load it: the
+    first that Headrace finds, not the one that the loader happens to know."""
     program = examine([str(find_program("ior", name, environ))], environ)
-    choice = choose(program, name, environ)
+    found = next((mpi for mpi in find_all(environ) if mpi.kind == name), None)
+    choice = choose(program, str(found.prefix) if found else name, environ)
     return Host(name, choice.mpi, choice.variables)
 
 
