@@ -60,11 +60,13 @@ void NodeTeam::open_root() {
   root_ = std::make_unique<Channel>(std::shared_ptr<NodeTeam>(std::shared_ptr<void>(), this), 0, 0);
 }
 
-int NodeTeam::take_free_id() {
+int NodeTeam::reserve_id() {
   const std::lock_guard lock(mutex_);
   const int most = std::min(MemoryLayout::kMostChannels, messenger_->largest_tag());
   for (int id = 1; id < most; ++id) {
-    if (!in_use_[static_cast<std::size_t>(id)]) return id;
+    if (in_use_[static_cast<std::size_t>(id)]) continue;
+    in_use_[static_cast<std::size_t>(id)] = true;
+    return id;
   }
   return -1;
 }
@@ -72,7 +74,7 @@ int NodeTeam::take_free_id() {
 Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
   // The first rank chooses. A place that is free there is free everywhere or about to be: closing a
   // file is collective, and boards go on counting.
-  Values values{rank() == 0 ? take_free_id() : -1};
+  Values values{rank() == 0 ? reserve_id() : -1};
   constexpr Combine choose[] = {Combine::max};
   if (Error error = root_->combine(values, choose)) return error;
   const auto id = static_cast<int>(values[0]);
@@ -88,22 +90,33 @@ Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
     committed_[place] = ready;
   }
   values[0] = ready ? 0 : 1;
+  const std::uint64_t round = take_place(id);
   if (Error error = root_->combine(values, choose)) return error;
-  if (values[0] != 0) {
-    return Error{ErrorClass::no_memory, 0,
-                 "cannot open another file (no shared memory is left on a node), close some files "
-                 "or start fewer ranks a node"};
+  auto channel =
+      std::make_unique<Channel>(std::static_pointer_cast<NodeTeam>(shared_from_this()), id, round);
+  if (values[0] == 0) return channel;
+  return Error{ErrorClass::no_memory, 0,
+               "cannot open another file (no shared memory is left on a node), close some files or "
+               "start fewer ranks a node"};
+}
+
+/// Marks a place that the first rank reserved. Another thread of this rank may still be on its way
+/// out of the file that had it; where that file's board stopped is known then.
+std::uint64_t NodeTeam::take_place(int id) {
+  const auto place = static_cast<std::size_t>(id);
+  std::unique_lock lock(mutex_);
+  if (rank() != 0) {
+    place_left_.wait(lock, [&] { return !in_use_[place]; });
+    in_use_[place] = true;
   }
-  const std::lock_guard lock(mutex_);
-  in_use_[place] = true;
-  return std::make_unique<Channel>(std::static_pointer_cast<NodeTeam>(shared_from_this()), id,
-                                   rounds_[place]);
+  return rounds_[place];
 }
 
 void NodeTeam::close_channel(int id, std::uint64_t round) {
   const std::lock_guard lock(mutex_);
   in_use_[static_cast<std::size_t>(id)] = false;
   rounds_[static_cast<std::size_t>(id)] = round;
+  place_left_.notify_all();
 }
 
 }  // namespace headrace::exchange

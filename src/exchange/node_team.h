@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -66,7 +67,9 @@ class NodeTeam : public Team {
   void close_channel(int id, std::uint64_t round);
 
  private:
-  int take_free_id();
+  /// A free place, which is taken with that; -1 where none is left.
+  int reserve_id();
+  std::uint64_t take_place(int id);
 
   std::unique_ptr<Messenger> messenger_;
   std::vector<int> node_ranks_;
@@ -80,6 +83,7 @@ class NodeTeam : public Team {
   std::string failure_;
 
   std::mutex mutex_;  ///< guards what follows
+  std::condition_variable place_left_;
   std::vector<bool> in_use_;
   std::vector<bool> committed_;
   std::vector<std::uint64_t> rounds_;  ///< where each channel's board goes on
