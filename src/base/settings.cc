@@ -39,7 +39,7 @@ const SettingRule rules[] = {
      }},
     {"HEADRACE_BUFFER_COUNT", "8",
      [](const std::string& text, Settings& s) {
-       return read_integer(text, 2, 1024, s.buffer_count);
+       return read_integer(text, 2, 16, s.buffer_count);
      }},
     {"HEADRACE_NODE_MEMORY", "64m",
      [](const std::string& text, Settings& s) {

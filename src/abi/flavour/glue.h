@@ -23,9 +23,9 @@ int answer(MPI_File fh, Handler handler) {
     const Error error = handler();
     return error ? raise(fh, error) : MPI_SUCCESS;
   } catch (const std::bad_alloc&) {
-    return MPI_ERR_NO_MEM;
+    return raise(fh, {ErrorClass::no_memory, 0, {}});  // without a message: it needs no memory
   } catch (const std::exception&) {
-    return MPI_ERR_INTERN;
+    return raise(fh, {ErrorClass::other, 0, {}});
   }
 }
 

@@ -1,0 +1,80 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "abi/front/elf_object.h"
+
+namespace headrace::abi {
+namespace {
+
+int outside_libc = 0;
+
+/// Calls visit for the C library only.
+template <class Visit>
+void in_libc(Visit visit) {
+  int found = 0;
+  for_each_object([&](const ElfObject& object) {
+    if (!object.soname().starts_with("libc.so.")) return;
+    ++found;
+    visit(object);
+  });
+  ASSERT_EQ(found, 1);
+}
+
+TEST(ElfObject, KnowsWhatAnObjectDefines) {
+  in_libc([](const ElfObject& libc) {
+    EXPECT_TRUE(libc.is_library());
+    EXPECT_TRUE(libc.defines("getenv"));
+    EXPECT_TRUE(libc.defines("qsort"));
+    EXPECT_FALSE(libc.defines("PMPI_Init"));
+    EXPECT_FALSE(libc.defines("getenv_"));
+  });
+}
+
+TEST(ElfObject, ListsTheSameSymbolsThatItFinds) {
+  in_libc([](const ElfObject& libc) {
+    std::set<std::string> names;
+    libc.for_each_definition([&](std::string_view name) { names.emplace(name); });
+    EXPECT_GT(names.size(), 1000u);
+    EXPECT_EQ(names.count("getenv"), 1u);
+    for (const std::string& name : names) EXPECT_TRUE(libc.defines(name)) << name;
+  });
+}
+
+TEST(ElfObject, ContainsTheAddressesOfItsSymbols) {
+  void* const address = ::dlsym(RTLD_DEFAULT, "qsort");
+  in_libc([&](const ElfObject& libc) {
+    EXPECT_TRUE(libc.contains(reinterpret_cast<std::uintptr_t>(address)));
+    EXPECT_FALSE(libc.contains(reinterpret_cast<std::uintptr_t>(&outside_libc)));
+  });
+}
+
+TEST(ElfObject, FindsTheSlotsOfOtherObjectsAndReplacesThem) {
+  // libstdc++ calls the C library's abort. Its slot is set to the value it has, in memory that is
+  // read-only when the linker bound it at start-up.
+  void* const native = ::dlsym(RTLD_DEFAULT, "abort");
+  int slots = 0;
+  for_each_object([&](const ElfObject& object) {
+    if (!object.soname().starts_with("libstdc++")) return;
+    object.for_each_slot([&](std::string_view name, void** slot) {
+      if (name != "abort") return;
+      ++slots;
+      EXPECT_TRUE(*slot == native || object.contains(reinterpret_cast<std::uintptr_t>(*slot)));
+      EXPECT_TRUE(object.store(slot, native));
+      EXPECT_EQ(*slot, native);
+    });
+  });
+  EXPECT_EQ(slots, ElfObject::knows_slots() ? 1 : 0);
+}
+
+TEST(ElfObject, CountsLoadedObjects) {
+  const auto before = loaded_object_count();
+  EXPECT_GT(before, 2u);
+  EXPECT_EQ(loaded_object_count(), before);
+}
+
+}  // namespace
+}  // namespace headrace::abi
