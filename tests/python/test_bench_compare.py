@@ -14,7 +14,8 @@ from cli_support import Command
 
 from headrace.bench.comparison import Comparison, losing_first
 from headrace.bench.jobs import HEADRACE, PLAIN, Measurement, ior_job, lattice_job
-from headrace.bench.report import is_sound
+from headrace.bench.report import facts, is_sound
+from headrace.mpi import Mpi
 
 HINTS = {"headrace_write_taken": "direct", "headrace_write_reason": "for the test"}
 
@@ -28,6 +29,7 @@ class FakeHost:
     """As far as a comparison's numbers need one."""
 
     title = "an MPI"
+    mpi = Mpi("mpich", Path("libmpi.so.12"), None)
 
 
 def comparison(ours: list[float], plain: list[float], posix: list[float]) -> Comparison:
@@ -74,6 +76,14 @@ def test_sound_means_part_taken_and_data_right() -> None:
     absent = comparison([1.0], [1.0], [1.0])
     absent.runs[HEADRACE][0].hints = {}
     assert not is_sound(absent)
+
+
+def test_a_peer_that_fails_is_left_out() -> None:
+    result = comparison([1.0, 1.0], [], [2.0, 2.0])
+    result.failed[PLAIN] = "it crashed"
+    assert result.rounds == 2
+    assert {cell.other.key for cell in result.cells()} == {"posix"}
+    assert "left out: it crashed" in list(facts(result))
 
 
 def test_ways_differ_only_in_what_they_compare() -> None:

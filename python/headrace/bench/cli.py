@@ -9,14 +9,13 @@ from pathlib import Path
 
 import click
 
-from headrace import machine
 from headrace.bench import report
 from headrace.bench.comparison import Comparison, run_rounds, start
 from headrace.bench.jobs import JOBS
 from headrace.bench.programs import CHOICES, NAMES, find_program, kinds_of
 from headrace.bench.runner import fair_settings, find_host, launch, run_shown
 from headrace.bench.statistics import rounds_needed
-from headrace.bench.workspace import file_system, workspace
+from headrace.bench.workspace import surroundings, workspace
 from headrace.errors import HeadraceError, say
 
 DEFAULT_RANKS = {"ior": 2, "lattice": 2, "strided": 4}
@@ -132,9 +131,9 @@ def compare(
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
     console = report.make_console()
     comparisons: list[Comparison] = []
-    with workspace(directory or Path(tempfile.gettempdir())) as folder:
-        where = f"{directory or tempfile.gettempdir()} ({file_system(folder)})"
-        say(f"files in {where}, {machine.available_cores()} cores, load {os.getloadavg()[0]:.1f}")
+    base = directory or Path(tempfile.gettempdir())
+    with workspace(base) as folder:
+        say(f"files in {surroundings(base)}")
         for kind in kinds_of(wanted):
             host = find_host(kind, os.environ)
 

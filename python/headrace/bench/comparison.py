@@ -44,6 +44,7 @@ class Comparison:
     """The runs of one job under one MPI, by way in the order of rounds.
 
     identical: by way other than Headrace's, whether its file equals Headrace's to the byte.
+    failed: by way other than Headrace's, why it could not do the job; it is left out then.
     """
 
     job: Job
@@ -51,10 +52,16 @@ class Comparison:
     runs: dict[str, list[Measurement]] = field(default_factory=dict)
     identical: dict[str, bool] = field(default_factory=dict)
     first: dict[str, Measurement] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ways(self) -> list[Way]:
+        """The ways that can do the job."""
+        return [way for way in self.job.ways if way.key not in self.failed]
 
     @property
     def rounds(self) -> int:
-        return min((len(runs) for runs in self.runs.values()), default=0)
+        return min(len(self.runs[way.key]) for way in self.ways)
 
     def bandwidths(self, way: str, access: str) -> list[float]:
         return [run.bandwidth[access] for run in self.runs[way]]
@@ -67,7 +74,7 @@ class Comparison:
         result = []
         for access in self.job.accesses:
             ours = self.bandwidths(HEADRACE, access)
-            for way in self.job.ways:
+            for way in self.ways:
                 if way.key == HEADRACE:
                     continue
                 other = self.bandwidths(way.key, access)
@@ -126,10 +133,17 @@ def start(
     try:
         for way in job.ways:
             progress(f"{way.label}, keeping the file")
-            file = files[way.key]
-            result.first[way.key] = measure(job, way, host, file, environ, keep=True)
+            try:
+                first = measure(job, way, host, files[way.key], environ, keep=True)
+                result.first[way.key] = first
+            except HeadraceError as error:
+                if way.key == HEADRACE:
+                    raise
+                result.failed[way.key] = str(error)
+        if all(way.key == HEADRACE for way in result.ways):
+            raise HeadraceError(*_nothing_to_compare(result))
         progress("comparing the files")
-        for way in job.ways:
+        for way in result.ways:
             if way.key != HEADRACE:
                 result.identical[way.key] = filecmp.cmp(
                     files[way.key], files[HEADRACE], shallow=False
@@ -140,11 +154,16 @@ def start(
     return result
 
 
+def _nothing_to_compare(result: Comparison) -> tuple[str, str, str]:
+    reasons = "; ".join(result.failed.values())
+    return f"{result.job.title}: no other way works", reasons, "correct the flags or the directory"
+
+
 def add_round(
     result: Comparison, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> None:
     """One round: each way once, beginning with another one each time."""
-    ways = list(result.job.ways)
+    ways = result.ways
     number = result.rounds
     for i in range(len(ways)):
         way = ways[(number + i) % len(ways)]
@@ -181,6 +200,6 @@ def damaged(comparison: Comparison) -> dict[str, int]:
     """By way, the most bytes or values of one run that were not as they must be."""
     return {
         way.label: max(run.wrong + run.overwritten for run in comparison.all_runs(way.key))
-        for way in comparison.job.ways
+        for way in comparison.ways
         if comparison.all_runs(way.key)
     }

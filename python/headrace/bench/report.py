@@ -71,7 +71,7 @@ def speed_table(comparison: Comparison) -> Table:
     table.add_column("Headrace is", no_wrap=True)
     cells = {(cell.access, cell.other.key): cell for cell in comparison.cells()}
     for access in job.accesses:
-        for way in job.ways:
+        for way in comparison.ways:
             values = comparison.bandwidths(way.key, access)
             median = comparison.spread(way.key, access).median
             row = [access, way.label, f"{median:.0f}", f"{min(values):.0f}", f"{max(values):.0f}"]
@@ -93,7 +93,9 @@ def facts(comparison: Comparison) -> Iterable[str]:
             yield f"{access}: path '{path}'" + (f" ({reason})" if reason else "")
     if not comparison.took_part():
         yield "Headrace did not carry this file (its hints are not there)"
-    for way in comparison.job.ways:
+    for problem in comparison.failed.values():
+        yield f"left out: {problem}"
+    for way in comparison.ways:
         if way.key in comparison.identical:
             answer = "yes" if comparison.identical[way.key] else "NO"
             yield f"file identical to the byte, Headrace and {way.label}: {answer}"
@@ -146,9 +148,10 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
         "damaged": damaged(comparison),
         "paths": {access: comparison.path(access) for access in job.accesses},
         "MiB/s": {
-            access: {way.key: comparison.bandwidths(way.key, access) for way in job.ways}
+            access: {way.key: comparison.bandwidths(way.key, access) for way in comparison.ways}
             for access in job.accesses
         },
+        "failed": comparison.failed,
         "ratios": [
             {
                 "access": cell.access,

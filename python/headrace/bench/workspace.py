@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from headrace import machine
 from headrace.errors import HeadraceError
 
 
@@ -37,6 +38,14 @@ def workspace(directory: Path) -> Iterator[Path]:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def surroundings(directory: Path) -> str:
+    """Where files are made and how busy the machine is, for the head of a report."""
+    cores = machine.available_cores()
+    load = os.getloadavg()[0]
+    busy = f", busy with other work (load {load:.1f}): times are noisy" if load > cores / 2 else ""
+    return f"{directory} ({file_system(directory)}), {cores} cores{busy}"
 
 
 def file_system(directory: Path) -> str:

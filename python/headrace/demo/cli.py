@@ -9,12 +9,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from headrace import machine
 from headrace.bench import report
 from headrace.bench.comparison import Comparison, run_rounds, start
 from headrace.bench.programs import ALL, CHOICES, kinds_of
 from headrace.bench.runner import Host, find_host
-from headrace.bench.workspace import file_system, workspace
+from headrace.bench.workspace import surroundings, workspace
 from headrace.demo.progress import DemoProgress
 from headrace.demo.sizing import PARTS, sized_job
 from headrace.errors import HeadraceError
@@ -53,8 +52,7 @@ def demo(wanted: str, seconds: float, directory: Path | None) -> int:
     comparisons: list[Comparison] = []
     with workspace(base) as folder, DemoProgress(console, seconds * len(kinds)) as progress:
         console.print(
-            f"Headrace demo in {base} ({file_system(folder)}), {machine.available_cores()} cores, "
-            f"load {os.getloadavg()[0]:.1f}, about {seconds * len(kinds):.0f} s",
+            f"Headrace demo in {surroundings(base)}, about {seconds * len(kinds):.0f} s",
             highlight=False,
         )
         for kind in kinds:
