@@ -52,7 +52,9 @@ void CollectiveTransfer::set(const Agreement& agreement) {
   if (!slots_) geometry_ = {agreement.window_size, agreement.slot_count};
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
+    const bool has_been_called = choice.has_been_called;
     choice = {};
+    choice.has_been_called = has_been_called;
     choice.wish = direction == Direction::write ? agreement.write_path : agreement.read_path;
     choice.for_view = policy::decide_view(direction, choice.wish, agreement.view);
   }
@@ -74,6 +76,7 @@ std::string CollectiveTransfer::reason(Direction direction) const {
 
 CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size) {
   Choice& choice = this->choice(access.direction);
+  choice.has_been_called = true;
   if (choice.for_view.path == Path::direct) {
     return {direct_transfer(store_, access, sieve_size), Path::direct};
   }

@@ -134,12 +134,13 @@ void OpenFile::record(const Values& totals) {
   record::FileRecord file;
   file.path = path_;
   file.totals = {totals[3], totals[4], totals[5], totals[6], totals[7]};
-  const auto reason = [this](Direction direction) {
+  const auto reason = [this](Direction direction) -> std::string {
+    if (!collective_->has_been_called(direction)) return {};
     return (collective_->path_taken(direction) == policy::Path::staged ? "staged, " : "direct, ") +
            collective_->reason(direction);
   };
-  if (mode_.write) file.write_reason = reason(Direction::write);
-  if (mode_.read) file.read_reason = reason(Direction::read);
+  file.write_reason = reason(Direction::write);
+  file.read_reason = reason(Direction::read);
   record::add_file(file);
 }
 
