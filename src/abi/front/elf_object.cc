@@ -131,7 +131,10 @@ bool ElfObject::defines(std::string_view name) const {
   if (index < first) return false;
   for (;; ++index) {
     const std::uint32_t other = chains[index - first];
-    if ((other | 1) == (hash | 1) && name_of(symbols_[index]) == name) return true;
+    if ((other | 1) == (hash | 1) && name_of(symbols_[index]) == name) {
+      // A program may list a function that it does not define, to give it one address everywhere.
+      return symbols_[index].st_shndx != SHN_UNDEF;
+    }
     if ((other & 1) != 0) return false;
   }
 }

@@ -30,6 +30,19 @@ std::unordered_map<std::string, Caught>& caught_procedures() {
   return map;
 }
 
+/// Whether undefined symbols of this name are bound to a function that is not the library's.
+bool resolves_to_tool(const std::string& name, void* native) {
+  void* const visible = ::dlsym(RTLD_DEFAULT, name.c_str());
+  if (visible == nullptr || visible == native) return false;
+  bool is_defined = false;
+  for_each_object([&](const ElfObject& object) {
+    if (object.contains(reinterpret_cast<std::uintptr_t>(visible))) {
+      is_defined = object.defines(name);
+    }
+  });
+  return is_defined;
+}
+
 void add(const Flavour& flavour, void* library, Name name, Entry entry) {
   const std::string full_name =
       std::string(name == Name::mpi ? "MPI_" : "PMPI_") + entry_names[static_cast<int>(entry)];
@@ -37,8 +50,7 @@ void add(const Flavour& flavour, void* library, Name name, Entry entry) {
   caught.native = ::dlsym(library, full_name.c_str());
   if (caught.native == nullptr) return;
   caught.ours = flavour.entry_function(name, entry);
-  void* const visible = ::dlsym(RTLD_DEFAULT, full_name.c_str());
-  caught.resolves_to_tool = visible != nullptr && visible != caught.native;
+  caught.resolves_to_tool = resolves_to_tool(full_name, caught.native);
   caught_procedures().emplace(full_name, caught);
 }
 
