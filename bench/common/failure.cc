@@ -1,6 +1,7 @@
 #include "common/failure.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -66,6 +67,8 @@ int run_program(int argc, char** argv, const char* program, int (*body)(int, cha
     std::fprintf(stderr, "%s: error: MPI_Init failed\n", program);
     return 1;
   }
+  // A file beyond the limit (ulimit -f) is then an error that can be told, not a silent death.
+  std::signal(SIGXFSZ, SIG_IGN);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int status = 0;

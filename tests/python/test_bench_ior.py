@@ -188,6 +188,20 @@ def test_a_file_that_ends_early_is_an_error(bench: Command) -> None:
         assert "'f'" in error_line(result)
 
 
+@pytest.mark.parametrize("way", ["-a POSIX", "-a MPIIO"])
+@pytest.mark.parametrize("options", [(), ("--plain",)], ids=["headrace", "plain"])
+def test_a_full_disk_is_an_error(bench: Command, way: str, options: tuple[str, ...]) -> None:
+    (bench.directory / "f").symlink_to("/dev/full")
+    result = ior(bench, f"{way} -w -E -k -b 64k -t 64k -o f", *options)
+    assert result.returncode == 1
+    assert "cannot write to 'f'" in error_line(result)
+
+
+def test_random_order_and_fewer_tasks(bench: Command) -> None:
+    check(ior(bench, f"-a MPIIO -c -w -r -R -Z -X 5 -k -N 3 -G {STAMP} -b 2k -t 1k -o f", np=4))
+    assert (bench.directory / "f").read_bytes() == ior_file(3, 1, 2048, 1024, STAMP)
+
+
 def test_flags_together_and_attached_values(bench: Command) -> None:
     check(ior(bench, f"-wk -G{STAMP} -b=2k -t1K -o f"))
     assert (bench.directory / "f").read_bytes() == ior_file(2, 1, 2048, 1024, STAMP)

@@ -98,6 +98,8 @@ def facts(comparison: Comparison) -> Iterable[str]:
     for way in comparison.ways:
         if way.key in comparison.identical:
             answer = "yes" if comparison.identical[way.key] else "NO"
+            if answer == "NO" and any(not run.is_right for run in comparison.all_runs(way.key)):
+                answer += f", {way.label} made a wrong one"
             yield f"file identical to the byte, Headrace and {way.label}: {answer}"
     wrong = damaged(comparison)
     if comparison.job.key == "strided":
