@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str]) -> int:
         action = f"did you mean ./dev {close[0]}?" if close else "see ./dev help"
         print(f"dev: unknown command {name!r} (./dev has none so named), {action}", file=sys.stderr)
         return 2
+    # Being ended must end what runs below us too; an exception does, the default action would not.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return COMMANDS[name](rest)
     except Failure as failure:
