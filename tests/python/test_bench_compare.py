@@ -109,6 +109,7 @@ def test_compare_reports_and_writes_json(bench: Command) -> None:
     assert {path.name for path in bench.directory.iterdir()} == {"out"}
 
 
+@pytest.mark.slow
 def test_compare_tells_that_the_layer_kept_out(bench: Command) -> None:
     flags = ("--dims", "8,4,4,4")
     result = bench(
@@ -148,7 +149,9 @@ def test_demo_shows_all_jobs(bench: Command) -> None:
     assert not list(bench.directory.iterdir())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_demo_cleans_up_when_interrupted(bench: Command, number: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "headrace", "demo", "--dir", "."],

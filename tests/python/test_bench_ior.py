@@ -36,7 +36,15 @@ def error_line(result: subprocess.CompletedProcess[str]) -> str:
 
 @pytest.mark.parametrize("options", [(), ("--plain",)], ids=["headrace", "plain"])
 @pytest.mark.parametrize(
-    "way", ["-a POSIX", "-a MPIIO", "-a MPIIO -c", "-a MPIIO -V", "-a MPIIO -c -V"]
+    "way",
+    [
+        "-a POSIX",
+        "-a MPIIO -c",
+        *(
+            pytest.param(f"-a MPIIO{more}", marks=pytest.mark.slow)
+            for more in ("", " -V", " -c -V")
+        ),
+    ],
 )
 def test_shared_file_has_the_layout(bench: Command, way: str, options: tuple[str, ...]) -> None:
     # 1003 is no multiple of 8: the last word of a transfer is cut.
@@ -44,12 +52,14 @@ def test_shared_file_has_the_layout(bench: Command, way: str, options: tuple[str
     assert (bench.directory / "f").read_bytes() == ior_file(3, 3, 4012, 1003, STAMP)
 
 
+@pytest.mark.slow
 def test_offset_packets_are_those_of_the_user_guide(bench: Command) -> None:
     check(ior(bench, f"-a MPIIO -c -w -W -k -l offset -G {STAMP} -s 2 -b 64 -t 32 -o f"))
     expected = ior_file(2, 2, 64, 32, STAMP, by_offset=True)
     assert (bench.directory / "f").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_file_per_process(bench: Command) -> None:
     check(ior(bench, f"-a MPIIO -w -r -R -C -k -F -G {STAMP} -s 2 -b 2000 -t 1000 -o f"))
     for task in range(2):
@@ -57,6 +67,7 @@ def test_file_per_process(bench: Command) -> None:
         assert (bench.directory / f"f.{task:08}").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_a_file_for_each_repetition(bench: Command) -> None:
     check(ior(bench, f"-w -k -m -i 2 -G {STAMP} -b 1k -t 512 -o f"))
     expected = ior_file(2, 1, 1024, 512, STAMP)
@@ -76,7 +87,9 @@ def test_the_seeds_lines_work_as_they_stand(bench: Command, way: str) -> None:
     assert not (bench.directory / "myfile").exists()
 
 
-@pytest.mark.parametrize("position", [0, 4011, 20_000, 24_071])
+@pytest.mark.parametrize(
+    "position", [4011, *(pytest.param(p, marks=pytest.mark.slow) for p in (0, 20_000, 24_071))]
+)
 def test_a_wrong_byte_is_found(bench: Command, position: int) -> None:
     check(ior(bench, f"-w -k -G {STAMP} -s 3 -b 4012 -t 1003 -o f"))
     again = f"-a MPIIO -c -W -E -k -G {STAMP} -s 3 -b 4012 -t 1003 -o f"
@@ -180,6 +193,7 @@ def test_bad_input_is_one_clear_line(bench: Command, flags: str, code: int, text
     assert not any(path.name.startswith("f") for path in bench.directory.iterdir())
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_early_is_an_error(bench: Command) -> None:
     (bench.directory / "f").write_bytes(b"x" * 1500)
     for api in ("POSIX", "MPIIO"):
@@ -197,11 +211,13 @@ def test_a_full_disk_is_an_error(bench: Command, way: str, options: tuple[str, .
     assert "cannot write to 'f'" in error_line(result)
 
 
+@pytest.mark.slow
 def test_random_order_and_fewer_tasks(bench: Command) -> None:
     check(ior(bench, f"-a MPIIO -c -w -r -R -Z -X 5 -k -N 3 -G {STAMP} -b 2k -t 1k -o f", np=4))
     assert (bench.directory / "f").read_bytes() == ior_file(3, 1, 2048, 1024, STAMP)
 
 
+@pytest.mark.slow
 def test_flags_together_and_attached_values(bench: Command) -> None:
     check(ior(bench, f"-wk -G{STAMP} -b=2k -t1K -o f"))
     assert (bench.directory / "f").read_bytes() == ior_file(2, 1, 2048, 1024, STAMP)

@@ -33,6 +33,7 @@ def test_field_is_in_its_order(bench: Command, way: str, order: str) -> None:
     assert [row["access"] for row in document["results"]] == ["write", "read"]
 
 
+@pytest.mark.slow
 def test_rank0_works_through_more_than_one_slab(bench: Command) -> None:
     flags = f"--way rank0 --order evenodd --dims 16,16,8,8 -G {SEED} -k -o f".split()
     result = bench("bench", "lattice", "-n", 3, "--", *flags, "--grid", "1,1,1,3")
@@ -85,6 +86,7 @@ def test_strided_write_leaves_others_alone(bench: Command) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", ["512", "100", "4096"])
 def test_strided_file_is_the_same_either_way(bench: Command, block: str) -> None:
     flags = ("-b", block, "--size", "1m", "-k")

@@ -72,7 +72,8 @@ def ior_job(
 ) -> Job:
     """The seeds' IOR job: one collective call for each 10,000 bytes. Each file is read back by
     the neighbour and every byte checked. POSIX goes without -e, as MPI-IO does not sync either."""
-    size = ["-s", str(segments), "-b", str(block), "-t", "10000"]
+    sizes = {"-s": str(segments), "-b": str(block), "-t": "10000"}
+    size = [word for pair in sizes.items() if pair[0] not in extra for word in pair]
     common = ("-w", "-r", "-R", "-C", "-g", "-G", str(SIGNATURE), *size, *extra)
     collective = ("-a", "MPIIO", "-c")
     return Job(
@@ -96,15 +97,15 @@ def lattice_job(
     ranks: int, extra: Sequence[str] = (), dims: tuple[int, int, int, int] = (32, 16, 16, 32)
 ) -> Job:
     """A lattice-QCD field, one collective call through a hindexed view, beside rank 0 alone."""
-    extents = ",".join(map(str, dims))
+    size = () if "--dims" in extra else ("--dims", ",".join(map(str, dims)))
     volume = dims[0] * dims[1] * dims[2] * dims[3]
     return Job(
         "lattice",
         "4-D lattice field, one hindexed view",
-        " ".join([f"lattice --dims {extents} -w -r", *extra]),
+        " ".join(["lattice", *size, "-w", "-r", *extra]),
         "lattice",
         ranks,
-        ("-w", "-r", "--dims", extents, *extra),
+        ("-w", "-r", *size, *extra),
         (
             Way(PLAIN, "plain MPI", ("--way", "mpiio")),
             Way("rank0", "through rank 0", ("--way", "rank0")),
