@@ -151,8 +151,8 @@ void run_ranks(const std::vector<std::string>& nodes, Disk& disk, const RankBody
   for (int rank = 0; rank < office.ranks(); ++rank) {
     threads.emplace_back([&, rank] {
       const std::unique_ptr<storage::FileSystem> file_system = disk.file_system(rank);
-      Result<std::shared_ptr<exchange::Team>> team =
-          exchange::Team::create(office.messenger(rank), nodes[static_cast<std::size_t>(rank)]);
+      Result<std::shared_ptr<exchange::Team>> team = exchange::Team::create(
+          std::make_unique<MailboxMessenger>(office, rank), nodes[static_cast<std::size_t>(rank)]);
       body(rank, std::move(team.value()), *file_system);
     });
   }

@@ -1,0 +1,123 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "exchange/board.h"
+#include "sim/mailbox.h"
+
+namespace headrace::exchange {
+namespace {
+
+class BoardTest : public testing::Test {
+ protected:
+  explicit BoardTest(int ranks = 5)
+      : ranks_(ranks), office_(ranks), posts_(kBoardDepth * static_cast<std::size_t>(ranks)) {}
+
+  template <class Body>
+  void on_all_ranks(std::uint64_t start, Body body) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      threads.emplace_back([&, rank] {
+        sim::MailboxMessenger messenger(office_, rank);
+        Board board(event_, posts_, rank, ranks_, start);
+        body(board, Waiter{messenger, 0}, rank);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  int ranks_;
+  sim::PostOffice office_;
+  Event event_{};
+  std::vector<Post> posts_;
+};
+
+TEST_F(BoardTest, EveryRoundShowsTheValuesOfThatRound) {
+  constexpr std::int64_t kRounds = 400;
+  on_all_ranks(0, [&](Board& board, const Waiter& waiter, int rank) {
+    std::minstd_rand random(static_cast<unsigned>(rank));
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      ASSERT_EQ(board.post(waiter, {round, rank, round * rank}), static_cast<std::uint64_t>(round));
+      if (random() % 3 == 0) continue;  // some need not know and run ahead
+      board.wait_for_all(waiter);
+      for (int other = 0; other < ranks_; ++other) {
+        ASSERT_EQ(board.values_of(other)[0], round);
+        ASSERT_EQ(board.values_of(other)[1], other);
+        ASSERT_EQ(board.values_of(other)[2], round * other);
+      }
+    }
+  });
+}
+
+TEST_F(BoardTest, GoesOnWhereItEnded) {
+  std::uint64_t start = 0;
+  for (int turn = 0; turn < 3; ++turn) {
+    on_all_ranks(start, [&](Board& board, const Waiter& waiter, int rank) {
+      for (int i = 0; i < 7; ++i) {
+        board.post(waiter, {turn, rank});
+        board.wait_for_all(waiter);
+        for (int other = 0; other < ranks_; ++other) ASSERT_EQ(board.values_of(other)[0], turn);
+      }
+    });
+    start += 7;
+  }
+}
+
+TEST_F(BoardTest, ARankMayRunAheadByItsDepthOnly) {
+  std::atomic<std::int64_t> posted{0};
+  on_all_ranks(0, [&](Board& board, const Waiter& waiter, int rank) {
+    if (rank == 0) {
+      for (std::uint64_t i = 0; i < kBoardDepth + 1; ++i) {
+        board.post(waiter, {});
+        posted.fetch_add(1);
+      }
+      return;
+    }
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      EXPECT_EQ(posted.load(), static_cast<std::int64_t>(kBoardDepth));
+    }
+    for (std::uint64_t i = 0; i < kBoardDepth + 1; ++i) board.post(waiter, {});
+  });
+  EXPECT_EQ(posted.load(), static_cast<std::int64_t>(kBoardDepth) + 1);
+}
+
+/// A lost wake-up would cost a sleep each time: some seconds for all turns together.
+TEST(Event, LosesNoWakeUp) {
+  constexpr int kTurns = 2'000;
+  sim::PostOffice office(2);
+  Event event{};
+  std::atomic<int> ball{0};
+  const auto play = [&](int player) {
+    sim::MailboxMessenger messenger(office, player);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      event.wait(Waiter{messenger, 0}, [&] { return ball.load() % 2 == player; });
+      ball.fetch_add(1);
+      event.signal();
+    }
+  };
+  std::thread other(play, 1);
+  play(0);
+  other.join();
+  EXPECT_EQ(ball.load(), 2 * kTurns);
+}
+
+TEST(Event, LetsMessagesProgressWhileItWaits) {
+  class Counting : public sim::MailboxMessenger {
+   public:
+    using MailboxMessenger::MailboxMessenger;
+    void progress() override { ++calls; }
+    int calls = 0;
+  };
+  sim::PostOffice office(1);
+  Counting messenger(office, 0);
+  Event event{};
+  event.wait(Waiter{messenger, 10}, [&] { return messenger.calls >= 3; });
+  EXPECT_EQ(messenger.calls, 3);
+}
+
+}  // namespace
+}  // namespace headrace::exchange

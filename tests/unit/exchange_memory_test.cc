@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+
+#include "exchange/shared_memory.h"
+#include "exchange/slot_pool.h"
+
+namespace headrace::exchange {
+namespace {
+
+std::set<std::string> shared_objects() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("headrace-")) names.insert(name);
+  }
+  return names;
+}
+
+class SharedMemoryTest : public testing::TestWithParam<SharedMemoryKind> {};
+
+TEST_P(SharedMemoryTest, IsSeenByAnotherProcess) {
+  const std::set<std::string> before = shared_objects();
+  constexpr std::size_t kSize = 1 << 20;
+  auto made = SharedMemory::make(GetParam(), kSize);
+  ASSERT_TRUE(made) << made.error().message;
+  SharedMemory& memory = *made.value();
+  ASSERT_TRUE(memory.commit(4096, 8192));
+  memory.base()[4100] = std::byte{7};
+  const pid_t child = fork();
+  if (child == 0) {
+    // The ticket alone, as it comes by a message.
+    auto opened = SharedMemory::open(memory.ticket());
+    if (!opened || opened.value()->base()[4100] != std::byte{7}) _exit(1);
+    opened.value()->base()[4101] = std::byte{8};
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(memory.base()[4101], std::byte{8});
+  memory.unlink();
+  EXPECT_EQ(shared_objects(), before);
+}
+
+TEST_P(SharedMemoryTest, LeavesNothingBehind) {
+  const std::set<std::string> before = shared_objects();
+  {
+    ASSERT_TRUE(SharedMemory::make(GetParam(), 1 << 16));
+  }
+  EXPECT_EQ(shared_objects(), before);
+}
+
+TEST_P(SharedMemoryTest, RefusesWrongTickets) {
+  auto made = SharedMemory::make(GetParam(), 1 << 16);
+  ASSERT_TRUE(made);
+  const SharedMemoryTicket right = made.value()->ticket();
+  EXPECT_TRUE(SharedMemory::open(right));
+  SharedMemoryTicket wrong = right;
+  wrong.secret[1] ^= 1;
+  EXPECT_FALSE(SharedMemory::open(wrong));
+  wrong = right;
+  wrong.size *= 2;
+  EXPECT_FALSE(SharedMemory::open(wrong));
+  wrong = right;
+  wrong.descriptor = 12'345;
+  if (wrong.name[0] != '\0') wrong.name[12] = wrong.name[12] == '0' ? '1' : '0';
+  EXPECT_FALSE(SharedMemory::open(wrong));
+}
+
+TEST_P(SharedMemoryTest, ForgetsReleasedMemory) {
+  auto made = SharedMemory::make(GetParam(), 1 << 20);
+  ASSERT_TRUE(made);
+  SharedMemory& memory = *made.value();
+  ASSERT_TRUE(memory.commit(0, memory.size()));
+  std::memset(memory.base() + 8192, 1, 8192);
+  memory.release(8192, 4096);
+  EXPECT_EQ(memory.base()[8192], std::byte{0});
+  EXPECT_EQ(memory.base()[12288], std::byte{1});
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SharedMemoryTest,
+                         testing::Values(SharedMemoryKind::memfd, SharedMemoryKind::posix),
+                         [](const auto& test) {
+                           return test.param == SharedMemoryKind::memfd ? "memfd" : "posix";
+                         });
+
+TEST(SharedMemory, SaysWhereThereIsNoneLeft) {
+  auto made = SharedMemory::make(SharedMemoryKind::memfd, std::size_t{1} << 40);
+  ASSERT_TRUE(made) << "a terabyte of addresses costs nothing";
+  EXPECT_FALSE(made.value()->commit(std::size_t{1} << 62, std::size_t{1} << 62));
+}
+
+TEST(SlotPool, GivesEveryByteOnce) {
+  constexpr std::size_t kSize = 1'000;
+  SlotPool pool(kSize);
+  std::map<std::size_t, std::size_t> taken;
+  std::minstd_rand random(5);
+  for (int turn = 0; turn < 20'000; ++turn) {
+    if (random() % 2 == 0) {
+      const std::size_t size = random() % 200 + 1;
+      const auto place = pool.take(size);
+      if (!place) continue;
+      ASSERT_LE(*place + size, kSize);
+      const auto after = taken.lower_bound(*place);
+      ASSERT_TRUE(after == taken.end() || *place + size <= after->first);
+      ASSERT_TRUE(after == taken.begin() ||
+                  std::prev(after)->first + std::prev(after)->second <= *place);
+      taken[*place] = size;
+    } else if (!taken.empty()) {
+      const auto one = std::next(taken.begin(), static_cast<long>(random() % taken.size()));
+      pool.give_back(one->first, one->second);
+      taken.erase(one);
+    }
+  }
+  for (const auto& [offset, size] : taken) pool.give_back(offset, size);
+  EXPECT_EQ(pool.take(kSize), 0U) << "what was given back is whole again";
+  EXPECT_EQ(pool.take(1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace headrace::exchange

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "policy/path.h"
+
+namespace headrace::policy {
+namespace {
+
+constexpr ViewFacts kSmallPieces{4, 500, true};
+
+TEST(DecideView, StagesOnlyWhatCanBeStaged) {
+  for (const Wish wish : {Wish::automatic, Wish::staged}) {
+    EXPECT_EQ(decide_view(Direction::write, wish, {1, 500, true}).path, Path::direct);
+    EXPECT_EQ(decide_view(Direction::write, wish, {4, 500, false}).path, Path::direct);
+    EXPECT_EQ(decide_view(Direction::write, wish, kSmallPieces).path, Path::staged);
+  }
+}
+
+TEST(DecideView, ObeysWishes) {
+  EXPECT_EQ(decide_view(Direction::write, Wish::direct, kSmallPieces).path, Path::direct);
+  EXPECT_EQ(decide_view(Direction::read, Wish::staged, {2, kContiguousView, true}).path,
+            Path::staged);
+}
+
+TEST(DecideView, LeavesLargePiecesToTheirRanks) {
+  for (const ByteCount piece : {ByteCount{1} << 20, kContiguousView}) {
+    const Decision decision = decide_view(Direction::write, Wish::automatic, {2, piece, true});
+    EXPECT_EQ(decision.path, Path::direct);
+    EXPECT_FALSE(decision.reason.empty());
+  }
+}
+
+CallFacts dense(std::int64_t pieces, ByteCount piece) {
+  const ByteCount bytes = pieces * piece;
+  return {Direction::write, 2, bytes, pieces, bytes, bytes / (1 << 20) + 1, 2};
+}
+
+TEST(DecideCall, StagesManySmallPieces) {
+  const CallFacts facts = dense(100'000, 100);
+  const CallDecision decision = decide_call(Wish::automatic, facts);
+  EXPECT_EQ(decision.path, Path::staged);
+  EXPECT_EQ(decision.reason, CallReason::estimated);
+  EXPECT_NE(explain(decision, facts).find("100000 pieces of 100 B"), std::string::npos);
+}
+
+TEST(DecideCall, DoesNotStageAFewLargePieces) {
+  EXPECT_EQ(decide_call(Wish::automatic, dense(2, 1 << 20)).path, Path::direct);
+  EXPECT_EQ(decide_call(Wish::automatic, dense(2, 100)).path, Path::direct);
+}
+
+/// From small to large pieces of the same data the choice changes once, from staged to direct.
+TEST(DecideCall, CrossesOnce) {
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    int crossings = 0;
+    Path before = Path::staged;
+    for (ByteCount piece = 8; piece <= ByteCount{16} << 20; piece *= 2) {
+      CallFacts facts = dense((ByteCount{64} << 20) / piece, piece);
+      facts.direction = direction;
+      const Path path = decide_call(Wish::automatic, facts).path;
+      crossings += path != before;
+      before = path;
+    }
+    EXPECT_EQ(crossings, 1);
+    EXPECT_EQ(before, Path::direct);
+  }
+}
+
+TEST(DecideCall, CostsGrowWithTheWork) {
+  const CallFacts less = dense(1'000, 100);
+  const CallFacts more = dense(2'000, 100);
+  EXPECT_LT(direct_cost(less), direct_cost(more));
+  EXPECT_LT(staged_cost(less), staged_cost(more));
+  CallFacts crowded = less;
+  crowded.node_ranks = 16;
+  EXPECT_LT(staged_cost(less), staged_cost(crowded));
+}
+
+TEST(DecideCall, KnowsWhatIsNotWorthAWindow) {
+  EXPECT_EQ(decide_call(Wish::automatic, {}).reason, CallReason::nothing_to_move);
+  CallFacts sparse = dense(1'000, 8);
+  sparse.span = sparse.bytes * 100;
+  EXPECT_EQ(decide_call(Wish::automatic, sparse).path, Path::direct);
+  EXPECT_EQ(decide_call(Wish::automatic, sparse).reason, CallReason::far_apart);
+  EXPECT_EQ(decide_call(Wish::staged, sparse).path, Path::staged);
+  EXPECT_EQ(decide_call(Wish::staged, sparse).reason, CallReason::asked_for);
+}
+
+}  // namespace
+}  // namespace headrace::policy
