@@ -87,6 +87,7 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   if (team.value() == nullptr) return {};
 
   is_ours = true;
+  *fh = MPI_FILE_NULL;  // also after a failure: the Fortran bindings convert what they find there
   abi::catch_large_counts();
   if (Error error = check_amode(amode)) return error;
   return open_file(communicator, team.value(), *path, amode, info, fh);
