@@ -89,10 +89,10 @@ def listing() -> set[str]:
 
 
 def litter_since(before: set[str]) -> list[str]:
-    """New names in /dev/shm and /tmp; outside CI, where others work too, only those of ours."""
+    """New names in /dev/shm and /tmp; outside CI, where others work too, only the layer's."""
     new = {name for name in listing() - before if not FOREIGN.search(name)}
     if os.environ.get("CI") != "true":
-        new = {name for name in new if "headrace" in name}
+        new = {name for name in new if re.search(r"/headrace-[0-9a-f]{32}$", name)}
     return sorted(new)
 
 

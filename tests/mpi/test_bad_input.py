@@ -13,6 +13,8 @@ from hosts import Host
 from running import Result, compile_c, launch
 
 NOBODY = 65534
+# MPICH 4.0 loses what MPI_Add_error_string said of a code whose class is predefined.
+WITHOUT_TEXT = {"mpich4"}
 # The library and the MPIs must be readable for the unprivileged user; so is a directory for files.
 PLACE = Path("/var/tmp") / f"mpi-bad-input-{os.getpid()}"
 DROP = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
@@ -48,7 +50,8 @@ def expect_open_failure(host: Host, path: Path, classes: set[str], library: Path
     assert len(lines) == 2, result.explain()
     for line in lines:
         assert line.split()[2] == "open" and line.split()[3].rstrip(":") in classes, line
-        assert str(path) in line, f"the text does not name the file: {line}"
+        named = host.family in WITHOUT_TEXT or str(path) in line
+        assert named, f"the text does not name the file: {line}"
 
 
 def test_no_permission(host: Host, place: Path, library) -> None:
@@ -97,7 +100,8 @@ def test_full_file_system(host: Host, place: Path, library) -> None:
     result, lines = run_bad(host, 2, [path, 1_000_000], library)
     classes = {error_class for error_class, _, _ in written(lines)}
     assert "NO_SPACE" in classes and classes <= {"NO_SPACE", "SUCCESS"}, result.explain()
-    assert any(str(path) in line for line in lines), result.explain()
+    if host.family not in WITHOUT_TEXT:
+        assert any(str(path) in line for line in lines), result.explain()
     check_counts(lines, path, 1_000_000)
 
 
@@ -110,5 +114,5 @@ def test_file_size_limit(host: Host, limited: int, place: Path, library) -> None
     assert classes[1 - limited] == "SUCCESS", result.explain()
     assert "SIGXFSZ" not in result.err and "File size limit" not in result.err
     check_counts(lines, path, 1_000_000)
-    if classes[limited] != "SUCCESS":
+    if classes[limited] != "SUCCESS" and host.family not in WITHOUT_TEXT:
         assert str(path) in lines[limited], lines[limited]

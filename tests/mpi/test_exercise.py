@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import RANKS
 from hosts import Host
-from native_faults import FAULTS, SKIPPED
+from native_faults import FAULTS, SKIPPED, SKIPPED_WITH_LAYER
 from running import Result, compile_c, launch, tree, work_directory
 
 SOURCES = [
@@ -47,8 +47,8 @@ def files_of_cases(files: dict[str, bytes], without: set[str]) -> dict[str, byte
 def run_exercise(host: Host, ranks: int, layered: bool) -> tuple[Result, dict[str, bytes]]:
     program = compile_c(host, SOURCES, "exercise")
     directory = work_directory(f"exercise-{host.name}-{ranks}-{'layer' if layered else 'plain'}")
-    skip = [] if layered else ["--skip", ",".join(SKIPPED[host.family])]
-    result = launch(host, ranks, [program, *skip, directory], layered)
+    skipped = SKIPPED_WITH_LAYER.get(host.family, {}) if layered else SKIPPED[host.family]
+    result = launch(host, ranks, [program, "--skip", ",".join(skipped), directory], layered)
     return result, tree(directory)
 
 

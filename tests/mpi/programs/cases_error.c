@@ -17,11 +17,15 @@ static void remember(MPI_File* file, int* code, ...) {
 }
 
 static void open_errors(Context* context) {
-  MPI_File file = MPI_FILE_NULL;
+  // What a failed open leaves in the handle is MPI_FILE_NULL: Fortran bindings rely on it.
+  MPI_File file = open_file(context, MPI_COMM_SELF, "other",
+                            MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE);
+  MPI_File other = file;
   int code = MPI_File_open(context->comm, path_of(context, "missing/data"),
                            MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
   CHECK_CLASS(context, code, MPI_ERR_NO_SUCH_FILE);
   CHECK(context, file == MPI_FILE_NULL);
+  close_file(context, &other);
   code = MPI_File_open(context->comm, path_of(context, "missing"), MPI_MODE_RDONLY, MPI_INFO_NULL,
                        &file);
   CHECK_CLASS(context, code, MPI_ERR_NO_SUCH_FILE);
@@ -125,7 +129,11 @@ static void default_handler(Context* context) {
   handler_calls = 0;
   MPI_File_open(context->comm, path_of(context, "missing"), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
   CHECK_EQUAL(context, handler_calls, 1);
-  CHECK(context, handler_file == MPI_FILE_NULL);
+#ifdef OMPI_MAJOR_VERSION
+  // Open MPI refuses MPI_File_call_errhandler on MPI_FILE_NULL, so the layer shows another file.
+  if (!context->layered)
+#endif
+    CHECK(context, handler_file == MPI_FILE_NULL);
   CHECK_CLASS(context, handler_code, MPI_ERR_NO_SUCH_FILE);
   if (context->rank == 0) {
     MPI_File_delete(path_of(context, "missing"), MPI_INFO_NULL);

@@ -62,10 +62,10 @@ program exercise
   call MPI_File_get_errhandler(file, handler, code)
   call check(handler == MPI_ERRORS_RETURN, 'error handler')
 
-  ! Each rank owns a band of columns of a matrix in Fortran order.
-  sizes = (/ rows + 2, columns * ranks /)
+  ! Each rank owns a band of rows of a matrix in Fortran order.
+  sizes = (/ rows * ranks, columns /)
   subsizes = (/ rows, columns /)
-  starts = (/ 1, columns * rank /)
+  starts = (/ rows * rank, 0 /)
   call MPI_Type_create_subarray(2, sizes, subsizes, starts, MPI_ORDER_FORTRAN, &
                                 MPI_DOUBLE_PRECISION, filetype, code)
   call MPI_Type_commit(filetype, code)
@@ -99,7 +99,7 @@ program exercise
   call check(back(1, 1) == -block(1, 1), 'write_at')
   call MPI_File_read_all(file, back, 0, MPI_DOUBLE_PRECISION, status, code)
   call MPI_Barrier(MPI_COMM_WORLD, code)
-  file_size = 4096 + 8 * sizes(1) * sizes(2)
+  file_size = 16 + 8 * sizes(1) * sizes(2)
   call MPI_File_set_size(file, file_size, code)
   call MPI_File_get_size(file, offset, code)
   call check(offset == file_size, 'size')

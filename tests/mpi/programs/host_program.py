@@ -50,9 +50,10 @@ def darray_view(comm: MPI.Comm, directory: str) -> None:
         comm.size, comm.rank, shape, kinds, arguments, (rows, columns)
     ).Commit()
     part = numpy.full(24, comm.rank, dtype="i")
-    with MPI.File.Open(comm, f"{directory}/darray", MPI.MODE_CREATE | MPI.MODE_WRONLY) as file:
-        file.Set_view(0, MPI.INT, filetype)
-        file.Write_all(part)
+    file = MPI.File.Open(comm, f"{directory}/darray", MPI.MODE_CREATE | MPI.MODE_WRONLY)
+    file.Set_view(0, MPI.INT, filetype)
+    file.Write_all(part)
+    file.Close()
     comm.Barrier()
     whole = numpy.fromfile(f"{directory}/darray", dtype="i").reshape(shape)
     for (i, j), owner in numpy.ndenumerate(whole):
@@ -63,10 +64,11 @@ def columns_of_array(comm: MPI.Comm, directory: str) -> None:
     """Memory with holes: every second column of an array."""
     array = numpy.arange(80, dtype="i").reshape(8, 10) + 100 * comm.rank
     columns = MPI.INT.Create_vector(8, 1, 10).Create_resized(0, 8).Commit()
-    with MPI.File.Open(comm, f"{directory}/columns", MPI.MODE_CREATE | MPI.MODE_RDWR) as file:
-        file.Write_at_all(comm.rank * 160, [array, 5, columns])
-        back = numpy.zeros_like(array)
-        file.Read_at(comm.rank * 160, [back, 5, columns])
+    file = MPI.File.Open(comm, f"{directory}/columns", MPI.MODE_CREATE | MPI.MODE_RDWR)
+    back = numpy.zeros_like(array)
+    for buffer, call in ((array, file.Write_at_all), (back, file.Read_at)):
+        call(comm.rank * 160, [buffer, 5, columns])
+    file.Close()
     assert (back[:, ::2] == array[:, ::2]).all() and not back[:, 1::2].any()
 
 
