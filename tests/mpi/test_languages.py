@@ -45,4 +45,3 @@ def test_mpi4py(host: Host, ranks: int, cell, library) -> None:
     cell(host.name, "python", ranks)
     program = [host.python, "-u", PROGRAMS / "host_program.py"]
     compare(host, ranks, program, f"python-{host.name}")
-

@@ -18,8 +18,7 @@ static void remember(MPI_File* file, int* code, ...) {
 
 static void open_errors(Context* context) {
   // What a failed open leaves in the handle is MPI_FILE_NULL: Fortran bindings rely on it.
-  MPI_File file = open_file(context, MPI_COMM_SELF, "other",
-                            MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE);
+  MPI_File file = open_file(context, MPI_COMM_SELF, "other", MPI_MODE_CREATE | MPI_MODE_WRONLY);
   MPI_File other = file;
   int code = MPI_File_open(context->comm, path_of(context, "missing/data"),
                            MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
@@ -77,8 +76,7 @@ static void argument_errors(Context* context) {
               MPI_ERR_ARG);
   CHECK_CLASS(context, MPI_File_read_at_all(file, -1, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
               MPI_ERR_ARG);
-  CHECK_CLASS(context, MPI_File_write(file, &value, -1, MPI_INT, MPI_STATUS_IGNORE),
-              MPI_ERR_COUNT);
+  CHECK_CLASS(context, MPI_File_write(file, &value, -1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
   CHECK_CLASS(context, MPI_File_write(file, &value, 1, MPI_DATATYPE_NULL, MPI_STATUS_IGNORE),
               MPI_ERR_TYPE);
   CHECK_CLASS(context, MPI_File_set_size(file, -1), MPI_ERR_ARG);
@@ -113,8 +111,8 @@ static void handlers(Context* context) {
 #else
   CHECK(context, MPI_File_f2c(MPI_File_c2f(file)) == file);
 #endif
-  CHECK_OK(context, MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT,
-                                          MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   CHECK_EQUAL(context, handler_calls, 2);
   close_file(context, &file);
   MPI_Errhandler_free(&handler);
@@ -153,22 +151,19 @@ static void error_on_one_rank(Context* context) {
   MPI_File file = open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
   int value = 900 + context->rank, seen = -1;
   int last = context->rank == context->size - 1;
-  int code = MPI_File_write_at(file, last ? -4 : 4 * context->rank, &value, 1, MPI_INT,
-                               MPI_STATUS_IGNORE);
+  int code =
+      MPI_File_write_at(file, last ? -4 : 4 * context->rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
   CHECK_CLASS(context, code, last ? MPI_ERR_ARG : MPI_SUCCESS);
-  CHECK_OK(context, MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT,
-                                          MPI_STATUS_IGNORE));
-  CHECK_OK(context, MPI_File_read_at_all(file, 4 * context->rank, &seen, 1, MPI_INT,
-                                         MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           MPI_File_read_at_all(file, 4 * context->rank, &seen, 1, MPI_INT, MPI_STATUS_IGNORE));
   CHECK_EQUAL(context, seen, value);
   close_file(context, &file);
 }
 
-const Case error_cases[] = {{"error_open", open_errors},
-                            {"error_message", message_names_the_file},
-                            {"error_access", access_errors},
-                            {"error_argument", argument_errors},
-                            {"error_handlers", handlers},
-                            {"error_default_handler", default_handler},
-                            {"error_one_rank", error_on_one_rank},
-                            {NULL, NULL}};
+const Case error_cases[] = {
+    {"error_open", open_errors},           {"error_message", message_names_the_file},
+    {"error_access", access_errors},       {"error_argument", argument_errors},
+    {"error_handlers", handlers},          {"error_default_handler", default_handler},
+    {"error_one_rank", error_on_one_rank}, {NULL, NULL}};

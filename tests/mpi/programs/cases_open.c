@@ -26,11 +26,11 @@ static void modes(Context* context) {
 }
 
 static void create_exclusive(Context* context) {
-  MPI_File file = open_file(context, context->comm, "data",
-                            MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_WRONLY);
+  MPI_File file =
+      open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_WRONLY);
   int value = context->rank;
-  CHECK_OK(context, MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT,
-                                          MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   close_file(context, &file);
   int code = MPI_File_open(context->comm, path_of(context, "data"),
                            MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
@@ -45,8 +45,8 @@ static void append(Context* context) {
   CHECK_OK(context, MPI_File_get_position(file, &position));
   CHECK_EQUAL(context, position, 100);
   char byte = 'b';
-  CHECK_OK(context, MPI_File_write_at(file, 100 + context->rank, &byte, 1, MPI_CHAR,
-                                      MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           MPI_File_write_at(file, 100 + context->rank, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE));
   close_file(context, &file);
 }
 
@@ -115,8 +115,8 @@ static void subcommunicators(Context* context) {
   int rank, size;
   MPI_Comm_rank(half, &rank);
   MPI_Comm_size(half, &size);
-  MPI_File file = open_file(context, half, context->rank % 2 ? "odd" : "even",
-                            MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file =
+      open_file(context, half, context->rank % 2 ? "odd" : "even", MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_Comm_free(&half);  // the file must not need it any more
   MPI_Datatype filetype;
   MPI_Type_vector(10, 1, size, MPI_INT, &filetype);
@@ -135,8 +135,8 @@ static void subcommunicators(Context* context) {
 static void many_opens(Context* context) {
   for (int i = 0; i < 12; i++) {
     MPI_File file = open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
-    CHECK_OK(context, MPI_File_write_at_all(file, 4 * context->rank, &i, 1, MPI_INT,
-                                            MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             MPI_File_write_at_all(file, 4 * context->rank, &i, 1, MPI_INT, MPI_STATUS_IGNORE));
     close_file(context, &file);
   }
   MPI_File files[12];

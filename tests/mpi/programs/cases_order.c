@@ -7,8 +7,9 @@
 
 #include "exercise.h"
 
-// Every rank has a large message under way to its neighbour when the even ranks enter write_all; the
-// odd ones receive first. It ends only if a rank waiting inside write_all lets messages progress.
+// Every rank has a large message under way to its neighbour when the even ranks enter write_all;
+// the odd ones receive first. It ends only if a rank waiting inside write_all lets messages
+// progress.
 static void pending_send(Context* context) {
   enum { length = 1 << 22 };
   if (context->size < 2) return;
@@ -39,8 +40,7 @@ static void late_ranks(Context* context) {
     if (round % context->size == context->rank) usleep(30000);
     fill_pattern(bytes, sizeof bytes, context->rank, round);
     MPI_Offset offset = 100 * (round * context->size + context->rank);
-    CHECK_OK(context,
-             MPI_File_write_at_all(file, offset, bytes, 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK_OK(context, MPI_File_write_at_all(file, offset, bytes, 100, MPI_BYTE, MPI_STATUS_IGNORE));
     CHECK_OK(context, MPI_File_read_at_all(file, offset, back, 100, MPI_BYTE, MPI_STATUS_IGNORE));
     CHECK(context, memcmp(bytes, back, 100) == 0);
   }

@@ -39,8 +39,7 @@ static void seek_in_view(Context* context) {
 }
 
 static void view_is_returned(Context* context) {
-  MPI_File file =
-      open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_Datatype contiguous, etype, filetype, types[2];
   MPI_Type_contiguous(2, MPI_INT, &contiguous);
   MPI_Type_create_resized(contiguous, 0, 12, &etype);
@@ -53,8 +52,7 @@ static void view_is_returned(Context* context) {
   MPI_Type_free(&filetype);
   MPI_Offset displacement = -1;
   char representation[MPI_MAX_DATAREP_STRING + 1] = "";
-  CHECK_OK(context,
-           MPI_File_get_view(file, &displacement, &types[0], &types[1], representation));
+  CHECK_OK(context, MPI_File_get_view(file, &displacement, &types[0], &types[1], representation));
   CHECK_EQUAL(context, displacement, 36);
   CHECK(context, strcmp(representation, "native") == 0);
   const MPI_Aint extents[] = {12, 120};
@@ -71,8 +69,7 @@ static void view_is_returned(Context* context) {
     MPI_Type_free(&types[i]);
   }
   CHECK_OK(context, MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
-  CHECK_OK(context,
-           MPI_File_get_view(file, &displacement, &types[0], &types[1], representation));
+  CHECK_OK(context, MPI_File_get_view(file, &displacement, &types[0], &types[1], representation));
   CHECK(context, types[0] == MPI_INT && types[1] == MPI_INT);
   close_file(context, &file);
 }
@@ -107,8 +104,8 @@ static void sync_makes_visible(Context* context) {
   MPI_File file = open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
   int value = 500 + context->rank, seen = -1;
   int neighbour = (context->rank + 1) % context->size;
-  CHECK_OK(context, MPI_File_write_at(file, 4 * context->rank, &value, 1, MPI_INT,
-                                      MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           MPI_File_write_at(file, 4 * context->rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   CHECK_OK(context, MPI_File_sync(file));
   MPI_Barrier(context->comm);
   CHECK_OK(context, MPI_File_sync(file));
@@ -147,10 +144,18 @@ static void short_reads(Context* context, Method method) {
   close_file(context, &file);
 }
 
-static void short_plain(Context* context) { short_reads(context, PLAIN); }
-static void short_at(Context* context) { short_reads(context, AT); }
-static void short_all(Context* context) { short_reads(context, ALL); }
-static void short_at_all(Context* context) { short_reads(context, AT_ALL); }
+static void short_plain(Context* context) {
+  short_reads(context, PLAIN);
+}
+static void short_at(Context* context) {
+  short_reads(context, AT);
+}
+static void short_all(Context* context) {
+  short_reads(context, ALL);
+}
+static void short_at_all(Context* context) {
+  short_reads(context, AT_ALL);
+}
 
 // Through a view with holes, into memory with holes: whole pieces, then a part of one.
 static void short_strided(Context* context) {
@@ -181,13 +186,9 @@ static void short_strided(Context* context) {
   close_file(context, &file);
 }
 
-const Case position_cases[] = {{"position_seek", seek_in_view},
-                               {"position_get_view", view_is_returned},
-                               {"position_sizes", sizes},
-                               {"position_sync", sync_makes_visible},
-                               {"short_plain", short_plain},
-                               {"short_at", short_at},
-                               {"short_all", short_all},
-                               {"short_at_all", short_at_all},
-                               {"short_strided", short_strided},
-                               {NULL, NULL}};
+const Case position_cases[] = {
+    {"position_seek", seek_in_view},  {"position_get_view", view_is_returned},
+    {"position_sizes", sizes},        {"position_sync", sync_makes_visible},
+    {"short_plain", short_plain},     {"short_at", short_at},
+    {"short_all", short_all},         {"short_at_all", short_at_all},
+    {"short_strided", short_strided}, {NULL, NULL}};

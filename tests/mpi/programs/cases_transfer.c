@@ -10,9 +10,15 @@ typedef struct {
   Layout (*build)(void);
 } Memory;
 
-static Layout bytes(void) { return layout_basic(MPI_BYTE, 1); }
-static Layout integers(void) { return layout_contiguous(3, layout_basic(MPI_INT, 4)); }
-static Layout holed(void) { return layout_vector(4, 3, 5, layout_basic(MPI_SHORT, 2)); }
+static Layout bytes(void) {
+  return layout_basic(MPI_BYTE, 1);
+}
+static Layout integers(void) {
+  return layout_contiguous(3, layout_basic(MPI_INT, 4));
+}
+static Layout holed(void) {
+  return layout_vector(4, 3, 5, layout_basic(MPI_SHORT, 2));
+}
 static Layout backwards(void) {
   const int64_t displacements[] = {40, 20, 0, -24};
   return layout_resized(layout_hindexed_block(4, 9, displacements, bytes()), -24, 80);
@@ -29,13 +35,15 @@ static Layout block_of_cube(void) {
   return layout_subarray(3, sizes, subsizes, starts, MPI_ORDER_C, bytes());
 }
 
-static const Memory memories[] = {{"bytes", bytes},         {"integers", integers},
-                                  {"holed", holed},         {"backwards", backwards},
-                                  {"mixed", mixed},         {"block", block_of_cube}};
+static const Memory memories[] = {{"bytes", bytes}, {"integers", integers},
+                                  {"holed", holed}, {"backwards", backwards},
+                                  {"mixed", mixed}, {"block", block_of_cube}};
 enum { memory_count = sizeof memories / sizeof *memories };
 
 // Every rank moves a different number of elements, rank 1 none at all.
-static int count_of(int rank) { return rank == 1 ? 0 : 5 + 2 * rank; }
+static int count_of(int rank) {
+  return rank == 1 ? 0 : 5 + 2 * rank;
+}
 
 static void one_call(Context* context, MPI_File file, int writing, const Memory* kind,
                      Method method, int large) {
@@ -53,7 +61,8 @@ static void one_call(Context* context, MPI_File file, int writing, const Memory*
   }
   if (writing) memcpy(memory, wanted, span);
   MPI_Offset offset = 20000 * context->rank + 7;
-  if (method == PLAIN || method == ALL) CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
+  if (method == PLAIN || method == ALL)
+    CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
   MPI_Status status;
   CHECK_OK(context, transfer(file, writing, method, large, offset, memory - begin, count,
                              layout.type, &status));
@@ -66,8 +75,8 @@ static void one_call(Context* context, MPI_File file, int writing, const Memory*
   CHECK_OK(context, MPI_File_get_position(file, &position));
   CHECK_EQUAL(context, position, method == PLAIN || method == ALL ? offset + data : 0);
   if (memcmp(memory, wanted, span + 1) != 0) {
-    fail(context, __FILE__, __LINE__, "%s %s into %s: memory differs",
-         writing ? "write" : "read", method_name(method), kind->name);
+    fail(context, __FILE__, __LINE__, "%s %s into %s: memory differs", writing ? "write" : "read",
+         method_name(method), kind->name);
   }
   CHECK_OK(context, MPI_File_seek(file, 0, MPI_SEEK_SET));
   free(wanted);
@@ -81,8 +90,7 @@ static void all_calls(Context* context, Method method) {
       char name[32] = "data";
       strcat(strcat(name, "."), memories[kind].name);
       if (large) strcat(name, ".large");
-      MPI_File file =
-          open_file(context, context->comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR);
+      MPI_File file = open_file(context, context->comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR);
       one_call(context, file, 1, &memories[kind], method, large);
       one_call(context, file, 0, &memories[kind], method, large);
       close_file(context, &file);
@@ -90,10 +98,18 @@ static void all_calls(Context* context, Method method) {
   }
 }
 
-static void plain(Context* context) { all_calls(context, PLAIN); }
-static void at(Context* context) { all_calls(context, AT); }
-static void all(Context* context) { all_calls(context, ALL); }
-static void at_all(Context* context) { all_calls(context, AT_ALL); }
+static void plain(Context* context) {
+  all_calls(context, PLAIN);
+}
+static void at(Context* context) {
+  all_calls(context, AT);
+}
+static void all(Context* context) {
+  all_calls(context, ALL);
+}
+static void at_all(Context* context) {
+  all_calls(context, AT_ALL);
+}
 
 // Absolute addresses from MPI_BOTTOM: two arrays and a number as one element.
 static void from_bottom(Context* context) {
@@ -141,8 +157,8 @@ static void nothing(Context* context) {
     for (int writing = 0; writing < 2; writing++) {
       MPI_Status status;
       int count = -1, dummy = 0;
-      CHECK_OK(context, transfer(file, writing, (Method)method, writing, 0, NULL, 0, MPI_INT,
-                                 &status));
+      CHECK_OK(context,
+               transfer(file, writing, (Method)method, writing, 0, NULL, 0, MPI_INT, &status));
       MPI_Get_count(&status, MPI_INT, &count);
       CHECK_EQUAL(context, count, 0);
       CHECK_OK(context, transfer(file, writing, (Method)method, 0, 0, &dummy, 3, empty, &status));

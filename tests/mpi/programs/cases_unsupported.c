@@ -107,8 +107,7 @@ static void representations(Context* context) {
   MPI_Aint extent = 0;
   CHECK_OK(context, MPI_File_get_type_extent(file, MPI_DOUBLE, &extent));
   CHECK_EQUAL(context, extent, 8);
-  CHECK_CLASS(context,
-              MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "no such one", MPI_INFO_NULL),
+  CHECK_CLASS(context, MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "no such one", MPI_INFO_NULL),
               MPI_ERR_UNSUPPORTED_DATAREP);
   if (context->layered) {
     CHECK_CLASS(context, MPI_File_set_view(file, 8, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL),
@@ -117,9 +116,7 @@ static void representations(Context* context) {
   check_unharmed(context, &file, bytes);
 }
 
-const Case unsupported_cases[] = {{"unsupported_nonblocking", nonblocking},
-                                  {"unsupported_shared_pointer", shared_pointer},
-                                  {"unsupported_split", split_collectives},
-                                  {"unsupported_atomicity", atomicity},
-                                  {"unsupported_representation", representations},
-                                  {NULL, NULL}};
+const Case unsupported_cases[] = {
+    {"unsupported_nonblocking", nonblocking},        {"unsupported_shared_pointer", shared_pointer},
+    {"unsupported_split", split_collectives},        {"unsupported_atomicity", atomicity},
+    {"unsupported_representation", representations}, {NULL, NULL}};

@@ -21,7 +21,9 @@ static View interleave(Layout etype, Layout filetype, int rank, int size) {
   return (View){etype, layout_resized(filetype, 0, extent * size), 24 + rank * extent};
 }
 
-static Layout four_bytes(void) { return layout_basic(MPI_INT, 4); }
+static Layout four_bytes(void) {
+  return layout_basic(MPI_INT, 4);
+}
 
 static View contiguous(int rank, int size) {
   Layout etype = four_bytes();
@@ -130,7 +132,9 @@ static View subarray_2d(int rank, int size, int order) {
   return (View){etype, layout_subarray(2, sizes, subsizes, starts, order, etype), 0};
 }
 
-static View subarray_2d_c(int rank, int size) { return subarray_2d(rank, size, MPI_ORDER_C); }
+static View subarray_2d_c(int rank, int size) {
+  return subarray_2d(rank, size, MPI_ORDER_C);
+}
 static View subarray_2d_fortran(int rank, int size) {
   return subarray_2d(rank, size, MPI_ORDER_FORTRAN);
 }
@@ -144,7 +148,9 @@ static View subarray_3d(int rank, int size, int order) {
   return (View){etype, layout_subarray(3, sizes, subsizes, starts, order, etype), 100};
 }
 
-static View subarray_3d_c(int rank, int size) { return subarray_3d(rank, size, MPI_ORDER_C); }
+static View subarray_3d_c(int rank, int size) {
+  return subarray_3d(rank, size, MPI_ORDER_C);
+}
 static View subarray_3d_fortran(int rank, int size) {
   return subarray_3d(rank, size, MPI_ORDER_FORTRAN);
 }
@@ -268,7 +274,9 @@ static void check_image(Context* context, View (*build)(int, int), size_t filled
     fail(context, __FILE__, __LINE__, "%zu bytes of the file are wrong, the first at %zu", wrong,
          first_wrong);
   }
-  if (filled == bytes) note(context, "%zu bytes, checksum %016llx", got, content ? (unsigned long long)checksum(content, got) : 0ull);
+  if (filled == bytes)
+    note(context, "%zu bytes, checksum %016llx", got,
+         content ? (unsigned long long)checksum(content, got) : 0ull);
   free(content);
   free(image);
 }
@@ -281,8 +289,8 @@ static void run_view_filled(Context* context, View (*build)(int, int), double fi
   if (context->rank == 0) fill_file(context, "data", filled, 0xEE);
   MPI_Barrier(context->comm);
   for (int writing = 1; writing >= 0; writing--) {
-    MPI_File file = open_file(context, context->comm, "data",
-                              writing ? MPI_MODE_RDWR : MPI_MODE_RDONLY);
+    MPI_File file =
+        open_file(context, context->comm, "data", writing ? MPI_MODE_RDWR : MPI_MODE_RDONLY);
     CHECK_OK(context, MPI_File_set_view(file, view.displacement, view.etype.type,
                                         view.filetype.type, "native", MPI_INFO_NULL));
     move_parts(context, file, &view, writing);
@@ -306,8 +314,10 @@ static void run_holes_past_end(Context* context) {
   run_view_filled(context, subarray_3d_c, 0.3);
 }
 
-#define VIEW_CASE(build) \
-  static void run_##build(Context* context) { run_view(context, build); }
+#define VIEW_CASE(build)                      \
+  static void run_##build(Context* context) { \
+    run_view(context, build);                 \
+  }
 VIEW_CASE(contiguous)
 VIEW_CASE(vector)
 VIEW_CASE(hvector)

@@ -9,8 +9,8 @@ enum { log_capacity = 1 << 16 };
 
 static void append(Context* context, const char* format, va_list arguments) {
   if (context->log_used + 600 > log_capacity) return;
-  context->log_used += (size_t)snprintf(context->log + context->log_used, 100, "  rank %d: ",
-                                        context->rank);
+  context->log_used +=
+      (size_t)snprintf(context->log + context->log_used, 100, "  rank %d: ", context->rank);
   int length = vsnprintf(context->log + context->log_used, 480, format, arguments);
   context->log_used += length < 480 ? (size_t)length : 479;
   context->log[context->log_used++] = '\n';

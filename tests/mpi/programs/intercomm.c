@@ -1,4 +1,5 @@
-// A file cannot be opened over an intercommunicator: an error, and life goes on.  intercomm DIRECTORY
+// A file cannot be opened over an intercommunicator: an error, and life goes on.  intercomm
+// DIRECTORY
 #include <stdio.h>
 
 #include "harness.h"

@@ -149,8 +149,7 @@ Layout layout_hindexed(int count, const int* blocklengths, const int64_t* displa
   return map_blocks(type, count, 0, blocklengths, displacements, old);
 }
 
-Layout layout_hindexed_block(int count, int blocklength, const int64_t* displacements,
-                             Layout old) {
+Layout layout_hindexed_block(int count, int blocklength, const int64_t* displacements, Layout old) {
   MPI_Datatype type;
   MPI_Type_create_hindexed_block(count, blocklength, (const MPI_Aint*)displacements, old.type,
                                  &type);

@@ -40,7 +40,8 @@ void layouts_release(void);
 
 /// Where byte `position` of the data lies when the type is repeated at its extent from `origin`.
 int64_t layout_place(const Layout* layout, int64_t origin, int64_t position);
-/// Past the last byte that `bytes` bytes of data touch, and before the first (0 when there are none).
+/// Past the last byte that `bytes` bytes of data touch, and before the first (0 when there are
+/// none).
 int64_t layout_end(const Layout* layout, int64_t origin, int64_t bytes);
 int64_t layout_begin(const Layout* layout, int64_t origin, int64_t bytes);
 /// Copies bytes [position, position + bytes) of the view's data between a file's image, `origin`

@@ -19,7 +19,9 @@ static uint64_t draw(void) {
   return z ^ (z >> 31);
 }
 
-static int between(int low, int high) { return low + (int)(draw() % (uint64_t)(high - low + 1)); }
+static int between(int low, int high) {
+  return low + (int)(draw() % (uint64_t)(high - low + 1));
+}
 
 // Room for the type's bytes and perhaps more, from 0: instances in a row do not overlap.
 static Layout with_room(Layout old) {
@@ -139,12 +141,14 @@ static void draw_parts(Part* parts, int size) {
     part->memory = between(0, 2) ? random_type(part->element, 1) : part->element;
     int64_t instances = 1 + (int64_t)(3 * part->filetype.bytes / part->memory.bytes);
     part->count = between(0, 4) ? between(1, (int)(instances > 400 ? 400 : instances)) : 0;
-    part->position =
-        (int64_t)part->element.bytes * between(0, (int)(part->filetype.bytes / part->element.bytes));
+    part->position = (int64_t)part->element.bytes *
+                     between(0, (int)(part->filetype.bytes / part->element.bytes));
   }
 }
 
-static int64_t data_bytes(const Part* part) { return part->count * (int64_t)part->memory.bytes; }
+static int64_t data_bytes(const Part* part) {
+  return part->count * (int64_t)part->memory.bytes;
+}
 
 static void call(Context* context, const Part* part, MPI_File file, int writing, Method method,
                  int large) {
@@ -181,7 +185,8 @@ static size_t end_of_file(const Part* parts, int size, size_t filled) {
   for (int rank = 0; rank < size; rank++) {
     const Part* part = &parts[rank];
     for (int64_t i = 0; i < data_bytes(part); i++) {
-      size_t end = (size_t)layout_place(&part->filetype, part->displacement, part->position + i) + 1;
+      size_t end =
+          (size_t)layout_place(&part->filetype, part->displacement, part->position + i) + 1;
       if (end > bytes) bytes = end;
     }
   }

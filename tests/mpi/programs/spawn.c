@@ -19,8 +19,7 @@ static int write_together(MPI_Comm merged, const char* path) {
   MPI_Comm_rank(merged, &rank);
   MPI_Comm_size(merged, &size);
   MPI_File file;
-  int code =
-      MPI_File_open(merged, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  int code = MPI_File_open(merged, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   if (code != MPI_SUCCESS) return report(0, "open over the merged communicator");
   wrong += report(!carried(file), "a file shared with children is left to the library");
   int values[10], back[10], next = (rank + 1) % size;

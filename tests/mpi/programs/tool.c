@@ -61,7 +61,7 @@ int open64(const char* path, int flags, ...) {
 
 ssize_t pwrite64(int descriptor, const void* buffer, size_t bytes, off64_t offset) {
   static ssize_t (*next)(int, const void*, size_t, off64_t);
-  if (!next) next = (ssize_t(*)(int, const void*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
+  if (!next) next = (ssize_t (*)(int, const void*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
   ssize_t written = next(descriptor, buffer, bytes, offset);
   if (written > 0) __atomic_fetch_add(&posix_bytes, written, __ATOMIC_RELAXED);
   return written;

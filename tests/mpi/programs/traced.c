@@ -1,4 +1,5 @@
-// What tool.c counts: three opens, six collective writes and reads of small pieces.  traced DIRECTORY
+// What tool.c counts: three opens, six collective writes and reads of small pieces.  traced
+// DIRECTORY
 #include <stdio.h>
 
 #include "harness.h"
@@ -17,8 +18,8 @@ int main(int argc, char** argv) {
     for (int j = 0; j < 2; j++) {
       int value = 100 * rank + 10 * i + j, back = -1;
       MPI_Offset offset = 4 * (2 * rank + j);
-      wrong += MPI_File_write_at_all(file, offset, &value, 1, MPI_INT, MPI_STATUS_IGNORE) !=
-               MPI_SUCCESS;
+      wrong +=
+          MPI_File_write_at_all(file, offset, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS;
       wrong +=
           MPI_File_read_at_all(file, offset, &back, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS;
       wrong += back != value;

@@ -1,5 +1,5 @@
-// Preloaded under MPICH, which spins while it waits and has no setting against it: a look for messages
-// that finds none gives up the core, so that more ranks than cores get on.
+// Preloaded under MPICH, which spins while it waits and has no setting against it: a look for
+// messages that finds none gives up the core, so that more ranks than cores get on.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
