@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from hosts import LANGUAGES, all_hosts, headrace_library, host_named  # noqa: E402
+from hosts import LANGUAGES, all_hosts, headrace_library, host_named
 
 IN_CI = os.environ.get("CI") == "true"
 RANKS = (1, 2, 3, 4, 7)
@@ -115,7 +115,7 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """In CI a cell that no test filled is a failure, unless only part of the tests was asked for."""
+    """In CI a cell that no test filled is a failure, unless part of the tests was asked for."""
     cells = session.config.stash[CELLS]
     if not IN_CI or not cells or session.config.option.keyword:
         return

@@ -1,4 +1,4 @@
-"""What users and machines do wrong, met as an unprivileged user: class, text, exit, nothing left."""
+"""What users and machines do wrong, as an unprivileged user: class, text, exit, nothing left."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def written(lines: list[str]) -> list[tuple[str, int, str]]:
 
 
 def check_counts(lines: list[str], path: Path, bytes_per_rank: int) -> None:
-    """A rank that reports all its bytes has them all in the file; one that does not has an error."""
+    """A rank that reports all its bytes has them in the file; one that does not has an error."""
     content = path.read_bytes() if path.exists() else b""
     ranks = len(lines)
     for rank, (error_class, count, _) in enumerate(written(lines)):

@@ -1,4 +1,4 @@
-"""Which processes share a file: children, intercommunicators, files left open; and the off switch."""
+"""Which processes share a file: children, intercommunicators, files left open. The off switch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another PMPI and preload tool (programs/tool.c, built as Darshan is) before and after the layer."""
+"""Another PMPI and preload tool (programs/tool.c, as Darshan is one) before and after the layer."""
 
 from __future__ import annotations
 

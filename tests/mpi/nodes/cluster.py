@@ -2,8 +2,8 @@
 
 A node is a set of namespaces (network, UTS, IPC, mount, PID) with a host name, a boot id, /dev/shm
 and /tmp of its own, and a network card on a switch that reaches nothing else. The file system is
-the machine's, so it is shared by all nodes, as a cluster's is. The switch's own namespaces are where
-launchers are started.
+the machine's, so it is shared by all nodes, as a cluster's is. Launchers are started in the switch's
+own namespaces.
 
     with Cluster(2) as cluster:
         cluster.login_command(["mpiexec", ...])    # a command line that runs it on the switch
@@ -11,6 +11,7 @@ launchers are started.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -88,10 +89,8 @@ class Cluster:
 
     @staticmethod
     def _kill(pid: int) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
     def _write_hosts(self) -> None:
         lines = ["127.0.0.1 localhost", f"{NETWORK}.1 login"]
@@ -135,9 +134,9 @@ class Cluster:
         for line in (
             [*switch, *f"ip link add {port} type veth peer name eth0 netns {pid}".split()],
             [*switch, *f"ip link set {port} master switch0 up".split()],
-            [*inside, *"ip link set lo up".split()],
+            [*inside, *["ip", "link", "set", "lo", "up"]],
             [*inside, *f"ip addr add {NETWORK}.{10 + number}/24 dev eth0".split()],
-            [*inside, *"ip link set eth0 up".split()],
+            [*inside, *["ip", "link", "set", "eth0", "up"]],
         ):
             subprocess.run(line, check=True, capture_output=True, timeout=20)
 
