@@ -13,8 +13,8 @@ from headrace.bench.runner import fair_settings
 from headrace.bench.statistics import Interval, rounds_needed
 
 METHOD = (
-    "MiB/s: medians of alternating runs; ratio: Headrace to this way; [low, high]: "
-    "order-statistic interval of the median of the ratios of paired runs"
+    "MiB/s: medians of alternating runs; spread: lowest-highest; ratio: Headrace to this way; "
+    "[low, high]: order-statistic interval of the median of the ratios of paired runs"
 )
 
 
@@ -63,10 +63,11 @@ def speed_table(comparison: Comparison) -> Table:
         title_style="bold",
         box=box.SIMPLE,
         pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
     for name in ("access", "way"):
         table.add_column(name, no_wrap=True)
-    for name in ("MiB/s", "lowest", "highest", "ratio", "interval"):
+    for name in ("MiB/s", "spread", "ratio", "interval"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Headrace is", no_wrap=True)
     cells = {(cell.access, cell.other.key): cell for cell in comparison.cells()}
@@ -74,7 +75,8 @@ def speed_table(comparison: Comparison) -> Table:
         for way in comparison.ways:
             values = comparison.bandwidths(way.key, access)
             median = comparison.spread(way.key, access).median
-            row = [access, way.label, f"{median:.0f}", f"{min(values):.0f}", f"{max(values):.0f}"]
+            spread = f"{min(values):.0f}-{max(values):.0f}"
+            row = [access, way.label, f"{median:.0f}", spread]
             cell = cells.get((access, way.key))
             table.add_row(*row, *(_ratio_columns(cell) if cell else ("", "", "")))
     return table
