@@ -2,8 +2,8 @@
 
 A node is a set of namespaces (network, UTS, IPC, mount, PID) with a host name, a boot id, /dev/shm
 and /tmp of its own, and a network card on a switch that reaches nothing else. The file system is
-the machine's, so it is shared by all nodes, as a cluster's is. Launchers are started in the switch's
-own namespaces.
+the machine's, so it is shared by all nodes, as a cluster's is. Launchers are started in the
+namespaces of the switch.
 
     with Cluster(2) as cluster:
         cluster.login_command(["mpiexec", ...])    # a command line that runs it on the switch

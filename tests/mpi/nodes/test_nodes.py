@@ -7,10 +7,11 @@ import os
 import pytest
 from conftest import absent
 from hosts import Host, host_named
-from nodes.cluster import Cluster
 from running import FOREIGN, compile_c, launch, preload, run, tree, work_directory
 from test_exercise import SOURCES, failed_cases
 from test_random import SOURCES as RANDOM_SOURCES
+
+from .cluster import Cluster
 
 RANKS_PER_NODE = 2
 # Case names of which each forms part of the engine's work between nodes.
