@@ -3,6 +3,7 @@
 
 #include "engine/agreement.h"
 #include "engine/open_file.h"
+#include "view/wide.h"
 
 // Views, pointers and transfers of an open file.
 
@@ -12,6 +13,21 @@ namespace {
 /// Etypes of size 0 move nothing; any unit will do.
 ByteCount unit_of(const View& view) {
   return std::max<ByteCount>(1, view.etype->size());
+}
+
+constexpr const char* kTooFar =
+    "the offset is too large (its place in the file does not fit in 62 bits), use a smaller one";
+
+/// Whether all offsets of `bytes` bytes of data from `position`, in etypes, fit in 62 bits.
+bool fits(const View& view, std::int64_t position, ByteCount bytes) {
+  using view::Wide;
+  const view::Type& type = *view.filetype;
+  if (type.size() == 0) return true;
+  const Wide end = static_cast<Wide>(position) * unit_of(view) + bytes;
+  const Wide tiles = end / type.size() + 1;
+  const Wide extent = type.extent() < 0 ? -static_cast<Wide>(type.extent()) : type.extent();
+  return end <= view::kLargest &&
+         view.displacement + tiles * extent + type.true_upper_bound() <= view::kLargest;
 }
 
 Error check_view(const View& view) {
@@ -57,12 +73,17 @@ Error OpenFile::seek(std::int64_t offset, Whence whence) {
     if (!end) return end.error();
     base = end.value();
   }
-  if (base + offset < 0) {
+  std::int64_t target = 0;
+  if (__builtin_add_overflow(base, offset, &target)) {
+    return {ErrorClass::argument, 0,
+            "cannot seek that far in '" + path_ + "' (the position does not fit in 63 bits)"};
+  }
+  if (target < 0) {
     return {ErrorClass::argument, 0,
             "cannot seek before the beginning of the view of '" + path_ + "', use a larger offset"};
   }
   const std::lock_guard lock(mutex_);
-  position_ = base + offset;
+  position_ = target;
   return {};
 }
 
@@ -87,6 +108,7 @@ Result<FileOffset> OpenFile::byte_offset(std::int64_t offset) const {
   const View& view = *view_;
   if (offset < 0) return Error{ErrorClass::argument, 0, "the offset is negative, use 0 or more"};
   if (view.filetype->size() == 0) return view.displacement;
+  if (!fits(view, offset, 1)) return Error{ErrorClass::argument, 0, kTooFar};
   return view::offset_of(*view.filetype, view.displacement, offset * unit_of(view));
 }
 
@@ -119,6 +141,9 @@ Error OpenFile::check(const TransferCall& call) const {
   if (bytes % unit_of(*view_) != 0) {
     return {ErrorClass::argument, 0,
             "the data does not consist of whole etypes of the view, change the count or the view"};
+  }
+  if (!fits(*view_, call.offset ? *call.offset : position(), bytes)) {
+    return {ErrorClass::argument, 0, kTooFar};
   }
   return {};
 }
