@@ -1,0 +1,179 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <limits>
+#include <thread>
+
+#include "sim/runner.h"
+#include "sim/watchdog.h"
+
+// What the random scenarios do not reach.
+
+namespace headrace::sim {
+namespace {
+
+constexpr engine::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
+
+std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
+                                   storage::FileSystem& files, const std::string& path,
+                                   const engine::Hints& hints = {}) {
+  auto file = engine::File::open(team, files, path, kReadWriteCreate, hints);
+  EXPECT_TRUE(file) << file.error().message;
+  return std::move(file.value());
+}
+
+engine::TransferCall call(Direction direction, bool collective, std::int64_t offset, Bytes& data) {
+  return {direction, collective, offset, data.data(), std::ssize(data), view::make_basic(1)};
+}
+
+TEST(Edges, RefusesWhatDoesNotFitIntoAnOffset) {
+  Disk disk(0);
+  run_ranks({"a"}, disk, [](int, const auto& team, storage::FileSystem& files) {
+    constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+    const auto file = open(team, files, "file");
+    const view::TypePtr number = view::make_basic(8);
+    EXPECT_FALSE(file->set_view({100, number, view::make_resized(number, 0, 80), "native"}));
+    EXPECT_FALSE(file->seek(kHuge, engine::Whence::set));
+    EXPECT_EQ(file->seek(1, engine::Whence::current).error_class, ErrorClass::argument);
+    EXPECT_EQ(file->position(), kHuge);
+    EXPECT_EQ(file->byte_offset(kHuge).error().error_class, ErrorClass::argument);
+    EXPECT_EQ(file->byte_offset(kHuge / 50).error().error_class, ErrorClass::argument);
+    EXPECT_EQ(file->byte_offset(1'000'000'000'000).value(), 80'000'000'000'100);
+    Bytes data(16);
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      for (const std::int64_t offset : {kHuge, kHuge / 8, kHuge / 50}) {
+        for (const bool collective : {false, true}) {
+          const engine::Outcome outcome = file->transfer(call(direction, collective, offset, data));
+          EXPECT_EQ(outcome.error.error_class, ErrorClass::argument);
+          EXPECT_EQ(outcome.bytes, 0);
+        }
+      }
+    }
+    EXPECT_FALSE(file->close());
+  });
+}
+
+TEST(Edges, RanksThatCallInOtherDirectionsAllReturn) {
+  const Watchdog watchdog("Edges.RanksThatCallInOtherDirections", kCaseLimit);
+  Disk disk(0);
+  disk.put("file", Bytes(300'000, 7));
+  run_ranks(std::vector<std::string>(5, "a"), disk,
+            [](int rank, const auto& team, storage::FileSystem& files) {
+              const auto file =
+                  open(team, files, "file",
+                       {{"headrace_write_path", "staged"}, {"headrace_read_path", "staged"}});
+              Bytes data(40'000, static_cast<std::uint8_t>(rank));
+              for (int turn = 0; turn < 20; ++turn) {
+                const bool writes = (rank + turn) % 2 == 0;
+                const engine::Outcome outcome = file->transfer(
+                    call(writes ? Direction::write : Direction::read, true, rank * 40'000, data));
+                EXPECT_EQ(outcome.bytes, 40'000);
+                EXPECT_FALSE(outcome.error);
+              }
+              EXPECT_FALSE(file->close());
+            });
+}
+
+/// One thread closes a file while another opens and uses files on the same communicator, and each
+/// rank does so at its own speed: a place that is free on one rank may still be used on another.
+TEST(Edges, FilesCloseWhileOthersOpen) {
+  const Watchdog watchdog("Edges.FilesCloseWhileOthersOpen", kCaseLimit);
+  constexpr int kRanks = 4;
+  for (int turn = 0; turn < 20; ++turn) {
+    Disk disk(turn % 4 == 0 ? 0 : 3);
+    const std::vector<std::string> nodes = turn % 2 == 0
+                                               ? std::vector<std::string>(kRanks, "a")
+                                               : std::vector<std::string>{"a", "a", "b", "b"};
+    run_ranks(nodes, disk, [](int rank, const auto& team, storage::FileSystem& files) {
+      const auto use = [&](const std::unique_ptr<engine::File>& file) {
+        Bytes data(3'000, static_cast<std::uint8_t>(rank));
+        for (int i = 0; i < 3; ++i) {
+          const auto outcome = file->transfer(call(Direction::write, true, rank * 3'000, data));
+          EXPECT_EQ(outcome.bytes, 3'000) << outcome.error.message;
+        }
+        EXPECT_FALSE(file->close());
+      };
+      const engine::Hints staged{{"headrace_write_path", "staged"}};
+      std::unique_ptr<engine::File> old = open(team, files, "old", staged);
+      std::thread closing([&] {
+        use(old);
+        old.reset();
+      });
+      for (int i = 0; i < 6; ++i) use(open(team, files, "new", staged));
+      closing.join();
+    });
+    const Bytes content = disk.content("old").value();
+    EXPECT_EQ(content, disk.content("new").value());
+    for (std::size_t i = 0; i < content.size(); ++i) ASSERT_EQ(content[i], i / 3'000);
+  }
+}
+
+/// Independent calls of several threads of a rank on one file, each on bytes of its own.
+TEST(Edges, ThreadsShareAFile) {
+  constexpr int kThreads = 4;
+  Disk disk(5);
+  run_ranks({"a", "a"}, disk, [](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(team, files, "file");
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        Bytes data(500, static_cast<std::uint8_t>(rank * kThreads + thread));
+        for (int i = 0; i < 20; ++i) {
+          const std::int64_t offset = ((i * 2 + rank) * kThreads + thread) * 500;
+          EXPECT_EQ(file->transfer(call(Direction::write, false, offset, data)).bytes, 500);
+          Bytes back(500);
+          EXPECT_EQ(file->transfer(call(Direction::read, false, offset, back)).bytes, 500);
+          EXPECT_EQ(back, data);
+          EXPECT_FALSE(file->sync());
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_FALSE(file->close());
+  });
+  EXPECT_EQ(disk.content("file")->size(), 20U * 2 * kThreads * 500);
+}
+
+/// All ranks of a call that only some take part in: those without data wait for nobody.
+TEST(Edges, ARankWithoutDataWaitsForNobody) {
+  const Watchdog watchdog("Edges.ARankWithoutDataWaitsForNobody", kCaseLimit);
+  Disk disk(0);
+  std::atomic<bool> may_go_on{false};
+  run_ranks({"a", "a"}, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(team, files, "file", {{"headrace_write_path", "staged"}});
+    Bytes data(rank == 0 ? 0 : 100, 1);
+    if (rank == 1) may_go_on.wait(false);
+    EXPECT_FALSE(file->transfer(call(Direction::write, true, 0, data)).error);
+    if (rank == 0) {
+      may_go_on = true;
+      may_go_on.notify_all();
+    }
+    EXPECT_FALSE(file->close());
+  });
+}
+
+TEST(Edges, FailedOpensLeaveNothing) {
+  const Watchdog watchdog("Edges.FailedOpensLeaveNothing", kCaseLimit);
+  Disk disk(0);
+  run_ranks({"a", "a", "b"}, disk, [](int, const auto& team, storage::FileSystem& files) {
+    for (int i = 0; i < 50; ++i) {
+      const auto missing = engine::File::open(team, files, "missing", {.read = true}, {});
+      ASSERT_FALSE(missing);
+      EXPECT_EQ(missing.error().error_class, ErrorClass::no_such_file);
+    }
+    engine::AccessMode exclusive = kReadWriteCreate;
+    exclusive.exclusive = true;
+    exclusive.delete_on_close = true;
+    const auto first = engine::File::open(team, files, "new", exclusive, {});
+    ASSERT_TRUE(first);
+    const auto second = engine::File::open(team, files, "new", exclusive, {});
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().error_class, ErrorClass::file_exists);
+    EXPECT_FALSE(first.value()->close());
+  });
+  EXPECT_FALSE(disk.content("new"));
+}
+
+}  // namespace
+}  // namespace headrace::sim
