@@ -76,7 +76,9 @@ Error OpenFile::seek(std::int64_t offset, Whence whence) {
   std::int64_t target = 0;
   if (__builtin_add_overflow(base, offset, &target)) {
     return {ErrorClass::argument, 0,
-            "cannot seek that far in '" + path_ + "' (the position does not fit in 63 bits)"};
+            "cannot seek that far in '" + path_ +
+                "' (the position does not fit in 63 bits), use a smaller "
+                "offset"};
   }
   if (target < 0) {
     return {ErrorClass::argument, 0,
