@@ -9,8 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import absent
 from hosts import Host
-from running import Result, compile_c, launch
+from running import Result, compile_c, run
 
 NOBODY = 65534
 # MPICH 4.0 loses what MPI_Add_error_string said of a code whose class is predefined.
@@ -37,9 +38,13 @@ def run_bad(host: Host, ranks: int, arguments: list, library: Path) -> tuple[Res
     copies = PLACE / "bin"
     copies.mkdir(exist_ok=True)
     ours = [Path(shutil.copy(path, copies)) for path in (program, library)]
-    line = [*DROP, "env", f"HOME={PLACE}", f"LD_PRELOAD={ours[1]}", ours[0], *arguments]
-    # the preload comes after the change of user, whose environment it must survive
-    result = launch(host, ranks, line, layered=True, objects=[], cwd=PLACE)
+    launcher = host.launch_line(ranks)
+    if run([*DROP, "test", "-x", shutil.which(launcher[0])]).code != 0:
+        absent(f"the unprivileged user may not run {launcher[0]}")
+    # all of it as that user: Open MPI's ranks and daemon must be of one user
+    user = [*DROP, "env", f"HOME={PLACE}", f"TMPDIR={PLACE}"]
+    line = [*user, *launcher, "env", f"LD_PRELOAD={ours[1]}", "HEADRACE_QUIET=1", ours[0]]
+    result = run([*line, *arguments], host.environment, timeout=60, cwd=PLACE)
     assert result.code == 0, result.explain()
     assert not result.litter, result.litter
     return result, sorted(line for line in result.out.splitlines() if line.startswith("rank "))
