@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "base/settings.h"
+#include "record/summary.h"
 #include "sim/runner.h"
 #include "sim/watchdog.h"
 
@@ -22,6 +24,10 @@ TEST(Engine, DoesWhatTheModelDoes) {
     ASSERT_TRUE(problems.empty()) << again(seed) << ", " << scenario.ranks << " ranks:\n"
                                   << list(problems);
   }
+  // A generator that stages nothing would find nothing.
+  if (budget.cases < 100 || settings().shared_memory == SharedMemorySetting::none) return;
+  const std::string totals = record::summary().front();
+  EXPECT_EQ(totals.find("(0 % by collective buffering)"), std::string::npos) << totals;
 }
 
 /// The model must be able to fail: each of these changes one thing in what is expected.
