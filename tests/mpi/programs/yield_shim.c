@@ -15,10 +15,12 @@ __attribute__((constructor)) static void find_next(void) {
   next_poll = (int (*)(struct pollfd*, nfds_t, int))dlsym(RTLD_NEXT, "poll");
 }
 
-// UCX. Looked up late: the library may come after us.
+// UCX. Looked up late, and in the library itself: under Python it is not among the global objects.
 unsigned ucp_worker_progress(void* worker) {
   if (!next_worker_progress) {
-    next_worker_progress = (unsigned (*)(void*))dlsym(RTLD_NEXT, "ucp_worker_progress");
+    void* library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    next_worker_progress =
+        (unsigned (*)(void*))dlsym(library ? library : RTLD_NEXT, "ucp_worker_progress");
   }
   unsigned found = next_worker_progress(worker);
   if (found == 0) sched_yield();
