@@ -122,6 +122,9 @@ def run(command: list, environment: dict | None = None, timeout: float = TIMEOUT
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
         code, err = 124, err + f"\nno end within {timeout:.0f} s\n"
+    except BaseException:  # we are being ended: leave nothing running
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
     seconds = time.monotonic() - start
     return Result([str(word) for word in command], code, out, err, seconds, litter_since(before))
 
