@@ -89,20 +89,20 @@ Settings apply_rules(std::span<const SettingRule> rules, const char* const* envi
 }
 
 const Settings& settings() {
-  static const Settings& read = [] {
+  static const auto* const read = [] {
     std::vector<std::string> ignored;
-    return *new Settings(read_settings(environ, ignored));  // never destroyed: usable during exit
+    return new Settings(read_settings(environ, ignored));  // never destroyed: usable during exit
   }();
-  return read;
+  return *read;
 }
 
 const std::vector<std::string>& settings_problems() {
-  static const std::vector<std::string>& found = [] {
+  static const auto* const found = [] {
     auto* const problems = new std::vector<std::string>;
     read_settings(environ, *problems);
-    return *problems;
+    return problems;
   }();
-  return found;
+  return *found;
 }
 
 std::string read_boolean(const std::string& text, bool& value) {
