@@ -26,7 +26,7 @@ Error require(const void* pointer, const char* name) {
   if (pointer != nullptr) return {};
   return {ErrorClass::argument, 0,
           std::string("the argument ") + name +
-              " is a null pointer (a result goes there), give an "
+              " is a null pointer (it must point to memory), give an "
               "address"};
 }
 

@@ -5,6 +5,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "abi/flavour/attribute.h"
 #include "abi/flavour/datatype_contents.h"
 #include "abi/flavour/error.h"
 
@@ -13,17 +14,6 @@ namespace {
 
 /// The attribute that holds a datatype's decoded form, a TypePtr on the heap.
 int decoded_keyval = MPI_KEYVAL_INVALID;
-
-int delete_decoded(MPI_Datatype, int, void* value, void*) {
-  delete static_cast<view::TypePtr*>(value);
-  return MPI_SUCCESS;
-}
-
-/// A duplicate is another datatype, it is decoded when it is used.
-int do_not_copy(MPI_Datatype, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
 
 /// Decoded predefined types, which have no end of life that an attribute could follow.
 struct PredefinedTypes {
@@ -256,7 +246,7 @@ Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
   if (native.Type_set_attr(datatype, decoded_keyval, kept.get()) != MPI_SUCCESS) {
     return native_failure("keep a decoded datatype");
   }
-  kept.release();  // now owned by the attribute, see delete_decoded
+  kept.release();  // now owned by the attribute, see start_datatypes
   return {};
 }
 
@@ -292,8 +282,9 @@ void release_type(MPI_Datatype datatype) {
 }
 
 bool start_datatypes() {
-  return native.Type_create_keyval(&do_not_copy, &delete_decoded, &decoded_keyval, nullptr) ==
-         MPI_SUCCESS;
+  return native.Type_create_keyval(&do_not_copy<MPI_Datatype>,
+                                   &delete_value<MPI_Datatype, view::TypePtr>, &decoded_keyval,
+                                   nullptr) == MPI_SUCCESS;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,6 +1,7 @@
 // The flavour as the front sees it, and what happens at the beginning and end of MPI.
 #include "abi/flavour.h"
 
+#include "abi/flavour/attribute.h"
 #include "abi/flavour/datatype.h"
 #include "abi/flavour/entry_function.h"
 #include "abi/flavour/messenger.h"
@@ -36,15 +37,10 @@ int end(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-int do_not_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
 bool start() {
   int keyval = MPI_KEYVAL_INVALID;
   return start_datatypes() && start_teams() &&
-         native.Comm_create_keyval(&do_not_copy, &end, &keyval, nullptr) == MPI_SUCCESS &&
+         native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &end, &keyval, nullptr) == MPI_SUCCESS &&
          native.Comm_set_attr(MPI_COMM_SELF, keyval, nullptr) == MPI_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "abi/flavour/attribute.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/messenger.h"
 #include "topo/node.h"
@@ -16,17 +17,6 @@ using TeamPtr = std::shared_ptr<exchange::Team>;
 
 /// The attribute that holds a communicator's team, a TeamPtr on the heap.
 int team_keyval = MPI_KEYVAL_INVALID;
-
-int delete_team(MPI_Comm, int, void* value, void*) {
-  delete static_cast<TeamPtr*>(value);
-  return MPI_SUCCESS;
-}
-
-/// A duplicate gets a team of its own when a file is opened on it.
-int do_not_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
 
 /// Whether all ranks of the communicator are in this process's MPI_COMM_WORLD.
 Result<bool> lies_in_world(MPI_Comm communicator) {
@@ -106,13 +96,13 @@ Result<TeamPtr> team_of(MPI_Comm communicator) {
   if (native.Comm_set_attr(communicator, team_keyval, owned.get()) != MPI_SUCCESS) {
     return native_failure("keep a team with its communicator");
   }
-  owned.release();  // now owned by the attribute, see delete_team
+  owned.release();  // now owned by the attribute, see start_teams
   return made;
 }
 
 bool start_teams() {
-  return native.Comm_create_keyval(&do_not_copy, &delete_team, &team_keyval, nullptr) ==
-         MPI_SUCCESS;
+  return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, TeamPtr>,
+                                   &team_keyval, nullptr) == MPI_SUCCESS;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

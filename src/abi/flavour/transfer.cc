@@ -40,7 +40,7 @@ Error describe(const OpenFile& file, const TransferRequest& request, engine::Tra
   }
   const ByteCount etype_size = file.file->current_view().etype->size();
   if (etype_size > 1 && bytes % etype_size != 0) {
-    return {ErrorClass::io, 0,
+    return {ErrorClass::io, 0,  // MPI names no class; this is ROMIO's
             "the transfer has " + std::to_string(bytes) + " bytes (no whole number of etypes of " +
                 std::to_string(etype_size) + "), give whole etypes"};
   }
