@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/file_size_guard.h"
+
 namespace headrace::exchange {
 namespace {
 
@@ -45,6 +47,7 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::make(SharedMemoryKind kind, 
   ticket.size = size;
   ticket.process = getpid();
   ticket.descriptor = memory->descriptor_;
+  const FileSizeGuard guard;
   if (ftruncate(memory->descriptor_, static_cast<off_t>(size)) != 0) {
     return system_failure(errno, "cannot size shared memory");
   }
@@ -87,6 +90,7 @@ SharedMemory::~SharedMemory() {
 }
 
 bool SharedMemory::commit(std::size_t offset, std::size_t len) {
+  const FileSizeGuard guard;
   int failed = 0;
   do {
     failed = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(len));

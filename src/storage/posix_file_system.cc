@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <ctime>
 #include <limits>
 
+#include "base/file_size_guard.h"
 #include "storage/store.h"
 
 namespace headrace::storage {
@@ -19,43 +19,6 @@ namespace {
 /// Linux moves at most 0x7ffff000 bytes and IOV_MAX segments in one call (read(2), readv(2)).
 constexpr ByteCount kLargestRequest = 0x7ffff000;
 constexpr std::size_t kMostSegments = 1024;
-
-/// Takes SIGXFSZ, which the kernel raises for a write over RLIMIT_FSIZE and which would end the
-/// program, so that the caller can report EFBIG. Costs three system calls, so it is used only where
-/// such a limit is set.
-class FileSizeSignalGuard {
- public:
-  FileSizeSignalGuard() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &signal_, &previous_);
-  }
-  ~FileSizeSignalGuard() {
-    const int saved = errno;
-    if (!was_pending_) {
-      const timespec now{};
-      while (sigtimedwait(&signal_, nullptr, &now) == -1 && errno == EINTR) {
-      }
-    }
-    pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
-    errno = saved;
-  }
-  FileSizeSignalGuard(const FileSizeSignalGuard&) = delete;
-  FileSizeSignalGuard& operator=(const FileSizeSignalGuard&) = delete;
-
- private:
-  sigset_t signal_{};
-  sigset_t previous_{};
-  bool was_pending_ = false;
-};
-
-bool file_size_is_limited() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
 
 /// The remaining part of a request, handed out in pieces that one system call can take.
 class Remainder {
@@ -164,7 +127,7 @@ class PosixStore : public Store {
     };
     // Asked each time: a program may set the limit while the file is open.
     if (!file_size_is_limited()) return write_all();
-    const FileSizeSignalGuard guard;
+    const FileSizeGuard guard;
     return write_all();
   }
 
@@ -175,7 +138,7 @@ class PosixStore : public Store {
   }
 
   Error resize(ByteCount size) override {
-    const FileSizeSignalGuard guard;
+    const FileSizeGuard guard;
     while (ftruncate(descriptor_, size) != 0) {
       if (errno != EINTR) return failure("cannot set the size of");
     }
@@ -184,7 +147,7 @@ class PosixStore : public Store {
 
   Error allocate(ByteCount size) override {
     if (size == 0) return {};
-    const FileSizeSignalGuard guard;
+    const FileSizeGuard guard;
     int failed = 0;
     do {
       failed = fallocate(descriptor_, 0, 0, size) == 0 ? 0 : errno;
