@@ -26,8 +26,7 @@ Error require(const void* pointer, const char* name) {
   if (pointer != nullptr) return {};
   return {ErrorClass::argument, 0,
           std::string("the argument ") + name +
-              " is a null pointer (it must point to memory), give an "
-              "address"};
+              " is a null pointer (it must point to memory), give an address"};
 }
 
 Error get_size(OpenFile& file, MPI_Offset* size) {
