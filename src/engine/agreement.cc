@@ -1,7 +1,7 @@
 #include "engine/agreement.h"
 
 #include <algorithm>
-#include <limits>
+#include <cstring>
 
 #include "base/settings.h"
 
@@ -13,15 +13,6 @@ using exchange::Values;
 using policy::Wish;
 
 constexpr ByteCount kPage = 4096;
-
-Error error_of_others(const Error& mine, std::int64_t error_class, std::int64_t system_error,
-                      const std::string& what) {
-  if (mine) return mine;
-  const auto reason = static_cast<int>(system_error);
-  std::string message = what + " (another rank failed";
-  if (reason != 0) message += ": " + system_failure(reason, "").message;
-  return {static_cast<ErrorClass>(error_class), reason, message + "), see that rank's error"};
-}
 
 ByteCount mean_piece(const view::Type& filetype) {
   if (filetype.size() == 0 || filetype.is_contiguous()) return policy::kContiguousView;
@@ -44,12 +35,24 @@ Wish common_wish(std::int64_t least, std::int64_t greatest) {
 
 }  // namespace
 
-Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const HintValues& wanted,
-                        const view::Type& filetype) {
-  constexpr Combine ways[] = {Combine::max, Combine::max, Combine::min, Combine::max, Combine::min,
-                              Combine::max, Combine::min, Combine::min, Combine::min, Combine::min};
-  Values values{static_cast<std::int64_t>(failed.error_class),
-                failed.system_error,
+std::int64_t code_of(const Error& error) {
+  return (static_cast<std::int64_t>(error.error_class) << 32) + error.system_error;
+}
+
+Error own_or_others(const Error& mine, std::int64_t code, const std::string& what) {
+  if (mine || code == 0) return mine;
+  const auto system_error = static_cast<int>(code & 0xffffffff);
+  const std::string reason =
+      system_error == 0 ? "" : std::string(": ") + std::strerror(system_error);
+  return {static_cast<ErrorClass>(code >> 32), system_error,
+          what + " (another rank failed" + reason + "), see that rank's error"};
+}
+
+Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
+                        const HintValues& wanted, const view::Type& filetype) {
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min, Combine::max,
+                              Combine::min, Combine::min, Combine::min, Combine::min};
+  Values values{code_of(failed),
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.read_path),
@@ -59,25 +62,22 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const H
                 mean_piece(filetype),
                 filetype.is_monotonic() ? 1 : 0};
   if (Error error = channel.combine(values, ways)) return error;
-  if (values[0] != static_cast<std::int64_t>(ErrorClass::success)) {
-    return error_of_others(failed, values[0], values[1], "the call failed");
-  }
+  if (Error error = own_or_others(failed, values[0], what)) return error;
   Agreement agreement;
-  agreement.write_path = common_wish(values[2], values[3]);
-  agreement.read_path = common_wish(values[4], values[5]);
-  agreement.window_size = values[6];
+  agreement.write_path = common_wish(values[1], values[2]);
+  agreement.read_path = common_wish(values[3], values[4]);
+  agreement.window_size = values[5];
   agreement.slot_count =
-      static_cast<int>(std::clamp<std::int64_t>(values[7], 2, exchange::kMostSlots));
-  agreement.view = {channel.node_size(), values[8], values[9] == 1};
+      static_cast<int>(std::clamp<std::int64_t>(values[6], 2, exchange::kMostSlots));
+  agreement.view = {channel.node_size(), values[7], values[8] == 1};
   return agreement;
 }
 
 Error agree_on_error(exchange::Channel& channel, const Error& mine, const std::string& what) {
-  constexpr Combine ways[] = {Combine::max, Combine::max};
-  Values values{static_cast<std::int64_t>(mine.error_class), mine.system_error};
+  constexpr Combine ways[] = {Combine::max};
+  Values values{code_of(mine)};
   if (Error error = channel.combine(values, ways)) return error;
-  if (values[0] == static_cast<std::int64_t>(ErrorClass::success)) return {};
-  return error_of_others(mine, values[0], values[1], what);
+  return own_or_others(mine, values[0], what);
 }
 
 }  // namespace headrace::engine

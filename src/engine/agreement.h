@@ -19,13 +19,19 @@ struct Agreement {
   policy::ViewFacts view;
 };
 
+/// An error as one number, 0 for none. The greatest of several ranks' numbers is one of them.
+std::int64_t code_of(const Error& error);
+
+/// This rank's own error where it has one. Else, where `code` tells of another rank's, an error of
+/// the same class whose message begins with `what`.
+Error own_or_others(const Error& mine, std::int64_t code, const std::string& what);
+
 /// Collective. Wishes that differ between ranks become automatic; of sizes that differ the smallest
 /// counts. `failed` is the error a rank met before; where any rank has one, all get one.
-Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const HintValues& wanted,
-                        const view::Type& filetype);
+Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
+                        const HintValues& wanted, const view::Type& filetype);
 
-/// Collective: success where all ranks succeeded; else this rank's own error, or, where only others
-/// failed, one of their class that begins with `what`.
+/// Collective: success where all ranks succeeded, else own_or_others().
 Error agree_on_error(exchange::Channel& channel, const Error& mine, const std::string& what);
 
 }  // namespace headrace::engine

@@ -100,10 +100,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
 
 void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end) {
   exchange::Control& control = *channel_.control();
-  if (channel_.node_rank() == 0 && !slots_) {
-    slots_ = channel_.reserve_slots(geometry_.bytes());
-    if (slots_) exchange::prepare_slots(control, geometry_);
-  }
+  if (channel_.node_rank() == 0 && !slots_) reserve_slots();
   const view::Type& type = *access.file.type();
   std::int64_t granule = std::gcd(type.granule(), access.file.origin());
   granule = std::gcd(granule, std::gcd(begin, end));
@@ -119,6 +116,18 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kWindowSize] = geometry_.window_size;
   values[kSlotCount] = geometry_.count;
   channel_.board()->post(channel_.waiter(), values);
+}
+
+/// Fewer slots where memory is short: large ones were asked for, or other files have the rest. Two
+/// suffice to write one while the other is filled.
+void CollectiveTransfer::reserve_slots() {
+  for (exchange::SlotGeometry geometry = geometry_; geometry.count >= 2; geometry.count /= 2) {
+    slots_ = channel_.reserve_slots(geometry.bytes());
+    if (!slots_) continue;
+    geometry_ = geometry;
+    exchange::prepare_slots(*channel_.control(), geometry_);
+    return;
+  }
 }
 
 CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {

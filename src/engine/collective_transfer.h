@@ -64,6 +64,7 @@ class CollectiveTransfer {
   const Choice& choice(Direction direction) const {
     return choices_[direction == Direction::write ? 0 : 1];
   }
+  void reserve_slots();
   void announce(const Access& access, FileOffset begin, FileOffset end);
   Meeting meet(Direction direction);
   Transferred staged_transfer(const Access& access, FileOffset begin, FileOffset end,

@@ -54,7 +54,8 @@ Error check_view(const View& view) {
 Error OpenFile::set_view(View view) {
   const Error failed = check_view(view);
   const view::Type& agreed_on = failed ? *view_->filetype : *view.filetype;
-  Result<Agreement> agreement = agree(*channel_, failed, values_, agreed_on);
+  Result<Agreement> agreement =
+      agree(*channel_, failed, "cannot set a view of '" + path_ + "'", values_, agreed_on);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);

@@ -55,12 +55,9 @@ Error OpenFile::open(const Hints& hints) {
       failed = size.error();
     }
   }
-  Result<Agreement> agreement = agree(*channel_, failed, values_, *view_->filetype);
-  if (!agreement) {
-    Error error = agreement.error();
-    if (!failed) error.message = "cannot open '" + path_ + "', " + error.message;
-    return error;
-  }
+  Result<Agreement> agreement =
+      agree(*channel_, failed, "cannot open '" + path_ + "'", values_, *view_->filetype);
+  if (!agreement) return agreement.error();
   collective_.emplace(*channel_, *store_);
   collective_->set(agreement.value());
   return {};
@@ -94,15 +91,10 @@ void OpenFile::take_hints(const Hints& hints, HintValues& values) {
 
 Error OpenFile::close() {
   Error failed = store_->close();
-  constexpr Combine ways[] = {Combine::max, Combine::max, Combine::sum, Combine::sum,
-                              Combine::sum, Combine::sum, Combine::sum, Combine::sum};
-  Values values{static_cast<std::int64_t>(failed.error_class),
-                failed.system_error,
-                own_failed_writes_,
-                totals_.written_directly,
-                totals_.written_staged,
-                totals_.read_directly,
-                totals_.read_staged,
+  constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum,
+                              Combine::sum, Combine::sum, Combine::sum};
+  Values values{code_of(failed),        own_failed_writes_,    totals_.written_directly,
+                totals_.written_staged, totals_.read_directly, totals_.read_staged,
                 totals_.failed_calls};
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
@@ -115,13 +107,10 @@ Error OpenFile::close() {
     if (!failed) failed = removed;
   }
   record(values);
+  failed = own_or_others(failed, values[0], "cannot close '" + path_ + "'");
   if (failed) return failed;
-  if (values[0] != static_cast<std::int64_t>(ErrorClass::success)) {
-    return {static_cast<ErrorClass>(values[0]), static_cast<int>(values[1]),
-            "cannot close '" + path_ + "' (another rank failed), see that rank's error"};
-  }
   const bool told = own_failed_writes_ > 0 || known_failed_writes_ > 0;
-  if (values[2] > 0 && !told) {
+  if (values[1] > 0 && !told) {
     return {ErrorClass::io, 0,
             "data is missing in '" + path_ +
                 "' (a write of another rank failed), see that rank's error and write it again"};
@@ -133,7 +122,7 @@ void OpenFile::record(const Values& totals) {
   if (channel_->rank() != 0) return;
   record::FileRecord file;
   file.path = path_;
-  file.totals = {totals[3], totals[4], totals[5], totals[6], totals[7]};
+  file.totals = {totals[2], totals[3], totals[4], totals[5], totals[6]};
   const auto reason = [this](Direction direction) -> std::string {
     if (!collective_->has_been_called(direction)) return {};
     return (collective_->path_taken(direction) == policy::Path::staged ? "staged, " : "direct, ") +
@@ -195,7 +184,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
 Error OpenFile::set_hints(const Hints& hints) {
   HintValues values = values_;
   take_hints(hints, values);
-  Result<Agreement> agreement = agree(*channel_, {}, values, *view_->filetype);
+  Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_->filetype);
   if (!agreement) return agreement.error();
   values_ = values;
   collective_->set(agreement.value());
