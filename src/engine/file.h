@@ -69,7 +69,9 @@ class File {
   virtual Error resize(ByteCount size) = 0;    ///< collective
   virtual Error allocate(ByteCount size) = 0;  ///< collective
 
-  virtual Error set_view(View view) = 0;  ///< collective; resets the pointer to 0
+  /// Collective; resets the pointer to 0. A rank that could not make its view passes the error:
+  /// then all ranks get one and keep the views they have. Hints may differ between ranks.
+  virtual Error set_view(Result<View> view, const Hints& hints = {}) = 0;
   virtual const View& current_view() const = 0;
   virtual Error set_hints(const Hints& hints) = 0;  ///< collective; unknown hints are ignored
   virtual Hints hints() const = 0;                  ///< all hints in use, with their values

@@ -33,14 +33,21 @@ bool fits(const View& view, std::int64_t position, ByteCount bytes) {
 Error check_view(const View& view) {
   if (view.datarep != "native") {
     return {ErrorClass::unsupported_datarep, 0,
-            "data representation '" + view.datarep + "' is not carried yet, use \"native\""};
+            "the data representation '" + view.datarep +
+                "' is not available with Headrace (only 'native' is carried yet), use 'native' or "
+                "run this program with HEADRACE_DISABLE=1"};
   }
   if (view.displacement < 0) {
-    return {ErrorClass::argument, 0, "the view's displacement is negative, use 0 or more"};
+    return {ErrorClass::argument, 0,
+            "the displacement is " + std::to_string(view.displacement) +
+                " (it must not be negative, and MPI_DISPLACEMENT_CURRENT needs "
+                "MPI_MODE_SEQUENTIAL), give bytes from the beginning of the file"};
   }
   if (view.filetype->size() % unit_of(view) != 0) {
     return {ErrorClass::argument, 0,
-            "the filetype does not consist of whole etypes, build it from the etype"};
+            "the filetype has " + std::to_string(view.filetype->size()) +
+                " bytes (no whole number of etypes of " + std::to_string(unit_of(view)) +
+                "), build it from the etype"};
   }
   if (view.filetype->size() > 0 && view.displacement + view.filetype->true_lower_bound() < 0) {
     return {ErrorClass::argument, 0,
@@ -51,17 +58,20 @@ Error check_view(const View& view) {
 
 }  // namespace
 
-Error OpenFile::set_view(View view) {
-  const Error failed = check_view(view);
-  const view::Type& agreed_on = failed ? *view_->filetype : *view.filetype;
+Error OpenFile::set_view(Result<View> view, const Hints& hints) {
+  const Error failed = view ? check_view(view.value()) : view.error();
+  HintValues values = values_;
+  take_hints(hints, values);
+  const view::Type& agreed_on = failed ? *view_->filetype : *view.value().filetype;
   Result<Agreement> agreement =
-      agree(*channel_, failed, "cannot set a view of '" + path_ + "'", values_, agreed_on);
+      agree(*channel_, failed, "cannot set a view of '" + path_ + "'", values, agreed_on);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);
-    view_ = std::make_shared<const View>(std::move(view));
+    view_ = std::make_shared<const View>(std::move(view.value()));
     position_ = 0;
   }
+  values_ = values;
   collective_->set(agreement.value());
   return {};
 }

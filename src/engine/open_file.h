@@ -27,7 +27,7 @@ class OpenFile : public File {
   Error resize(ByteCount size) override;
   Error allocate(ByteCount size) override;
 
-  Error set_view(View view) override;
+  Error set_view(Result<View> view, const Hints& hints) override;
   const View& current_view() const override { return *view_; }
   Error set_hints(const Hints& hints) override;
   Hints hints() const override;

@@ -33,7 +33,8 @@ TEST(Edges, RefusesWhatDoesNotFitIntoAnOffset) {
     constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
     const auto file = open(team, files, "file");
     const view::TypePtr number = view::make_basic(8);
-    EXPECT_FALSE(file->set_view({100, number, view::make_resized(number, 0, 80), "native"}));
+    EXPECT_FALSE(
+        file->set_view(engine::View{100, number, view::make_resized(number, 0, 80), "native"}));
     EXPECT_FALSE(file->seek(kHuge, engine::Whence::set));
     EXPECT_EQ(file->seek(1, engine::Whence::current).error_class, ErrorClass::argument);
     EXPECT_EQ(file->position(), kHuge);

@@ -11,55 +11,36 @@
 namespace headrace::HEADRACE_FLAVOUR::handler {
 namespace {
 
-/// Checks one rank's arguments of MPI_File_set_view and fills `view` from them.
-Error describe(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-               const char* datarep, engine::View& view) {
-  // MPI_DISPLACEMENT_CURRENT, a negative number, is for MPI_MODE_SEQUENTIAL only, which the library
-  // itself serves.
-  if (displacement < 0) {
-    return {ErrorClass::argument, 0,
-            "the displacement is " + std::to_string(displacement) +
-                " (it must not be negative, and MPI_DISPLACEMENT_CURRENT needs "
-                "MPI_MODE_SEQUENTIAL), give bytes from the beginning of the file"};
-  }
+/// One rank's arguments of MPI_File_set_view as the engine has them.
+Result<engine::View> describe(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                              const char* datarep) {
   const auto element = decode_type(etype);
   if (!element) return element.error();
   const auto visible = decode_type(filetype);
   if (!visible) return visible.error();
-  const ByteCount etype_size = element.value()->size();
-  if (etype_size > 0 && visible.value()->size() % etype_size != 0) {
-    return {ErrorClass::argument, 0,
-            "the filetype has " + std::to_string(visible.value()->size()) +
-                " bytes (no whole number of etypes of " + std::to_string(etype_size) +
-                "), build it from the etype"};
-  }
   if (Error error = require(datarep, "datarep")) return error;
-  if (std::strcmp(datarep, "native") != 0) {
-    return {ErrorClass::unsupported_datarep, 0,
-            std::string("the data representation '") + datarep +
-                "' is not available with Headrace (only 'native' is carried yet), use 'native' or "
-                "run this program with HEADRACE_DISABLE=1"};
-  }
-  view.displacement = displacement;
-  view.etype = element.value();
-  view.filetype = visible.value();
-  view.datarep = datarep;
-  return {};
+  return engine::View{displacement, element.value(), visible.value(), datarep};
 }
 
-/// Keeps handles of the types for MPI_File_get_view: the program may free its own.
-Error keep_types(OpenFile& file, MPI_Datatype etype, MPI_Datatype filetype) {
+/// Handles of a view's types for MPI_File_get_view: the program may free its own.
+struct HeldTypes {
+  MPI_Datatype etype = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+
+  void release() const {
+    for (const MPI_Datatype type : {etype, filetype}) {
+      if (type != MPI_DATATYPE_NULL) release_type(type);
+    }
+  }
+};
+
+Error hold(MPI_Datatype etype, MPI_Datatype filetype, HeldTypes& held) {
   const auto held_etype = hold_type(etype);
   if (!held_etype) return held_etype.error();
+  held.etype = held_etype.value();
   const auto held_filetype = hold_type(filetype);
-  if (!held_filetype) {
-    release_type(held_etype.value());
-    return held_filetype.error();
-  }
-  release_type(file.etype);
-  release_type(file.filetype);
-  file.etype = held_etype.value();
-  file.filetype = held_filetype.value();
+  if (!held_filetype) return held_filetype.error();
+  held.filetype = held_filetype.value();
   return {};
 }
 
@@ -68,16 +49,20 @@ Error keep_types(OpenFile& file, MPI_Datatype etype, MPI_Datatype filetype) {
 Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                const char* datarep, MPI_Info info) {
   abi::catch_large_counts();
-  engine::View view;
-  Error problem = describe(displacement, etype, filetype, datarep, view);
-  if (!problem) problem = keep_types(file, etype, filetype);
-  if (problem) {
-    // The others count on this rank: it takes part with the view it has.
-    const Error error = file.file->set_view(file.file->current_view());
-    return error ? error : problem;
+  HeldTypes held;
+  Result<engine::View> view = describe(displacement, etype, filetype, datarep);
+  if (view) {
+    if (Error problem = hold(etype, filetype, held)) view = problem;
   }
-  if (Error error = file.file->set_view(std::move(view))) return error;
-  return info == MPI_INFO_NULL ? Error{} : file.file->set_hints(hints_of(info));
+  // The others count on this rank, also where it has no view to give.
+  if (Error error = file.file->set_view(std::move(view), hints_of(info))) {
+    held.release();
+    return error;
+  }
+  HeldTypes{file.etype, file.filetype}.release();
+  file.etype = held.etype;
+  file.filetype = held.filetype;
+  return {};
 }
 
 Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
