@@ -76,8 +76,8 @@ std::string CollectiveTransfer::reason(Direction direction) const {
 
 CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size) {
   Choice& choice = this->choice(access.direction);
-  choice.has_been_called = true;
-  if (choice.for_view.path == Path::direct) {
+  note_call(access.direction);
+  if (!meets(access.direction)) {
     return {direct_transfer(store_, access, sieve_size), Path::direct};
   }
   const FileOffset begin = access.bytes > 0 ? access.file.peek() : 0;

@@ -26,6 +26,13 @@ class CollectiveTransfer {
   /// Takes over what all ranks have agreed on. Sizes count until the first staged call.
   void set(const Agreement& agreement);
 
+  /// Whether ranks meet at the beginning of a call. Where not, a call is this rank's own affair.
+  bool meets(Direction direction) const {
+    return choice(direction).for_view.path == policy::Path::staged;
+  }
+  /// Takes note of a call that the caller carried out itself.
+  void note_call(Direction direction) { choice(direction).has_been_called = true; }
+
   struct Moved {
     Transferred transferred;
     policy::Path path = policy::Path::direct;

@@ -13,12 +13,6 @@ namespace {
 /// Pieces of memory below this size are cheaper to copy together than to list for the kernel.
 constexpr ByteCount kSmallPiece = 2048;
 
-/// The buffer may be null and the offset an address (MPI_BOTTOM), so this is no pointer arithmetic.
-std::byte* memory_at(const Access& access, std::int64_t offset) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(access.buffer) +
-                                      static_cast<std::uintptr_t>(offset));
-}
-
 /// Collects pieces that follow one another in the file and writes them by one call.
 class WriteBatch {
  public:
@@ -92,7 +86,8 @@ void for_each_piece_while(Access& access, const view::StridedRun& run, Visit vis
     const view::PiecePairs& pairs = reader.pairs();
     for (std::int64_t i = 0; i < pairs.count; ++i) {
       if (!visit(pairs.file_offset + i * pairs.file_stride,
-                 memory_at(access, pairs.memory_offset + i * pairs.memory_stride), pairs.length)) {
+                 memory_at(access.buffer, pairs.memory_offset + i * pairs.memory_stride),
+                 pairs.length)) {
         return;
       }
     }
@@ -198,7 +193,7 @@ Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_s
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size) {
   if (access.bytes == 0) return {};
   if (access.memory.type()->is_contiguous() && access.file.type()->is_contiguous()) {
-    const iovec segment{memory_at(access, access.memory.peek()),
+    const iovec segment{memory_at(access.buffer, access.memory.peek()),
                         static_cast<std::size_t>(access.bytes)};
     return access.direction == Direction::write ? store.write(access.file.peek(), {&segment, 1})
                                                 : store.read(access.file.peek(), {&segment, 1});

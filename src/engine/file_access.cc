@@ -172,7 +172,47 @@ Access OpenFile::access_of(const TransferCall& call, const View& view,
   return access;
 }
 
+/// The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
+/// is spared what views cost. Nothing where the call is another one, or has an error to be told.
+std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
+  const view::Type& filetype = *view_->filetype;
+  const bool writes = call.direction == Direction::write;
+  if (!filetype.is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
+  if (call.collective && collective_->meets(call.direction)) return std::nullopt;
+  if (!(writes ? mode_.write : mode_.read) || mode_.sequential || call.count < 0) {
+    return std::nullopt;
+  }
+  const ByteCount unit = unit_of(*view_);
+  ByteCount bytes = 0;
+  if (__builtin_mul_overflow(call.count, call.type->size(), &bytes)) return std::nullopt;
+  if (unit > 1 && bytes % unit != 0) return std::nullopt;
+  const std::int64_t position = call.offset ? *call.offset : this->position();
+  FileOffset begin = 0;
+  FileOffset end = 0;
+  if (position < 0 || __builtin_mul_overflow(position, unit, &begin) ||
+      __builtin_add_overflow(begin, view_->displacement + filetype.true_lower_bound(), &begin) ||
+      __builtin_add_overflow(begin, bytes, &end) || end > view::kLargest) {
+    return std::nullopt;
+  }
+  if (!call.offset) {
+    const std::lock_guard lock(mutex_);
+    // Another thread was first: the usual way finds its own place.
+    if (position_ != position) return std::nullopt;
+    position_ += bytes / unit;
+  }
+  const iovec segment{memory_at(call.buffer, call.type->true_lower_bound()),
+                      static_cast<std::size_t>(bytes)};
+  CollectiveTransfer::Moved moved;
+  if (bytes > 0) {
+    moved.transferred =
+        writes ? store_->write(begin, {&segment, 1}) : store_->read(begin, {&segment, 1});
+  }
+  if (call.collective) collective_->note_call(call.direction);
+  return finish(call, bytes, moved);
+}
+
 Outcome OpenFile::transfer(const TransferCall& call) {
+  if (std::optional<Outcome> outcome = transfer_stretch(call)) return std::move(*outcome);
   Error failed = check(call);
   // In a collective call the others may wait for this rank: it takes part with no data.
   if (failed && !call.collective) return {0, failed};
@@ -194,10 +234,10 @@ Outcome OpenFile::transfer(const TransferCall& call) {
     moved.transferred = direct_transfer(*store_, access, values_.sieve_size);
   }
   if (failed) return {0, failed};
-  return finish(valid, access, moved);
+  return finish(valid, access.bytes, moved);
 }
 
-Outcome OpenFile::finish(const TransferCall& call, const Access& access,
+Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
                          const CollectiveTransfer::Moved& moved) {
   const ByteCount wanted = call.count * call.type->size();
   Outcome outcome{moved.transferred.bytes, {}};
@@ -206,7 +246,7 @@ Outcome OpenFile::finish(const TransferCall& call, const Access& access,
     outcome.error =
         system_failure(reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
     if (writes) channel_->note_failed_write(reason);
-  } else if (writes && access.bytes < wanted) {
+  } else if (writes && reachable < wanted) {
     outcome.error = {ErrorClass::argument, 0,
                      "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
   }

@@ -48,7 +48,9 @@ class OpenFile : public File {
   Result<std::int64_t> end_position();
   Error check(const TransferCall& call) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
-  Outcome finish(const TransferCall& call, const Access& access,
+  std::optional<Outcome> transfer_stretch(const TransferCall& call);
+  /// `reachable`: bytes of the call that the view shows.
+  Outcome finish(const TransferCall& call, ByteCount reachable,
                  const CollectiveTransfer::Moved& moved);
   Error failed_elsewhere();
   void record(const exchange::Values& totals);

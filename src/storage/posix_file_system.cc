@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -113,6 +114,8 @@ class PosixStore : public Store {
   }
 
   Transferred write(FileOffset offset, std::span<const iovec> segments) override {
+    ByteCount wanted = 0;
+    for (const iovec& segment : segments) wanted += static_cast<ByteCount>(segment.iov_len);
     const auto write_all = [&] {
       Transferred done =
           move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
@@ -120,13 +123,10 @@ class PosixStore : public Store {
                               : ::pwritev(descriptor_, list, count, at);
           });
       // A write that takes nothing without an error would be tried for ever.
-      ByteCount wanted = 0;
-      for (const iovec& segment : segments) wanted += static_cast<ByteCount>(segment.iov_len);
       if (done.bytes < wanted && done.system_error == 0) done.system_error = EIO;
       return done;
     };
-    // Asked each time: a program may set the limit while the file is open.
-    if (!file_size_is_limited()) return write_all();
+    if (!may_meet_limit(offset + wanted)) return write_all();
     const FileSizeGuard guard;
     return write_all();
   }
@@ -175,6 +175,17 @@ class PosixStore : public Store {
   }
 
  private:
+  /// Whether the process has a limit that writes up to `end` could meet. Asking costs as much as a
+  /// small write, so an answer holds for another stretch of the file. A limit that the program sets
+  /// later is seen when the file grows further; below, it acts as without the layer (SIGXFSZ).
+  bool may_meet_limit(FileOffset end) {
+    constexpr ByteCount kStretch = ByteCount{1} << 20;
+    if (end <= unlimited_below_.load(std::memory_order_relaxed)) return false;
+    if (file_size_is_limited()) return true;
+    unlimited_below_.store(end + kStretch, std::memory_order_relaxed);
+    return false;
+  }
+
   Error failure(const char* what) {
     return system_failure(errno, std::string(what) + " '" + path_ + "'");
   }
@@ -200,6 +211,7 @@ class PosixStore : public Store {
 
   int descriptor_;
   std::string path_;
+  std::atomic<FileOffset> unlimited_below_ = 0;
 };
 
 class PosixFileSystem : public FileSystem {

@@ -221,11 +221,19 @@ Result<view::TypePtr> build(MPI_Datatype datatype) {
 
 /// The decoded form found with the datatype, or null.
 view::TypePtr find_decoded(MPI_Datatype datatype) {
+  // Most calls of a thread use the type of the call before. Entries of the map never move or go.
+  thread_local std::uintptr_t last_key = 0;
+  thread_local const view::TypePtr* last = nullptr;
+  if (last != nullptr && last_key == key_of(datatype)) return *last;
   auto& predefined = predefined_types();
   {
     const std::shared_lock lock(predefined.mutex);
     const auto found = predefined.types.find(key_of(datatype));
-    if (found != predefined.types.end()) return found->second;
+    if (found != predefined.types.end()) {
+      last_key = found->first;
+      last = &found->second;
+      return *last;
+    }
   }
   view::TypePtr* decoded = nullptr;
   int found = 0;

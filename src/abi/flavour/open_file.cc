@@ -1,6 +1,7 @@
 #include "abi/flavour/open_file.h"
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
@@ -13,7 +14,8 @@ namespace {
 struct Registry {
   std::shared_mutex mutex;
   std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> files;
-  std::atomic<std::size_t> size = 0;  ///< of `files`: programs without our files skip the lock
+  std::atomic<std::size_t> size = 0;       ///< of `files`: programs without our files skip the lock
+  std::atomic<std::uint64_t> changes = 0;  ///< of `files`: what a thread remembers holds until one
 };
 
 Registry& registry() {
@@ -32,15 +34,25 @@ OpenFile::~OpenFile() {
 OpenFile* find_file(MPI_File handle) {
   auto& own = registry();
   if (own.size.load(std::memory_order_acquire) == 0) return nullptr;
+  // Most calls of a thread use the file of the call before.
+  thread_local std::uint64_t seen_changes = 0;
+  thread_local MPI_File last_handle{};
+  thread_local OpenFile* last = nullptr;
+  const std::uint64_t changes = own.changes.load(std::memory_order_acquire);
+  if (last != nullptr && seen_changes == changes && last_handle == handle) return last;
   const std::shared_lock lock(own.mutex);
   const auto found = own.files.find(handle);
-  return found == own.files.end() ? nullptr : found->second.get();
+  last = found == own.files.end() ? nullptr : found->second.get();
+  last_handle = handle;
+  seen_changes = changes;
+  return last;
 }
 
 void add_file(MPI_File handle, std::unique_ptr<OpenFile> file) {
   auto& own = registry();
   const std::unique_lock lock(own.mutex);
   own.files[handle] = std::move(file);
+  ++own.changes;
   own.size = own.files.size();
 }
 
@@ -48,6 +60,7 @@ std::unique_ptr<OpenFile> take_file(MPI_File handle) {
   auto& own = registry();
   const std::unique_lock lock(own.mutex);
   auto node = own.files.extract(handle);
+  ++own.changes;
   own.size = own.files.size();
   return node.empty() ? nullptr : std::move(node.mapped());
 }
@@ -58,6 +71,7 @@ void drop_files() {
   {
     const std::unique_lock lock(own.mutex);
     dropped.swap(own.files);
+    ++own.changes;
     own.size = 0;
   }
 }
