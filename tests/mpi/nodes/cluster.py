@@ -23,11 +23,16 @@ import uuid
 from pathlib import Path
 
 NETWORK = "10.98.0"
+CHECKOUT = Path(__file__).resolve().parents[3]
 _NODE_SETUP = """
 set -e
 hostname {name}
 mount -t tmpfs -o size=1g tmpfs /dev/shm
+# A checkout below /tmp stays where it is, in the node's own /tmp.
+mkdir -p {state}/checkout
+mount --bind {checkout} {state}/checkout
 mount -t tmpfs -o size=1g tmpfs /tmp
+[ -d {checkout} ] || {{ mkdir -p {checkout} && mount --bind {state}/checkout {checkout}; }}
 mount -t sysfs sysfs /sys
 mount --bind {state}/hosts /etc/hosts
 mount --bind {state}/{name}.boot_id /proc/sys/kernel/random/boot_id
@@ -98,7 +103,9 @@ class Cluster:
         (self.state / "hosts").write_text("\n".join(lines) + "\n")
 
     def _start(self, name: str, script: str, namespaces: list[str]) -> None:
-        text = script.format(state=self.state, name=name, network=NETWORK)
+        text = script.format(
+            state=self.state, name=name, network=NETWORK, checkout=shlex.quote(str(CHECKOUT))
+        )
         self._holders[name] = subprocess.Popen(
             ["unshare", *namespaces, "--", "bash", "-c", text],
             stdin=subprocess.DEVNULL,
