@@ -26,6 +26,7 @@ enum Field : std::size_t {
   kSlotsOffset,
   kWindowSize,
   kSlotCount,
+  kFirstPieceEnd,
 };
 
 /// Limits that belong to a process or a user: the owner of the bytes may have others than the rank
@@ -33,6 +34,19 @@ enum Field : std::size_t {
 bool depends_on_the_writer(int system_error) {
   return system_error == EFBIG || system_error == EDQUOT || system_error == EACCES ||
          system_error == EPERM;
+}
+
+/// Stretches that pieces form together, for each of them. Sorts the pieces.
+double stretches_per_piece(std::vector<plan::FileRange>& pieces) {
+  if (pieces.empty()) return 1;
+  std::ranges::sort(pieces, {}, &plan::FileRange::begin);
+  std::size_t stretches = 1;
+  FileOffset end = pieces.front().end;
+  for (const plan::FileRange& piece : pieces) {
+    if (piece.begin > end) ++stretches;
+    end = std::max(end, piece.end);
+  }
+  return static_cast<double>(stretches) / static_cast<double>(pieces.size());
 }
 
 std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
@@ -115,6 +129,9 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kSlotsOffset] = slots_ ? slots_->offset : -1;
   values[kWindowSize] = geometry_.window_size;
   values[kSlotCount] = geometry_.count;
+  if (access.bytes > 0) {
+    values[kFirstPieceEnd] = begin + std::min(access.file.piece_left(), access.bytes);
+  }
   channel_.board()->post(channel_.waiter(), values);
 }
 
@@ -141,6 +158,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
     slots_ = channel_.slots_at(leader[kSlotsOffset], geometry_.bytes());
   }
   std::vector<plan::RankRange> ranges;
+  std::vector<plan::FileRange> first_pieces;
   policy::CallFacts facts;
   facts.direction = direction;
   facts.node_ranks = board.ranks();
@@ -156,6 +174,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
     first_window = std::max(first_window, values[kTransferred]);
     if (values[kBytes] == 0) continue;
     ranges.push_back({values[kBegin], values[kEnd], values[kBytes]});
+    first_pieces.push_back({values[kBegin], values[kFirstPieceEnd]});
     facts.bytes += values[kBytes];
     facts.pieces += values[kPieces];
     granule = std::gcd(granule, values[kGranule]);
@@ -163,6 +182,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
   plan::Windows windows(ranges, geometry_.window_size);
   facts.span = windows.span();
   facts.windows = windows.count();
+  facts.stretches_per_piece = stretches_per_piece(first_pieces);
   const int granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
   return {std::move(windows), facts, first_window, granule_shift, agrees};
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "engine/agreement.h"
@@ -251,11 +252,13 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
                      "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
   }
   const bool staged = moved.path == policy::Path::staged;
+  ByteCount& total = writes ? (staged ? totals_.written_staged : totals_.written_directly)
+                            : (staged ? totals_.read_staged : totals_.read_directly);
+  std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);
+  if (outcome.bytes == wanted && !outcome.error) return outcome;
   const std::lock_guard lock(mutex_);
   // The pointer was moved by what was asked for; it stands behind what was done.
   if (!call.offset) position_ -= (wanted - outcome.bytes) / unit_of(*view_);
-  (writes ? (staged ? totals_.written_staged : totals_.written_directly)
-          : (staged ? totals_.read_staged : totals_.read_directly)) += outcome.bytes;
   if (outcome.error) {
     totals_.failed_calls += 1;
     // Only a call that the file system failed leaves data missing that others may count on.

@@ -68,7 +68,7 @@ class OpenFile : public File {
   mutable std::mutex mutex_;  ///< guards what follows
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
-  record::FileTotals totals_;              ///< of this rank
+  record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically
   std::int64_t failed_writes_before_ = 0;  ///< the channel's count when the file was opened
   std::int64_t own_failed_writes_ = 0;
   std::int64_t known_failed_writes_ = 0;  ///< of others on this node, told to the program

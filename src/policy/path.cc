@@ -79,13 +79,12 @@ double staged_cost(const CallFacts& facts) {
   const double copy = (static_cast<double>(facts.bytes) * costs.copy_byte +
                        static_cast<double>(facts.pieces) * costs.copy_piece) /
                       workers;
-  // Neighbouring pieces of different ranks join in a window. Where bytes are missing, a run has one
-  // piece of each rank at best; where none are, a window is one call.
+  // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
   const bool has_holes = facts.bytes < facts.span * 9 / 10;
-  const double calls = static_cast<double>(
-      facts.direction == Direction::write && has_holes
-          ? std::max(facts.windows, facts.pieces / std::max(1, facts.node_ranks))
-          : facts.windows);
+  const double stretches = static_cast<double>(facts.pieces) * facts.stretches_per_piece;
+  const auto windows = static_cast<double>(facts.windows);
+  const double calls =
+      facts.direction == Direction::write && has_holes ? std::max(windows, stretches) : windows;
   const auto moved =
       static_cast<double>(facts.direction == Direction::write ? facts.bytes : facts.span);
   const double file = calls * costs.system_call + moved * costs.file_byte;

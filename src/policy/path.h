@@ -36,6 +36,9 @@ struct CallFacts {
   std::int64_t pieces = 0;  ///< contiguous pieces of the file, of all ranks of the node
   ByteCount span = 0;       ///< bytes of the file windows that would be staged
   std::int64_t windows = 0;
+  /// Stretches that the ranks' first pieces form together, for each of these pieces: 1 where none
+  /// meet, 1/4 where those of four ranks lie side by side. Tells how far pieces join in a window.
+  double stretches_per_piece = 1;
   int cores = 1;
 };
 

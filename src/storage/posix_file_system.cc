@@ -72,6 +72,13 @@ class Remainder {
 /// EAGAIN is met on file systems that are mounted to give up; a short pause and a few tries first.
 template <class Request>
 Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
+  if (segments.size() == 1 && segments.front().iov_len <= kLargestRequest) {
+    // The rule: one call moves all. Where it does not, beginning again moves the same bytes.
+    const iovec& whole = segments.front();
+    if (request(&whole, 1, offset) == static_cast<ssize_t>(whole.iov_len)) {
+      return {static_cast<ByteCount>(whole.iov_len), 0};
+    }
+  }
   constexpr int kMostTries = 100;
   constexpr timespec pause{0, 1'000'000};
   Remainder remainder(segments);

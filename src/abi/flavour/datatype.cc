@@ -1,6 +1,8 @@
 #include "abi/flavour/datatype.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
@@ -219,28 +221,44 @@ Result<view::TypePtr> build(MPI_Datatype datatype) {
   return adopt_bounds(datatype, made.value());
 }
 
-/// The decoded form found with the datatype, or null.
-view::TypePtr find_decoded(MPI_Datatype datatype) {
-  // Most calls of a thread use the type of the call before. Entries of the map never move or go.
-  thread_local std::uintptr_t last_key = 0;
-  thread_local const view::TypePtr* last = nullptr;
-  if (last != nullptr && last_key == key_of(datatype)) return *last;
+/// Ends of datatypes that had a decoded form. Until the next, what a thread remembers holds: a
+/// handle cannot come to mean another type before.
+std::atomic<std::uint64_t> ended_types = 0;
+
+int forget_decoded(MPI_Datatype datatype, int keyval, void* value, void* state) {
+  ++ended_types;
+  return delete_value<MPI_Datatype, view::TypePtr>(datatype, keyval, value, state);
+}
+
+/// The decoded form kept with the datatype, or null.
+const view::TypePtr* look_up_decoded(MPI_Datatype datatype) {
   auto& predefined = predefined_types();
   {
     const std::shared_lock lock(predefined.mutex);
     const auto found = predefined.types.find(key_of(datatype));
-    if (found != predefined.types.end()) {
-      last_key = found->first;
-      last = &found->second;
-      return *last;
-    }
+    // Entries of the map never move or go.
+    if (found != predefined.types.end()) return &found->second;
   }
   view::TypePtr* decoded = nullptr;
   int found = 0;
   if (native.Type_get_attr(datatype, decoded_keyval, &decoded, &found) != MPI_SUCCESS || !found) {
     return nullptr;
   }
-  return *decoded;
+  return decoded;
+}
+
+/// As look_up_decoded. Most calls of a thread use the type of the call before, which it remembers.
+view::TypePtr find_decoded(MPI_Datatype datatype) {
+  thread_local std::uint64_t seen_ends = 0;
+  thread_local std::uintptr_t last_key = 0;
+  thread_local const view::TypePtr* last = nullptr;
+  const std::uint64_t ends = ended_types.load(std::memory_order_acquire);
+  if (last == nullptr || last_key != key_of(datatype) || seen_ends != ends) {
+    last = look_up_decoded(datatype);
+    last_key = key_of(datatype);
+    seen_ends = ends;
+  }
+  return last == nullptr ? nullptr : *last;
 }
 
 Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
@@ -290,8 +308,7 @@ void release_type(MPI_Datatype datatype) {
 }
 
 bool start_datatypes() {
-  return native.Type_create_keyval(&do_not_copy<MPI_Datatype>,
-                                   &delete_value<MPI_Datatype, view::TypePtr>, &decoded_keyval,
+  return native.Type_create_keyval(&do_not_copy<MPI_Datatype>, &forget_decoded, &decoded_keyval,
                                    nullptr) == MPI_SUCCESS;
 }
 

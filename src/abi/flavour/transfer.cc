@@ -37,9 +37,9 @@ Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* statu
     call.count = 0;
     if (request.offset) call.offset = 0;
   }
-  const engine::Outcome outcome = file.file->transfer(call);
+  engine::Outcome outcome = file.file->transfer(call);
   set_status(status, outcome.bytes);
-  return problem ? problem : outcome.error;
+  return problem ? problem : std::move(outcome.error);
 }
 
 Error unsupported(const char* procedure, const char* reason) {
