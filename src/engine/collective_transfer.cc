@@ -66,9 +66,9 @@ void CollectiveTransfer::set(const Agreement& agreement) {
   if (!slots_) geometry_ = {agreement.window_size, agreement.slot_count};
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
-    const bool has_been_called = choice.has_been_called;
-    choice = {};
-    choice.has_been_called = has_been_called;
+    Choice next;
+    if (choice.has_been_called) next.before = {path_taken(direction), reason(direction)};
+    choice = std::move(next);
     choice.wish = direction == Direction::write ? agreement.write_path : agreement.read_path;
     choice.for_view = policy::decide_view(direction, choice.wish, agreement.view);
   }
@@ -76,16 +76,20 @@ void CollectiveTransfer::set(const Agreement& agreement) {
 
 Path CollectiveTransfer::path_taken(Direction direction) const {
   const Choice& choice = this->choice(direction);
+  if (!choice.has_been_called && choice.before) return choice.before->path;
   if (choice.lacked_memory) return Path::direct;
   return choice.for_call ? choice.for_call->path : choice.for_view.path;
 }
 
 std::string CollectiveTransfer::reason(Direction direction) const {
   const Choice& choice = this->choice(direction);
+  if (!choice.has_been_called && choice.before) return choice.before->reason;
   if (choice.lacked_memory) {
     return "no memory for collective buffers is left on the node (HEADRACE_NODE_MEMORY)";
   }
-  return choice.for_call ? policy::explain(*choice.for_call, choice.facts) : choice.for_view.reason;
+  if (choice.for_call) return policy::explain(*choice.for_call, choice.facts);
+  if (choice.has_been_called && meets(direction)) return "chosen by the ranks that had data";
+  return choice.for_view.reason;
 }
 
 CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size) {

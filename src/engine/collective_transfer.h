@@ -44,7 +44,9 @@ class CollectiveTransfer {
   /// The path of the last call, or of the next where none was made yet.
   policy::Path path_taken(Direction direction) const;
   std::string reason(Direction direction) const;
-  bool has_been_called(Direction direction) const { return choice(direction).has_been_called; }
+  bool has_been_called(Direction direction) const {
+    return choice(direction).has_been_called || choice(direction).before;
+  }
   ByteCount window_size() const { return geometry_.window_size; }
 
  private:
@@ -55,7 +57,8 @@ class CollectiveTransfer {
     std::optional<policy::CallDecision> for_call;
     policy::CallFacts facts;
     bool lacked_memory = false;
-    bool has_been_called = false;
+    bool has_been_called = false;            ///< since the view was set
+    std::optional<policy::Decision> before;  ///< the last call's before that
   };
 
   /// What the ranks of the node said at the beginning of a call.

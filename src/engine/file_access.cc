@@ -107,7 +107,12 @@ Result<std::int64_t> OpenFile::end_position() {
   if (!size) return size.error();
   const std::lock_guard lock(mutex_);
   const View& view = *view_;
-  if (view.filetype->size() == 0 || !view.filetype->is_monotonic()) return std::int64_t{0};
+  if (view.filetype->size() == 0) return std::int64_t{0};
+  if (!view.filetype->is_monotonic()) {
+    return Error{ErrorClass::unsupported_operation, 0,
+                 "cannot seek to the end of '" + path_ +
+                     "' (its view goes backwards or overlaps), seek from the beginning"};
+  }
   const ByteCount below = view::data_below(*view.filetype, view.displacement, size.value());
   return (below + unit_of(view) - 1) / unit_of(view);
 }
@@ -257,8 +262,9 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
   std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);
   if (outcome.bytes == wanted && !outcome.error) return outcome;
   const std::lock_guard lock(mutex_);
-  // The pointer was moved by what was asked for; it stands behind what was done.
-  if (!call.offset) position_ -= (wanted - outcome.bytes) / unit_of(*view_);
+  // The pointer was moved by what was asked for; it stands behind the whole etypes that were done.
+  const ByteCount unit = unit_of(*view_);
+  if (!call.offset) position_ -= (wanted - outcome.bytes + unit - 1) / unit;
   if (outcome.error) {
     totals_.failed_calls += 1;
     // Only a call that the file system failed leaves data missing that others may count on.

@@ -27,7 +27,14 @@ Wish wish_of(PathSetting setting) {
   return Wish::automatic;
 }
 
-Wish wish_of(std::string_view text) {
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
+}
+
+Wish wish_of(const std::string& value) {
+  const std::string text = lower(value);
   for (const std::string_view staged : {"staged", "enable", "true", "yes", "on", "1"}) {
     if (text == staged) return Wish::staged;
   }
@@ -76,7 +83,7 @@ std::string check(const HintRule& rule, const std::string& value) {
     }
     case HintType::choice: {
       const std::string all = "|" + std::string(rule.choices) + "|";
-      if (all.find("|" + value + "|") != std::string::npos) return {};
+      if (all.find("|" + lower(value) + "|") != std::string::npos) return {};
       return "is not known (write one of " + std::string(rule.choices) + ")";
     }
     case HintType::text: return {};
@@ -93,13 +100,14 @@ void take_size(const Hints& hints, const char* name, ByteCount least, ByteCount&
   if (size > 0) value = std::clamp(size, least, kLargestSize);
 }
 
-/// The first of `names` that is given decides.
+/// The first of `names` that asks for a path decides. One that is "automatic" leaves it to the
+/// next: it may come from MPI_File_get_info, the next from the program.
 void take_wish(const Hints& hints, std::initializer_list<const char*> names, Wish& wish) {
   for (const char* const name : names) {
     const auto found = hints.find(name);
     if (found == hints.end()) continue;
     wish = wish_of(found->second);
-    return;
+    if (wish != Wish::automatic) return;
   }
 }
 

@@ -109,8 +109,7 @@ Error OpenFile::close() {
   record(values);
   failed = own_or_others(failed, values[0], "cannot close '" + path_ + "'");
   if (failed) return failed;
-  const bool told = own_failed_writes_ > 0 || known_failed_writes_ > 0;
-  if (values[1] > 0 && !told) {
+  if (values[1] > own_failed_writes_ + known_failed_writes_) {
     return {ErrorClass::io, 0,
             "data is missing in '" + path_ +
                 "' (a write of another rank failed), see that rank's error and write it again"};
@@ -168,9 +167,20 @@ Error OpenFile::allocate(ByteCount size) {
 /// All ranks come first, so that no earlier write of theirs lands after the change; the first rank
 /// makes it, and all get its result.
 Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(ByteCount)) {
+  // All ranks opened with one mode, so none waits for one that returns here.
+  if (!mode_.write) {
+    return {ErrorClass::read_only, 0,
+            "cannot change the size of '" + path_ +
+                "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
+  }
   constexpr Combine ways[] = {Combine::min, Combine::max};
   Values sizes{size, size};
   if (Error error = channel_->combine(sizes, ways)) return error;
+  if (sizes[0] < 0) {
+    return {ErrorClass::argument, 0,
+            "cannot change the size of '" + path_ + "' (a rank asks for " +
+                std::to_string(sizes[0]) + " bytes), check for overflow"};
+  }
   if (sizes[0] != sizes[1]) {
     return {ErrorClass::not_same, 0,
             "cannot change the size of '" + path_ + "' (ranks ask for " + std::to_string(sizes[0]) +

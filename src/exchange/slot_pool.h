@@ -7,7 +7,7 @@
 
 namespace headrace::exchange {
 
-/// First-fit allocation in a range of `size` bytes, in whole pages. Thread-safe. Only the node's
+/// First-fit allocation in a range of `size` bytes. Thread-safe. Only the node's
 /// leader allocates; it tells the others the offsets.
 class SlotPool {
  public:

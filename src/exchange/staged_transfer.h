@@ -13,15 +13,16 @@
 
 namespace headrace::exchange {
 
-/// How a channel's slot memory is divided: `count` slots, page-aligned, and behind them one
+/// How a channel's slot memory is divided: `count` slots of whole pages, and behind them one
 /// coverage map each, large enough for a granule of one byte.
 struct SlotGeometry {
-  ByteCount window_size = 0;  ///< bytes of one slot: a power of two
+  ByteCount window_size = 0;  ///< bytes of one slot, whole pages
   int count = 0;              ///< at most kMostSlots
 
   std::size_t bytes() const {
-    return static_cast<std::size_t>(count) *
-           static_cast<std::size_t>(window_size + window_size / 8);
+    constexpr std::size_t kPage = 4096;
+    const auto slot = static_cast<std::size_t>(window_size + window_size / 8);
+    return (static_cast<std::size_t>(count) * slot + kPage - 1) / kPage * kPage;
   }
 };
 

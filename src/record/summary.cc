@@ -58,7 +58,8 @@ std::vector<std::string> summary() {
   const std::lock_guard lock(all.mutex);
   if (all.files == 0) return {};
   std::vector<std::string> lines;
-  lines.push_back(std::to_string(all.files) + (all.files == 1 ? " file" : " files") +
+  lines.push_back("rank 0 opened " + std::to_string(all.files) +
+                  (all.files == 1 ? " file" : " files") +
                   share("wrote", all.sum.written_directly, all.sum.written_staged) +
                   share("read", all.sum.read_directly, all.sum.read_staged));
   const FileRecord& largest = all.largest;

@@ -197,8 +197,8 @@ class PosixStore : public Store {
     return system_failure(errno, std::string(what) + " '" + path_ + "'");
   }
 
-  /// For file systems without fallocate: grows the file, then writes every block back to itself.
-  /// Only the tail beyond the present size is written, so that no rank's data is ever rewritten.
+  /// For file systems without fallocate: writes zeros behind the present end. Holes below stay: to
+  /// fill them, others' data would have to be read and written back.
   Error allocate_by_writing(ByteCount size) {
     Result<ByteCount> present = this->size();
     if (!present) return present.error();

@@ -31,7 +31,8 @@ class Store {
 
   virtual Result<ByteCount> size() = 0;
   virtual Error resize(ByteCount size) = 0;
-  /// Ensures storage for [0, size); the file grows to at least that size and keeps its contents.
+  /// Ensures storage for [0, size), holes below the present end excepted where the file system has
+  /// no call for it. The file grows to at least that size and keeps its contents.
   virtual Error allocate(ByteCount size) = 0;
   virtual Error sync() = 0;
   virtual Error close() = 0;

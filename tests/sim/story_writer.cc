@@ -161,9 +161,9 @@ void StoryWriter::predict(const Step& step, int rank, Request& request) {
       request.bytes += 1;
     }
     if (writes && request.bytes < request.wanted()) request.error = ErrorClass::argument;
-    // An etype that was begun counts as done.
+    // Only whole etypes count as done.
     if (!request.offset) {
-      request.pointer += (request.bytes + view.unit() - 1) / view.unit();
+      request.pointer += request.bytes / view.unit();
     }
   }
   pointers_[index] = request.pointer;
@@ -194,7 +194,9 @@ void StoryWriter::seek(Step& step) {
                                                                        : end_pointer(views_[rank]);
     const std::int64_t offset = random_.number(-20, 200);
     step.offsets.push_back(offset);
-    if (base + offset >= 0) pointers_[rank] = base + offset;
+    // Such a view has no one place that is the file's end.
+    const bool refused = at_end && !views_[rank].is_empty() && !views_[rank].ascends();
+    if (!refused && base + offset >= 0) pointers_[rank] = base + offset;
     step.results.push_back(pointers_[rank]);
   }
 }

@@ -4,24 +4,6 @@
 #include "abi/flavour/hint.h"
 
 namespace headrace::HEADRACE_FLAVOUR::handler {
-namespace {
-
-Error check_new_size(const OpenFile& file, MPI_Offset size) {
-  if (size < 0) {
-    return {
-        ErrorClass::argument, 0,
-        "the size is " + std::to_string(size) + " (it must not be negative), check for overflow"};
-  }
-  if (!file.file->access_mode().write) {
-    return {ErrorClass::read_only, 0,
-            "cannot change the size (the file was opened with MPI_MODE_RDONLY), open it with "
-            "MPI_MODE_WRONLY or MPI_MODE_RDWR"};
-  }
-  return {};
-}
-
-}  // namespace
-
 Error require(const void* pointer, const char* name) {
   if (pointer != nullptr) return {};
   return {ErrorClass::argument, 0,
@@ -38,12 +20,10 @@ Error get_size(OpenFile& file, MPI_Offset* size) {
 }
 
 Error set_size(OpenFile& file, MPI_Offset size) {
-  if (Error error = check_new_size(file, size)) return error;
   return file.file->resize(size);
 }
 
 Error preallocate(OpenFile& file, MPI_Offset size) {
-  if (Error error = check_new_size(file, size)) return error;
   return file.file->allocate(size);
 }
 

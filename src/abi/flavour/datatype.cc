@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 #include <unordered_map>
 
@@ -278,7 +279,7 @@ Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
 
 }  // namespace
 
-Result<view::TypePtr> decode_type(MPI_Datatype datatype) {
+Result<view::TypePtr> decode_type(MPI_Datatype datatype) try {
   if (datatype == MPI_DATATYPE_NULL) {
     return Error{ErrorClass::type, 0, "the datatype is MPI_DATATYPE_NULL, give a committed one"};
   }
@@ -290,6 +291,10 @@ Result<view::TypePtr> decode_type(MPI_Datatype datatype) {
   if (!built) return built;
   if (Error error = keep_decoded(datatype, built.value())) return error;
   return built;
+} catch (const std::bad_alloc&) {
+  // An error like any other: in a collective call this rank still takes its part.
+  return Error{ErrorClass::no_memory, 0,
+               "a datatype is too large to be examined (no memory is left), use a regular one"};
 }
 
 bool is_predefined(MPI_Datatype datatype) {

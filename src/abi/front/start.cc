@@ -99,7 +99,7 @@ void search(Front& own) {
   const auto found = find_library();
   if (found && !found.value().has_value()) return;  // no MPI yet
   if (!found) {
-    tell_job(found.error().message);
+    if (!settings().disable) tell_job(found.error().message);
     own.state = State::inert;
     return;
   }
