@@ -163,6 +163,7 @@ class Sieve {
 
 Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_size) {
   Sieve sieve(store, sieve_size);
+  bool may_sieve = true;
   Transferred done;
   while (done.bytes < access.bytes) {
     const ByteCount left = access.bytes - done.bytes;
@@ -170,12 +171,18 @@ Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_s
     const view::StridedRun run = ahead.next(left);
     if (run.count == 0) break;
     ByteCount wanted = 0;
-    if (run.length < kSmallPiece || access.memory.type()->piece_count() > 1) {
+    if (may_sieve && (run.length < kSmallPiece || access.memory.type()->piece_count() > 1)) {
       wanted = sieve.bytes_within_reach(access, left);
     }
     Transferred step;
     if (wanted > 0) {
       step = sieve.read(access, wanted);
+      if (step.system_error != 0) {
+        // Perhaps only bytes that nobody asked for cannot be read: the pieces themselves will tell.
+        may_sieve = false;
+        done.bytes += step.bytes;
+        continue;
+      }
     } else {
       wanted = run.bytes();
       access.file = ahead;

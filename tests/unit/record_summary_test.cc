@@ -18,9 +18,10 @@ TEST(Summary, TellsOfAllFilesInAFewLines) {
   add_file({"large", {0, 3 * kMiB, 0, 4 * kMiB, 2}, "staged, small", "staged, too"});
   const std::vector<std::string> lines = summary();
   ASSERT_EQ(lines.size(), 4U);
-  EXPECT_EQ(lines[0],
-            "rank 0 opened 2 files, wrote 4.0 MiB (75 % by collective buffering), read 4.0 MiB (100 % by "
-            "collective buffering)");
+  EXPECT_EQ(
+      lines[0],
+      "rank 0 opened 2 files, wrote 4.0 MiB (75 % by collective buffering), read 4.0 MiB (100 % by "
+      "collective buffering)");
   EXPECT_EQ(lines[1], "collective writes to 'large': staged, small");
   EXPECT_EQ(lines[2], "collective reads from 'large': staged, too");
   EXPECT_EQ(lines[3].find("2 calls failed"), 0U);
