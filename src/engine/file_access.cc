@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <limits>
 
 #include "engine/agreement.h"
 #include "engine/open_file.h"

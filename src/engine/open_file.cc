@@ -1,6 +1,5 @@
 #include "engine/open_file.h"
 
-#include <limits>
 #include <vector>
 
 #include "base/message.h"
