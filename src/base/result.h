@@ -15,7 +15,9 @@ enum class ErrorClass {
   bad_file,  ///< invalid file name
   buffer,
   communicator,
+  conversion,  ///< a conversion function of a data representation failed
   count,
+  duplicate_datarep,
   type,
   file,  ///< invalid file handle
   file_exists,
@@ -28,6 +30,7 @@ enum class ErrorClass {
   not_same,  ///< a collective argument differs between ranks
   quota,
   read_only,  ///< read-only file or file system
+  request,    ///< invalid request handle
   unsupported_datarep,
   unsupported_operation,
   other,

@@ -31,22 +31,36 @@ struct View {
   view::TypePtr etype;
   view::TypePtr filetype;
   std::string datarep = "native";
+  bool from_shared_pointer = false;  ///< MPI_DISPLACEMENT_CURRENT instead of `displacement`
 };
 
 /// One read or write call.
 struct TransferCall {
   Direction direction = Direction::write;
   bool collective = false;
-  std::optional<std::int64_t> offset;  ///< in etypes of the view; absent: the individual pointer
+  std::optional<std::int64_t> offset;  ///< in etypes of the view; absent: a pointer
   void* buffer = nullptr;
   std::int64_t count = 0;  ///< elements of `type`
   view::TypePtr type;
+  bool shared = false;  ///< from the shared pointer; a collective call then goes in rank order
 };
 
 /// What a call did: bytes moved from the start of the request, and what stopped it.
 struct Outcome {
   ByteCount bytes = 0;
   Error error;
+};
+
+/// A call that goes on while the program computes. Its buffer belongs to it until it is done. Safe
+/// from several threads.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual bool is_done() const = 0;  ///< never waits
+  /// Waits until it is done; lets the MPI library progress meanwhile.
+  virtual const Outcome& wait() = 0;
+  /// True where it had not begun: then it never will, and it is done with nothing moved.
+  virtual bool cancel() = 0;
 };
 
 enum class Whence { set, current, end };
@@ -80,7 +94,26 @@ class File {
   virtual std::int64_t position() const = 0;                   ///< in etypes
   virtual Result<FileOffset> byte_offset(std::int64_t offset) const = 0;
 
+  /// Collective: the shared pointer. All ranks give the same arguments.
+  virtual Error seek_shared(std::int64_t offset, Whence whence) = 0;
+  virtual Result<std::int64_t> shared_position() = 0;  ///< in etypes; waits for no rank
+
+  /// Collective, with the same value on all ranks. In atomic mode each call's data is read or
+  /// written as if alone, whichever ranks of this file conflict with it.
+  virtual Error set_atomicity(bool atomic) = 0;
+  virtual bool atomicity() const = 0;
+
   virtual Outcome transfer(const TransferCall& call) = 0;
+
+  /// Begins a call and returns at once; the pointer moves by what is asked for. It ends without any
+  /// further call of this or, where all ranks have begun it, any other rank. An error of the
+  /// arguments is returned at once; a collective call is taken part in all the same.
+  virtual Result<std::shared_ptr<Operation>> start(const TransferCall& call) = 0;
+
+  /// Split collective calls, at most one at a time. `end` must be given the direction and the
+  /// positioning that `begin` was given; it returns what became of the call.
+  virtual Error begin(const TransferCall& call) = 0;
+  virtual Outcome end(Direction direction, bool shared, bool has_offset) = 0;
 
   virtual const AccessMode& access_mode() const = 0;
   virtual const std::string& path() const = 0;

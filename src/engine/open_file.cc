@@ -13,7 +13,7 @@ using exchange::Values;
 
 View byte_view() {
   const view::TypePtr byte = view::make_basic(1);
-  return {0, byte, byte, "native"};
+  return {.displacement = 0, .etype = byte, .filetype = byte};
 }
 
 }  // namespace

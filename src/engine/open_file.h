@@ -36,7 +36,15 @@ class OpenFile : public File {
   std::int64_t position() const override;
   Result<FileOffset> byte_offset(std::int64_t offset) const override;
 
+  Error seek_shared(std::int64_t offset, Whence whence) override;
+  Result<std::int64_t> shared_position() override;
+  Error set_atomicity(bool atomic) override;
+  bool atomicity() const override;
+
   Outcome transfer(const TransferCall& call) override;
+  Result<std::shared_ptr<Operation>> start(const TransferCall& call) override;
+  Error begin(const TransferCall& call) override;
+  Outcome end(Direction direction, bool shared, bool has_offset) override;
 
   const AccessMode& access_mode() const override { return mode_; }
   const std::string& path() const override { return path_; }

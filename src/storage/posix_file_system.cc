@@ -173,6 +173,20 @@ class PosixStore : public Store {
     return {};
   }
 
+  Error lock(FileOffset begin, FileOffset end, LockMode mode) override {
+    // Locks of the open file, not of the process: closing another descriptor of the file elsewhere
+    // in the program does not drop them (fcntl(2), F_OFD_SETLKW).
+    struct flock range{};
+    range.l_type = mode == LockMode::none ? F_UNLCK : mode == LockMode::shared ? F_RDLCK : F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = begin;
+    range.l_len = end - begin;
+    while (fcntl(descriptor_, F_OFD_SETLKW, &range) != 0) {
+      if (errno != EINTR) return failure("cannot lock");
+    }
+    return {};
+  }
+
   Error close() override {
     const int descriptor = descriptor_;
     descriptor_ = -1;

@@ -18,6 +18,8 @@ struct Transferred {
   int system_error = 0;
 };
 
+enum class LockMode { none, shared, exclusive };
+
 /// One open file. Every call is made by one rank alone and is safe from several threads.
 class Store {
  public:
@@ -35,6 +37,9 @@ class Store {
   /// no call for it. The file grows to at least that size and keeps its contents.
   virtual Error allocate(ByteCount size) = 0;
   virtual Error sync() = 0;
+  /// Waits for a lock on [begin, end) that processes of all nodes obey, or gives it up (`none`).
+  /// Threads of one process share their locks. Fails where the file system has no locks.
+  virtual Error lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
   virtual Error close() = 0;
 };
 

@@ -23,6 +23,7 @@ class MemoryStore : public storage::Store {
   Result<ByteCount> size() override { return std::ssize(bytes); }
   Error resize(ByteCount) override { return {}; }
   Error allocate(ByteCount) override { return {}; }
+  Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
   Error sync() override { return {}; }
   Error close() override { return {}; }
 

@@ -22,7 +22,9 @@ int class_of(ErrorClass error_class) {
     case ErrorClass::bad_file: return MPI_ERR_BAD_FILE;
     case ErrorClass::buffer: return MPI_ERR_BUFFER;
     case ErrorClass::communicator: return MPI_ERR_COMM;
+    case ErrorClass::conversion: return MPI_ERR_CONVERSION;
     case ErrorClass::count: return MPI_ERR_COUNT;
+    case ErrorClass::duplicate_datarep: return MPI_ERR_DUP_DATAREP;
     case ErrorClass::type: return MPI_ERR_TYPE;
     case ErrorClass::file: return MPI_ERR_FILE;
     case ErrorClass::file_exists: return MPI_ERR_FILE_EXISTS;
@@ -35,6 +37,7 @@ int class_of(ErrorClass error_class) {
     case ErrorClass::not_same: return MPI_ERR_NOT_SAME;
     case ErrorClass::quota: return MPI_ERR_QUOTA;
     case ErrorClass::read_only: return MPI_ERR_READ_ONLY;
+    case ErrorClass::request: return MPI_ERR_REQUEST;
     case ErrorClass::unsupported_datarep: return MPI_ERR_UNSUPPORTED_DATAREP;
     case ErrorClass::unsupported_operation: return MPI_ERR_UNSUPPORTED_OPERATION;
     case ErrorClass::other: break;
