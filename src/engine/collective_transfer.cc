@@ -92,7 +92,8 @@ std::string CollectiveTransfer::reason(Direction direction) const {
   return choice.for_view.reason;
 }
 
-CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size) {
+CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size,
+                                                       const exchange::Waiter& waiter) {
   Choice& choice = this->choice(access.direction);
   note_call(access.direction);
   if (!meets(access.direction)) {
@@ -104,19 +105,20 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
                                                access.file.position() + access.bytes - 1) +
                                    1
                              : 0;
-  announce(access, begin, end);
+  announce(access, begin, end, waiter);
   if (access.bytes == 0) return {};
-  const Meeting meeting = meet(access.direction);
+  const Meeting meeting = meet(access.direction, waiter);
   choice.facts = meeting.facts;
   choice.for_call = policy::decide_call(choice.wish, meeting.facts);
   choice.lacked_memory = !slots_;
   if (!meeting.agrees || path_taken(access.direction) == Path::direct) {
     return {direct_transfer(store_, access, sieve_size), Path::direct};
   }
-  return {staged_transfer(access, begin, end, meeting, sieve_size), Path::staged};
+  return {staged_transfer(access, begin, end, meeting, sieve_size, waiter), Path::staged};
 }
 
-void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end) {
+void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
+                                  const exchange::Waiter& waiter) {
   exchange::Control& control = *channel_.control();
   if (channel_.node_rank() == 0 && !slots_) reserve_slots();
   const view::Type& type = *access.file.type();
@@ -136,7 +138,7 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   if (access.bytes > 0) {
     values[kFirstPieceEnd] = begin + std::min(access.file.piece_left(), access.bytes);
   }
-  channel_.board()->post(channel_.waiter(), values);
+  channel_.board()->post(waiter, values);
 }
 
 /// Fewer slots where memory is short: large ones were asked for, or other files have the rest. Two
@@ -151,9 +153,10 @@ void CollectiveTransfer::reserve_slots() {
   }
 }
 
-CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
+CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
+                                                     const exchange::Waiter& waiter) {
   exchange::Board& board = *channel_.board();
-  board.wait_for_all(channel_.waiter());
+  board.wait_for_all(waiter);
   // The leader's slots and their geometry count: it may have kept them over a change of hints.
   const Values& leader = board.values_of(0);
   geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
@@ -193,8 +196,9 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction) {
 
 Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset begin,
                                                 FileOffset end, const Meeting& meeting,
-                                                ByteCount sieve_size) {
-  exchange::StagedTransfer transfer(channel_, store_, *slots_, geometry_, meeting.windows,
+                                                ByteCount sieve_size,
+                                                const exchange::Waiter& waiter) {
+  exchange::StagedTransfer transfer(channel_, waiter, store_, *slots_, geometry_, meeting.windows,
                                     meeting.first_window, meeting.granule_shift);
   exchange::StagedAccess staged{
       access.direction, access.file, access.memory, access.buffer, begin, end, access.bytes};

@@ -38,8 +38,8 @@ class CollectiveTransfer {
     policy::Path path = policy::Path::direct;
   };
   /// Collective. Waits for other ranks only where the view lets calls be staged and this rank has
-  /// data.
-  Moved transfer(const Access& access, ByteCount sieve_size);
+  /// data, in the way of `waiter`.
+  Moved transfer(const Access& access, ByteCount sieve_size, const exchange::Waiter& waiter);
 
   /// The path of the last call, or of the next where none was made yet.
   policy::Path path_taken(Direction direction) const;
@@ -75,10 +75,12 @@ class CollectiveTransfer {
     return choices_[direction == Direction::write ? 0 : 1];
   }
   void reserve_slots();
-  void announce(const Access& access, FileOffset begin, FileOffset end);
-  Meeting meet(Direction direction);
+  void announce(const Access& access, FileOffset begin, FileOffset end,
+                const exchange::Waiter& waiter);
+  Meeting meet(Direction direction, const exchange::Waiter& waiter);
   Transferred staged_transfer(const Access& access, FileOffset begin, FileOffset end,
-                              const Meeting& meeting, ByteCount sieve_size);
+                              const Meeting& meeting, ByteCount sieve_size,
+                              const exchange::Waiter& waiter);
 
   exchange::Channel& channel_;
   storage::Store& store_;

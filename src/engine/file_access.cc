@@ -234,7 +234,7 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   const Access access = access_of(valid, *view, position);
   CollectiveTransfer::Moved moved;
   if (call.collective) {
-    moved = collective_->transfer(access, values_.sieve_size);
+    moved = collective_->transfer(access, values_.sieve_size, channel_->waiter());
   } else {
     moved.transferred = direct_transfer(*store_, access, values_.sieve_size);
   }

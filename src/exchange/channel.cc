@@ -53,7 +53,7 @@ int Channel::node_count() const {
   return team_->node_count();
 }
 Waiter Channel::waiter() const {
-  return {team_->messenger(), team_->spins()};
+  return {&team_->messenger(), team_->spins()};
 }
 
 Error Channel::combine(Values& values, std::span<const Combine> ways) {

@@ -37,7 +37,7 @@ class Channel {
   int node_rank() const;
   int node_size() const;
   int node_count() const;
-  Waiter waiter() const;
+  Waiter waiter() const;  ///< of a thread of the program
 
   /// Collective: values[i] becomes the combination of all ranks' values[i] by ways[i], on all
   /// ranks. Values without a way are undefined afterwards. Nobody returns before all have called.

@@ -7,10 +7,12 @@
 
 namespace headrace::exchange {
 
-/// How a rank waits: `spins` looks before it sleeps (0 where ranks outnumber cores), and whose
-/// messages to keep moving while it does.
+/// How a thread waits: `spins` looks before it sleeps (0 where ranks outnumber cores), and whose
+/// messages to keep moving while it does. A helper thread has no messages to move: below
+/// MPI_THREAD_MULTIPLE it must not call MPI. It takes no core from the program by spinning either,
+/// so `Waiter{}` is its way to wait.
 struct Waiter {
-  Messenger& messenger;
+  Messenger* messenger = nullptr;
   int spins = 0;
 };
 
@@ -36,7 +38,7 @@ class Event {
       if (ready()) return;
       sleep(seen, nanoseconds);
       if (ready()) return;
-      waiter.messenger.progress();
+      if (waiter.messenger != nullptr) waiter.messenger->progress();
       if (nanoseconds < kLongestSleep) nanoseconds *= 2;
     }
   }

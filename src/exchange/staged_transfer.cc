@@ -21,10 +21,12 @@ void prepare_slots(Control& control, const SlotGeometry& geometry) {
   }
 }
 
-StagedTransfer::StagedTransfer(Channel& channel, storage::Store& store, const SlotMemory& slots,
-                               const SlotGeometry& geometry, const plan::Windows& windows,
-                               std::int64_t first_window, int granule_shift)
+StagedTransfer::StagedTransfer(Channel& channel, const Waiter& waiter, storage::Store& store,
+                               const SlotMemory& slots, const SlotGeometry& geometry,
+                               const plan::Windows& windows, std::int64_t first_window,
+                               int granule_shift)
     : channel_(channel),
+      waiter_(waiter),
       staging_(channel.control()->staging),
       store_(store),
       slots_(slots),
@@ -105,7 +107,7 @@ void StagedTransfer::work_until(Direction direction, std::int64_t last, Done don
   while (!done()) {
     transfer_ready(direction, last);
     if (done()) return;
-    channel_.control()->event.wait(channel_.waiter(), [&] {
+    channel_.control()->event.wait(waiter_, [&] {
       return done() || (staging_.storing.load(std::memory_order_acquire) == 0 &&
                         can_transfer_next(direction, last));
     });

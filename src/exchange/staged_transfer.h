@@ -57,9 +57,9 @@ class StagedTransfer {
   /// `first_window`: number of the call's first window, counted over all calls on this channel;
   /// `granule_shift`: every piece of every rank begins and ends at a multiple of 1 <<
   /// granule_shift.
-  StagedTransfer(Channel& channel, storage::Store& store, const SlotMemory& slots,
-                 const SlotGeometry& geometry, const plan::Windows& windows,
-                 std::int64_t first_window, int granule_shift);
+  StagedTransfer(Channel& channel, const Waiter& waiter, storage::Store& store,
+                 const SlotMemory& slots, const SlotGeometry& geometry,
+                 const plan::Windows& windows, std::int64_t first_window, int granule_shift);
 
   /// Takes this rank's part; requires access.bytes > 0.
   StagedOutcome run(StagedAccess& access);
@@ -90,6 +90,7 @@ class StagedTransfer {
   void work_until(Direction direction, std::int64_t last, Done done);
 
   Channel& channel_;
+  Waiter waiter_;
   Staging& staging_;
   storage::Store& store_;
   SlotMemory slots_;

@@ -23,7 +23,7 @@ class BoardTest : public testing::Test {
       threads.emplace_back([&, rank] {
         sim::MailboxMessenger messenger(office_, rank);
         Board board(event_, posts_, rank, ranks_, start);
-        body(board, Waiter{messenger, 0}, rank);
+        body(board, Waiter{&messenger, 0}, rank);
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -94,7 +94,7 @@ TEST(Event, LosesNoWakeUp) {
   const auto play = [&](int player) {
     sim::MailboxMessenger messenger(office, player);
     for (int turn = 0; turn < kTurns; ++turn) {
-      event.wait(Waiter{messenger, 0}, [&] { return ball.load() % 2 == player; });
+      event.wait(Waiter{&messenger, 0}, [&] { return ball.load() % 2 == player; });
       ball.fetch_add(1);
       event.signal();
     }
@@ -115,7 +115,7 @@ TEST(Event, LetsMessagesProgressWhileItWaits) {
   sim::PostOffice office(1);
   Counting messenger(office, 0);
   Event event{};
-  event.wait(Waiter{messenger, 10}, [&] { return messenger.calls >= 3; });
+  event.wait(Waiter{&messenger, 10}, [&] { return messenger.calls >= 3; });
   EXPECT_EQ(messenger.calls, 3);
 }
 
