@@ -1,4 +1,4 @@
-#include "common/failure.h"
+#include "common/mpi_file.h"
 #include "ior/backend.h"
 
 namespace headrace::bench::ior {
@@ -23,16 +23,11 @@ class MpiioBackend final : public Backend {
   }
 
   std::string open(const std::string& path, bool writing, int task) override {
-    path_ = path;
-    const int mode = writing ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
-    std::string error =
-        result(MPI_File_open(communicator_, path.c_str(), mode, info_, &file_), "open");
-    if (!error.empty()) {
-      file_ = MPI_FILE_NULL;
-      return error;
-    }
+    std::string error = file_.open(communicator_, path, writing, info_);
+    if (!error.empty()) return error;
     if (writing && parameters_.preallocate) {
-      error = result(MPI_File_preallocate(file_, layout_.file_size()), "preallocate");
+      error =
+          file_.result(MPI_File_preallocate(file_.handle(), layout_.file_size()), "preallocate");
     }
     const std::string view_error = parameters_.use_file_view ? set_view(task) : std::string();
     return error.empty() ? view_error : error;
@@ -50,37 +45,32 @@ class MpiioBackend final : public Backend {
     return finish(read_call(offset, data.data(), &status), status, "read");
   }
 
-  std::string sync() override { return result(MPI_File_sync(file_), "sync"); }
-
-  std::string close() override {
-    if (file_ == MPI_FILE_NULL) return {};
-    const std::string error = result(MPI_File_close(&file_), "close");
-    file_ = MPI_FILE_NULL;
-    return error;
-  }
-
-  Hints hints() const override { return file_ == MPI_FILE_NULL ? Hints{} : file_hints(file_); }
+  std::string sync() override { return file_.sync(); }
+  std::string close() override { return file_.close(); }
+  Hints hints() const override { return file_.hints(); }
   bool must_go_on() const override { return parameters_.collective; }
 
  private:
   int write_call(std::int64_t offset, const std::byte* data, MPI_Status* status) {
     if (parameters_.use_file_view) {
-      return parameters_.collective ? MPI_File_write_all(file_, data, 1, transfer_type_, status)
-                                    : MPI_File_write(file_, data, 1, transfer_type_, status);
+      return parameters_.collective
+                 ? MPI_File_write_all(file_.handle(), data, 1, transfer_type_, status)
+                 : MPI_File_write(file_.handle(), data, 1, transfer_type_, status);
     }
     return parameters_.collective
-               ? MPI_File_write_at_all(file_, offset, data, 1, transfer_type_, status)
-               : MPI_File_write_at(file_, offset, data, 1, transfer_type_, status);
+               ? MPI_File_write_at_all(file_.handle(), offset, data, 1, transfer_type_, status)
+               : MPI_File_write_at(file_.handle(), offset, data, 1, transfer_type_, status);
   }
 
   int read_call(std::int64_t offset, std::byte* data, MPI_Status* status) {
     if (parameters_.use_file_view) {
-      return parameters_.collective ? MPI_File_read_all(file_, data, 1, transfer_type_, status)
-                                    : MPI_File_read(file_, data, 1, transfer_type_, status);
+      return parameters_.collective
+                 ? MPI_File_read_all(file_.handle(), data, 1, transfer_type_, status)
+                 : MPI_File_read(file_.handle(), data, 1, transfer_type_, status);
     }
     return parameters_.collective
-               ? MPI_File_read_at_all(file_, offset, data, 1, transfer_type_, status)
-               : MPI_File_read_at(file_, offset, data, 1, transfer_type_, status);
+               ? MPI_File_read_at_all(file_.handle(), offset, data, 1, transfer_type_, status)
+               : MPI_File_read_at(file_.handle(), offset, data, 1, transfer_type_, status);
   }
 
   /// Shows the task its own blocks only: one block of transfers, then a gap up to the next segment.
@@ -92,34 +82,22 @@ class MpiioBackend final : public Backend {
     MPI_Type_create_resized(block, 0, static_cast<MPI_Aint>(layout_.segment_size()), &file_type_);
     MPI_Type_free(&block);
     MPI_Type_commit(&file_type_);
-    return result(MPI_File_set_view(file_, layout_.block_start(task), transfer_type_, file_type_,
-                                    "native", MPI_INFO_NULL),
-                  "set the view of");
-  }
-
-  std::string result(int code, const char* action) const {
-    if (code == MPI_SUCCESS) return {};
-    return describe_mpi(std::string("cannot ") + action + " '" + path_ + "'", code);
+    return file_.result(MPI_File_set_view(file_.handle(), layout_.block_start(task), transfer_type_,
+                                          file_type_, "native", MPI_INFO_NULL),
+                        "set the view of");
   }
 
   std::string finish(int code, MPI_Status& status, const char* action) const {
-    if (code != MPI_SUCCESS) return result(code, action);
-    int count = 0;
-    MPI_Get_count(&status, MPI_BYTE, &count);
-    if (count == parameters_.transfer_size) return {};
-    return std::string("cannot ") + action + " '" + path_ + "' (" + std::to_string(count) + " of " +
-           std::to_string(parameters_.transfer_size) +
-           " bytes were moved), check that the file is complete and the disk not full";
+    return file_.moved(code, status, MPI_BYTE, parameters_.transfer_size, "bytes", action);
   }
 
   const Parameters& parameters_;
   const Layout& layout_;
   MPI_Comm communicator_;
   MPI_Info info_;
-  MPI_File file_ = MPI_FILE_NULL;
+  MpiFile file_;
   MPI_Datatype transfer_type_ = MPI_DATATYPE_NULL;
   MPI_Datatype file_type_ = MPI_DATATYPE_NULL;
-  std::string path_;
 };
 
 }  // namespace

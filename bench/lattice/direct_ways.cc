@@ -1,6 +1,6 @@
 #include <fcntl.h>
 
-#include "common/failure.h"
+#include "common/mpi_file.h"
 #include "common/posix_io.h"
 #include "lattice/ways.h"
 
@@ -27,64 +27,42 @@ class MpiioWay final : public Way {
   }
 
   std::string open(const std::string& path, bool writing) override {
-    path_ = path;
-    const int mode = writing ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
-    std::string error =
-        result(MPI_File_open(communicator_, path.c_str(), mode, info_, &file_), "open");
-    if (!error.empty()) {
-      file_ = MPI_FILE_NULL;
-      return error;
-    }
-    return result(MPI_File_set_view(file_, 0, MPI_DOUBLE, type_, "native", MPI_INFO_NULL),
-                  "set the view of");
+    const std::string error = file_.open(communicator_, path, writing, info_);
+    if (!error.empty()) return error;
+    return file_.result(
+        MPI_File_set_view(file_.handle(), 0, MPI_DOUBLE, type_, "native", MPI_INFO_NULL),
+        "set the view of");
   }
 
   std::string write(std::span<const double> field) override {
-    if (file_ == MPI_FILE_NULL) return {};
+    if (!file_.is_open()) return {};
     MPI_Status status;
     const int count = static_cast<int>(field.size());
-    return finish(MPI_File_write_all(file_, field.data(), count, MPI_DOUBLE, &status), status,
-                  count, "write to");
+    return finish(MPI_File_write_all(file_.handle(), field.data(), count, MPI_DOUBLE, &status),
+                  status, count, "write to");
   }
 
   std::string read(std::span<double> field) override {
-    if (file_ == MPI_FILE_NULL) return {};
+    if (!file_.is_open()) return {};
     MPI_Status status;
     const int count = static_cast<int>(field.size());
-    return finish(MPI_File_read_all(file_, field.data(), count, MPI_DOUBLE, &status), status, count,
-                  "read");
+    return finish(MPI_File_read_all(file_.handle(), field.data(), count, MPI_DOUBLE, &status),
+                  status, count, "read");
   }
 
-  std::string sync() override {
-    return file_ == MPI_FILE_NULL ? std::string() : result(MPI_File_sync(file_), "sync");
-  }
-
-  std::string close() override {
-    return file_ == MPI_FILE_NULL ? std::string() : result(MPI_File_close(&file_), "close");
-  }
-
-  Hints hints() const override { return file_ == MPI_FILE_NULL ? Hints{} : file_hints(file_); }
+  std::string sync() override { return file_.sync(); }
+  std::string close() override { return file_.close(); }
+  Hints hints() const override { return file_.hints(); }
 
  private:
-  std::string result(int code, const char* action) const {
-    if (code == MPI_SUCCESS) return {};
-    return describe_mpi(std::string("cannot ") + action + " '" + path_ + "'", code);
-  }
-
   std::string finish(int code, MPI_Status& status, int expected, const char* action) const {
-    if (code != MPI_SUCCESS) return result(code, action);
-    int count = 0;
-    MPI_Get_count(&status, MPI_DOUBLE, &count);
-    if (count == expected) return {};
-    return std::string("cannot ") + action + " '" + path_ + "' (" + std::to_string(count) + " of " +
-           std::to_string(expected) + " doubles were moved), check that it is complete";
+    return file_.moved(code, status, MPI_DOUBLE, expected, "doubles", action);
   }
 
   MPI_Comm communicator_;
   MPI_Info info_;
-  MPI_File file_ = MPI_FILE_NULL;
+  MpiFile file_;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  std::string path_;
 };
 
 class PosixWay final : public Way {

@@ -6,6 +6,7 @@
 #include "common/options.h"
 #include "common/posix_io.h"
 #include "common/test_file.h"
+#include "common/timed_benchmark.h"
 #include "common/timed_results.h"
 #include "lattice/ways.h"
 
@@ -49,7 +50,7 @@ class Bench {
   }
 
   std::string json() const;
-  std::int64_t wrong_doubles() const { return wrong_doubles_; }
+  bool is_right() const { return wrong_doubles_ == 0; }
 
  private:
   std::unique_ptr<Way> make_way() const {
@@ -207,22 +208,7 @@ void print_job(const Parameters& p, const World& world) {
 }
 
 int body(int argc, char** argv) {
-  const World world = survey(MPI_COMM_WORLD);
-  std::string help;
-  const Parameters parameters = parse_parameters(argc, argv, world.size, help);
-  if (parameters.show_help) {
-    if (world.rank == 0) std::fputs(help.c_str(), stdout);
-    return 0;
-  }
-  const Hints hints = requested_hints(world.communicator, parameters.hints_file);
-  if (world.rank == 0 && parameters.json != "-") print_job(parameters, world);
-  Bench bench(parameters, world, hints);
-  bench.run();
-  if (world.rank == 0) {
-    if (parameters.json != "-") bench.report();
-    if (!parameters.json.empty()) write_text_file(parameters.json, bench.json());
-  }
-  return bench.wrong_doubles() > 0 ? 1 : 0;
+  return run_timed_benchmark<Bench>(argc, argv, parse_parameters, print_job);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "common/pattern.h"
 #include "common/posix_io.h"
 #include "common/test_file.h"
+#include "common/timed_benchmark.h"
 #include "common/timed_results.h"
 
 namespace headrace::bench::strided {
@@ -114,8 +115,12 @@ class Bench {
     if (!parameters_.keep) remove_file();
   }
 
-  const Damage& damage() const { return damage_; }
-  const std::vector<TimedAccess>& accesses() const { return accesses_; }
+  void report() const;
+  std::string json() const;
+  bool is_right() const {
+    return damage_.overwritten == 0 && damage_.missing == 0 &&
+           damage_.file_size == parameters_.size.bytes;
+  }
 
  private:
   void repetition(std::int64_t number) {
@@ -299,23 +304,31 @@ void Bench::inspect(std::int64_t number) {
   damage_.file_size = file_size(parameters_.file);
 }
 
-std::string to_json(const Parameters& p, const World& world, const Bench& bench) {
+std::string Bench::json() const {
   JsonWriter json;
   json.open_object();
   json.member("program", "headrace bench strided");
   json.member("MPI", library_version());
-  json.member("ranks", world.size);
-  json.member("way", p.way);
-  json.member("block", p.block.bytes);
-  json.member("stride", p.stride.bytes);
-  json.member("size", p.size.bytes);
-  json.member("fileSize", bench.damage().file_size);
-  json.member("overwrittenBytes", bench.damage().overwritten);
-  json.member("missingBytes", bench.damage().missing);
-  json.member("firstOverwritten", bench.damage().first_overwritten);
-  write_accesses(json, bench.accesses());
+  json.member("ranks", world_.size);
+  json.member("way", parameters_.way);
+  json.member("block", parameters_.block.bytes);
+  json.member("stride", parameters_.stride.bytes);
+  json.member("size", parameters_.size.bytes);
+  json.member("fileSize", damage_.file_size);
+  json.member("overwrittenBytes", damage_.overwritten);
+  json.member("missingBytes", damage_.missing);
+  json.member("firstOverwritten", damage_.first_overwritten);
+  write_accesses(json, accesses_);
   json.close_object();
   return json.text();
+}
+
+void Bench::report() const {
+  std::printf("\n");
+  print_maxima(accesses_);
+  std::printf("%-31s: %lld\n%-31s: %lld\n", "bytes of others overwritten",
+              static_cast<long long>(damage_.overwritten), "bytes missing",
+              static_cast<long long>(damage_.missing));
 }
 
 void print_job(const Parameters& p, const World& world) {
@@ -327,35 +340,8 @@ void print_job(const Parameters& p, const World& world) {
   std::fflush(stdout);
 }
 
-void print_damage(const Bench& bench) {
-  std::printf("\n");
-  print_maxima(bench.accesses());
-  std::printf("%-31s: %lld\n%-31s: %lld\n", "bytes of others overwritten",
-              static_cast<long long>(bench.damage().overwritten), "bytes missing",
-              static_cast<long long>(bench.damage().missing));
-}
-
 int body(int argc, char** argv) {
-  const World world = survey(MPI_COMM_WORLD);
-  std::string help;
-  const Parameters parameters = parse_parameters(argc, argv, world.size, help);
-  if (parameters.show_help) {
-    if (world.rank == 0) std::fputs(help.c_str(), stdout);
-    return 0;
-  }
-  const Hints hints = requested_hints(world.communicator, parameters.hints_file);
-  if (world.rank == 0 && parameters.json != "-") print_job(parameters, world);
-  Bench bench(parameters, world, hints);
-  bench.run();
-  if (world.rank == 0) {
-    if (parameters.json != "-") print_damage(bench);
-    if (!parameters.json.empty())
-      write_text_file(parameters.json, to_json(parameters, world, bench));
-  }
-  const Damage& damage = bench.damage();
-  const bool right =
-      damage.overwritten == 0 && damage.missing == 0 && damage.file_size == parameters.size.bytes;
-  return right ? 0 : 1;
+  return run_timed_benchmark<Bench>(argc, argv, parse_parameters, print_job);
 }
 
 }  // namespace

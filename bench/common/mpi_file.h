@@ -1,0 +1,42 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+
+#include "common/hints.h"
+
+namespace headrace::bench {
+
+/// A file opened through MPI. Errors are returned as a text, empty when all went well; a file that
+/// could not be opened is closed and synced without one.
+class MpiFile {
+ public:
+  MpiFile() = default;
+  MpiFile(const MpiFile&) = delete;
+  MpiFile& operator=(const MpiFile&) = delete;
+
+  /// Opens for writing (and reading, made where there is none) or for reading. Collective.
+  [[nodiscard]] std::string open(MPI_Comm communicator, const std::string& path, bool writing,
+                                 MPI_Info info);
+  [[nodiscard]] std::string sync() { return is_open() ? result(MPI_File_sync(file_), "sync") : ""; }
+  [[nodiscard]] std::string close();
+
+  MPI_File handle() const { return file_; }
+  bool is_open() const { return file_ != MPI_FILE_NULL; }
+  Hints hints() const { return is_open() ? file_hints(file_) : Hints{}; }
+
+  /// What `code` of an attempt to `action` says.
+  std::string result(int code, const char* action) const;
+
+  /// The same for a transfer, which must have moved `expected` of `type`; `unit` names those.
+  std::string moved(int code, MPI_Status& status, MPI_Datatype type, std::int64_t expected,
+                    const char* unit, const char* action) const;
+
+ private:
+  MPI_File file_ = MPI_FILE_NULL;
+  std::string path_;
+};
+
+}  // namespace headrace::bench
