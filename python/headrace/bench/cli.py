@@ -12,7 +12,8 @@ import click
 from headrace.bench import report
 from headrace.bench.comparison import Comparison, run_rounds, start
 from headrace.bench.jobs import JOBS
-from headrace.bench.programs import CHOICES, NAMES, find_program, kinds_of
+from headrace.bench.options import mpi_option
+from headrace.bench.programs import NAMES, find_program, kinds_of
 from headrace.bench.runner import fair_settings, find_host, launch, run_shown
 from headrace.bench.statistics import rounds_needed
 from headrace.bench.workspace import surroundings, workspace
@@ -33,14 +34,7 @@ headrace bench {name} [-n N] [--mpi NAME] [--plain] -- FLAGS
 headrace bench {name} -- -h      lists the flags
 """
 
-option_mpi = click.option(
-    "--mpi",
-    "wanted",
-    type=click.Choice(CHOICES),
-    default="mpich",
-    show_default=True,
-    help="The MPI to run under.",
-)
+option_mpi = mpi_option("The MPI to run under.")
 
 
 @click.group()

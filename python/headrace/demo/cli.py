@@ -11,7 +11,8 @@ from rich.console import Console
 
 from headrace.bench import report
 from headrace.bench.comparison import Comparison, run_rounds, start
-from headrace.bench.programs import ALL, CHOICES, kinds_of
+from headrace.bench.options import mpi_option
+from headrace.bench.programs import ALL, kinds_of
 from headrace.bench.runner import Host, find_host
 from headrace.bench.workspace import surroundings, workspace
 from headrace.demo.progress import DemoProgress
@@ -22,14 +23,7 @@ MOST_ROUNDS = 25
 
 
 @click.command()
-@click.option(
-    "--mpi",
-    "wanted",
-    type=click.Choice(CHOICES),
-    default="mpich",
-    show_default=True,
-    help="MPICH is the embedded one; all: MPICH, Open MPI and Intel MPI.",
-)
+@mpi_option("MPICH is the embedded one; all: MPICH, Open MPI and Intel MPI.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=5),
