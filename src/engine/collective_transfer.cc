@@ -63,42 +63,59 @@ CollectiveTransfer::~CollectiveTransfer() {
 }
 
 void CollectiveTransfer::set(const Agreement& agreement) {
+  const std::lock_guard lock(mutex_);
   if (!slots_) geometry_ = {agreement.window_size, agreement.slot_count};
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
-    Choice next;
-    if (choice.has_been_called) next.before = {path_taken(direction), reason(direction)};
-    choice = std::move(next);
+    if (choice.has_been_called) choice.before = {path_of(choice), reason_of(choice)};
+    choice.has_been_called = false;
+    choice.for_call.reset();
+    choice.lacked_memory = false;
     choice.wish = direction == Direction::write ? agreement.write_path : agreement.read_path;
     choice.for_view = policy::decide_view(direction, choice.wish, agreement.view);
+    choice.meets = choice.for_view.path == Path::staged;
   }
 }
 
 Path CollectiveTransfer::path_taken(Direction direction) const {
-  const Choice& choice = this->choice(direction);
+  const std::lock_guard lock(mutex_);
+  return path_of(choice(direction));
+}
+
+std::string CollectiveTransfer::reason(Direction direction) const {
+  const std::lock_guard lock(mutex_);
+  return reason_of(choice(direction));
+}
+
+bool CollectiveTransfer::has_been_called(Direction direction) const {
+  const std::lock_guard lock(mutex_);
+  return choice(direction).has_been_called || choice(direction).before;
+}
+
+ByteCount CollectiveTransfer::window_size() const {
+  const std::lock_guard lock(mutex_);
+  return geometry_.window_size;
+}
+
+Path CollectiveTransfer::path_of(const Choice& choice) const {
   if (!choice.has_been_called && choice.before) return choice.before->path;
   if (choice.lacked_memory) return Path::direct;
   return choice.for_call ? choice.for_call->path : choice.for_view.path;
 }
 
-std::string CollectiveTransfer::reason(Direction direction) const {
-  const Choice& choice = this->choice(direction);
+std::string CollectiveTransfer::reason_of(const Choice& choice) const {
   if (!choice.has_been_called && choice.before) return choice.before->reason;
   if (choice.lacked_memory) {
     return "no memory for collective buffers is left on the node (HEADRACE_NODE_MEMORY)";
   }
   if (choice.for_call) return policy::explain(*choice.for_call, choice.facts);
-  if (choice.has_been_called && meets(direction)) return "chosen by the ranks that had data";
+  if (choice.has_been_called && choice.meets) return "chosen by the ranks that had data";
   return choice.for_view.reason;
 }
 
 CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size,
                                                        const exchange::Waiter& waiter) {
-  Choice& choice = this->choice(access.direction);
   note_call(access.direction);
-  if (!meets(access.direction)) {
-    return {direct_transfer(store_, access, sieve_size), Path::direct};
-  }
   const FileOffset begin = access.bytes > 0 ? access.file.peek() : 0;
   const FileOffset end = access.bytes > 0
                              ? view::offset_of(*access.file.type(), access.file.origin(),
@@ -108,13 +125,19 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
   announce(access, begin, end, waiter);
   if (access.bytes == 0) return {};
   const Meeting meeting = meet(access.direction, waiter);
-  choice.facts = meeting.facts;
-  choice.for_call = policy::decide_call(choice.wish, meeting.facts);
-  choice.lacked_memory = !slots_;
-  if (!meeting.agrees || path_taken(access.direction) == Path::direct) {
+  if (!meeting.agrees || decide(access.direction, meeting) == Path::direct) {
     return {direct_transfer(store_, access, sieve_size), Path::direct};
   }
   return {staged_transfer(access, begin, end, meeting, sieve_size, waiter), Path::staged};
+}
+
+Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
+  const std::lock_guard lock(mutex_);
+  Choice& choice = this->choice(direction);
+  choice.facts = meeting.facts;
+  choice.for_call = policy::decide_call(choice.wish, meeting.facts);
+  choice.lacked_memory = !slots_;
+  return path_of(choice);
 }
 
 void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
@@ -147,7 +170,10 @@ void CollectiveTransfer::reserve_slots() {
   for (exchange::SlotGeometry geometry = geometry_; geometry.count >= 2; geometry.count /= 2) {
     slots_ = channel_.reserve_slots(geometry.bytes());
     if (!slots_) continue;
-    geometry_ = geometry;
+    {
+      const std::lock_guard lock(mutex_);
+      geometry_ = geometry;
+    }
     exchange::prepare_slots(*channel_.control(), geometry_);
     return;
   }
@@ -159,7 +185,10 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   board.wait_for_all(waiter);
   // The leader's slots and their geometry count: it may have kept them over a change of hints.
   const Values& leader = board.values_of(0);
-  geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
+  {
+    const std::lock_guard lock(mutex_);
+    geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
+  }
   slots_.reset();
   if (leader[kSlotsOffset] >= 0) {
     slots_ = channel_.slots_at(leader[kSlotsOffset], geometry_.bytes());

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -14,7 +16,9 @@
 
 namespace headrace::engine {
 
-/// Chooses the path of each collective call on one file and takes it.
+/// Chooses the path of each collective call on one file and takes it. One thread at a time carries
+/// out calls and takes over agreements: the file's lane, or a thread of the program when the lane
+/// is empty. What was chosen may be asked for by other threads meanwhile.
 class CollectiveTransfer {
  public:
   CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
@@ -28,36 +32,38 @@ class CollectiveTransfer {
 
   /// Whether ranks meet at the beginning of a call. Where not, a call is this rank's own affair.
   bool meets(Direction direction) const {
-    return choice(direction).for_view.path == policy::Path::staged;
+    return choice(direction).meets.load(std::memory_order_relaxed);
   }
-  /// Takes note of a call that the caller carried out itself.
-  void note_call(Direction direction) { choice(direction).has_been_called = true; }
+  /// Takes note of a call in which ranks do not meet: the caller carries it out itself.
+  void note_call(Direction direction) {
+    std::atomic<bool>& called = choice(direction).has_been_called;
+    if (!called.load(std::memory_order_relaxed)) called.store(true, std::memory_order_relaxed);
+  }
 
   struct Moved {
     Transferred transferred;
     policy::Path path = policy::Path::direct;
   };
-  /// Collective. Waits for other ranks only where the view lets calls be staged and this rank has
-  /// data, in the way of `waiter`.
+  /// Collective; for calls in which ranks meet. Waits for the others, in the way of `waiter`, only
+  /// where this rank has data.
   Moved transfer(const Access& access, ByteCount sieve_size, const exchange::Waiter& waiter);
 
   /// The path of the last call, or of the next where none was made yet.
   policy::Path path_taken(Direction direction) const;
   std::string reason(Direction direction) const;
-  bool has_been_called(Direction direction) const {
-    return choice(direction).has_been_called || choice(direction).before;
-  }
-  ByteCount window_size() const { return geometry_.window_size; }
+  bool has_been_called(Direction direction) const;
+  ByteCount window_size() const;
 
  private:
   /// What was chosen in one direction.
   struct Choice {
+    std::atomic<bool> meets = false;
+    std::atomic<bool> has_been_called = false;  ///< since the view was set
     policy::Wish wish = policy::Wish::automatic;
     policy::Decision for_view;
     std::optional<policy::CallDecision> for_call;
     policy::CallFacts facts;
     bool lacked_memory = false;
-    bool has_been_called = false;            ///< since the view was set
     std::optional<policy::Decision> before;  ///< the last call's before that
   };
 
@@ -74,6 +80,10 @@ class CollectiveTransfer {
   const Choice& choice(Direction direction) const {
     return choices_[direction == Direction::write ? 0 : 1];
   }
+  policy::Path path_of(const Choice& choice) const;
+  std::string reason_of(const Choice& choice) const;
+  /// What the ranks that meet decide from what they posted.
+  policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();
   void announce(const Access& access, FileOffset begin, FileOffset end,
                 const exchange::Waiter& waiter);
@@ -84,6 +94,7 @@ class CollectiveTransfer {
 
   exchange::Channel& channel_;
   storage::Store& store_;
+  mutable std::mutex mutex_;  ///< guards the choices and the geometry where other threads ask
   std::array<Choice, 2> choices_;
   exchange::SlotGeometry geometry_;
   std::optional<exchange::SlotMemory> slots_;  ///< as the node's leader reserved them

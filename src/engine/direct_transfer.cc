@@ -200,10 +200,8 @@ Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_s
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size) {
   if (access.bytes == 0) return {};
   if (access.memory.type()->is_contiguous() && access.file.type()->is_contiguous()) {
-    const iovec segment{memory_at(access.buffer, access.memory.peek()),
-                        static_cast<std::size_t>(access.bytes)};
-    return access.direction == Direction::write ? store.write(access.file.peek(), {&segment, 1})
-                                                : store.read(access.file.peek(), {&segment, 1});
+    return move_stretch(store, access.direction, access.file.peek(),
+                        memory_at(access.buffer, access.memory.peek()), access.bytes);
   }
   return access.direction == Direction::write ? write_pieces(store, access)
                                               : read_pieces(store, access, sieve_size);

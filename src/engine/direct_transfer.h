@@ -29,6 +29,15 @@ inline std::byte* memory_at(void* buffer, std::int64_t offset) {
 /// error: a read met the end of the file.
 using storage::Transferred;
 
+/// Moves one stretch of memory from or to one stretch of the file.
+inline Transferred move_stretch(storage::Store& store, Direction direction, FileOffset begin,
+                                std::byte* memory, ByteCount bytes) {
+  if (bytes == 0) return {};
+  const iovec segment{memory, static_cast<std::size_t>(bytes)};
+  return direction == Direction::write ? store.write(begin, {&segment, 1})
+                                       : store.read(begin, {&segment, 1});
+}
+
 /// Moves one rank's pieces by its own system calls, without any other rank.
 /// Writes touch exactly the bytes asked for. Reads of small pieces that lie close together read the
 /// gaps too ("data sieving", Thakur et al., Frontiers 1999), at most `sieve_size` bytes a call.

@@ -70,8 +70,9 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
     const std::lock_guard lock(mutex_);
     view_ = std::make_shared<const View>(std::move(view.value()));
     position_ = 0;
+    seeks_ += 1;
+    values_ = values;
   }
-  values_ = values;
   collective_->set(agreement.value());
   return {};
 }
@@ -97,6 +98,7 @@ Error OpenFile::seek(std::int64_t offset, Whence whence) {
   }
   const std::lock_guard lock(mutex_);
   position_ = target;
+  seeks_ += 1;
   return {};
 }
 
@@ -130,6 +132,7 @@ Result<FileOffset> OpenFile::byte_offset(std::int64_t offset) const {
   return view::offset_of(*view.filetype, view.displacement, offset * unit_of(view));
 }
 
+/// Everything about a call but its place in the file.
 Error OpenFile::check(const TransferCall& call) const {
   const bool writes = call.direction == Direction::write;
   if (writes && !mode_.write) {
@@ -156,12 +159,10 @@ Error OpenFile::check(const TransferCall& call) const {
   if (__builtin_mul_overflow(call.count, call.type->size(), &bytes)) {
     return {ErrorClass::count, 0, "the count is too large, its bytes do not fit in 63 bits"};
   }
-  if (bytes % unit_of(*view_) != 0) {
+  const ByteCount unit = unit_of(*view_);
+  if (unit > 1 && bytes % unit != 0) {
     return {ErrorClass::argument, 0,
             "the data does not consist of whole etypes of the view, change the count or the view"};
-  }
-  if (!fits(*view_, call.offset ? *call.offset : position(), bytes)) {
-    return {ErrorClass::argument, 0, kTooFar};
   }
   return {};
 }
@@ -177,97 +178,128 @@ Access OpenFile::access_of(const TransferCall& call, const View& view,
   return access;
 }
 
+/// Checks a call, takes its place in the file, and moves the pointer by what it asks for.
+OpenFile::Prepared OpenFile::prepare(const TransferCall& call) {
+  TransferCall valid = call;
+  Error failed = check(call);
+  if (failed) valid.count = 0;
+  const ByteCount bytes = valid.count * valid.type->size();
+  const std::lock_guard lock(mutex_);
+  const std::int64_t position = call.offset.value_or(position_);
+  if (!failed && !fits(*view_, position, bytes)) {
+    failed = {ErrorClass::argument, 0, kTooFar};
+    valid.count = 0;
+  }
+  PointerMove move;
+  if (!failed && !call.offset) {
+    position_ += bytes / unit_of(*view_);
+    move = {position_, seeks_};
+  }
+  const bool meets = call.collective && collective_->meets(call.direction);
+  const Access access = access_of(valid, *view_, failed ? 0 : position);
+  return {std::move(valid), view_, access, values_.sieve_size, meets, move, std::move(failed)};
+}
+
+/// Moves the data of a prepared call and accounts for it. Waits, where it must, as `waiter` says.
+Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& waiter) {
+  const TransferCall& call = prepared.call;
+  CollectiveTransfer::Moved moved;
+  if (prepared.meets) {
+    moved = collective_->transfer(prepared.access, prepared.sieve_size, waiter);
+  } else {
+    if (call.collective) collective_->note_call(call.direction);
+    moved.transferred = direct_transfer(*store_, prepared.access, prepared.sieve_size);
+  }
+  return finish(call, prepared.access.bytes, moved);
+}
+
 /// The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
 /// is spared what views cost. Nothing where the call is another one, or has an error to be told.
 std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
-  const view::Type& filetype = *view_->filetype;
-  const bool writes = call.direction == Direction::write;
-  if (!filetype.is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
+  const View& view = *view_;
+  if (!view.filetype->is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
   if (call.collective && collective_->meets(call.direction)) return std::nullopt;
-  if (!(writes ? mode_.write : mode_.read) || mode_.sequential || call.count < 0) {
-    return std::nullopt;
-  }
-  const ByteCount unit = unit_of(*view_);
-  ByteCount bytes = 0;
-  if (__builtin_mul_overflow(call.count, call.type->size(), &bytes)) return std::nullopt;
-  if (unit > 1 && bytes % unit != 0) return std::nullopt;
-  const std::int64_t position = call.offset ? *call.offset : this->position();
+  if (check(call)) return std::nullopt;
+  const ByteCount unit = unit_of(view);
+  const ByteCount bytes = call.count * call.type->size();
   FileOffset begin = 0;
-  FileOffset end = 0;
-  if (position < 0 || __builtin_mul_overflow(position, unit, &begin) ||
-      __builtin_add_overflow(begin, view_->displacement + filetype.true_lower_bound(), &begin) ||
-      __builtin_add_overflow(begin, bytes, &end) || end > view::kLargest) {
-    return std::nullopt;
-  }
-  if (!call.offset) {
+  const auto lies_in_reach = [&](std::int64_t position) {
+    FileOffset end = 0;
+    return !__builtin_mul_overflow(position, unit, &begin) &&
+           !__builtin_add_overflow(begin, view.displacement + view.filetype->true_lower_bound(),
+                                   &begin) &&
+           !__builtin_add_overflow(begin, bytes, &end) && end <= view::kLargest;
+  };
+  PointerMove move;
+  if (call.offset) {
+    if (!lies_in_reach(*call.offset)) return std::nullopt;
+  } else {
     const std::lock_guard lock(mutex_);
-    // Another thread was first: the usual way finds its own place.
-    if (position_ != position) return std::nullopt;
+    if (!lies_in_reach(position_)) return std::nullopt;
     position_ += bytes / unit;
-  }
-  const iovec segment{memory_at(call.buffer, call.type->true_lower_bound()),
-                      static_cast<std::size_t>(bytes)};
-  CollectiveTransfer::Moved moved;
-  if (bytes > 0) {
-    moved.transferred =
-        writes ? store_->write(begin, {&segment, 1}) : store_->read(begin, {&segment, 1});
+    move = {position_, seeks_};
   }
   if (call.collective) collective_->note_call(call.direction);
-  return finish(call, bytes, moved);
+  CollectiveTransfer::Moved moved;
+  moved.transferred = move_stretch(*store_, call.direction, begin,
+                                   memory_at(call.buffer, call.type->true_lower_bound()), bytes);
+  Outcome outcome = finish(call, bytes, moved);
+  if (outcome.bytes < bytes) pull_back(call, unit, bytes - outcome.bytes, move);
+  return outcome;
 }
 
 Outcome OpenFile::transfer(const TransferCall& call) {
   if (std::optional<Outcome> outcome = transfer_stretch(call)) return std::move(*outcome);
-  Error failed = check(call);
+  const Prepared prepared = prepare(call);
   // In a collective call the others may wait for this rank: it takes part with no data.
-  if (failed && !call.collective) return {0, failed};
-  std::shared_ptr<const View> view;
-  std::int64_t position = 0;
-  TransferCall valid = call;
-  if (failed) valid.count = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    view = view_;
-    position = call.offset.value_or(position_);
-    if (!call.offset) position_ += valid.count * valid.type->size() / unit_of(*view);
-  }
-  const Access access = access_of(valid, *view, position);
-  CollectiveTransfer::Moved moved;
-  if (call.collective) {
-    moved = collective_->transfer(access, values_.sieve_size, channel_->waiter());
-  } else {
-    moved.transferred = direct_transfer(*store_, access, values_.sieve_size);
-  }
-  if (failed) return {0, failed};
-  return finish(valid, access.bytes, moved);
+  if (prepared.failed && !call.collective) return {0, prepared.failed};
+  Outcome outcome = carry_out(prepared, channel_->waiter());
+  if (prepared.failed) return {0, prepared.failed};
+  const ByteCount missing = call.count * call.type->size() - outcome.bytes;
+  if (missing > 0) pull_back(call, unit_of(*prepared.view), missing, prepared.move);
+  return outcome;
 }
 
+/// The pointer was moved by what was asked for; afterwards it stands behind the whole etypes that
+/// were done. What other threads did with it meanwhile counts:
+///  - A seek says where it stands, whatever came before.
+///  - Reads that met the end of the file together give back what each did not get, in any order.
+///  - Behind a write that failed lies what a later one has written: the pointer stays behind that.
+void OpenFile::pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
+                         const PointerMove& move) {
+  if (call.offset) return;
+  const std::lock_guard lock(mutex_);
+  if (seeks_ != move.seeks) return;
+  if (call.direction == Direction::write && position_ != move.end) return;
+  position_ -= (missing + unit - 1) / unit;
+}
+
+/// What a call did, in the terms of the program, and in the file's counts. `reachable`: bytes of
+/// the call that the view shows.
 Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
                          const CollectiveTransfer::Moved& moved) {
-  const ByteCount wanted = call.count * call.type->size();
   Outcome outcome{moved.transferred.bytes, {}};
   const bool writes = call.direction == Direction::write;
-  if (const int reason = moved.transferred.system_error; reason != 0) {
-    outcome.error =
-        system_failure(reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
-    if (writes) channel_->note_failed_write(reason);
-  } else if (writes && reachable < wanted) {
-    outcome.error = {ErrorClass::argument, 0,
-                     "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
-  }
   const bool staged = moved.path == policy::Path::staged;
   ByteCount& total = writes ? (staged ? totals_.written_staged : totals_.written_directly)
                             : (staged ? totals_.read_staged : totals_.read_directly);
   std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);
-  if (outcome.bytes == wanted && !outcome.error) return outcome;
+  const int reason = moved.transferred.system_error;
+  if (reason != 0) {
+    outcome.error =
+        system_failure(reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
+  } else if (writes && reachable < call.count * call.type->size()) {
+    outcome.error = {ErrorClass::argument, 0,
+                     "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
+  }
+  if (!outcome.error) return outcome;
   const std::lock_guard lock(mutex_);
-  // The pointer was moved by what was asked for; it stands behind the whole etypes that were done.
-  const ByteCount unit = unit_of(*view_);
-  if (!call.offset) position_ -= (wanted - outcome.bytes + unit - 1) / unit;
-  if (outcome.error) {
-    totals_.failed_calls += 1;
-    // Only a call that the file system failed leaves data missing that others may count on.
-    if (writes && moved.transferred.system_error != 0) own_failed_writes_ += 1;
+  totals_.failed_calls += 1;
+  // Only a call that the file system failed leaves data missing that others may count on. Both
+  // counts change under the lock, so that no thread takes this rank's failure for another's.
+  if (writes && reason != 0) {
+    own_failed_writes_ += 1;
+    channel_->note_failed_write(reason);
   }
   return outcome;
 }

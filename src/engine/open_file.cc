@@ -83,7 +83,11 @@ Error OpenFile::open_store() {
 
 void OpenFile::take_hints(const Hints& hints, HintValues& values) {
   std::vector<std::string> problems;
-  given_.merge(apply_hints(hints, values, problems));
+  Hints known = apply_hints(hints, values, problems);
+  {
+    const std::lock_guard lock(mutex_);
+    given_.merge(known);
+  }
   if (channel_->rank() != 0) return;
   for (const std::string& problem : problems) tell_once(problem);
 }
@@ -142,8 +146,8 @@ Error OpenFile::sync() {
 Error OpenFile::failed_elsewhere() {
   exchange::Control* const control = channel_->control();
   if (control == nullptr) return {};
-  const std::int64_t all = control->failed_writes.load(std::memory_order_acquire);
   const std::lock_guard lock(mutex_);
+  const std::int64_t all = control->failed_writes.load(std::memory_order_acquire);
   const std::int64_t others = all - failed_writes_before_ - own_failed_writes_;
   if (others <= known_failed_writes_) return {};
   known_failed_writes_ = others;
@@ -195,12 +199,16 @@ Error OpenFile::set_hints(const Hints& hints) {
   take_hints(hints, values);
   Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_->filetype);
   if (!agreement) return agreement.error();
-  values_ = values;
+  {
+    const std::lock_guard lock(mutex_);
+    values_ = values;
+  }
   collective_->set(agreement.value());
   return {};
 }
 
 Hints OpenFile::hints() const {
+  const std::lock_guard lock(mutex_);
   Hints hints = given_;
   for (auto& [name, value] : hints_of(values_)) hints[name] = std::move(value);
   hints["cb_buffer_size"] = std::to_string(collective_->window_size());

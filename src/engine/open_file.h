@@ -50,14 +50,35 @@ class OpenFile : public File {
   const std::string& path() const override { return path_; }
 
  private:
+  /// How a call moved the individual pointer.
+  struct PointerMove {
+    std::int64_t end = 0;     ///< where it left it
+    std::uint64_t seeks = 0;  ///< seeks_ then
+  };
+
+  /// A call that was checked and has its place in the file: what is left to do depends on nothing
+  /// that other calls change.
+  struct Prepared {
+    TransferCall call;  ///< moves nothing where it failed
+    std::shared_ptr<const View> view;
+    Access access;
+    ByteCount sieve_size = 0;
+    bool meets = false;  ///< the ranks of the node meet
+    PointerMove move;
+    Error failed;
+  };
+
   Error open_store();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   void take_hints(const Hints& hints, HintValues& values);
   Result<std::int64_t> end_position();
   Error check(const TransferCall& call) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
+  Prepared prepare(const TransferCall& call);
+  Outcome carry_out(const Prepared& prepared, const exchange::Waiter& waiter);
   std::optional<Outcome> transfer_stretch(const TransferCall& call);
-  /// `reachable`: bytes of the call that the view shows.
+  void pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
+                 const PointerMove& move);
   Outcome finish(const TransferCall& call, ByteCount reachable,
                  const CollectiveTransfer::Moved& moved);
   Error failed_elsewhere();
@@ -70,12 +91,13 @@ class OpenFile : public File {
   AccessMode mode_;
   std::unique_ptr<storage::Store> store_;
   std::optional<CollectiveTransfer> collective_;
-  HintValues values_;
-  Hints given_;  ///< what the program gave and we know
 
   mutable std::mutex mutex_;  ///< guards what follows
+  HintValues values_;
+  Hints given_;  ///< what the program gave and we know
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
+  std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call
   record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically
   std::int64_t failed_writes_before_ = 0;  ///< the channel's count when the file was opened
   std::int64_t own_failed_writes_ = 0;
