@@ -70,11 +70,12 @@ enum class Whence { set, current, end };
 /// for.
 class File {
  public:
-  /// Collective. All ranks get a file, or all get an error.
+  /// Collective. All ranks get a file, or all get an error, also where their modes differ. A rank
+  /// whose arguments are wrong passes what is wrong with them as `refused`.
   static Result<std::unique_ptr<File>> open(std::shared_ptr<exchange::Team> team,
                                             storage::FileSystem& file_system,
                                             const std::string& path, AccessMode mode,
-                                            const Hints& hints);
+                                            const Hints& hints, const Error& refused = {});
   virtual ~File() = default;
 
   virtual Error close() = 0;  ///< collective

@@ -58,8 +58,23 @@ Error check_view(const View& view) {
 
 }  // namespace
 
+Error OpenFile::check(const Result<View>& view) const {
+  if (!view) return view.error();
+  if (view.value().from_shared_pointer == mode_.sequential) return check_view(view.value());
+  return {ErrorClass::argument, 0,
+          "the displacement does not fit the access mode (MPI_DISPLACEMENT_CURRENT goes with "
+          "MPI_MODE_SEQUENTIAL, and nothing else does), give the other one"};
+}
+
 Error OpenFile::set_view(Result<View> view, const Hints& hints) {
-  const Error failed = view ? check_view(view.value()) : view.error();
+  Error failed = check(view);
+  if (mode_.sequential) {
+    const Result<FileOffset> current = shared_byte_offset();
+    if (!failed && !current) failed = current.error();
+    if (!failed) view.value().displacement = current.value();
+  }
+  // The next view's shared pointer: no rank uses it before all have agreed.
+  if (channel_->rank() == 0) channel_->set_pointer(1 - pointer_cell_, 0);
   HintValues values = values_;
   take_hints(hints, values);
   const view::Type& agreed_on = failed ? *view_->filetype : *view.value().filetype;
@@ -70,6 +85,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
     const std::lock_guard lock(mutex_);
     view_ = std::make_shared<const View>(std::move(view.value()));
     position_ = 0;
+    pointer_cell_ = 1 - pointer_cell_;
     seeks_ += 1;
     values_ = values;
   }
@@ -78,6 +94,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
 }
 
 Error OpenFile::seek(std::int64_t offset, Whence whence) {
+  if (mode_.sequential) return only_in_sequence();
   std::int64_t base = 0;
   if (whence == Whence::current) base = position();
   if (whence == Whence::end) {
@@ -85,21 +102,26 @@ Error OpenFile::seek(std::int64_t offset, Whence whence) {
     if (!end) return end.error();
     base = end.value();
   }
-  std::int64_t target = 0;
-  if (__builtin_add_overflow(base, offset, &target)) {
-    return {ErrorClass::argument, 0,
-            "cannot seek that far in '" + path_ +
-                "' (the position does not fit in 63 bits), use a smaller "
-                "offset"};
-  }
-  if (target < 0) {
-    return {ErrorClass::argument, 0,
-            "cannot seek before the beginning of the view of '" + path_ + "', use a larger offset"};
-  }
+  const Result<std::int64_t> target = seek_target(base, offset);
+  if (!target) return target.error();
   const std::lock_guard lock(mutex_);
-  position_ = target;
+  position_ = target.value();
   seeks_ += 1;
   return {};
+}
+
+Result<std::int64_t> OpenFile::seek_target(std::int64_t base, std::int64_t offset) const {
+  std::int64_t target = 0;
+  if (__builtin_add_overflow(base, offset, &target)) {
+    return Error{ErrorClass::argument, 0,
+                 "cannot seek that far in '" + path_ +
+                     "' (the position does not fit in 63 bits), use a smaller "
+                     "offset"};
+  }
+  if (target >= 0) return target;
+  return Error{
+      ErrorClass::argument, 0,
+      "cannot seek before the beginning of the view of '" + path_ + "', use a larger offset"};
 }
 
 /// The first position, in etypes, whose bytes lie at or behind the end of the file.
@@ -145,10 +167,7 @@ Error OpenFile::check(const TransferCall& call) const {
             "cannot read from '" + path_ +
                 "' (it was opened with MPI_MODE_WRONLY), open it for reading"};
   }
-  if (mode_.sequential) {
-    return {ErrorClass::unsupported_operation, 0,
-            "'" + path_ + "' was opened with MPI_MODE_SEQUENTIAL, use shared or ordered access"};
-  }
+  if (mode_.sequential && !call.shared) return only_in_sequence();
   if (call.count < 0) {
     return {ErrorClass::count, 0, "the count is negative, use 0 or more"};
   }
@@ -178,20 +197,34 @@ Access OpenFile::access_of(const TransferCall& call, const View& view,
   return access;
 }
 
+/// Where a call by the shared pointer begins. Collective for an ordered call, in which a rank takes
+/// part with no data where it failed.
+std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
+  if (failed && !call.collective) return 0;
+  const std::int64_t etypes = call.count * call.type->size() / unit_of(*view_);
+  const Result<std::int64_t> taken = call.collective ? take_ordered(etypes) : take_shared(etypes);
+  if (taken) return taken.value();
+  if (!failed) failed = taken.error();
+  call.count = 0;
+  return 0;
+}
+
 /// Checks a call, takes its place in the file, and moves the pointer by what it asks for.
 OpenFile::Prepared OpenFile::prepare(const TransferCall& call) {
   TransferCall valid = call;
   Error failed = check(call);
   if (failed) valid.count = 0;
+  std::int64_t shared = 0;
+  if (call.shared) shared = take_shared_place(valid, failed);
   const ByteCount bytes = valid.count * valid.type->size();
   const std::lock_guard lock(mutex_);
-  const std::int64_t position = call.offset.value_or(position_);
+  const std::int64_t position = call.shared ? shared : call.offset.value_or(position_);
   if (!failed && !fits(*view_, position, bytes)) {
     failed = {ErrorClass::argument, 0, kTooFar};
     valid.count = 0;
   }
   PointerMove move;
-  if (!failed && !call.offset) {
+  if (!failed && !call.offset && !call.shared) {
     position_ += bytes / unit_of(*view_);
     move = {position_, seeks_};
   }
@@ -217,7 +250,9 @@ Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& wa
 /// is spared what views cost. Nothing where the call is another one, or has an error to be told.
 std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
   const View& view = *view_;
-  if (!view.filetype->is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
+  if (call.shared || !view.filetype->is_contiguous() || !call.type->is_contiguous()) {
+    return std::nullopt;
+  }
   if (call.collective && collective_->meets(call.direction)) return std::nullopt;
   if (check(call)) return std::nullopt;
   const ByteCount unit = unit_of(view);
@@ -267,7 +302,7 @@ Outcome OpenFile::transfer(const TransferCall& call) {
 ///  - Behind a write that failed lies what a later one has written: the pointer stays behind that.
 void OpenFile::pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
                          const PointerMove& move) {
-  if (call.offset) return;
+  if (call.offset || call.shared) return;
   const std::lock_guard lock(mutex_);
   if (seeks_ != move.seeks) return;
   if (call.direction == Direction::write && position_ != move.end) return;

@@ -1,3 +1,6 @@
+#include <limits>
+
+#include "engine/agreement.h"
 #include "engine/open_file.h"
 
 // The shared pointer and atomic mode of an open file.
@@ -5,18 +8,93 @@
 namespace headrace::engine {
 namespace {
 
+using exchange::Combine;
+using exchange::Values;
+
 Error not_yet() {
   return {ErrorClass::unsupported_operation, 0, "not available yet"};
 }
 
 }  // namespace
 
-Error OpenFile::seek_shared(std::int64_t, Whence) {
-  return not_yet();
+Error OpenFile::only_in_sequence() const {
+  return {ErrorClass::unsupported_operation, 0,
+          "'" + path_ +
+              "' has no positions to go to (it was opened with MPI_MODE_SEQUENTIAL), use shared or "
+              "ordered access"};
+}
+
+int OpenFile::pointer_cell() const {
+  const std::lock_guard lock(mutex_);
+  return pointer_cell_;
+}
+
+template <class Find>
+Result<std::int64_t> OpenFile::found_by_first(const std::string& what, Find find) {
+  constexpr Combine ways[] = {Combine::max, Combine::max};
+  Values values{0, std::numeric_limits<std::int64_t>::min()};
+  Error failed;
+  if (channel_->rank() == 0) {
+    const Result<std::int64_t> found = find();
+    if (!found) failed = found.error();
+    values = {code_of(failed), found ? found.value() : values[1]};
+  }
+  if (Error error = channel_->combine(values, ways)) return error;
+  if (Error error = own_or_others(failed, values[0], what)) return error;
+  return values[1];
+}
+
+Result<std::int64_t> OpenFile::take_shared(std::int64_t etypes) {
+  return channel_->advance_pointer(pointer_cell(), etypes);
+}
+
+Result<std::int64_t> OpenFile::take_ordered(std::int64_t etypes) {
+  const Result<exchange::Channel::Scan> scan = channel_->scan(etypes);
+  if (!scan) return scan.error();
+  const Result<std::int64_t> begin =
+      found_by_first("cannot move the shared pointer of '" + path_ + "'",
+                     [&] { return take_shared(scan.value().total); });
+  if (!begin) return begin;
+  return begin.value() + scan.value().before;
 }
 
 Result<std::int64_t> OpenFile::shared_position() {
-  return not_yet();
+  if (mode_.sequential) return only_in_sequence();
+  return take_shared(0);
+}
+
+Result<FileOffset> OpenFile::shared_byte_offset() {
+  // All ranks come first, so that no earlier call of theirs moves the pointer afterwards.
+  if (Error error = channel_->barrier()) return error;
+  return found_by_first("cannot find the shared pointer of '" + path_ + "'",
+                        [this]() -> Result<std::int64_t> {
+                          const Result<std::int64_t> position = take_shared(0);
+                          return position ? byte_offset(position.value()) : position;
+                        });
+}
+
+Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
+  // All ranks opened with one mode, so none waits for one that returns here.
+  if (mode_.sequential) return only_in_sequence();
+  constexpr Combine ways[] = {Combine::min, Combine::max, Combine::min, Combine::max};
+  const auto where = static_cast<std::int64_t>(whence);
+  Values values{offset, offset, where, where};
+  if (Error error = channel_->combine(values, ways)) return error;
+  const std::string what = "cannot seek by the shared pointer of '" + path_ + "'";
+  if (values[0] != values[1] || values[2] != values[3]) {
+    return {ErrorClass::not_same, 0,
+            what + " (offset or whence is not the same on all ranks), pass the same everywhere"};
+  }
+  const Result<std::int64_t> done = found_by_first(what, [&]() -> Result<std::int64_t> {
+    Result<std::int64_t> base = std::int64_t{0};
+    if (whence == Whence::current) base = take_shared(0);
+    if (whence == Whence::end) base = end_position();
+    if (!base) return base;
+    const Result<std::int64_t> target = seek_target(base.value(), offset);
+    if (target) channel_->set_pointer(pointer_cell(), target.value());
+    return target;
+  });
+  return done ? Error{} : done.error();
 }
 
 Error OpenFile::set_atomicity(bool atomic) {

@@ -11,6 +11,16 @@ namespace {
 using exchange::Combine;
 using exchange::Values;
 
+/// All that must be the same on all ranks, in one number.
+std::int64_t bits_of(const AccessMode& mode) {
+  std::int64_t bits = 0;
+  for (const bool bit : {mode.read, mode.write, mode.create, mode.exclusive, mode.append,
+                         mode.sequential, mode.delete_on_close, mode.unique_open}) {
+    bits = 2 * bits + (bit ? 1 : 0);
+  }
+  return bits;
+}
+
 View byte_view() {
   const view::TypePtr byte = view::make_basic(1);
   return {.displacement = 0, .etype = byte, .filetype = byte};
@@ -20,12 +30,13 @@ View byte_view() {
 
 Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
                                          storage::FileSystem& file_system, const std::string& path,
-                                         AccessMode mode, const Hints& hints) {
+                                         AccessMode mode, const Hints& hints,
+                                         const Error& refused) {
   Result<std::unique_ptr<exchange::Channel>> channel = team->open_channel();
   if (!channel) return channel.error();
   auto file = std::make_unique<OpenFile>(std::move(team), std::move(channel.value()), file_system,
                                          path, mode);
-  if (Error error = file->open(hints)) return error;
+  if (Error error = file->open(hints, refused)) return error;
   return std::unique_ptr<File>(std::move(file));
 }
 
@@ -38,7 +49,22 @@ OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchang
       mode_(mode),
       view_(std::make_shared<const View>(byte_view())) {}
 
-Error OpenFile::open(const Hints& hints) {
+/// Before anything that depends on the mode: ranks of other modes would wait at other places.
+Error OpenFile::agree_on_mode(const Error& refused) {
+  const std::int64_t bits = bits_of(mode_);
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max};
+  Values values{code_of(refused), bits, bits};
+  if (Error error = channel_->combine(values, ways)) return error;
+  if (values[1] == values[2]) {
+    return own_or_others(refused, values[0], "cannot open '" + path_ + "'");
+  }
+  return {ErrorClass::not_same, 0,
+          "cannot open '" + path_ +
+              "' (the access mode is not the same on all ranks), pass the same mode everywhere"};
+}
+
+Error OpenFile::open(const Hints& hints, const Error& refused) {
+  if (Error error = agree_on_mode(refused)) return error;
   // The place may have served a file before. No rank writes before all have agreed, below.
   if (channel_->control() != nullptr) {
     failed_writes_before_ = channel_->control()->failed_writes.load(std::memory_order_acquire);
@@ -54,6 +80,8 @@ Error OpenFile::open(const Hints& hints) {
       failed = size.error();
     }
   }
+  // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
+  if (channel_->rank() == 0) channel_->set_pointer(pointer_cell_, position_);
   Result<Agreement> agreement =
       agree(*channel_, failed, "cannot open '" + path_ + "'", values_, *view_->filetype);
   if (!agreement) return agreement.error();

@@ -18,8 +18,8 @@ class OpenFile : public File {
   OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchange::Channel> channel,
            storage::FileSystem& file_system, std::string path, AccessMode mode);
 
-  /// Collective: opens the store on all ranks and agrees on hints.
-  Error open(const Hints& hints);
+  /// Collective: opens the store on all ranks and agrees on modes and hints.
+  Error open(const Hints& hints, const Error& refused);
 
   Error close() override;
   Error sync() override;
@@ -68,14 +68,31 @@ class OpenFile : public File {
     Error failed;
   };
 
+  Error agree_on_mode(const Error& refused);
   Error open_store();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   void take_hints(const Hints& hints, HintValues& values);
   Result<std::int64_t> end_position();
+  Error check(const Result<View>& view) const;
   Error check(const TransferCall& call) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
   Prepared prepare(const TransferCall& call);
+  std::int64_t take_shared_place(TransferCall& call, Error& failed);
   Outcome carry_out(const Prepared& prepared, const exchange::Waiter& waiter);
+  /// Moves the shared pointer by `etypes`; where it was. Waits for no rank.
+  Result<std::int64_t> take_shared(std::int64_t etypes);
+  /// Collective: moves the shared pointer by what all ranks ask for together; where this rank's
+  /// part begins, the ranks taking their parts in rank order.
+  Result<std::int64_t> take_ordered(std::int64_t etypes);
+  int pointer_cell() const;
+  /// Collective: where the shared pointer stands, in bytes of the file.
+  Result<FileOffset> shared_byte_offset();
+  /// Collective: what the first rank found by `find`, on all ranks.
+  template <class Find>
+  Result<std::int64_t> found_by_first(const std::string& what, Find find);
+  Result<std::int64_t> seek_target(std::int64_t base, std::int64_t offset) const;
+  Error only_in_sequence() const;
+
   std::optional<Outcome> transfer_stretch(const TransferCall& call);
   void pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
                  const PointerMove& move);
@@ -97,6 +114,7 @@ class OpenFile : public File {
   Hints given_;  ///< what the program gave and we know
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
+  int pointer_cell_ = 0;                   ///< where the view's shared pointer lies
   std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call
   record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically
   std::int64_t failed_writes_before_ = 0;  ///< the channel's count when the file was opened

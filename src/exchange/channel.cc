@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "exchange/messages.h"
 #include "exchange/node_team.h"
@@ -9,12 +10,17 @@
 namespace headrace::exchange {
 namespace {
 
+std::int64_t add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
 void merge_values(Values& into, const Values& from, std::span<const Combine> ways) {
   for (std::size_t i = 0; i < ways.size(); ++i) {
     switch (ways[i]) {
       case Combine::min: into[i] = std::min(into[i], from[i]); break;
       case Combine::max: into[i] = std::max(into[i], from[i]); break;
-      case Combine::sum: into[i] += from[i]; break;
+      case Combine::sum: into[i] = add(into[i], from[i]); break;
     }
   }
 }
@@ -24,6 +30,7 @@ void merge_values(Values& into, const Values& from, std::span<const Combine> way
 Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
     : team_(std::move(team)), id_(id) {
   SharedMemory* memory = team_->memory();
+  if (memory == nullptr || team_->node_count() > 1) own_ = std::make_unique<Own>();
   if (memory == nullptr) return;
   std::byte* place = memory->base() + team_->layout().channel_offset(id);
   control_ = reinterpret_cast<Control*>(place);
@@ -105,6 +112,66 @@ Error Channel::combine_between_nodes(Values& values, std::span<const Combine> wa
 Error Channel::barrier() {
   Values none{};
   return combine(none, {});
+}
+
+Result<Channel::Scan> Channel::scan(std::int64_t mine) {
+  Values values{mine};
+  if (board_ && team_->node_count() == 1) {
+    board_->post(waiter(), values);
+    board_->wait_for_all(waiter());
+    Scan scan;
+    for (int i = 0; i < board_->ranks(); ++i) {
+      if (i == board_->rank()) scan.before = scan.total;
+      scan.total = add(scan.total, board_->values_of(i)[0]);
+    }
+    return scan;
+  }
+  const Result<std::int64_t> before = sum_before(mine);
+  constexpr Combine ways[] = {Combine::sum};
+  if (Error error = combine(values, ways)) return error;
+  if (!before) return before.error();
+  return Scan{before.value(), values[0]};
+}
+
+/// The sum over the ranks before this one, by messages between all ranks: in round k each rank
+/// learns of 2^k more (Hillis and Steele, CACM 29(12), 1986).
+Result<std::int64_t> Channel::sum_before(std::int64_t mine) {
+  std::int64_t before = 0;
+  for (int distance = 1; distance < size(); distance *= 2) {
+    const std::int64_t known = add(before, mine);
+    std::int64_t more = 0;
+    const int to = rank() + distance < size() ? rank() + distance : -1;
+    const int from = rank() - distance;
+    const auto outgoing = std::as_bytes(std::span(&known, to < 0 ? 0 : 1));
+    const auto incoming = std::as_writable_bytes(std::span(&more, from < 0 ? 0 : 1));
+    if (Error error =
+            team_->messenger().exchange(id_, to, outgoing, std::max(from, -1), incoming)) {
+      return error;
+    }
+    before = add(before, more);
+  }
+  return before;
+}
+
+SharedPointer* Channel::near_pointer() {
+  if (!team_->is_first_node()) return nullptr;
+  return control_ != nullptr ? &control_->pointer : &own_->pointer;
+}
+
+Result<std::int64_t> Channel::advance_pointer(int cell, std::int64_t etypes) {
+  SharedPointer* const pointer = near_pointer();
+  if (pointer == nullptr) {
+    return Error{ErrorClass::unsupported_operation, 0,
+                 "the shared pointer is not available on several nodes yet"};
+  }
+  const std::int64_t before = advance(pointer->cells[static_cast<std::size_t>(cell)], etypes);
+  if (before != kPointerTooFar) return before;
+  return Error{ErrorClass::argument, 0,
+               "the shared file pointer would leave 63 bits, seek to a smaller offset"};
+}
+
+void Channel::set_pointer(int cell, std::int64_t position) {
+  near_pointer()->cells[static_cast<std::size_t>(cell)].store(position, std::memory_order_release);
 }
 
 std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {

@@ -44,6 +44,25 @@ class Channel {
   Error combine(Values& values, std::span<const Combine> ways);
   Error barrier();
 
+  /// Of one number a rank: the sum over the ranks before this one, and over all.
+  struct Scan {
+    std::int64_t before = 0;
+    std::int64_t total = 0;
+  };
+  /// Collective, like combine(). Sums that are too large end at the largest number.
+  Result<Scan> scan(std::int64_t mine);
+
+  /// The shared pointer, which lies at the first rank; `cell` is 0 or 1. Moves it by `etypes` and
+  /// returns where it was. From any thread; needs no other rank to call anything.
+  Result<std::int64_t> advance_pointer(int cell, std::int64_t etypes);
+  /// The first rank's call.
+  void set_pointer(int cell, std::int64_t position);
+
+  /// Locks among all threads of this node's ranks; from any thread.
+  RangeLocks& node_locks() { return control_ != nullptr ? control_->locks : own_->locks; }
+  /// Locks among the threads of this process.
+  RangeLocks& own_locks() { return own_->locks; }
+
   /// The node's board, for rounds among the ranks of a node only. Null where this rank is alone.
   Board* board() { return board_ ? &*board_ : nullptr; }
   /// Null where this rank is alone on its node.
@@ -60,11 +79,21 @@ class Channel {
   void note_failed_write(int system_error);
 
  private:
+  /// What would be in Control, where there is none or each process needs its own.
+  struct Own {
+    SharedPointer pointer{};
+    RangeLocks locks{};
+  };
+
   Error combine_between_nodes(Values& values, std::span<const Combine> ways);
+  Result<std::int64_t> sum_before(std::int64_t mine);
+  /// Null where the first rank is on another node.
+  SharedPointer* near_pointer();
 
   std::shared_ptr<NodeTeam> team_;
   int id_;
   Control* control_ = nullptr;
+  std::unique_ptr<Own> own_;
   std::optional<Board> board_;
 };
 

@@ -7,6 +7,8 @@
 #include "base/types.h"
 #include "exchange/board.h"
 #include "exchange/event.h"
+#include "exchange/range_locks.h"
+#include "exchange/shared_pointer.h"
 
 namespace headrace::exchange {
 
@@ -49,6 +51,8 @@ struct Control {
   /// Failed writes so far whoever's bytes they were, and the errno of the last one.
   alignas(64) std::atomic<std::int64_t> failed_writes;
   std::atomic<std::int32_t> last_system_error;
+  alignas(64) SharedPointer pointer;  ///< on the first rank's node
+  alignas(64) RangeLocks locks;       ///< used in atomic mode
   std::array<Published, kBoardDepth> published;
   Staging staging;
 };

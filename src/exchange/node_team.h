@@ -55,6 +55,7 @@ class NodeTeam : public Team {
   int node_rank() const { return node_rank_; }
   int node_size() const { return static_cast<int>(node_ranks_.size()); }
   bool is_leader() const { return node_rank_ == 0; }
+  bool is_first_node() const { return node_ranks_.front() == 0; }
   /// This rank's place among the leaders; call on leaders only.
   int leader_index() const { return leader_index_; }
   int spins() const { return spins_; }

@@ -1,0 +1,64 @@
+#include "exchange/range_locks.h"
+
+#include <sched.h>
+
+namespace headrace::exchange {
+
+/// Holds the table for some hundred nanoseconds. Its holder may lose the core meanwhile, so others
+/// give up theirs after a few looks.
+class RangeLocks::Guard {
+ public:
+  explicit Guard(RangeLocks& locks) : locks_(locks) {
+    constexpr int kLooks = 100;
+    for (int look = 0; locks_.guard_.exchange(1, std::memory_order_acquire) != 0; ++look) {
+      if (look >= kLooks) sched_yield();
+    }
+  }
+  ~Guard() { locks_.guard_.store(0, std::memory_order_release); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  RangeLocks& locks_;
+};
+
+int RangeLocks::lock(const Waiter& waiter, FileOffset begin, FileOffset end, Mode mode) {
+  int place = enter(begin, end, mode);
+  if (place < 0) {
+    event_.wait(waiter, [&] { return (place = enter(begin, end, mode)) >= 0; });
+  }
+  event_.wait(waiter, [&] { return is_first(place); });
+  return place;
+}
+
+void RangeLocks::unlock(int place) {
+  {
+    const Guard guard(*this);
+    entries_[static_cast<std::size_t>(place)].ticket = 0;
+  }
+  event_.signal();
+}
+
+/// Takes a free place and the next ticket; -1 where there is no place.
+int RangeLocks::enter(FileOffset begin, FileOffset end, Mode mode) {
+  const Guard guard(*this);
+  for (std::size_t place = 0; place < entries_.size(); ++place) {
+    if (entries_[place].ticket != 0) continue;
+    entries_[place] = {++last_ticket_, begin, end, mode};
+    return static_cast<int>(place);
+  }
+  return -1;
+}
+
+bool RangeLocks::is_first(int place) {
+  const Guard guard(*this);
+  const Entry& mine = entries_[static_cast<std::size_t>(place)];
+  for (const Entry& other : entries_) {
+    if (other.ticket == 0 || other.ticket >= mine.ticket) continue;
+    if (other.begin >= mine.end || other.end <= mine.begin) continue;
+    if (other.mode == Mode::exclusive || mine.mode == Mode::exclusive) return false;
+  }
+  return true;
+}
+
+}  // namespace headrace::exchange

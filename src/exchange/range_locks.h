@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/types.h"
+#include "exchange/event.h"
+
+namespace headrace::exchange {
+
+/// Locks on ranges of a file among all threads of the processes that see this memory, which is
+/// zeroed when new. Whoever asks first gets first: a lock waits only for those that were asked for
+/// earlier and conflict with it. So none waits for ever, and, as a thread holds one at a time, none
+/// waits in a circle.
+class RangeLocks {
+ public:
+  enum class Mode : std::int32_t { shared, exclusive };
+
+  /// Waits for the lock on [begin, end) and returns its place, for unlock().
+  int lock(const Waiter& waiter, FileOffset begin, FileOffset end, Mode mode);
+  void unlock(int place);
+
+  /// Locks held or waited for at a time; more wait for a place.
+  static constexpr int kMostLocks = 128;
+
+ private:
+  struct Entry {
+    std::uint64_t ticket;  ///< 0: free
+    FileOffset begin;
+    FileOffset end;
+    Mode mode;
+  };
+
+  class Guard;
+  int enter(FileOffset begin, FileOffset end, Mode mode);
+  bool is_first(int place);
+
+  Event event_;
+  std::atomic<std::uint32_t> guard_;  ///< 1 while a thread reads or changes what follows
+  std::uint64_t last_ticket_;
+  std::array<Entry, kMostLocks> entries_;
+};
+
+}  // namespace headrace::exchange
