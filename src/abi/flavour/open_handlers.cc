@@ -58,14 +58,14 @@ Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& te
   file->etype = MPI_BYTE;
   file->filetype = MPI_BYTE;
   const bool has_group = native.Comm_group(communicator, &file->group) == MPI_SUCCESS;
-  // A rank that cannot go on takes part in the collective open with a name that cannot exist, so
-  // that all ranks fail.
+  // A rank that cannot go on takes part in the collective open, so that all ranks fail.
   const bool is_ready = handle != MPI_FILE_NULL && has_group;
-  auto opened = engine::File::open(team, storage::posix_file_system(), is_ready ? path : "",
-                                   mode_of(amode), hints_of(info));
-  if (!opened || !is_ready) {
+  const Error refused = is_ready ? check_amode(amode) : native_failure("make a file handle");
+  auto opened = engine::File::open(team, storage::posix_file_system(), path, mode_of(amode),
+                                   hints_of(info), refused);
+  if (!opened) {
     if (handle != MPI_FILE_NULL) native.File_close(&handle);
-    return is_ready ? opened.error() : native_failure("make a file handle");
+    return opened.error();
   }
   file->file = std::move(opened.value());
   add_file(handle, std::move(file));
@@ -89,7 +89,6 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   is_ours = true;
   *fh = MPI_FILE_NULL;  // also after a failure: the Fortran bindings convert what they find there
   abi::catch_large_counts();
-  if (Error error = check_amode(amode)) return error;
   return open_file(communicator, team.value(), *path, amode, info, fh);
 }
 
