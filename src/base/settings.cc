@@ -56,6 +56,10 @@ const SettingRule rules[] = {
                                                },
                                                s.shared_memory);
      }},
+    {"HEADRACE_HELPER_THREADS", "4",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 1, 64, s.helper_threads);
+     }},
     {"HEADRACE_LIBRARY", "", nullptr},
 };
 

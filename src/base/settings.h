@@ -24,6 +24,7 @@ struct Settings {
   std::int64_t buffer_count = 8;                                       ///< HEADRACE_BUFFER_COUNT
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
+  std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
 };
 
 /// The settings of this process, read from its environment at the first call.

@@ -57,7 +57,8 @@ class Operation {
  public:
   virtual ~Operation() = default;
   virtual bool is_done() const = 0;  ///< never waits
-  /// Waits until it is done; lets the MPI library progress meanwhile.
+  /// Waits until it is done; lets the MPI library progress meanwhile. For who tells the program: a
+  /// failed write that nobody waited for is told by the file's next sync or close.
   virtual const Outcome& wait() = 0;
   /// True where it had not begun: then it never will, and it is done with nothing moved.
   virtual bool cancel() = 0;
@@ -119,5 +120,10 @@ class File {
   virtual const AccessMode& access_mode() const = 0;
   virtual const std::string& path() const = 0;
 };
+
+/// Ends the threads that carry out what was started, when that is done. Comes when all ranks have
+/// come as far: it does not let the MPI library progress. May be called again, and what is started
+/// afterwards gets new threads.
+void stop_background();
 
 }  // namespace headrace::engine

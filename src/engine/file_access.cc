@@ -67,6 +67,7 @@ Error OpenFile::check(const Result<View>& view) const {
 }
 
 Error OpenFile::set_view(Result<View> view, const Hints& hints) {
+  drain_lane();
   Error failed = check(view);
   if (mode_.sequential) {
     const Result<FileOffset> current = shared_byte_offset();
@@ -183,6 +184,11 @@ Error OpenFile::check(const TransferCall& call) const {
     return {ErrorClass::argument, 0,
             "the data does not consist of whole etypes of the view, change the count or the view"};
   }
+  if (call.collective && is_splitting_.load(std::memory_order_relaxed)) {
+    return {ErrorClass::io, 0,
+            "a split collective call is active on '" + path_ +
+                "' (no other collective access may go on beside it), end it first"};
+  }
   return {};
 }
 
@@ -288,6 +294,7 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   const Prepared prepared = prepare(call);
   // In a collective call the others may wait for this rank: it takes part with no data.
   if (prepared.failed && !call.collective) return {0, prepared.failed};
+  if (prepared.meets) drain_lane();
   Outcome outcome = carry_out(prepared, channel_->waiter());
   if (prepared.failed) return {0, prepared.failed};
   const ByteCount missing = call.count * call.type->size() - outcome.bytes;

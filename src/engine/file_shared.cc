@@ -49,6 +49,7 @@ Result<std::int64_t> OpenFile::take_shared(std::int64_t etypes) {
 }
 
 Result<std::int64_t> OpenFile::take_ordered(std::int64_t etypes) {
+  drain_lane();
   const Result<exchange::Channel::Scan> scan = channel_->scan(etypes);
   if (!scan) return scan.error();
   const Result<std::int64_t> begin =
@@ -76,6 +77,7 @@ Result<FileOffset> OpenFile::shared_byte_offset() {
 Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
   // All ranks opened with one mode, so none waits for one that returns here.
   if (mode_.sequential) return only_in_sequence();
+  drain_lane();
   constexpr Combine ways[] = {Combine::min, Combine::max, Combine::min, Combine::max};
   const auto where = static_cast<std::int64_t>(whence);
   Values values{offset, offset, where, where};

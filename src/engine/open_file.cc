@@ -49,6 +49,10 @@ OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchang
       mode_(mode),
       view_(std::make_shared<const View>(byte_view())) {}
 
+OpenFile::~OpenFile() {
+  drain();
+}
+
 /// Before anything that depends on the mode: ranks of other modes would wait at other places.
 Error OpenFile::agree_on_mode(const Error& refused) {
   const std::int64_t bits = bits_of(mode_);
@@ -121,7 +125,9 @@ void OpenFile::take_hints(const Hints& hints, HintValues& values) {
 }
 
 Error OpenFile::close() {
+  drain();
   Error failed = store_->close();
+  if (Error untold = untold_failure(); !failed) failed = std::move(untold);
   constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum,
                               Combine::sum, Combine::sum, Combine::sum};
   Values values{code_of(failed),        own_failed_writes_,    totals_.written_directly,
@@ -164,9 +170,16 @@ void OpenFile::record(const Values& totals) {
 }
 
 Error OpenFile::sync() {
-  Error failed = store_->sync();
-  if (failed) return failed;
+  if (Error failed = store_->sync()) return failed;
+  if (Error failed = untold_failure()) return failed;
   return failed_elsewhere();
+}
+
+/// A failed write that was begun by this rank, and that the program has not been told of.
+Error OpenFile::untold_failure() {
+  Error failed = background_->untold.take();
+  if (failed) failed.message = "a nonblocking write failed: " + failed.message;
+  return failed;
 }
 
 /// A failed write of another rank of the node that this program has not been told of. Waits for
@@ -204,6 +217,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
             "cannot change the size of '" + path_ +
                 "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
   }
+  drain_lane();
   constexpr Combine ways[] = {Combine::min, Combine::max};
   Values sizes{size, size};
   if (Error error = channel_->combine(sizes, ways)) return error;
@@ -223,6 +237,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
 }
 
 Error OpenFile::set_hints(const Hints& hints) {
+  drain_lane();
   HintValues values = values_;
   take_hints(hints, values);
   Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_->filetype);

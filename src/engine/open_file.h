@@ -1,12 +1,15 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "engine/background.h"
 #include "engine/collective_transfer.h"
 #include "engine/file.h"
+#include "engine/work_queue.h"
 #include "record/summary.h"
 
 namespace headrace::engine {
@@ -17,6 +20,7 @@ class OpenFile : public File {
  public:
   OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchange::Channel> channel,
            storage::FileSystem& file_system, std::string path, AccessMode mode);
+  ~OpenFile() override;
 
   /// Collective: opens the store on all ranks and agrees on modes and hints.
   Error open(const Hints& hints, const Error& refused);
@@ -68,6 +72,16 @@ class OpenFile : public File {
     Error failed;
   };
 
+  class BackgroundCall;
+
+  /// The split collective call that was begun and not ended.
+  struct Split {
+    Direction direction = Direction::write;
+    bool shared = false;
+    bool has_offset = false;
+    std::shared_ptr<Operation> operation;  ///< null where there is none
+  };
+
   Error agree_on_mode(const Error& refused);
   Error open_store();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
@@ -98,6 +112,10 @@ class OpenFile : public File {
                  const PointerMove& move);
   Outcome finish(const TransferCall& call, ByteCount reachable,
                  const CollectiveTransfer::Moved& moved);
+  std::shared_ptr<WorkQueue> lane();
+  void drain_lane();
+  void drain();
+  Error untold_failure();
   Error failed_elsewhere();
   void record(const exchange::Values& totals);
 
@@ -108,8 +126,12 @@ class OpenFile : public File {
   AccessMode mode_;
   std::unique_ptr<storage::Store> store_;
   std::optional<CollectiveTransfer> collective_;
+  const std::shared_ptr<Background> background_ = std::make_shared<Background>();
+  std::atomic<bool> is_splitting_ = false;  ///< whether split_ has an operation
 
   mutable std::mutex mutex_;  ///< guards what follows
+  std::shared_ptr<WorkQueue> lane_;
+  Split split_;
   HintValues values_;
   Hints given_;  ///< what the program gave and we know
   std::shared_ptr<const View> view_;

@@ -60,7 +60,7 @@ int Channel::node_count() const {
   return team_->node_count();
 }
 Waiter Channel::waiter() const {
-  return {&team_->messenger(), team_->spins()};
+  return team_->waiter();
 }
 
 Error Channel::combine(Values& values, std::span<const Combine> ways) {

@@ -44,6 +44,7 @@ class NodeTeam : public Team {
   int rank() const override { return messenger_->rank(); }
   int size() const override { return messenger_->size(); }
   int node_count() const override { return static_cast<int>(leaders_.size()); }
+  Waiter waiter() const override { return {messenger_.get(), spins_}; }
   const std::string& shared_memory_failure() const override { return failure_; }
   Result<std::unique_ptr<Channel>> open_channel() override;
 
@@ -58,7 +59,6 @@ class NodeTeam : public Team {
   bool is_first_node() const { return node_ranks_.front() == 0; }
   /// This rank's place among the leaders; call on leaders only.
   int leader_index() const { return leader_index_; }
-  int spins() const { return spins_; }
 
   SharedMemory* memory() { return memory_.get(); }
   const MemoryLayout& layout() const { return layout_; }

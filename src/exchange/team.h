@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "exchange/event.h"
 #include "exchange/messenger.h"
 
 namespace headrace::exchange {
@@ -26,6 +27,7 @@ class Team : public std::enable_shared_from_this<Team> {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual int node_count() const = 0;
+  virtual Waiter waiter() const = 0;  ///< of a thread of the program
   /// Why ranks of one node do not share memory, or empty.
   virtual const std::string& shared_memory_failure() const = 0;
 

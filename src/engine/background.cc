@@ -1,0 +1,34 @@
+#include "engine/background.h"
+
+namespace headrace::engine {
+
+void InFlight::remove() {
+  if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) event_.signal();
+}
+
+void InFlight::wait_for_none(const exchange::Waiter& waiter) {
+  if (count_.load(std::memory_order_acquire) == 0 || !process_.is_here()) return;
+  event_.wait(waiter, [this] { return count_.load(std::memory_order_acquire) == 0; });
+}
+
+UntoldFailures::Ticket UntoldFailures::add(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  failures_.emplace(++last_, error);
+  return last_;
+}
+
+void UntoldFailures::remove(Ticket ticket) {
+  if (ticket == 0) return;
+  const std::lock_guard lock(mutex_);
+  failures_.erase(ticket);
+}
+
+Error UntoldFailures::take() {
+  const std::lock_guard lock(mutex_);
+  if (failures_.empty()) return {};
+  Error oldest = std::move(failures_.begin()->second);
+  failures_.clear();
+  return oldest;
+}
+
+}  // namespace headrace::engine

@@ -1,0 +1,91 @@
+#include "engine/helper_threads.h"
+
+#include <csignal>
+#include <memory>
+#include <new>
+
+namespace headrace::engine {
+namespace {
+
+/// All signals blocked while it lives, as threads inherit it.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t previous_{};
+};
+
+}  // namespace
+
+HelperThreads& HelperThreads::of_process() {
+  static HelperThreads* const threads = new HelperThreads;
+  return *threads;
+}
+
+bool HelperThreads::run(const std::shared_ptr<Job>& job) {
+  if (!process_.is_here()) return false;
+  const std::lock_guard lock(mutex_);
+  try {
+    if (idle_ <= handed_.size()) return make_thread(job);
+    handed_.push_back(job);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  changed_.notify_one();
+  return true;
+}
+
+bool HelperThreads::make_thread(const std::shared_ptr<Job>& job) {
+  auto first = std::make_unique<std::shared_ptr<Job>>(job);
+  threads_.reserve(threads_.size() + 1);
+  const BlockedSignals blocked;
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, &live, first.get()) != 0) return false;
+  static_cast<void>(first.release());
+  pthread_setname_np(thread, "headrace");
+  threads_.push_back(thread);
+  return true;
+}
+
+void* HelperThreads::live(void* first) {
+  const std::unique_ptr<std::shared_ptr<Job>> given(static_cast<std::shared_ptr<Job>*>(first));
+  for (std::shared_ptr<Job> job = std::move(*given); job; job = of_process().next()) job->work();
+  return nullptr;
+}
+
+/// Waits for a job. None where the thread is to end.
+std::shared_ptr<Job> HelperThreads::next() {
+  std::unique_lock lock(mutex_);
+  idle_ += 1;
+  changed_.wait(lock, [this] { return stopping_ || !handed_.empty(); });
+  idle_ -= 1;
+  if (handed_.empty()) return nullptr;
+  std::shared_ptr<Job> job = std::move(handed_.front());
+  handed_.pop_front();
+  return job;
+}
+
+void HelperThreads::stop() {
+  if (!process_.is_here()) return;
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+  while (!threads_.empty()) {
+    const pthread_t thread = threads_.back();
+    threads_.pop_back();
+    lock.unlock();
+    pthread_join(thread, nullptr);
+    lock.lock();
+  }
+  stopping_ = false;
+}
+
+}  // namespace headrace::engine
