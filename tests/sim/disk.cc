@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <limits>
 #include <thread>
 
 #include "sim/random.h"
@@ -16,6 +16,10 @@ class DiskStore : public storage::Store {
  public:
   DiskStore(Disk& disk, int rank, std::shared_ptr<Inode> inode, storage::OpenFlags flags)
       : disk_(disk), rank_(rank), inode_(std::move(inode)), flags_(flags) {}
+  ~DiskStore() override {
+    const std::lock_guard lock(inode_->mutex);
+    release(0, std::numeric_limits<FileOffset>::max());
+  }
 
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
     if (!flags_.read) return {0, EBADF};
@@ -28,21 +32,33 @@ class DiskStore : public storage::Store {
   Result<ByteCount> size() override {
     if (Error error = disk_.fail_whole(Operation::size, rank_, "size")) return error;
     const std::lock_guard lock(inode_->mutex);
-    return static_cast<ByteCount>(inode_->bytes.size());
+    return inode_->content.size();
   }
   Error resize(ByteCount size) override {
     if (Error error = disk_.fail_whole(Operation::resize, rank_, "resize")) return error;
     const std::lock_guard lock(inode_->mutex);
-    inode_->bytes.resize(static_cast<std::size_t>(size));
+    inode_->content.resize(size);
     return {};
   }
   Error allocate(ByteCount size) override {
     if (Error error = disk_.fail_whole(Operation::allocate, rank_, "allocate")) return error;
     const std::lock_guard lock(inode_->mutex);
-    inode_->bytes.resize(std::max(inode_->bytes.size(), static_cast<std::size_t>(size)));
+    inode_->content.resize(std::max(inode_->content.size(), size));
     return {};
   }
-  Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
+  Error lock(FileOffset begin, FileOffset end, storage::LockMode mode) override {
+    std::unique_lock lock(inode_->mutex);
+    release(begin, end);
+    if (mode == storage::LockMode::none) return {};
+    inode_->unlocked.wait(lock, [&] {
+      return std::ranges::none_of(inode_->locks, [&](const HeldLock& held) {
+        return held.owner != this && held.begin < end && begin < held.end &&
+               (held.mode == storage::LockMode::exclusive || mode == storage::LockMode::exclusive);
+      });
+    });
+    inode_->locks.push_back({this, begin, end, mode});
+    return {};
+  }
   Error sync() override { return disk_.fail_whole(Operation::sync, rank_, "sync"); }
   Error close() override { return disk_.fail_whole(Operation::close, rank_, "close"); }
 
@@ -54,24 +70,50 @@ class DiskStore : public storage::Store {
     Transferred done;
     done.system_error = disk_.struck(operation, rank_, offset, wanted);
     disk_.delay();
-    const std::lock_guard lock(inode_->mutex);
-    Bytes& bytes = inode_->bytes;
-    if (operation == Operation::write && wanted > 0) {
-      bytes.resize(std::max(bytes.size(), static_cast<std::size_t>(offset + wanted)));
-    }
-    wanted = std::min(wanted, static_cast<ByteCount>(bytes.size()) - offset);
+    std::unique_lock lock(inode_->mutex);
     for (const iovec& segment : segments) {
-      const ByteCount len = std::min(static_cast<ByteCount>(segment.iov_len), wanted - done.bytes);
-      if (len <= 0) break;
-      std::uint8_t* const place = bytes.data() + offset + done.bytes;
-      if (operation == Operation::write) {
-        std::memcpy(place, segment.iov_base, static_cast<std::size_t>(len));
-      } else {
-        std::memcpy(segment.iov_base, place, static_cast<std::size_t>(len));
+      auto* memory = static_cast<std::uint8_t*>(segment.iov_base);
+      std::span<std::uint8_t> rest(memory, segment.iov_len);
+      rest = rest.first(
+          static_cast<std::size_t>(std::min<ByteCount>(std::ssize(rest), wanted - done.bytes)));
+      while (!rest.empty()) {
+        const std::span<std::uint8_t> chunk = next_chunk(operation, offset + done.bytes, rest);
+        if (chunk.empty()) return done;
+        if (operation == Operation::write) {
+          inode_->content.write(offset + done.bytes, chunk);
+        } else {
+          inode_->content.read(offset + done.bytes, chunk);
+        }
+        done.bytes += std::ssize(chunk);
+        rest = rest.subspan(chunk.size());
+        if (done.bytes < wanted && disk_.chunk_ > 0) disk_.let_others(lock);
       }
-      done.bytes += len;
     }
     return done;
+  }
+
+  /// What is moved next: up to the end of a chunk, or of the file.
+  std::span<std::uint8_t> next_chunk(Operation operation, FileOffset offset,
+                                     std::span<std::uint8_t> rest) const {
+    ByteCount len = std::ssize(rest);
+    if (disk_.chunk_ > 0) len = std::min(len, disk_.chunk_ - offset % disk_.chunk_);
+    if (operation == Operation::read) len = std::min(len, inode_->content.size() - offset);
+    return rest.first(static_cast<std::size_t>(std::max<ByteCount>(0, len)));
+  }
+
+  /// Gives up what this open file has locked of a part.
+  void release(FileOffset begin, FileOffset end) {
+    std::vector<HeldLock> kept;
+    for (const HeldLock& held : inode_->locks) {
+      if (held.owner != this || held.end <= begin || end <= held.begin) {
+        kept.push_back(held);
+        continue;
+      }
+      if (held.begin < begin) kept.push_back({this, held.begin, begin, held.mode});
+      if (end < held.end) kept.push_back({this, end, held.end, held.mode});
+    }
+    inode_->locks = std::move(kept);
+    inode_->unlocked.notify_all();
   }
 
   Disk& disk_;
@@ -118,13 +160,27 @@ std::unique_ptr<storage::FileSystem> Disk::file_system(int rank) {
 }
 
 void Disk::put(const std::string& path, Bytes content) {
+  Content sparse;
+  sparse.write(0, content);
+  put(path, std::move(sparse));
+}
+
+void Disk::put(const std::string& path, Content content) {
   auto inode = std::make_shared<Inode>();
-  inode->bytes = std::move(content);
+  inode->content = std::move(content);
   const std::lock_guard lock(mutex_);
   names_[path] = std::move(inode);
 }
 
 std::optional<Bytes> Disk::content(const std::string& path) {
+  const std::optional<Content> sparse = sparse_content(path);
+  if (!sparse) return std::nullopt;
+  Bytes bytes(static_cast<std::size_t>(sparse->size()));
+  sparse->read(0, bytes);
+  return bytes;
+}
+
+std::optional<Content> Disk::sparse_content(const std::string& path) {
   std::shared_ptr<Inode> inode;
   {
     const std::lock_guard lock(mutex_);
@@ -133,7 +189,7 @@ std::optional<Bytes> Disk::content(const std::string& path) {
     inode = found->second;
   }
   const std::lock_guard lock(inode->mutex);
-  return inode->bytes;
+  return inode->content;
 }
 
 void Disk::arm(const Fault& fault) {
@@ -154,6 +210,13 @@ void Disk::delay() {
   const std::uint64_t now = clock_.fetch_add(1, std::memory_order_relaxed);
   const auto dice = random_byte(17, static_cast<std::int64_t>(now));
   if (dice % delay_every_ == 0) std::this_thread::sleep_for(std::chrono::microseconds(dice));
+}
+
+void Disk::let_others(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  delay();
+  std::this_thread::yield();
+  lock.lock();
 }
 
 int Disk::struck(Operation operation, int rank, FileOffset offset, ByteCount& len) {

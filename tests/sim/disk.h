@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/content.h"
 #include "storage/store.h"
 
 namespace headrace::sim {
@@ -27,23 +29,36 @@ struct Fault {
   ByteCount moved_before = 0;  ///< bytes that an operation moves before it fails
 };
 
+/// A lock on a part of a file. One open file's locks do not hinder itself.
+struct HeldLock {
+  const void* owner = nullptr;
+  FileOffset begin = 0;
+  FileOffset end = 0;
+  storage::LockMode mode = storage::LockMode::none;
+};
+
 /// A file's bytes. Lives on while it is open, also without a name.
 struct Inode {
   std::mutex mutex;
-  Bytes bytes;
+  Content content;
+  std::vector<HeldLock> locks;
+  std::condition_variable unlocked;
 };
 
 /// A disk in memory for the ranks of one job: right, or wrong in the way it is told.
 class Disk {
  public:
-  /// Every `delay_every`-th operation or so is slow; 0 for none.
-  explicit Disk(int delay_every) : delay_every_(delay_every) {}
+  /// Every `delay_every`-th operation or so is slow; 0 for none. Others may see a file between two
+  /// chunks of a transfer; 0 for one chunk.
+  explicit Disk(int delay_every, ByteCount chunk = 0) : delay_every_(delay_every), chunk_(chunk) {}
 
   /// The disk as `rank` sees it. Lives as long as the disk.
   std::unique_ptr<storage::FileSystem> file_system(int rank);
 
   void put(const std::string& path, Bytes content);
+  void put(const std::string& path, Content content);
   std::optional<Bytes> content(const std::string& path);
+  std::optional<Content> sparse_content(const std::string& path);
 
   void arm(const Fault& fault);
   /// Returns how many operations failed since arm().
@@ -54,12 +69,15 @@ class Disk {
   friend class DiskStore;
 
   void delay();
+  /// Lets other transfers of a file happen in between.
+  void let_others(std::unique_lock<std::mutex>& lock);
   /// The fault that strikes this operation on [offset, offset + len), if any. `len` becomes what is
   /// moved before it does.
   int struck(Operation operation, int rank, FileOffset offset, ByteCount& len);
   Error fail_whole(Operation operation, int rank, const std::string& what);
 
   int delay_every_;
+  ByteCount chunk_;
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Inode>> names_;

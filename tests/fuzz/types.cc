@@ -1,0 +1,334 @@
+#include "fuzz/types.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "fuzz/type_map.h"
+
+namespace headrace::fuzz {
+namespace {
+
+using sim::Random;
+using Numbers = std::vector<std::int64_t>;
+
+constexpr std::int64_t kMostBytes = 500;
+constexpr std::int64_t kMostSpan = 40'000;
+
+TypeTree make(TypeKind kind, std::vector<Numbers> arguments, std::vector<TypeTree> children) {
+  return {kind, std::move(arguments), std::move(children)};
+}
+
+TypeTree random_basic(Random& random) {
+  return basic(random.one_of<std::int64_t>({1, 1, 2, 4, 4, 8}));
+}
+
+/// Makes types nested up to a depth. Ascending ones have blocks at ascending places, others at any.
+class TypeMaker {
+ public:
+  TypeMaker(Random& random, bool is_ascending) : random_(random), ascends_(is_ascending) {}
+
+  TypeTree make(int depth) {
+    if (depth == 0) return random_basic(random_);
+    const TypeTree old = make(depth - 1);
+    switch (random_.number(0, 12)) {
+      case 0: return contiguous(count(), old);
+      case 1: return vector(TypeKind::vector, old, extent(old) == 0 ? 1 : extent(old));
+      case 2: return vector(TypeKind::hvector, old, 1);
+      case 3: return blocks(TypeKind::indexed, old);
+      case 4:
+      case 5: return blocks(TypeKind::hindexed, old);
+      case 6: return blocks(TypeKind::indexed_block, old);
+      case 7: return blocks(TypeKind::hindexed_block, old);
+      case 8: return structure(old, depth);
+      case 9: return any_resized(old);
+      case 10: return subarray(old);
+      case 11: return darray(old);
+      default: return fuzz::TypeTree{TypeKind::dup, {}, {old}};
+    }
+  }
+
+ private:
+  static std::int64_t extent(const TypeTree& type) { return expand(type).extent(); }
+  std::int64_t count() { return random_.number(random_.chance(8) ? 0 : 1, 4); }
+
+  TypeTree vector(TypeKind kind, const TypeTree& old, std::int64_t unit) {
+    const std::int64_t length = count();
+    std::int64_t stride = length + random_.number(0, 3);
+    if (!ascends_) stride = random_.number(-4, 6);
+    if (unit == 1) stride = stride * std::max<std::int64_t>(1, extent(old)) + random_.number(0, 9);
+    return fuzz::make(kind, {{count()}, {length}, {stride}}, {old});
+  }
+
+  TypeTree blocks(TypeKind kind, const TypeTree& old) {
+    const bool in_bytes = kind == TypeKind::hindexed || kind == TypeKind::hindexed_block;
+    const bool one_length = kind == TypeKind::indexed_block || kind == TypeKind::hindexed_block;
+    const std::int64_t number = random_.number(random_.chance(5) ? 0 : 1, 5);
+    const std::int64_t unit = in_bytes ? std::max<std::int64_t>(1, extent(old)) : 1;
+    Numbers lengths;
+    Numbers places;
+    std::int64_t next = random_.number(0, 2) * unit;
+    for (std::int64_t i = 0; i < number; ++i) {
+      lengths.push_back(one_length && i > 0 ? lengths[0] : count());
+      places.push_back(ascends_ ? next
+                                : random_.number(-5, 12) * unit + random_.number(0, unit - 1));
+      next +=
+          (lengths.back() + random_.number(0, 2)) * unit + (in_bytes ? random_.number(0, 5) : 0);
+    }
+    if (one_length) lengths.assign(1, lengths.empty() ? 1 : lengths[0]);
+    return fuzz::make(kind, {lengths, places}, {old});
+  }
+
+  TypeTree structure(const TypeTree& first, int depth) {
+    std::vector<TypeTree> children{first};
+    if (random_.chance(70)) children.push_back(make(depth - 1));
+    if (random_.chance(40)) children.push_back(random_basic(random_));
+    Numbers lengths;
+    Numbers places;
+    std::int64_t next = 0;
+    for (const TypeTree& child : children) {
+      lengths.push_back(count());
+      places.push_back(ascends_ ? next : random_.number(-60, 200));
+      next += lengths.back() * std::max<std::int64_t>(0, extent(child)) + random_.number(0, 9);
+    }
+    // Libraries may pad a structure: bounds of its own take their choice away.
+    const TypeTree inner = fuzz::make(TypeKind::structure, {lengths, places}, std::move(children));
+    const TypeMap map = expand(inner);
+    return resized(std::min<std::int64_t>(0, map.lower()), std::max(map.upper(), next), inner);
+  }
+
+  TypeTree any_resized(const TypeTree& old) {
+    const TypeMap map = expand(old);
+    std::int64_t lower = map.lower() + (random_.chance(60) ? 0 : random_.number(-9, 9));
+    std::int64_t size = std::max(map.extent(), map.highest() - map.lowest());
+    if (!ascends_ && random_.chance(30)) size = random_.number(0, size);
+    return resized(lower, size + random_.number(0, 1) * random_.number(0, 12), old);
+  }
+
+  TypeTree subarray(const TypeTree& old) {
+    Numbers sizes;
+    Numbers subsizes;
+    Numbers starts;
+    for (std::int64_t d = random_.number(1, 3); d > 0; --d) {
+      sizes.push_back(random_.number(1, 5));
+      subsizes.push_back(random_.number(1, sizes.back()));
+      starts.push_back(random_.number(0, sizes.back() - subsizes.back()));
+    }
+    return fuzz::make(TypeKind::subarray, {sizes, subsizes, starts, {random_.number(0, 1)}}, {old});
+  }
+
+  TypeTree darray(const TypeTree& old) {
+    Numbers sizes;
+    Numbers ways;
+    Numbers arguments;
+    Numbers grid;
+    std::int64_t ranks = 1;
+    for (std::int64_t d = random_.number(1, 3); d > 0; --d) {
+      sizes.push_back(random_.number(1, 6));
+      ways.push_back(random_.number(kNone, kCyclic));
+      grid.push_back(ways.back() == kNone ? 1 : random_.number(1, 3));
+      ranks *= grid.back();
+      arguments.push_back(kDefaultArgument);
+      if (ways.back() != kNone && random_.chance(40)) {
+        const std::int64_t least =
+            ways.back() == kBlock ? (sizes.back() + grid.back() - 1) / grid.back() : 1;
+        arguments.back() = least + random_.number(0, 2);
+      }
+    }
+    return fuzz::make(TypeKind::darray,
+                      {{ranks, random_.number(0, ranks - 1)},
+                       sizes,
+                       ways,
+                       arguments,
+                       grid,
+                       {random_.number(0, 1)}},
+                      {old});
+  }
+
+  Random& random_;
+  bool ascends_;
+};
+
+bool is_handy(const TypeMap& map) {
+  return map.size() <= kMostBytes && map.highest() - map.lowest() <= kMostSpan &&
+         std::max(map.extent(), -map.extent()) <= kMostSpan;
+}
+
+bool has_overlap(const TypeMap& map) {
+  Numbers places;
+  for (std::int64_t i = 0; i < 4 * map.size(); ++i) places.push_back(map.offset_of(i));
+  std::ranges::sort(places);
+  return std::ranges::adjacent_find(places) != places.end();
+}
+
+/// An etype that the filetype may be made of.
+TypeTree etype_for(Random& random, const TypeTree& filetype) {
+  const std::int64_t size = expand(filetype).size();
+  if (size > 0 && random.chance(15)) return filetype;
+  Numbers units;
+  for (const std::int64_t unit : {1, 2, 4, 8}) {
+    if (size % unit == 0) units.push_back(unit);
+  }
+  const TypeTree unit = basic(random.one_of(units));
+  for (const std::int64_t number : {3, 5}) {
+    if (random.chance(10) && size % (number * unit.arguments[0][0]) == 0) {
+      return contiguous(number, unit);
+    }
+  }
+  return unit;
+}
+
+/// Borders of windows and of 32 bits are where bytes are lost.
+std::int64_t displacement(Random& random, bool may_be_large) {
+  const std::int64_t near = random.number(0, 300);
+  switch (random.number(0, 9)) {
+    case 0:
+    case 1:
+    case 2: return 0;
+    case 3:
+    case 4: return near;
+    case 5: return random.number(0, 9) * 8192;
+    case 9:
+      if (may_be_large) return (std::int64_t{1} << random.number(31, 33)) - near;
+      [[fallthrough]];
+    default: return random.number(1, 3) * 65536 - near;
+  }
+}
+
+/// A tile is cut into pieces, each of a random rank or of nobody.
+std::vector<View> mosaic(Random& random, int ranks) {
+  const std::int64_t granule = random.one_of<std::int64_t>({1, 1, 2, 4, 8});
+  const std::int64_t longest = random.one_of<std::int64_t>({1, 4, 20, 200}) / granule;
+  const int nobody = random.one_of<int>({0, 0, 20, 50});
+  std::vector<Numbers> lengths(static_cast<std::size_t>(ranks));
+  std::vector<Numbers> places(lengths.size());
+  std::int64_t end = 0;
+  for (std::int64_t i = ranks * random.number(1, 5); i > 0; --i) {
+    const std::int64_t len = random.number(1, std::max<std::int64_t>(1, longest));
+    if (!random.chance(nobody)) {
+      const auto rank = static_cast<std::size_t>(random.number(0, ranks - 1));
+      lengths[rank].push_back(len);
+      places[rank].push_back(end);
+    }
+    end += len * granule;
+  }
+  std::vector<View> views;
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
+    const TypeTree pieces =
+        make(TypeKind::hindexed, {lengths[rank], places[rank]}, {basic(granule)});
+    const TypeTree filetype = resized(0, end, pieces);
+    views.push_back({0, false, basic(random.chance(70) ? granule : 1), filetype});
+  }
+  return views;
+}
+
+/// A matrix distributed over a grid of ranks.
+std::vector<View> matrix(Random& random, int ranks) {
+  Numbers grid{1, ranks};
+  for (std::int64_t rows = 2; rows <= ranks; ++rows) {
+    if (ranks % rows == 0 && random.chance(50)) grid = {rows, ranks / rows};
+  }
+  const TypeTree element = random_basic(random);
+  const Numbers sizes{random.number(1, 12), random.number(1, 12)};
+  const Numbers ways{random.number(kBlock, kCyclic), random.number(kBlock, kCyclic)};
+  const std::int64_t order = random.number(0, 1);
+  std::vector<View> views;
+  for (int rank = 0; rank < ranks; ++rank) {
+    views.push_back(
+        {0, false, element,
+         make(TypeKind::darray,
+              {{ranks, rank}, sizes, ways, {kDefaultArgument, kDefaultArgument}, grid, {order}},
+              {element})});
+  }
+  return views;
+}
+
+/// Every rank has a random type in a part of the tile that no other rank sees.
+std::vector<View> side_by_side(Random& random, int ranks) {
+  std::vector<TypeTree> parts;
+  Numbers places;
+  std::int64_t end = 0;
+  const std::int64_t gap = random.one_of<std::int64_t>({0, 0, 20, 3'000});
+  for (int rank = 0; rank < ranks; ++rank) {
+    parts.push_back(contiguous(random.number(1, 3), ascending_type(random)));
+    places.push_back(end);
+    end += expand(parts.back()).highest() + random.number(0, gap);
+  }
+  std::vector<View> views;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    const TypeTree filetype =
+        resized(0, std::max<std::int64_t>(end, 1),
+                make(TypeKind::hindexed, {{1}, {places[rank]}}, {parts[rank]}));
+    views.push_back({0, false, etype_for(random, filetype), filetype});
+  }
+  return views;
+}
+
+View lone_view(Random& random) {
+  if (random.chance(30)) {
+    const TypeTree unit = random_basic(random);
+    return {0, false, unit, unit};
+  }
+  TypeTree filetype = ascending_type(random);
+  // Reads may go through views that overlap or go backwards.
+  if (random.chance(12)) filetype = memory_type(random, true);
+  const std::int64_t lowest = std::min<std::int64_t>(0, expand(filetype).lowest());
+  return {-lowest, false, etype_for(random, filetype), filetype};
+}
+
+}  // namespace
+
+TypeTree basic(std::int64_t size) {
+  return make(TypeKind::basic, {{size}}, {});
+}
+
+TypeTree contiguous(std::int64_t count, TypeTree old) {
+  return make(TypeKind::contiguous, {{count}}, {std::move(old)});
+}
+
+TypeTree resized(std::int64_t lower, std::int64_t extent, TypeTree old) {
+  return make(TypeKind::resized, {{lower}, {extent}}, {std::move(old)});
+}
+
+TypeTree memory_type(Random& random, bool may_overlap) {
+  if (random.chance(50)) return random_basic(random);
+  for (int i = 0; i < 20; ++i) {
+    TypeTree type =
+        TypeMaker(random, random.chance(30)).make(static_cast<int>(random.number(1, 3)));
+    const TypeMap map = expand(type);
+    if (is_handy(map) && (may_overlap || !has_overlap(map))) return type;
+  }
+  return random_basic(random);
+}
+
+TypeTree ascending_type(Random& random) {
+  for (int i = 0; i < 20; ++i) {
+    TypeTree type = TypeMaker(random, true).make(static_cast<int>(random.number(1, 3)));
+    const TypeMap map = expand(type);
+    if (is_handy(map) && map.lowest() >= 0 && ascends(map)) return type;
+  }
+  return contiguous(random.number(1, 4), random_basic(random));
+}
+
+std::vector<View> random_views(Random& random, int ranks, bool same_for_all, bool may_be_large) {
+  const auto number = static_cast<std::size_t>(ranks);
+  std::vector<View> views;
+  if (same_for_all) {
+    views.assign(number, lone_view(random));
+  } else {
+    switch (random.number(0, 7)) {
+      case 0:
+      case 1:
+      case 2: views = mosaic(random, ranks); break;
+      case 3: views = matrix(random, ranks); break;
+      case 4:
+      case 5: views = side_by_side(random, ranks); break;
+      default:
+        while (views.size() < number) views.push_back(lone_view(random));
+    }
+  }
+  const std::int64_t far = displacement(random, may_be_large);
+  for (View& view : views) view.displacement += far;
+  return views;
+}
+
+}  // namespace headrace::fuzz

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fuzz/program.h"
+#include "sim/random.h"
+
+namespace headrace::fuzz {
+
+// Random datatypes and views.
+
+TypeTree basic(std::int64_t size);
+TypeTree contiguous(std::int64_t count, TypeTree old);
+TypeTree resized(std::int64_t lower, std::int64_t extent, TypeTree old);
+
+/// A type for memory: any order, any bounds, perhaps empty. `may_overlap`: bytes may be given
+/// twice, as only writes may.
+TypeTree memory_type(sim::Random& random, bool may_overlap);
+
+/// A type for a view that may be written.
+TypeTree ascending_type(sim::Random& random);
+
+/// Views for all ranks of a file. With `same_for_all` all have one, as shared pointers ask for.
+std::vector<View> random_views(sim::Random& random, int ranks, bool same_for_all,
+                               bool may_be_large);
+
+}  // namespace headrace::fuzz
