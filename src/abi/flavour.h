@@ -26,9 +26,14 @@ struct Flavour {
 /// library for PMPI_X. Never null.
 void* next_function(Name name, Entry entry);
 
-/// Makes the calls that only some libraries have (large counts) reach us from all objects that are
-/// loaded now. Cheap when none was added since the last call.
-void catch_large_counts();
+/// Makes the calls that only some libraries have, and that are therefore not exported (large
+/// counts), reach us from all objects that are loaded now. Cheap when none was added since the last
+/// call.
+void catch_unexported();
+
+/// From now on the procedures that complete requests reach the flavour's entries; until then they
+/// lead to the functions behind us. Cheap when called again.
+void catch_completions();
 
 }  // namespace headrace::abi
 

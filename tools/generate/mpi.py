@@ -32,14 +32,42 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class TransferForm:
+    """What the name of a procedure that moves data says."""
+
+    manner: str  # blocking, start (nonblocking), begin, end (split collective)
+    direction: str  # read, write
+    collective: bool
+    shared: bool
+    has_offset: bool
+
+    NAME = re.compile(
+        FILE_PREFIX + r"(i?)(read|write)(_at)?(?:_(all|shared|ordered))?(?:_(begin|end))?(?:_c)?"
+    )
+
+    @classmethod
+    def of(cls, name: str) -> TransferForm:
+        found = cls.NAME.fullmatch(name)
+        if not found:
+            raise SpecError(f"spec/mpi.toml: the name {name} tells no form of access")
+        nonblocking, direction, at, coordination, half = found.groups()
+        return cls(
+            manner=half or ("start" if nonblocking else "blocking"),
+            direction=direction,
+            collective=coordination in ("all", "ordered"),
+            shared=coordination in ("shared", "ordered"),
+            has_offset=at is not None,
+        )
+
+
+@dataclass(frozen=True)
 class Procedure:
     """One C binding, such as MPI_File_read_c, and what becomes of it."""
 
     name: str
     parameters: list[Parameter]
-    kind: str = ""  # boundary, transfer, own, unsupported, front; empty for those only called
-    reason: str = ""  # why it is unsupported
-    required: bool = True
+    kind: str = ""  # boundary, transfer, own, completion, front; empty for those only called
+    required: bool = True  # every MPI library has it
 
     @property
     def short(self) -> str:
@@ -65,17 +93,14 @@ class Procedure:
         return self.name.removeprefix(FILE_PREFIX).removesuffix("_c")
 
     @property
-    def direction(self) -> str:
-        return "read" if self.handler.startswith("read") else "write"
+    def form(self) -> TransferForm:
+        """Of the procedures that move data."""
+        return TransferForm.of(self.name)
 
     @property
-    def collective(self) -> str:
-        return "true" if self.handler.endswith("_all") else "false"
-
-    @property
-    def offset(self) -> str:
-        """The explicit offset, or none for the individual file pointer."""
-        return "offset" if self.has("offset") else "std::nullopt"
+    def is_exported(self) -> bool:
+        """Of the procedures between program and library; the others are caught."""
+        return self.required and not self.name.endswith("_c")
 
     def has(self, parameter: str) -> bool:
         return any(own.name == parameter for own in self.parameters)
@@ -125,19 +150,19 @@ class Standard:
 
 
 def carried(standard: Standard, spec: dict) -> list[Procedure]:
-    """The procedures between program and library: the small ones, then their large counts."""
-    groups = [(kind, "", spec[kind]["procedures"]) for kind in ("boundary", "transfer", "own")]
-    groups += [
-        ("unsupported", entry["reason"], entry["procedures"]) for entry in spec["unsupported"]
-    ]
+    """The procedures between program and library: those that all libraries have first."""
     found = [
         procedure
-        for kind, reason, names in groups
-        for name in names
-        for procedure in standard.with_large_count(name, kind=kind, reason=reason)
+        for kind in ("boundary", "transfer", "own", "completion")
+        for name in spec[kind]["procedures"]
+        for procedure in standard.with_large_count(name, kind=kind)
+    ]
+    found += [
+        standard.procedure(name, kind="completion", required=False)
+        for name in spec["completion"]["optional"]
     ]
     check_complete(standard, spec, found)
-    return sorted(found, key=lambda procedure: (procedure.name.endswith("_c"), procedure.name))
+    return sorted(found, key=lambda procedure: (not procedure.is_exported, procedure.name))
 
 
 def check_complete(standard: Standard, spec: dict, found: list[Procedure]) -> None:
@@ -159,8 +184,8 @@ def outputs(spec_folder: Path) -> list[Output]:
     calls = [standard.procedure(name) for name in spec["calls"]["required"]]
     calls += [standard.procedure(name, required=False) for name in spec["calls"]["optional"]]
     values = {
-        "exported": front + [entry for entry in entries if not entry.name.endswith("_c")],
-        "caught": [entry for entry in entries if entry.name.endswith("_c")],
+        "exported": front + [entry for entry in entries if entry.is_exported],
+        "caught": [entry for entry in entries if not entry.is_exported],
         "entries": entries,
         "identity": spec["identity"]["procedures"],
         "calls": calls,

@@ -4,6 +4,7 @@
 #include "abi/flavour/hint.h"
 
 namespace headrace::HEADRACE_FLAVOUR::handler {
+
 Error require(const void* pointer, const char* name) {
   if (pointer != nullptr) return {};
   return {ErrorClass::argument, 0,
@@ -31,15 +32,14 @@ Error sync(OpenFile& file) {
   return file.file->sync();
 }
 
-Error get_atomicity(OpenFile&, int* flag) {
+Error get_atomicity(OpenFile& file, int* flag) {
   if (Error error = require(flag, "flag")) return error;
-  *flag = 0;
+  *flag = file.file->atomicity() ? 1 : 0;
   return {};
 }
 
-Error set_atomicity(OpenFile&, int flag) {
-  if (flag == 0) return {};
-  return unsupported("MPI_File_set_atomicity(true)", "atomic mode is not carried yet");
+Error set_atomicity(OpenFile& file, int flag) {
+  return file.file->set_atomicity(flag != 0);
 }
 
 Error get_amode(OpenFile& file, int* amode) {

@@ -13,13 +13,16 @@ int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   const int code = answer(MPI_FILE_NULL,
                           [&] { return handler::open(comm, filename, amode, info, fh, is_ours); });
   if (code != MPI_SUCCESS || is_ours) return code;
-  return next<decltype(&PMPI_File_open)>(name, abi::Entry::File_open)(comm, filename, amode, info,
-                                                                      fh);
+  const int native_code =
+      next<decltype(&PMPI_File_open)>(name, abi::Entry::File_open)(comm, filename, amode, info, fh);
+  if (native_code == MPI_SUCCESS) note_native_file(*fh);
+  return native_code;
 }
 
 template <abi::Name name>
 int File_close(MPI_File* fh) {
   if (fh == nullptr || find_file(*fh) == nullptr) {
+    if (fh != nullptr && was_closed(*fh)) return raise_closed();
     return next<decltype(&PMPI_File_close)>(name, abi::Entry::File_close)(fh);
   }
   const int code = answer(*fh, [&] { return handler::close(*fh); });
@@ -33,6 +36,23 @@ int File_delete(const char* filename, MPI_Info info) {
   const int code = answer(MPI_FILE_NULL, [&] { return handler::remove(filename, is_ours); });
   if (code != MPI_SUCCESS || is_ours) return code;
   return next<decltype(&PMPI_File_delete)>(name, abi::Entry::File_delete)(filename, info);
+}
+
+/// The library learns of it too: it may have files of its own.
+template <abi::Name name>
+int Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read,
+                     MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent,
+                     void* state) {
+  return next<decltype(&PMPI_Register_datarep)>(name, abi::Entry::Register_datarep)(
+      datarep, read, write, extent, state);
+}
+
+template <abi::Name name>
+int Register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c* read,
+                       MPI_Datarep_conversion_function_c* write,
+                       MPI_Datarep_extent_function* extent, void* state) {
+  return next<decltype(&PMPI_Register_datarep_c)>(name, abi::Entry::Register_datarep_c)(
+      datarep, read, write, extent, state);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::boundary

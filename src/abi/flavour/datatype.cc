@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "abi/flavour/attribute.h"
+#include "abi/flavour/committed.h"
 #include "abi/flavour/datatype_contents.h"
 #include "abi/flavour/error.h"
 
@@ -231,7 +232,7 @@ int forget_decoded(MPI_Datatype datatype, int keyval, void* value, void* state) 
   return delete_value<MPI_Datatype, view::TypePtr>(datatype, keyval, value, state);
 }
 
-/// The decoded form kept with the datatype, or null.
+/// The decoded form kept with the datatype, or null. Of types that MPI would refuse there is none.
 const view::TypePtr* look_up_decoded(MPI_Datatype datatype) {
   auto& predefined = predefined_types();
   {
@@ -240,6 +241,7 @@ const view::TypePtr* look_up_decoded(MPI_Datatype datatype) {
     // Entries of the map never move or go.
     if (found != predefined.types.end()) return &found->second;
   }
+  if (!is_committed(datatype)) return nullptr;
   view::TypePtr* decoded = nullptr;
   int found = 0;
   if (native.Type_get_attr(datatype, decoded_keyval, &decoded, &found) != MPI_SUCCESS || !found) {
@@ -277,6 +279,12 @@ Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
   return {};
 }
 
+/// An error like any other: in a collective call this rank still takes its part.
+Error too_large_to_examine() {
+  return {ErrorClass::no_memory, 0,
+          "a datatype is too large to be examined (no memory is left), use a regular one"};
+}
+
 }  // namespace
 
 Result<view::TypePtr> decode_type(MPI_Datatype datatype) try {
@@ -287,14 +295,24 @@ Result<view::TypePtr> decode_type(MPI_Datatype datatype) try {
   static std::mutex& mutex = *new std::mutex;  // two threads must not both keep their result
   const std::lock_guard lock(mutex);
   if (auto decoded = find_decoded(datatype)) return decoded;
+  if (!is_committed(datatype)) {
+    return Error{ErrorClass::type, 0,
+                 "the datatype cannot be used (it is not committed or not valid), call "
+                 "MPI_Type_commit first"};
+  }
   auto built = build(datatype);
   if (!built) return built;
   if (Error error = keep_decoded(datatype, built.value())) return error;
   return built;
 } catch (const std::bad_alloc&) {
-  // An error like any other: in a collective call this rank still takes its part.
-  return Error{ErrorClass::no_memory, 0,
-               "a datatype is too large to be examined (no memory is left), use a regular one"};
+  return too_large_to_examine();
+}
+
+Result<view::TypePtr> decode_uncommitted_type(MPI_Datatype datatype) try {
+  if (datatype == MPI_DATATYPE_NULL || is_committed(datatype)) return decode_type(datatype);
+  return build(datatype);
+} catch (const std::bad_alloc&) {
+  return too_large_to_examine();
 }
 
 bool is_predefined(MPI_Datatype datatype) {

@@ -7,9 +7,12 @@
 namespace headrace::HEADRACE_FLAVOUR {
 
 /// The datatype as the view room has it. Kept with the datatype as an attribute, so that it is
-/// decoded once; safe from several threads. Errors: MPI_DATATYPE_NULL, a type that MPI cannot
-/// describe, sizes beyond 2^62.
+/// decoded once; safe from several threads. Errors: MPI_DATATYPE_NULL, a type that is not committed
+/// or that MPI cannot describe, sizes beyond 2^62.
 Result<view::TypePtr> decode_type(MPI_Datatype datatype);
+
+/// As decode_type, also for a type that is not committed.
+Result<view::TypePtr> decode_uncommitted_type(MPI_Datatype datatype);
 
 /// Whether the handle belongs to MPI and must not be freed (named, or made by Fortran's kinds).
 bool is_predefined(MPI_Datatype datatype);

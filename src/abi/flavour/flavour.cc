@@ -7,6 +7,7 @@
 #include "abi/flavour/messenger.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/open_file.h"
+#include "abi/flavour/request.h"
 #include "abi/flavour/team.h"
 #include "base/message.h"
 #include "base/settings.h"
@@ -31,6 +32,7 @@ void tell_summary() {
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, the last set one first. Ours was set
 /// in MPI_Init, so the program's own callbacks, which may still use files, have run.
 int end(MPI_Comm, int, void*, void*) {
+  finish_requests();
   stop_messengers();
   drop_files();
   tell_summary();

@@ -29,4 +29,11 @@ int answer(MPI_File fh, Handler handler) {
   }
 }
 
+/// For a procedure that was given the handle of a file of ours that is closed.
+inline int raise_closed() {
+  return raise(MPI_FILE_NULL, {ErrorClass::file, 0,
+                               "the file handle is not valid (its file was closed), do not use it "
+                               "after MPI_File_close"});
+}
+
 }  // namespace headrace::HEADRACE_FLAVOUR

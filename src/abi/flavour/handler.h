@@ -15,7 +15,8 @@ namespace headrace::HEADRACE_FLAVOUR::handler {
 struct TransferRequest {
   Direction direction;
   bool collective;
-  std::optional<std::int64_t> offset;  ///< explicit, in etypes; none: the individual pointer
+  bool shared;                         ///< the shared pointer; a collective call in rank order
+  std::optional<std::int64_t> offset;  ///< explicit, in etypes; none: a pointer
   void* buffer;
   std::int64_t count;
   MPI_Datatype datatype;
@@ -23,8 +24,17 @@ struct TransferRequest {
 
 Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* status);
 
-/// The error for a procedure that is not carried, which says so and why.
-Error unsupported(const char* procedure, const char* reason);
+/// A nonblocking call.
+Error start(OpenFile& file, const TransferRequest& request, MPI_Request* handle);
+
+/// A split collective call: its first half, and what the second half is called with.
+Error begin(OpenFile& file, const TransferRequest& request);
+struct SplitEnd {
+  Direction direction;
+  bool shared;
+  bool has_offset;
+};
+Error end(OpenFile& file, const SplitEnd& call, MPI_Status* status);
 
 // Size and consistency.
 Error get_size(OpenFile& file, MPI_Offset* size);
@@ -48,6 +58,8 @@ Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_
 Error type_extent(MPI_Datatype datatype, std::int64_t& extent);
 Error seek(OpenFile& file, MPI_Offset offset, int whence);
 Error get_position(OpenFile& file, MPI_Offset* offset);
+Error seek_shared(OpenFile& file, MPI_Offset offset, int whence);
+Error get_position_shared(OpenFile& file, MPI_Offset* offset);
 Error get_byte_offset(OpenFile& file, MPI_Offset offset, MPI_Offset* displacement);
 
 /// Data is stored as it is in memory, so a type has its extent in memory. MPI_Aint or MPI_Count.

@@ -1,40 +1,16 @@
 #include "abi/flavour/messenger.h"
 
-#include <sched.h>
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "abi/flavour/error.h"
+#include "abi/flavour/patience.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
 std::atomic<bool> stopped = false;
-
-/// Waits longer the longer it has waited: first it only gives up the core, since the peer is often
-/// next to run on it, then it sleeps.
-class Patience {
- public:
-  void wait() {
-    constexpr int kYields = 400;
-    constexpr long kShortestSleep = 20'000;  // nanoseconds
-    constexpr long kLongestSleep = 1'000'000;
-    if (waits_++ < kYields) {
-      ::sched_yield();
-      return;
-    }
-    sleep_ = std::clamp(sleep_ * 3 / 2, kShortestSleep, kLongestSleep);
-    const timespec pause{0, sleep_};
-    ::nanosleep(&pause, nullptr);
-  }
-
- private:
-  int waits_ = 0;
-  long sleep_ = 0;
-};
 
 class CommunicatorMessenger final : public exchange::Messenger {
  public:

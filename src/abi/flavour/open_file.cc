@@ -1,7 +1,9 @@
 #include "abi/flavour/open_file.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
@@ -11,11 +13,27 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
+/// Handles that are remembered after their file was closed.
+constexpr std::size_t kMostClosed = 4096;
+
 struct Registry {
   std::shared_mutex mutex;
   std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> files;
   std::atomic<std::size_t> size = 0;       ///< of `files`: programs without our files skip the lock
   std::atomic<std::uint64_t> changes = 0;  ///< of `files`: what a thread remembers holds until one
+  std::deque<MPI_File> closed;             ///< the oldest first
+  std::atomic<std::size_t> closed_count = 0;
+
+  void close(MPI_File handle) {
+    if (closed.size() == kMostClosed) closed.pop_front();
+    closed.push_back(handle);
+    closed_count = closed.size();
+  }
+
+  void reopen(MPI_File handle) {
+    std::erase(closed, handle);
+    closed_count = closed.size();
+  }
 };
 
 Registry& registry() {
@@ -29,6 +47,16 @@ OpenFile::~OpenFile() {
   release_type(etype);
   release_type(filetype);
   if (group != MPI_GROUP_NULL) native.Group_free(&group);
+}
+
+void FileLink::keep(Error error) {
+  const std::lock_guard lock(mutex_);
+  if (!kept_) kept_ = std::move(error);
+}
+
+Error FileLink::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(kept_, {});
 }
 
 OpenFile* find_file(MPI_File handle) {
@@ -50,7 +78,9 @@ OpenFile* find_file(MPI_File handle) {
 
 void add_file(MPI_File handle, std::unique_ptr<OpenFile> file) {
   auto& own = registry();
+  file->link->handle = handle;
   const std::unique_lock lock(own.mutex);
+  own.reopen(handle);
   own.files[handle] = std::move(file);
   ++own.changes;
   own.size = own.files.size();
@@ -60,9 +90,24 @@ std::unique_ptr<OpenFile> take_file(MPI_File handle) {
   auto& own = registry();
   const std::unique_lock lock(own.mutex);
   auto node = own.files.extract(handle);
+  own.close(handle);
   ++own.changes;
   own.size = own.files.size();
   return node.empty() ? nullptr : std::move(node.mapped());
+}
+
+bool was_closed(MPI_File handle) {
+  auto& own = registry();
+  if (own.closed_count.load(std::memory_order_acquire) == 0) return false;
+  const std::shared_lock lock(own.mutex);
+  return std::ranges::find(own.closed, handle) != own.closed.end();
+}
+
+void note_native_file(MPI_File handle) {
+  auto& own = registry();
+  if (own.closed_count.load(std::memory_order_acquire) == 0) return;
+  const std::unique_lock lock(own.mutex);
+  own.reopen(handle);
 }
 
 void drop_files() {

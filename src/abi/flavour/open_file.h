@@ -1,11 +1,26 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "abi/flavour/native.h"
 #include "engine/file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
+
+/// What a file shares with its requests, which may outlive it.
+struct FileLink {
+  std::atomic<MPI_File> handle = MPI_FILE_NULL;  ///< the native one; null once it is closed
+
+  /// Keeps the first error that no call could return, for the end of the file.
+  void keep(Error error);
+  Error take();
+
+ private:
+  std::mutex mutex_;
+  Error kept_;
+};
 
 /// What a native handle of ours stands for: the engine's file, and what only MPI can hold.
 struct OpenFile {
@@ -15,6 +30,7 @@ struct OpenFile {
   ~OpenFile();
 
   std::unique_ptr<engine::File> file;
+  std::shared_ptr<FileLink> link = std::make_shared<FileLink>();
   int amode = 0;
   MPI_Group group = MPI_GROUP_NULL;           ///< of the communicator, to be freed
   MPI_Datatype etype = MPI_DATATYPE_NULL;     ///< held, see hold_type
@@ -26,6 +42,12 @@ struct OpenFile {
 OpenFile* find_file(MPI_File handle);
 
 void add_file(MPI_File handle, std::unique_ptr<OpenFile> file);
+
+/// Whether the handle was that of a file of ours and nothing since; of the last files closed.
+bool was_closed(MPI_File handle);
+
+/// For a handle that the library has made: it is no closed one of ours any more.
+void note_native_file(MPI_File handle);
 
 /// Forgets the handle and hands its file over.
 std::unique_ptr<OpenFile> take_file(MPI_File handle);

@@ -8,6 +8,7 @@
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
 #include "abi/flavour/identity.h"
+#include "abi/flavour/request.h"
 #include "abi/flavour/team.h"
 #include "storage/store.h"
 
@@ -77,9 +78,8 @@ Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& te
 
 Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info info, MPI_File* fh,
            bool& is_ours) {
-  // The library reports these, and serves what only a shared pointer can reach.
+  // The library reports these.
   if (fh == nullptr || file_name == nullptr || communicator == MPI_COMM_NULL) return {};
-  if (mode_of(amode).sequential && !check_amode(amode)) return {};
   const auto path = abi::path_of(file_name);
   if (!path) return {};
   const auto team = team_of(communicator);
@@ -88,13 +88,18 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
 
   is_ours = true;
   *fh = MPI_FILE_NULL;  // also after a failure: the Fortran bindings convert what they find there
-  abi::catch_large_counts();
+  abi::catch_unexported();
   return open_file(communicator, team.value(), *path, amode, info, fh);
 }
 
 Error close(MPI_File fh) {
   const auto file = take_file(fh);
-  return file->file->close();
+  Error error = file->file->close();
+  file->link->handle = MPI_FILE_NULL;
+  // Of requests that the program gave up this is the last call that can tell.
+  free_done_requests();
+  Error lost = file->link->take();
+  return error ? std::move(error) : std::move(lost);
 }
 
 Error remove(const char* file_name, bool& is_ours) {

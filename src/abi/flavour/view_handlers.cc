@@ -19,7 +19,12 @@ Result<engine::View> describe(MPI_Offset displacement, MPI_Datatype etype, MPI_D
   const auto visible = decode_type(filetype);
   if (!visible) return visible.error();
   if (Error error = require(datarep, "datarep")) return error;
-  return engine::View{displacement, element.value(), visible.value(), datarep};
+  engine::View view{displacement, element.value(), visible.value(), datarep};
+  if (displacement == MPI_DISPLACEMENT_CURRENT) {
+    view.displacement = 0;
+    view.from_shared_pointer = true;
+  }
+  return view;
 }
 
 /// Handles of a view's types for MPI_File_get_view: the program may free its own.
@@ -44,11 +49,23 @@ Error hold(MPI_Datatype etype, MPI_Datatype filetype, HeldTypes& held) {
   return {};
 }
 
+Result<engine::Whence> place_of(int whence) {
+  switch (whence) {
+    case MPI_SEEK_SET: return engine::Whence::set;
+    case MPI_SEEK_CUR: return engine::Whence::current;
+    case MPI_SEEK_END: return engine::Whence::end;
+    default:
+      return Error{ErrorClass::argument, 0,
+                   "the argument whence is " + std::to_string(whence) +
+                       " (no such place), give MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END"};
+  }
+}
+
 }  // namespace
 
 Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                const char* datarep, MPI_Info info) {
-  abi::catch_large_counts();
+  abi::catch_unexported();
   HeldTypes held;
   Result<engine::View> view = describe(displacement, etype, filetype, datarep);
   if (view) {
@@ -88,22 +105,32 @@ Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
 }
 
 Error type_extent(MPI_Datatype datatype, std::int64_t& extent) {
-  const auto type = decode_type(datatype);
+  const auto type = decode_uncommitted_type(datatype);
   if (!type) return type.error();
   extent = type.value()->extent();
   return {};
 }
 
 Error seek(OpenFile& file, MPI_Offset offset, int whence) {
-  switch (whence) {
-    case MPI_SEEK_SET: return file.file->seek(offset, engine::Whence::set);
-    case MPI_SEEK_CUR: return file.file->seek(offset, engine::Whence::current);
-    case MPI_SEEK_END: return file.file->seek(offset, engine::Whence::end);
-    default:
-      return {ErrorClass::argument, 0,
-              "the argument whence is " + std::to_string(whence) +
-                  " (no such place), give MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END"};
-  }
+  const auto place = place_of(whence);
+  if (!place) return place.error();
+  return file.file->seek(offset, place.value());
+}
+
+Error seek_shared(OpenFile& file, MPI_Offset offset, int whence) {
+  const auto place = place_of(whence);
+  if (place) return file.file->seek_shared(offset, place.value());
+  // The others count on this rank: it takes part with a place that no file has.
+  const Error refused = file.file->seek_shared(-1, engine::Whence::set);
+  return place.error();
+}
+
+Error get_position_shared(OpenFile& file, MPI_Offset* offset) {
+  if (Error error = require(offset, "offset")) return error;
+  const auto position = file.file->shared_position();
+  if (!position) return position.error();
+  *offset = position.value();
+  return {};
 }
 
 Error get_position(OpenFile& file, MPI_Offset* offset) {
@@ -114,11 +141,6 @@ Error get_position(OpenFile& file, MPI_Offset* offset) {
 
 Error get_byte_offset(OpenFile& file, MPI_Offset offset, MPI_Offset* displacement) {
   if (Error error = require(displacement, "disp")) return error;
-  if (offset < 0) {
-    return {ErrorClass::argument, 0,
-            "the offset is " + std::to_string(offset) +
-                " (it must not be negative), check for overflow"};
-  }
   const auto found = file.file->byte_offset(offset);
   if (!found) return found.error();
   *displacement = found.value();

@@ -65,12 +65,11 @@ bool leads_to_library(const ElfObject& object, const Caught& caught, void* value
 void patch(const ElfObject& object) {
   const auto& procedures = caught_procedures();
   object.for_each_slot([&](std::string_view name, void** slot) {
-    if (!name.ends_with("_c")) return;
-    if (!name.starts_with("MPI_File_") && !name.starts_with("PMPI_File_")) return;
+    if (!name.starts_with("MPI_") && !name.starts_with("PMPI_")) return;
     const auto found = procedures.find(std::string(name));
     if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
     if (!object.store(slot, found->second.ours)) {
-      tell_once("large-count calls of " + std::string(object.path()) +
+      tell_once("some calls of " + std::string(object.path()) +
                 " are not carried (its memory cannot be changed), report this system");
     }
   });
@@ -87,7 +86,7 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
   }
 }
 
-void catch_large_counts() {
+void catch_unexported() {
   const std::lock_guard lock(mutex);
   if (caught_procedures().empty()) return;
   const unsigned long long count = loaded_object_count();

@@ -4,8 +4,9 @@
 
 namespace headrace::abi {
 
-/// Starts catching the library's large-count procedures for `flavour`. They are not exported, since
-/// a program would see them where its library has none; instead the slots through which loaded
+/// Starts catching those of the library's procedures that not every library has, large counts above
+/// all, for `flavour`. They are not exported, since a program would see them where its library has
+/// none; instead the slots through which loaded
 /// objects call them are redirected. Slots that hold null (weak symbols without a definition) or
 /// another tool's function stay as they are.
 void set_caught_flavour(const Flavour* flavour, void* library);

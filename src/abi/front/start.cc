@@ -1,4 +1,5 @@
 // Decides, once MPI runs, whether the layer stands between or stays out of the way.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -31,6 +32,7 @@ enum class State {
 struct Front {
   std::mutex mutex;
   std::atomic<State> state = State::searching;
+  std::atomic<bool> catches_completions = false;
   const Flavour* flavour = nullptr;
 };
 
@@ -56,6 +58,10 @@ void tell_job(const std::string& text) {
 
 bool is_start(Entry entry) {
   return entry == Entry::Init || entry == Entry::Init_thread;
+}
+
+bool completes_requests(Entry entry) {
+  return std::ranges::find(completion_entries, entry) != std::end(completion_entries);
 }
 
 template <class Choose>
@@ -130,7 +136,10 @@ void advance() {
   if (own.state == State::waiting && own.flavour->is_running()) {
     for (const std::string& problem : settings_problems()) tell_job(problem);
     if (own.flavour->start()) {
-      fill_table([&](Name name, Entry entry) { return own.flavour->entry_function(name, entry); });
+      fill_table([&](Name name, Entry entry) {
+        return completes_requests(entry) ? next_function(name, entry)
+                                         : own.flavour->entry_function(name, entry);
+      });
       own.state = State::active;
     } else {
       tell_job(
@@ -173,6 +182,22 @@ void* resolve(Name name, Entry entry) {
   void* const function =
       entry_table[static_cast<int>(name)][static_cast<int>(entry)].load(std::memory_order_acquire);
   return function != nullptr ? function : next_function(name, entry);
+}
+
+void catch_completions() {
+  Front& own = front();
+  if (own.catches_completions.load(std::memory_order_acquire)) return;
+  catch_unexported();
+  const std::lock_guard lock(own.mutex);
+  for (const Entry entry : completion_entries) {
+    const auto index = static_cast<int>(entry);
+    if (index >= kExportedCount) continue;
+    for (const Name name : {Name::mpi, Name::pmpi}) {
+      entry_table[static_cast<int>(name)][index].store(own.flavour->entry_function(name, entry),
+                                                       std::memory_order_release);
+    }
+  }
+  own.catches_completions.store(true, std::memory_order_release);
 }
 
 }  // namespace headrace::abi

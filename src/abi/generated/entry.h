@@ -63,6 +63,17 @@ enum class Entry : int {
   File_write_ordered_begin,
   File_write_ordered_end,
   File_write_shared,
+  Register_datarep,
+  Request_free,
+  Request_get_status,
+  Test,
+  Testall,
+  Testany,
+  Testsome,
+  Wait,
+  Waitall,
+  Waitany,
+  Waitsome,
   File_get_type_extent_c,
   File_iread_all_c,
   File_iread_at_all_c,
@@ -92,10 +103,14 @@ enum class Entry : int {
   File_write_ordered_begin_c,
   File_write_ordered_c,
   File_write_shared_c,
+  Register_datarep_c,
+  Request_get_status_all,
+  Request_get_status_any,
+  Request_get_status_some,
 };
 
-inline constexpr int kExportedCount = 57;
-inline constexpr int kEntryCount = 86;
+inline constexpr int kExportedCount = 68;
+inline constexpr int kEntryCount = 101;
 
 inline constexpr const char* entry_names[kEntryCount] = {
     "Init",
@@ -155,6 +170,17 @@ inline constexpr const char* entry_names[kEntryCount] = {
     "File_write_ordered_begin",
     "File_write_ordered_end",
     "File_write_shared",
+    "Register_datarep",
+    "Request_free",
+    "Request_get_status",
+    "Test",
+    "Testall",
+    "Testany",
+    "Testsome",
+    "Wait",
+    "Waitall",
+    "Waitany",
+    "Waitsome",
     "File_get_type_extent_c",
     "File_iread_all_c",
     "File_iread_at_all_c",
@@ -184,6 +210,27 @@ inline constexpr const char* entry_names[kEntryCount] = {
     "File_write_ordered_begin_c",
     "File_write_ordered_c",
     "File_write_shared_c",
+    "Register_datarep_c",
+    "Request_get_status_all",
+    "Request_get_status_any",
+    "Request_get_status_some",
+};
+
+/// Those that complete requests, whoever made them.
+inline constexpr Entry completion_entries[] = {
+    Entry::Request_free,
+    Entry::Request_get_status,
+    Entry::Test,
+    Entry::Testall,
+    Entry::Testany,
+    Entry::Testsome,
+    Entry::Wait,
+    Entry::Waitall,
+    Entry::Waitany,
+    Entry::Waitsome,
+    Entry::Request_get_status_all,
+    Entry::Request_get_status_any,
+    Entry::Request_get_status_some,
 };
 
 /// File procedures that work on any native handle, ours too, and are left alone.

@@ -453,3 +453,98 @@ HEADRACE_EXPORT Word PMPI_File_write_shared(Word fh, Word buf, Word count, Word 
                                             Word status) {
   return call(Name::pmpi, Entry::File_write_shared, fh, buf, count, datatype, status);
 }
+
+HEADRACE_EXPORT Word MPI_Register_datarep(Word datarep, Word read_conversion_fn,
+                                          Word write_conversion_fn, Word dtype_file_extent_fn,
+                                          Word extra_state) {
+  return call(Name::mpi, Entry::Register_datarep, datarep, read_conversion_fn, write_conversion_fn,
+              dtype_file_extent_fn, extra_state);
+}
+HEADRACE_EXPORT Word PMPI_Register_datarep(Word datarep, Word read_conversion_fn,
+                                           Word write_conversion_fn, Word dtype_file_extent_fn,
+                                           Word extra_state) {
+  return call(Name::pmpi, Entry::Register_datarep, datarep, read_conversion_fn, write_conversion_fn,
+              dtype_file_extent_fn, extra_state);
+}
+
+HEADRACE_EXPORT Word MPI_Request_free(Word request) {
+  return call(Name::mpi, Entry::Request_free, request);
+}
+HEADRACE_EXPORT Word PMPI_Request_free(Word request) {
+  return call(Name::pmpi, Entry::Request_free, request);
+}
+
+HEADRACE_EXPORT Word MPI_Request_get_status(Word request, Word flag, Word status) {
+  return call(Name::mpi, Entry::Request_get_status, request, flag, status);
+}
+HEADRACE_EXPORT Word PMPI_Request_get_status(Word request, Word flag, Word status) {
+  return call(Name::pmpi, Entry::Request_get_status, request, flag, status);
+}
+
+HEADRACE_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
+  return call(Name::mpi, Entry::Test, request, flag, status);
+}
+HEADRACE_EXPORT Word PMPI_Test(Word request, Word flag, Word status) {
+  return call(Name::pmpi, Entry::Test, request, flag, status);
+}
+
+HEADRACE_EXPORT Word MPI_Testall(Word count, Word array_of_requests, Word flag,
+                                 Word array_of_statuses) {
+  return call(Name::mpi, Entry::Testall, count, array_of_requests, flag, array_of_statuses);
+}
+HEADRACE_EXPORT Word PMPI_Testall(Word count, Word array_of_requests, Word flag,
+                                  Word array_of_statuses) {
+  return call(Name::pmpi, Entry::Testall, count, array_of_requests, flag, array_of_statuses);
+}
+
+HEADRACE_EXPORT Word MPI_Testany(Word count, Word array_of_requests, Word index, Word flag,
+                                 Word status) {
+  return call(Name::mpi, Entry::Testany, count, array_of_requests, index, flag, status);
+}
+HEADRACE_EXPORT Word PMPI_Testany(Word count, Word array_of_requests, Word index, Word flag,
+                                  Word status) {
+  return call(Name::pmpi, Entry::Testany, count, array_of_requests, index, flag, status);
+}
+
+HEADRACE_EXPORT Word MPI_Testsome(Word incount, Word array_of_requests, Word outcount,
+                                  Word array_of_indices, Word array_of_statuses) {
+  return call(Name::mpi, Entry::Testsome, incount, array_of_requests, outcount, array_of_indices,
+              array_of_statuses);
+}
+HEADRACE_EXPORT Word PMPI_Testsome(Word incount, Word array_of_requests, Word outcount,
+                                   Word array_of_indices, Word array_of_statuses) {
+  return call(Name::pmpi, Entry::Testsome, incount, array_of_requests, outcount, array_of_indices,
+              array_of_statuses);
+}
+
+HEADRACE_EXPORT Word MPI_Wait(Word request, Word status) {
+  return call(Name::mpi, Entry::Wait, request, status);
+}
+HEADRACE_EXPORT Word PMPI_Wait(Word request, Word status) {
+  return call(Name::pmpi, Entry::Wait, request, status);
+}
+
+HEADRACE_EXPORT Word MPI_Waitall(Word count, Word array_of_requests, Word array_of_statuses) {
+  return call(Name::mpi, Entry::Waitall, count, array_of_requests, array_of_statuses);
+}
+HEADRACE_EXPORT Word PMPI_Waitall(Word count, Word array_of_requests, Word array_of_statuses) {
+  return call(Name::pmpi, Entry::Waitall, count, array_of_requests, array_of_statuses);
+}
+
+HEADRACE_EXPORT Word MPI_Waitany(Word count, Word array_of_requests, Word index, Word status) {
+  return call(Name::mpi, Entry::Waitany, count, array_of_requests, index, status);
+}
+HEADRACE_EXPORT Word PMPI_Waitany(Word count, Word array_of_requests, Word index, Word status) {
+  return call(Name::pmpi, Entry::Waitany, count, array_of_requests, index, status);
+}
+
+HEADRACE_EXPORT Word MPI_Waitsome(Word incount, Word array_of_requests, Word outcount,
+                                  Word array_of_indices, Word array_of_statuses) {
+  return call(Name::mpi, Entry::Waitsome, incount, array_of_requests, outcount, array_of_indices,
+              array_of_statuses);
+}
+HEADRACE_EXPORT Word PMPI_Waitsome(Word incount, Word array_of_requests, Word outcount,
+                                   Word array_of_indices, Word array_of_statuses) {
+  return call(Name::pmpi, Entry::Waitsome, incount, array_of_requests, outcount, array_of_indices,
+              array_of_statuses);
+}

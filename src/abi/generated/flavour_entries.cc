@@ -3,6 +3,7 @@
 // The typed entries of one flavour: calls on our files go to the handlers, small and large counts
 // to the same one; calls on other files go on to the library, by the name they came by.
 #include "abi/flavour/boundary.h"
+#include "abi/flavour/completion.h"
 #include "abi/flavour/entry_function.h"
 #include "abi/flavour/glue.h"
 #include "abi/flavour/handler.h"
@@ -14,9 +15,95 @@ using abi::Entry;
 using abi::Name;
 
 template <Name name>
+int Request_free(MPI_Request* request) {
+  return completion::Request_free(next<decltype(&PMPI_Request_free)>(name, Entry::Request_free),
+                                  request);
+}
+
+template <Name name>
+int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  return completion::Request_get_status(
+      next<decltype(&PMPI_Request_get_status)>(name, Entry::Request_get_status), request, flag,
+      status);
+}
+
+template <Name name>
+int Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  return completion::Test(next<decltype(&PMPI_Test)>(name, Entry::Test), request, flag, status);
+}
+
+template <Name name>
+int Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
+  return completion::Testall(next<decltype(&PMPI_Testall)>(name, Entry::Testall), count,
+                             array_of_requests, flag, array_of_statuses);
+}
+
+template <Name name>
+int Testany(int count, MPI_Request array_of_requests[], int* index, int* flag, MPI_Status* status) {
+  return completion::Testany(next<decltype(&PMPI_Testany)>(name, Entry::Testany), count,
+                             array_of_requests, index, flag, status);
+}
+
+template <Name name>
+int Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+             MPI_Status array_of_statuses[]) {
+  return completion::Testsome(next<decltype(&PMPI_Testsome)>(name, Entry::Testsome), incount,
+                              array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+template <Name name>
+int Wait(MPI_Request* request, MPI_Status* status) {
+  return completion::Wait(next<decltype(&PMPI_Wait)>(name, Entry::Wait), request, status);
+}
+
+template <Name name>
+int Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+  return completion::Waitall(next<decltype(&PMPI_Waitall)>(name, Entry::Waitall), count,
+                             array_of_requests, array_of_statuses);
+}
+
+template <Name name>
+int Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
+  return completion::Waitany(next<decltype(&PMPI_Waitany)>(name, Entry::Waitany), count,
+                             array_of_requests, index, status);
+}
+
+template <Name name>
+int Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+             MPI_Status array_of_statuses[]) {
+  return completion::Waitsome(next<decltype(&PMPI_Waitsome)>(name, Entry::Waitsome), incount,
+                              array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+template <Name name>
+int Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
+                           MPI_Status array_of_statuses[]) {
+  return completion::Request_get_status_all(
+      next<decltype(&PMPI_Request_get_status_all)>(name, Entry::Request_get_status_all), count,
+      array_of_requests, flag, array_of_statuses);
+}
+
+template <Name name>
+int Request_get_status_any(int count, const MPI_Request array_of_requests[], int* index, int* flag,
+                           MPI_Status* status) {
+  return completion::Request_get_status_any(
+      next<decltype(&PMPI_Request_get_status_any)>(name, Entry::Request_get_status_any), count,
+      array_of_requests, index, flag, status);
+}
+
+template <Name name>
+int Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
+                            int array_of_indices[], MPI_Status array_of_statuses[]) {
+  return completion::Request_get_status_some(
+      next<decltype(&PMPI_Request_get_status_some)>(name, Entry::Request_get_status_some), incount,
+      array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+template <Name name>
 int File_get_amode(MPI_File fh, int* amode) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_amode)>(name, Entry::File_get_amode)(fh, amode);
   }
   return answer(fh, [&] { return handler::get_amode(*file, amode); });
@@ -26,6 +113,7 @@ template <Name name>
 int File_get_atomicity(MPI_File fh, int* flag) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_atomicity)>(name, Entry::File_get_atomicity)(fh, flag);
   }
   return answer(fh, [&] { return handler::get_atomicity(*file, flag); });
@@ -35,6 +123,7 @@ template <Name name>
 int File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_byte_offset)>(name, Entry::File_get_byte_offset)(fh, offset,
                                                                                          disp);
   }
@@ -45,6 +134,7 @@ template <Name name>
 int File_get_group(MPI_File fh, MPI_Group* group) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_group)>(name, Entry::File_get_group)(fh, group);
   }
   return answer(fh, [&] { return handler::get_group(*file, group); });
@@ -54,6 +144,7 @@ template <Name name>
 int File_get_info(MPI_File fh, MPI_Info* info_used) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_info)>(name, Entry::File_get_info)(fh, info_used);
   }
   return answer(fh, [&] { return handler::get_info(*file, info_used); });
@@ -63,6 +154,7 @@ template <Name name>
 int File_get_position(MPI_File fh, MPI_Offset* offset) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_position)>(name, Entry::File_get_position)(fh, offset);
   }
   return answer(fh, [&] { return handler::get_position(*file, offset); });
@@ -72,19 +164,18 @@ template <Name name>
 int File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_position_shared)>(name, Entry::File_get_position_shared)(
         fh, offset);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_get_position_shared",
-                                "the shared file pointer is not carried yet");
-  });
+  return answer(fh, [&] { return handler::get_position_shared(*file, offset); });
 }
 
 template <Name name>
 int File_get_size(MPI_File fh, MPI_Offset* size) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_size)>(name, Entry::File_get_size)(fh, size);
   }
   return answer(fh, [&] { return handler::get_size(*file, size); });
@@ -94,6 +185,7 @@ template <Name name>
 int File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_type_extent)>(name, Entry::File_get_type_extent)(
         fh, datatype, extent);
   }
@@ -105,6 +197,7 @@ int File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Dataty
                   char* datarep) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_view)>(name, Entry::File_get_view)(fh, disp, etype,
                                                                            filetype, datarep);
   }
@@ -115,12 +208,13 @@ template <Name name>
 int File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread)>(name, Entry::File_iread)(fh, buf, count, datatype,
                                                                      request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread", "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file, {Direction::read, false, false, std::nullopt, buf, count, datatype}, request);
   });
 }
 
@@ -128,12 +222,13 @@ template <Name name>
 int File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_all)>(name, Entry::File_iread_all)(fh, buf, count,
                                                                              datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_all", "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, true, false, std::nullopt, buf, count, datatype},
+                          request);
   });
 }
 
@@ -142,12 +237,13 @@ int File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Data
                   MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_at)>(name, Entry::File_iread_at)(fh, offset, buf, count,
                                                                            datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_at", "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, false, false, offset, buf, count, datatype},
+                          request);
   });
 }
 
@@ -156,13 +252,13 @@ int File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_
                       MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_at_all)>(name, Entry::File_iread_at_all)(
         fh, offset, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_at_all",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, true, false, offset, buf, count, datatype},
+                          request);
   });
 }
 
@@ -171,13 +267,13 @@ int File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                       MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_shared)>(name, Entry::File_iread_shared)(
         fh, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_shared",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, false, true, std::nullopt, buf, count, datatype},
+                          request);
   });
 }
 
@@ -186,12 +282,15 @@ int File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                 MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite)>(name, Entry::File_iwrite)(fh, buf, count, datatype,
                                                                        request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite", "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file,
+        {Direction::write, false, false, std::nullopt, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -200,13 +299,15 @@ int File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype dataty
                     MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_all)>(name, Entry::File_iwrite_all)(fh, buf, count,
                                                                                datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_all",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file,
+        {Direction::write, true, false, std::nullopt, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -215,12 +316,14 @@ int File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                    MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_at)>(name, Entry::File_iwrite_at)(fh, offset, buf, count,
                                                                              datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_at", "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file, {Direction::write, false, false, offset, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -229,13 +332,14 @@ int File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int coun
                        MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_at_all)>(name, Entry::File_iwrite_at_all)(
         fh, offset, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_at_all",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file, {Direction::write, true, false, offset, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -244,13 +348,15 @@ int File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype dat
                        MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_shared)>(name, Entry::File_iwrite_shared)(
         fh, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_shared",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file,
+        {Direction::write, false, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -258,6 +364,7 @@ template <Name name>
 int File_preallocate(MPI_File fh, MPI_Offset size) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_preallocate)>(name, Entry::File_preallocate)(fh, size);
   }
   return answer(fh, [&] { return handler::preallocate(*file, size); });
@@ -267,12 +374,13 @@ template <Name name>
 int File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read)>(name, Entry::File_read)(fh, buf, count, datatype,
                                                                    status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, false, std::nullopt, buf, count, datatype},
-                             status);
+    return handler::transfer(
+        *file, {Direction::read, false, false, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -280,12 +388,13 @@ template <Name name>
 int File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_all)>(name, Entry::File_read_all)(fh, buf, count, datatype,
                                                                            status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, true, std::nullopt, buf, count, datatype},
-                             status);
+    return handler::transfer(
+        *file, {Direction::read, true, false, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -293,12 +402,13 @@ template <Name name>
 int File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_all_begin)>(name, Entry::File_read_all_begin)(
         fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_all_begin",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file,
+                          {Direction::read, true, false, std::nullopt, buf, count, datatype});
   });
 }
 
@@ -306,12 +416,10 @@ template <Name name>
 int File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_all_end)>(name, Entry::File_read_all_end)(fh, buf, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_all_end",
-                                "split collective access is not carried yet");
-  });
+  return answer(fh, [&] { return handler::end(*file, {Direction::read, false, false}, status); });
 }
 
 template <Name name>
@@ -319,11 +427,13 @@ int File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datat
                  MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_at)>(name, Entry::File_read_at)(fh, offset, buf, count,
                                                                          datatype, status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, false, offset, buf, count, datatype}, status);
+    return handler::transfer(*file, {Direction::read, false, false, offset, buf, count, datatype},
+                             status);
   });
 }
 
@@ -332,11 +442,13 @@ int File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_D
                      MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_at_all)>(name, Entry::File_read_at_all)(
         fh, offset, buf, count, datatype, status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, true, offset, buf, count, datatype}, status);
+    return handler::transfer(*file, {Direction::read, true, false, offset, buf, count, datatype},
+                             status);
   });
 }
 
@@ -345,12 +457,12 @@ int File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count,
                            MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_at_all_begin)>(name, Entry::File_read_at_all_begin)(
         fh, offset, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_at_all_begin",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::read, true, false, offset, buf, count, datatype});
   });
 }
 
@@ -358,13 +470,11 @@ template <Name name>
 int File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_at_all_end)>(name, Entry::File_read_at_all_end)(fh, buf,
                                                                                          status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_at_all_end",
-                                "split collective access is not carried yet");
-  });
+  return answer(fh, [&] { return handler::end(*file, {Direction::read, false, true}, status); });
 }
 
 template <Name name>
@@ -372,12 +482,13 @@ int File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                       MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_ordered)>(name, Entry::File_read_ordered)(
         fh, buf, count, datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_ordered",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file, {Direction::read, true, true, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -385,12 +496,12 @@ template <Name name>
 int File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_ordered_begin)>(name, Entry::File_read_ordered_begin)(
         fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_ordered_begin",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::read, true, true, std::nullopt, buf, count, datatype});
   });
 }
 
@@ -398,25 +509,24 @@ template <Name name>
 int File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_ordered_end)>(name, Entry::File_read_ordered_end)(fh, buf,
                                                                                            status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_ordered_end",
-                                "split collective access is not carried yet");
-  });
+  return answer(fh, [&] { return handler::end(*file, {Direction::read, true, false}, status); });
 }
 
 template <Name name>
 int File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_shared)>(name, Entry::File_read_shared)(fh, buf, count,
                                                                                  datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_shared",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file, {Direction::read, false, true, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -424,6 +534,7 @@ template <Name name>
 int File_seek(MPI_File fh, MPI_Offset offset, int whence) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_seek)>(name, Entry::File_seek)(fh, offset, whence);
   }
   return answer(fh, [&] { return handler::seek(*file, offset, whence); });
@@ -433,19 +544,18 @@ template <Name name>
 int File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_seek_shared)>(name, Entry::File_seek_shared)(fh, offset,
                                                                                  whence);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_seek_shared",
-                                "the shared file pointer is not carried yet");
-  });
+  return answer(fh, [&] { return handler::seek_shared(*file, offset, whence); });
 }
 
 template <Name name>
 int File_set_atomicity(MPI_File fh, int flag) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_set_atomicity)>(name, Entry::File_set_atomicity)(fh, flag);
   }
   return answer(fh, [&] { return handler::set_atomicity(*file, flag); });
@@ -455,6 +565,7 @@ template <Name name>
 int File_set_info(MPI_File fh, MPI_Info info) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_set_info)>(name, Entry::File_set_info)(fh, info);
   }
   return answer(fh, [&] { return handler::set_info(*file, info); });
@@ -464,6 +575,7 @@ template <Name name>
 int File_set_size(MPI_File fh, MPI_Offset size) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_set_size)>(name, Entry::File_set_size)(fh, size);
   }
   return answer(fh, [&] { return handler::set_size(*file, size); });
@@ -474,6 +586,7 @@ int File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype
                   const char* datarep, MPI_Info info) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_set_view)>(name, Entry::File_set_view)(fh, disp, etype,
                                                                            filetype, datarep, info);
   }
@@ -484,6 +597,7 @@ template <Name name>
 int File_sync(MPI_File fh) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_sync)>(name, Entry::File_sync)(fh);
   }
   return answer(fh, [&] { return handler::sync(*file); });
@@ -493,12 +607,14 @@ template <Name name>
 int File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write)>(name, Entry::File_write)(fh, buf, count, datatype,
                                                                      status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, false, std::nullopt, const_cast<void*>(buf), count, datatype},
+        *file,
+        {Direction::write, false, false, std::nullopt, const_cast<void*>(buf), count, datatype},
         status);
   });
 }
@@ -508,12 +624,14 @@ int File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatyp
                    MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_all)>(name, Entry::File_write_all)(fh, buf, count,
                                                                              datatype, status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        *file,
+        {Direction::write, true, false, std::nullopt, const_cast<void*>(buf), count, datatype},
         status);
   });
 }
@@ -522,12 +640,13 @@ template <Name name>
 int File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_all_begin)>(name, Entry::File_write_all_begin)(
         fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_all_begin",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::write, true, false, std::nullopt,
+                                  const_cast<void*>(buf), count, datatype});
   });
 }
 
@@ -535,13 +654,11 @@ template <Name name>
 int File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_all_end)>(name, Entry::File_write_all_end)(fh, buf,
                                                                                      status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_all_end",
-                                "split collective access is not carried yet");
-  });
+  return answer(fh, [&] { return handler::end(*file, {Direction::write, false, false}, status); });
 }
 
 template <Name name>
@@ -549,12 +666,14 @@ int File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MP
                   MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_at)>(name, Entry::File_write_at)(fh, offset, buf, count,
                                                                            datatype, status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, false, offset, const_cast<void*>(buf), count, datatype}, status);
+        *file, {Direction::write, false, false, offset, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -563,12 +682,14 @@ int File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count
                       MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_at_all)>(name, Entry::File_write_at_all)(
         fh, offset, buf, count, datatype, status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, true, offset, const_cast<void*>(buf), count, datatype}, status);
+        *file, {Direction::write, true, false, offset, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -577,12 +698,13 @@ int File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int
                             MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_at_all_begin)>(name, Entry::File_write_at_all_begin)(
         fh, offset, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_at_all_begin",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(
+        *file, {Direction::write, true, false, offset, const_cast<void*>(buf), count, datatype});
   });
 }
 
@@ -590,13 +712,11 @@ template <Name name>
 int File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_at_all_end)>(name, Entry::File_write_at_all_end)(fh, buf,
                                                                                            status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_at_all_end",
-                                "split collective access is not carried yet");
-  });
+  return answer(fh, [&] { return handler::end(*file, {Direction::write, false, true}, status); });
 }
 
 template <Name name>
@@ -604,12 +724,15 @@ int File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype dat
                        MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_ordered)>(name, Entry::File_write_ordered)(
         fh, buf, count, datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_ordered",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file,
+        {Direction::write, true, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -617,12 +740,13 @@ template <Name name>
 int File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_ordered_begin)>(name, Entry::File_write_ordered_begin)(
         fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_ordered_begin",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::write, true, true, std::nullopt,
+                                  const_cast<void*>(buf), count, datatype});
   });
 }
 
@@ -630,13 +754,11 @@ template <Name name>
 int File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_ordered_end)>(name, Entry::File_write_ordered_end)(
         fh, buf, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_ordered_end",
-                                "split collective access is not carried yet");
-  });
+  return answer(fh, [&] { return handler::end(*file, {Direction::write, true, false}, status); });
 }
 
 template <Name name>
@@ -644,12 +766,15 @@ int File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype data
                       MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_shared)>(name, Entry::File_write_shared)(
         fh, buf, count, datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_shared",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file,
+        {Direction::write, false, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -657,6 +782,7 @@ template <Name name>
 int File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count* extent) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_get_type_extent_c)>(name, Entry::File_get_type_extent_c)(
         fh, datatype, extent);
   }
@@ -668,13 +794,13 @@ int File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datat
                      MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_all_c)>(name, Entry::File_iread_all_c)(fh, buf, count,
                                                                                  datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_all_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, true, false, std::nullopt, buf, count, datatype},
+                          request);
   });
 }
 
@@ -683,13 +809,13 @@ int File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count cou
                         MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_at_all_c)>(name, Entry::File_iread_at_all_c)(
         fh, offset, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_at_all_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, true, false, offset, buf, count, datatype},
+                          request);
   });
 }
 
@@ -698,13 +824,13 @@ int File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                     MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_at_c)>(name, Entry::File_iread_at_c)(
         fh, offset, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_at_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, false, false, offset, buf, count, datatype},
+                          request);
   });
 }
 
@@ -713,12 +839,13 @@ int File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_c)>(name, Entry::File_iread_c)(fh, buf, count, datatype,
                                                                          request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_c", "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file, {Direction::read, false, false, std::nullopt, buf, count, datatype}, request);
   });
 }
 
@@ -727,13 +854,13 @@ int File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype da
                         MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iread_shared_c)>(name, Entry::File_iread_shared_c)(
         fh, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iread_shared_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(*file, {Direction::read, false, true, std::nullopt, buf, count, datatype},
+                          request);
   });
 }
 
@@ -742,13 +869,15 @@ int File_iwrite_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatyp
                       MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_all_c)>(name, Entry::File_iwrite_all_c)(
         fh, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_all_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file,
+        {Direction::write, true, false, std::nullopt, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -757,13 +886,14 @@ int File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Co
                          MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_at_all_c)>(name, Entry::File_iwrite_at_all_c)(
         fh, offset, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_at_all_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file, {Direction::write, true, false, offset, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -772,13 +902,14 @@ int File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count 
                      MPI_Datatype datatype, MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_at_c)>(name, Entry::File_iwrite_at_c)(
         fh, offset, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_at_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file, {Direction::write, false, false, offset, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -787,12 +918,15 @@ int File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype da
                   MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_c)>(name, Entry::File_iwrite_c)(fh, buf, count, datatype,
                                                                            request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_c", "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file,
+        {Direction::write, false, false, std::nullopt, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -801,13 +935,15 @@ int File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Data
                          MPI_Request* request) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_iwrite_shared_c)>(name, Entry::File_iwrite_shared_c)(
         fh, buf, count, datatype, request);
   }
-  *request = MPI_REQUEST_NULL;
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_iwrite_shared_c",
-                                "nonblocking file access is not carried yet");
+  return answer(fh, [&] {
+    return handler::start(
+        *file,
+        {Direction::write, false, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        request);
   });
 }
 
@@ -815,12 +951,13 @@ template <Name name>
 int File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_all_begin_c)>(name, Entry::File_read_all_begin_c)(
         fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_all_begin_c",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file,
+                          {Direction::read, true, false, std::nullopt, buf, count, datatype});
   });
 }
 
@@ -829,12 +966,13 @@ int File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype dataty
                     MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_all_c)>(name, Entry::File_read_all_c)(fh, buf, count,
                                                                                datatype, status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, true, std::nullopt, buf, count, datatype},
-                             status);
+    return handler::transfer(
+        *file, {Direction::read, true, false, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -843,12 +981,12 @@ int File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Coun
                              MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_at_all_begin_c)>(name, Entry::File_read_at_all_begin_c)(
         fh, offset, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_at_all_begin_c",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::read, true, false, offset, buf, count, datatype});
   });
 }
 
@@ -857,11 +995,13 @@ int File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count coun
                        MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_at_all_c)>(name, Entry::File_read_at_all_c)(
         fh, offset, buf, count, datatype, status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, true, offset, buf, count, datatype}, status);
+    return handler::transfer(*file, {Direction::read, true, false, offset, buf, count, datatype},
+                             status);
   });
 }
 
@@ -870,11 +1010,13 @@ int File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                    MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_at_c)>(name, Entry::File_read_at_c)(fh, offset, buf, count,
                                                                              datatype, status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, false, offset, buf, count, datatype}, status);
+    return handler::transfer(*file, {Direction::read, false, false, offset, buf, count, datatype},
+                             status);
   });
 }
 
@@ -883,12 +1025,13 @@ int File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_c)>(name, Entry::File_read_c)(fh, buf, count, datatype,
                                                                        status);
   }
   return answer(fh, [&] {
-    return handler::transfer(*file, {Direction::read, false, std::nullopt, buf, count, datatype},
-                             status);
+    return handler::transfer(
+        *file, {Direction::read, false, false, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -896,12 +1039,12 @@ template <Name name>
 int File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_ordered_begin_c)>(name, Entry::File_read_ordered_begin_c)(
         fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_ordered_begin_c",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::read, true, true, std::nullopt, buf, count, datatype});
   });
 }
 
@@ -910,12 +1053,13 @@ int File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype da
                         MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_ordered_c)>(name, Entry::File_read_ordered_c)(
         fh, buf, count, datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_ordered_c",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file, {Direction::read, true, true, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -924,12 +1068,13 @@ int File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype dat
                        MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_read_shared_c)>(name, Entry::File_read_shared_c)(
         fh, buf, count, datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_read_shared_c",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file, {Direction::read, false, true, std::nullopt, buf, count, datatype}, status);
   });
 }
 
@@ -937,12 +1082,13 @@ template <Name name>
 int File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_all_begin_c)>(name, Entry::File_write_all_begin_c)(
         fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_all_begin_c",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::write, true, false, std::nullopt,
+                                  const_cast<void*>(buf), count, datatype});
   });
 }
 
@@ -951,12 +1097,14 @@ int File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype
                      MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_all_c)>(name, Entry::File_write_all_c)(fh, buf, count,
                                                                                  datatype, status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        *file,
+        {Direction::write, true, false, std::nullopt, const_cast<void*>(buf), count, datatype},
         status);
   });
 }
@@ -966,12 +1114,13 @@ int File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* buf, M
                               MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_at_all_begin_c)>(name, Entry::File_write_at_all_begin_c)(
         fh, offset, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_at_all_begin_c",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(
+        *file, {Direction::write, true, false, offset, const_cast<void*>(buf), count, datatype});
   });
 }
 
@@ -980,12 +1129,14 @@ int File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Cou
                         MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_at_all_c)>(name, Entry::File_write_at_all_c)(
         fh, offset, buf, count, datatype, status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, true, offset, const_cast<void*>(buf), count, datatype}, status);
+        *file, {Direction::write, true, false, offset, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -994,12 +1145,14 @@ int File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count c
                     MPI_Datatype datatype, MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_at_c)>(name, Entry::File_write_at_c)(
         fh, offset, buf, count, datatype, status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, false, offset, const_cast<void*>(buf), count, datatype}, status);
+        *file, {Direction::write, false, false, offset, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -1008,12 +1161,14 @@ int File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype dat
                  MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_c)>(name, Entry::File_write_c)(fh, buf, count, datatype,
                                                                          status);
   }
   return answer(fh, [&] {
     return handler::transfer(
-        *file, {Direction::write, false, std::nullopt, const_cast<void*>(buf), count, datatype},
+        *file,
+        {Direction::write, false, false, std::nullopt, const_cast<void*>(buf), count, datatype},
         status);
   });
 }
@@ -1023,12 +1178,13 @@ int File_write_ordered_begin_c(MPI_File fh, const void* buf, MPI_Count count,
                                MPI_Datatype datatype) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_ordered_begin_c)>(
         name, Entry::File_write_ordered_begin_c)(fh, buf, count, datatype);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_ordered_begin_c",
-                                "split collective access is not carried yet");
+  return answer(fh, [&] {
+    return handler::begin(*file, {Direction::write, true, true, std::nullopt,
+                                  const_cast<void*>(buf), count, datatype});
   });
 }
 
@@ -1037,12 +1193,15 @@ int File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Data
                          MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_ordered_c)>(name, Entry::File_write_ordered_c)(
         fh, buf, count, datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_ordered_c",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file,
+        {Direction::write, true, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -1051,12 +1210,15 @@ int File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datat
                         MPI_Status* status) {
   OpenFile* const file = find_file(fh);
   if (file == nullptr) {
+    if (was_closed(fh)) return raise_closed();
     return next<decltype(&PMPI_File_write_shared_c)>(name, Entry::File_write_shared_c)(
         fh, buf, count, datatype, status);
   }
-  return answer(fh, [] {
-    return handler::unsupported("MPI_File_write_shared_c",
-                                "the shared file pointer is not carried yet");
+  return answer(fh, [&] {
+    return handler::transfer(
+        *file,
+        {Direction::write, false, true, std::nullopt, const_cast<void*>(buf), count, datatype},
+        status);
   });
 }
 
@@ -1121,6 +1283,17 @@ const Function functions[abi::kEntryCount] = {
     reinterpret_cast<Function>(&File_write_ordered_begin<name>),
     reinterpret_cast<Function>(&File_write_ordered_end<name>),
     reinterpret_cast<Function>(&File_write_shared<name>),
+    reinterpret_cast<Function>(&boundary::Register_datarep<name>),
+    reinterpret_cast<Function>(&Request_free<name>),
+    reinterpret_cast<Function>(&Request_get_status<name>),
+    reinterpret_cast<Function>(&Test<name>),
+    reinterpret_cast<Function>(&Testall<name>),
+    reinterpret_cast<Function>(&Testany<name>),
+    reinterpret_cast<Function>(&Testsome<name>),
+    reinterpret_cast<Function>(&Wait<name>),
+    reinterpret_cast<Function>(&Waitall<name>),
+    reinterpret_cast<Function>(&Waitany<name>),
+    reinterpret_cast<Function>(&Waitsome<name>),
     reinterpret_cast<Function>(&File_get_type_extent_c<name>),
     reinterpret_cast<Function>(&File_iread_all_c<name>),
     reinterpret_cast<Function>(&File_iread_at_all_c<name>),
@@ -1150,6 +1323,10 @@ const Function functions[abi::kEntryCount] = {
     reinterpret_cast<Function>(&File_write_ordered_begin_c<name>),
     reinterpret_cast<Function>(&File_write_ordered_c<name>),
     reinterpret_cast<Function>(&File_write_shared_c<name>),
+    reinterpret_cast<Function>(&boundary::Register_datarep_c<name>),
+    reinterpret_cast<Function>(&Request_get_status_all<name>),
+    reinterpret_cast<Function>(&Request_get_status_any<name>),
+    reinterpret_cast<Function>(&Request_get_status_some<name>),
 };
 
 }  // namespace

@@ -9,6 +9,13 @@
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+// It has no large counts for data representations.
+using MPI_Datarep_conversion_function_c = int(void* userbuf, MPI_Datatype datatype, MPI_Count count,
+                                              void* filebuf, MPI_Offset position,
+                                              void* extra_state);
+#endif
+
 extern "C" {
 int PMPI_Add_error_code(int errorclass, int* errorcode);
 int PMPI_Add_error_string(int errorcode, const char* string);
@@ -163,6 +170,10 @@ int PMPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype
 int PMPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                              MPI_Status* status);
 int PMPI_Finalized(int* flag);
+int PMPI_Grequest_complete(MPI_Request request);
+int PMPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
+                        MPI_Grequest_cancel_function* cancel_fn, void* extra_state,
+                        MPI_Request* request);
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
 int PMPI_Group_free(MPI_Group* group);
 int PMPI_Group_size(MPI_Group group, int* size);
@@ -180,10 +191,31 @@ int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                MPI_Request* request);
 int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request* request);
+int PMPI_Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion_fn,
+                          MPI_Datarep_conversion_function* write_conversion_fn,
+                          MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state);
+int PMPI_Register_datarep_c(const char* datarep,
+                            MPI_Datarep_conversion_function_c* read_conversion_fn,
+                            MPI_Datarep_conversion_function_c* write_conversion_fn,
+                            MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state);
+int PMPI_Request_free(MPI_Request* request);
+int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
+                                MPI_Status array_of_statuses[]);
+int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int* index,
+                                int* flag, MPI_Status* status);
+int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
+                                 int array_of_indices[], MPI_Status array_of_statuses[]);
+int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
 int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
+int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
                  MPI_Status array_of_statuses[]);
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
+                 MPI_Status* status);
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                  int array_of_indices[], MPI_Status array_of_statuses[]);
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
                             MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval,
                             void* extra_state);
@@ -205,4 +237,9 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers,
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent);
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val);
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count* size);
+int PMPI_Wait(MPI_Request* request, MPI_Status* status);
+int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]);
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status);
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                  int array_of_indices[], MPI_Status array_of_statuses[]);
 }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "abi/flavour/native.h"
+
+/// The procedures that complete requests, whoever made them. `next` is the function behind us: it
+/// does the completing, after it was told which of our requests are done. It is called directly
+/// where none of the requests is ours. Errors of ours are raised afterwards, through their files.
+namespace headrace::HEADRACE_FLAVOUR::completion {
+
+int Wait(decltype(&PMPI_Wait) next, MPI_Request* request, MPI_Status* status);
+int Waitany(decltype(&PMPI_Waitany) next, int count, MPI_Request* requests, int* index,
+            MPI_Status* status);
+int Waitall(decltype(&PMPI_Waitall) next, int count, MPI_Request* requests, MPI_Status* statuses);
+int Waitsome(decltype(&PMPI_Waitsome) next, int count, MPI_Request* requests, int* done_count,
+             int* indices, MPI_Status* statuses);
+
+int Test(decltype(&PMPI_Test) next, MPI_Request* request, int* flag, MPI_Status* status);
+int Testany(decltype(&PMPI_Testany) next, int count, MPI_Request* requests, int* index, int* flag,
+            MPI_Status* status);
+int Testall(decltype(&PMPI_Testall) next, int count, MPI_Request* requests, int* flag,
+            MPI_Status* statuses);
+int Testsome(decltype(&PMPI_Testsome) next, int count, MPI_Request* requests, int* done_count,
+             int* indices, MPI_Status* statuses);
+
+int Request_free(decltype(&PMPI_Request_free) next, MPI_Request* request);
+
+int Request_get_status(decltype(&PMPI_Request_get_status) next, MPI_Request request, int* flag,
+                       MPI_Status* status);
+int Request_get_status_any(decltype(&PMPI_Request_get_status_any) next, int count,
+                           const MPI_Request* requests, int* index, int* flag, MPI_Status* status);
+int Request_get_status_all(decltype(&PMPI_Request_get_status_all) next, int count,
+                           const MPI_Request* requests, int* flag, MPI_Status* statuses);
+int Request_get_status_some(decltype(&PMPI_Request_get_status_some) next, int count,
+                            const MPI_Request* requests, int* done_count, int* indices,
+                            MPI_Status* statuses);
+
+}  // namespace headrace::HEADRACE_FLAVOUR::completion

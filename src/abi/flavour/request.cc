@@ -1,0 +1,155 @@
+#include "abi/flavour/request.h"
+
+#include <cstdint>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "abi/flavour.h"
+#include "abi/flavour/error.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+class RequestRegistry {
+ public:
+  static RequestRegistry& get() {
+    static auto& only = *new RequestRegistry;  // never destroyed: calls arrive during exit too
+    return only;
+  }
+
+  bool has_any() const { return size_.load(std::memory_order_acquire) != 0; }
+
+  Error add(RequestPtr request, MPI_Request* handle) {
+    Request& own = *request;
+    const std::unique_lock lock(mutex_);
+    if (native.Grequest_start(&Request::fill_status, &Request::forget, &Request::cancel, &own,
+                              &own.handle_) != MPI_SUCCESS) {
+      return native_failure("make a request");
+    }
+    requests_[key_of(own.handle_)] = std::move(request);
+    size_ = requests_.size();
+    *handle = own.handle_;
+    return {};
+  }
+
+  void remove(const Request& request) {
+    const std::unique_lock lock(mutex_);
+    requests_.erase(key_of(request.handle_));
+    size_ = requests_.size();
+  }
+
+  RequestPtr find(MPI_Request handle) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = requests_.find(key_of(handle));
+    return found == requests_.end() ? nullptr : found->second;
+  }
+
+  void give_up(RequestPtr request) {
+    const std::unique_lock lock(mutex_);
+    given_up_.push_back(std::move(request));
+    has_given_up_ = true;
+  }
+
+  void free_done() {
+    if (!has_given_up_.load(std::memory_order_acquire)) return;
+    std::vector<RequestPtr> done;
+    {
+      const std::unique_lock lock(mutex_);
+      std::erase_if(given_up_, [&](const RequestPtr& request) {
+        if (!request->is_done()) return false;
+        done.push_back(request);
+        return true;
+      });
+      has_given_up_ = !given_up_.empty();
+    }
+    for (const RequestPtr& request : done) {
+      request->complete();
+      if (Error error = request->take_error()) request->file_->keep(std::move(error));
+      MPI_Request handle = request->handle_;
+      native.Request_free(&handle);
+    }
+  }
+
+  void finish() {
+    std::vector<RequestPtr> all;
+    {
+      const std::shared_lock lock(mutex_);
+      for (const auto& [key, request] : requests_) all.push_back(request);
+    }
+    for (const RequestPtr& request : all) request->wait();
+    free_done();
+  }
+
+ private:
+  /// Handles are integers in one ABI and pointers in the others.
+  static std::uintptr_t key_of(MPI_Request handle) { return (std::uintptr_t)handle; }
+
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::uintptr_t, RequestPtr> requests_;
+  std::atomic<std::size_t> size_ = 0;  ///< of `requests_`
+  std::vector<RequestPtr> given_up_;   ///< among `requests_`
+  std::atomic<bool> has_given_up_ = false;
+};
+
+void Request::complete() {
+  std::call_once(completed_, [this] {
+    const engine::Outcome& outcome = operation_->wait();
+    bytes_ = outcome.bytes;
+    if (!cancelled_) error_ = outcome.error;
+    native.Grequest_complete(handle_);
+  });
+}
+
+Error Request::take_error() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(error_, {});
+}
+
+int Request::fill_status(void* request, MPI_Status* status) {
+  const Request& own = *static_cast<Request*>(request);
+  native.Status_set_elements_x(status, MPI_BYTE, own.bytes_);
+  native.Status_set_cancelled(status, own.cancelled_ ? 1 : 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+int Request::forget(void* request) {
+  RequestRegistry::get().remove(*static_cast<Request*>(request));
+  return MPI_SUCCESS;
+}
+
+int Request::cancel(void* request, int) {
+  Request& own = *static_cast<Request*>(request);
+  if (own.operation_->cancel()) own.cancelled_ = true;
+  return MPI_SUCCESS;
+}
+
+Error add_request(RequestPtr request, MPI_Request* handle) {
+  abi::catch_completions();
+  free_done_requests();
+  return RequestRegistry::get().add(std::move(request), handle);
+}
+
+bool has_requests() {
+  return RequestRegistry::get().has_any();
+}
+
+RequestPtr find_request(MPI_Request handle) {
+  return RequestRegistry::get().find(handle);
+}
+
+void free_later(RequestPtr request) {
+  RequestRegistry::get().give_up(std::move(request));
+  free_done_requests();
+}
+
+void free_done_requests() {
+  RequestRegistry::get().free_done();
+}
+
+void finish_requests() {
+  RequestRegistry::get().finish();
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "abi/flavour/native.h"
+#include "abi/flavour/open_file.h"
+#include "engine/file.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// A nonblocking call as MPI sees it: a generalised request of the library, so that the program's
+/// handle is an ordinary one. Helper threads never touch it: the library is told that it is
+/// complete when a thread of the program asks (see completion.h).
+class Request {
+ public:
+  Request(std::shared_ptr<engine::Operation> operation, std::shared_ptr<FileLink> file)
+      : operation_(std::move(operation)), file_(std::move(file)) {}
+
+  bool is_done() const { return operation_->is_done(); }
+
+  /// Waits until it is done; lets MPI progress meanwhile.
+  void wait() { operation_->wait(); }
+
+  /// Tells the library that it is complete, once. Waits where it is not done.
+  void complete();
+
+  /// What went wrong, the first time it is asked for. Only after complete().
+  Error take_error();
+
+  /// Where its error is raised: through the file's handle, MPI_FILE_NULL once it was closed.
+  MPI_File file() const { return file_->handle.load(); }
+
+ private:
+  friend class RequestRegistry;
+
+  static int fill_status(void* request, MPI_Status* status);
+  static int forget(void* request);
+  static int cancel(void* request, int is_complete);
+
+  std::shared_ptr<engine::Operation> operation_;
+  std::shared_ptr<FileLink> file_;
+  MPI_Request handle_ = MPI_REQUEST_NULL;
+  std::once_flag completed_;
+  std::atomic<bool> cancelled_ = false;
+  ByteCount bytes_ = 0;
+  std::mutex mutex_;  ///< guards error_
+  Error error_;
+};
+
+using RequestPtr = std::shared_ptr<Request>;
+
+/// Makes the library's request for `request`, under which it is found until it is freed.
+Error add_request(RequestPtr request, MPI_Request* handle);
+
+/// Whether there may be any. Cheap.
+bool has_requests();
+
+/// Null for handles that are not ours. Safe from several threads.
+RequestPtr find_request(MPI_Request handle);
+
+/// For a request whose handle the program gave up: it is freed when it is done. What then goes
+/// wrong is kept for the end of the file.
+void free_later(RequestPtr request);
+
+/// Frees the given-up requests that are done.
+void free_done_requests();
+
+/// Waits for all requests, and frees the given-up ones. For MPI_Finalize.
+void finish_requests();
+
+}  // namespace headrace::HEADRACE_FLAVOUR
