@@ -16,8 +16,10 @@ MPI_Comm make_communicator() {
 bool is_committed(MPI_Datatype datatype) {
   static const MPI_Comm communicator = make_communicator();  // left to MPI_Finalize
   if (communicator == MPI_COMM_NULL) return true;
-  // A send to nobody checks its arguments and does no more.
-  return native.Send(nullptr, 0, datatype, MPI_PROC_NULL, 0, communicator) == MPI_SUCCESS;
+  // A send to nobody checks its arguments and does no more. MPICH checks the type of no data not at
+  // all, so it is one element at an address that is not looked at.
+  const char nothing = 0;
+  return native.Send(&nothing, 1, datatype, MPI_PROC_NULL, 0, communicator) == MPI_SUCCESS;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR
