@@ -65,14 +65,27 @@ CollectiveTransfer::~CollectiveTransfer() {
 void CollectiveTransfer::set(const Agreement& agreement) {
   const std::lock_guard lock(mutex_);
   if (!slots_) geometry_ = {agreement.window_size, agreement.slot_count};
+  const bool is_atomic = agreement_.view.is_atomic;
+  agreement_ = agreement;
+  agreement_.view.is_atomic = is_atomic;
+  choose();
+}
+
+void CollectiveTransfer::set_atomic(bool atomic) {
+  const std::lock_guard lock(mutex_);
+  agreement_.view.is_atomic = atomic;
+  choose();
+}
+
+void CollectiveTransfer::choose() {
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
     if (choice.has_been_called) choice.before = {path_of(choice), reason_of(choice)};
     choice.has_been_called = false;
     choice.for_call.reset();
     choice.lacked_memory = false;
-    choice.wish = direction == Direction::write ? agreement.write_path : agreement.read_path;
-    choice.for_view = policy::decide_view(direction, choice.wish, agreement.view);
+    choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
+    choice.for_view = policy::decide_view(direction, choice.wish, agreement_.view);
     choice.meets = choice.for_view.path == Path::staged;
   }
 }

@@ -29,6 +29,8 @@ class CollectiveTransfer {
 
   /// Takes over what all ranks have agreed on. Sizes count until the first staged call.
   void set(const Agreement& agreement);
+  /// In atomic mode ranks do not meet: each locks what its call touches.
+  void set_atomic(bool atomic);
 
   /// Whether ranks meet at the beginning of a call. Where not, a call is this rank's own affair.
   bool meets(Direction direction) const {
@@ -82,6 +84,7 @@ class CollectiveTransfer {
   }
   policy::Path path_of(const Choice& choice) const;
   std::string reason_of(const Choice& choice) const;
+  void choose();
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();
@@ -95,6 +98,7 @@ class CollectiveTransfer {
   exchange::Channel& channel_;
   storage::Store& store_;
   mutable std::mutex mutex_;  ///< guards the choices and the geometry where other threads ask
+  Agreement agreement_;
   std::array<Choice, 2> choices_;
   exchange::SlotGeometry geometry_;
   std::optional<exchange::SlotMemory> slots_;  ///< as the node's leader reserved them

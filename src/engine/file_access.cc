@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "engine/agreement.h"
+#include "engine/atomic_transfer.h"
 #include "engine/open_file.h"
 #include "view/wide.h"
 
@@ -235,8 +236,11 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call) {
     move = {position_, seeks_};
   }
   const bool meets = call.collective && collective_->meets(call.direction);
+  // Calls that only read cannot conflict.
+  const bool is_atomic = is_atomic_ && mode_.write;
   const Access access = access_of(valid, *view_, failed ? 0 : position);
-  return {std::move(valid), view_, access, values_.sieve_size, meets, move, std::move(failed)};
+  return {std::move(valid), view_, access,           values_.sieve_size, meets,
+          is_atomic,        move,  std::move(failed)};
 }
 
 /// Moves the data of a prepared call and accounts for it. Waits, where it must, as `waiter` says.
@@ -247,7 +251,10 @@ Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& wa
     moved = collective_->transfer(prepared.access, prepared.sieve_size, waiter);
   } else {
     if (call.collective) collective_->note_call(call.direction);
-    moved.transferred = direct_transfer(*store_, prepared.access, prepared.sieve_size);
+    moved.transferred =
+        prepared.is_atomic
+            ? atomic_transfer(*channel_, *store_, prepared.access, prepared.sieve_size, waiter)
+            : direct_transfer(*store_, prepared.access, prepared.sieve_size);
   }
   return finish(call, prepared.access.bytes, moved);
 }
@@ -256,9 +263,8 @@ Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& wa
 /// is spared what views cost. Nothing where the call is another one, or has an error to be told.
 std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
   const View& view = *view_;
-  if (call.shared || !view.filetype->is_contiguous() || !call.type->is_contiguous()) {
-    return std::nullopt;
-  }
+  if (call.shared || is_atomic_.load(std::memory_order_relaxed)) return std::nullopt;
+  if (!view.filetype->is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
   if (call.collective && collective_->meets(call.direction)) return std::nullopt;
   if (check(call)) return std::nullopt;
   const ByteCount unit = unit_of(view);

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "engine/agreement.h"
+#include "engine/atomic_transfer.h"
 #include "engine/open_file.h"
 
 // The shared pointer and atomic mode of an open file.
@@ -10,10 +11,6 @@ namespace {
 
 using exchange::Combine;
 using exchange::Values;
-
-Error not_yet() {
-  return {ErrorClass::unsupported_operation, 0, "not available yet"};
-}
 
 }  // namespace
 
@@ -100,11 +97,21 @@ Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
 }
 
 Error OpenFile::set_atomicity(bool atomic) {
-  return atomic ? not_yet() : Error{};
-}
-
-bool OpenFile::atomicity() const {
-  return false;
+  drain_lane();
+  constexpr Combine ways[] = {Combine::min, Combine::max};
+  Values values{atomic ? 1 : 0, atomic ? 1 : 0};
+  if (Error error = channel_->combine(values, ways)) return error;
+  const std::string what = "cannot make '" + path_ + "' atomic";
+  if (values[0] != values[1]) {
+    return {ErrorClass::not_same, 0,
+            what + " (not all ranks ask for it), pass the same value everywhere"};
+  }
+  if (atomic && mode_.write) {
+    if (Error error = probe_locks(*channel_, *store_, what)) return error;
+  }
+  collective_->set_atomic(atomic);
+  is_atomic_ = atomic;
+  return {};
 }
 
 }  // namespace headrace::engine

@@ -43,7 +43,7 @@ class OpenFile : public File {
   Error seek_shared(std::int64_t offset, Whence whence) override;
   Result<std::int64_t> shared_position() override;
   Error set_atomicity(bool atomic) override;
-  bool atomicity() const override;
+  bool atomicity() const override { return is_atomic_; }
 
   Outcome transfer(const TransferCall& call) override;
   Result<std::shared_ptr<Operation>> start(const TransferCall& call) override;
@@ -67,7 +67,8 @@ class OpenFile : public File {
     std::shared_ptr<const View> view;
     Access access;
     ByteCount sieve_size = 0;
-    bool meets = false;  ///< the ranks of the node meet
+    bool meets = false;      ///< the ranks of the node meet
+    bool is_atomic = false;  ///< the data goes as if alone
     PointerMove move;
     Error failed;
   };
@@ -128,6 +129,7 @@ class OpenFile : public File {
   std::optional<CollectiveTransfer> collective_;
   const std::shared_ptr<Background> background_ = std::make_shared<Background>();
   std::atomic<bool> is_splitting_ = false;  ///< whether split_ has an operation
+  std::atomic<bool> is_atomic_ = false;
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::shared_ptr<WorkQueue> lane_;

@@ -49,6 +49,7 @@ std::string readable(ByteCount bytes) {
 }  // namespace
 
 Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
+  if (facts.is_atomic) return {Path::direct, "atomic mode: each rank locks what its call touches"};
   if (facts.node_ranks < 2)
     return {Path::direct, "no other rank of the file shares memory with this one"};
   if (!facts.is_monotonic) return {Path::direct, "a view goes backwards in the file"};

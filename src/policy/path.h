@@ -26,6 +26,7 @@ struct ViewFacts {
   ByteCount smallest_mean_piece =
       0;                     ///< bytes in a contiguous piece of a rank's view, of all ranks
   bool is_monotonic = true;  ///< all ranks' views
+  bool is_atomic = false;    ///< each call's data goes as if alone
 };
 
 /// What the ranks of a node tell each other when a collective call begins.

@@ -173,18 +173,23 @@ class PosixStore : public Store {
     return {};
   }
 
+  // Locks of the open file, not of the process: closing another descriptor of the file elsewhere
+  // in the program does not drop them (fcntl(2), F_OFD_SETLKW).
   Error lock(FileOffset begin, FileOffset end, LockMode mode) override {
-    // Locks of the open file, not of the process: closing another descriptor of the file elsewhere
-    // in the program does not drop them (fcntl(2), F_OFD_SETLKW).
-    struct flock range{};
-    range.l_type = mode == LockMode::none ? F_UNLCK : mode == LockMode::shared ? F_RDLCK : F_WRLCK;
-    range.l_whence = SEEK_SET;
-    range.l_start = begin;
-    range.l_len = end - begin;
+    struct flock range = lock_range(begin, end, mode);
     while (fcntl(descriptor_, F_OFD_SETLKW, &range) != 0) {
       if (errno != EINTR) return failure("cannot lock");
     }
     return {};
+  }
+
+  Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) override {
+    struct flock range = lock_range(begin, end, mode);
+    while (fcntl(descriptor_, F_OFD_SETLK, &range) != 0) {
+      if (errno == EAGAIN || errno == EACCES) return false;
+      if (errno != EINTR) return failure("cannot lock");
+    }
+    return true;
   }
 
   Error close() override {
@@ -205,6 +210,15 @@ class PosixStore : public Store {
     if (file_size_is_limited()) return true;
     unlimited_below_.store(end + kStretch, std::memory_order_relaxed);
     return false;
+  }
+
+  static struct flock lock_range(FileOffset begin, FileOffset end, LockMode mode) {
+    struct flock range{};
+    range.l_type = mode == LockMode::none ? F_UNLCK : mode == LockMode::shared ? F_RDLCK : F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = begin;
+    range.l_len = end - begin;
+    return range;
   }
 
   Error failure(const char* what) {

@@ -40,6 +40,8 @@ class Store {
   /// Waits for a lock on [begin, end) that processes of all nodes obey, or gives it up (`none`).
   /// Threads of one process share their locks. Fails where the file system has no locks.
   virtual Error lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
+  /// The same without waiting: false where another has a lock that conflicts.
+  virtual Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
   virtual Error close() = 0;
 };
 

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+<<<<<<< HEAD
+=======
+#include <cstring>
+>>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
 #include <limits>
 #include <thread>
 
@@ -17,8 +21,13 @@ class DiskStore : public storage::Store {
   DiskStore(Disk& disk, int rank, std::shared_ptr<Inode> inode, storage::OpenFlags flags)
       : disk_(disk), rank_(rank), inode_(std::move(inode)), flags_(flags) {}
   ~DiskStore() override {
+<<<<<<< HEAD
     const std::lock_guard lock(inode_->mutex);
     release(0, std::numeric_limits<FileOffset>::max());
+=======
+    const std::lock_guard guard(inode_->mutex);
+    set_lock(0, std::numeric_limits<FileOffset>::max(), storage::LockMode::none);
+>>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
   }
 
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
@@ -59,10 +68,52 @@ class DiskStore : public storage::Store {
     inode_->locks.push_back({this, begin, end, mode});
     return {};
   }
+<<<<<<< HEAD
+=======
+  Error lock(FileOffset begin, FileOffset end, storage::LockMode mode) override {
+    if (Error error = disk_.fail_whole(Operation::lock, rank_, "lock")) return error;
+    std::unique_lock guard(inode_->mutex);
+    inode_->lock_left.wait(guard, [&] { return is_free(begin, end, mode); });
+    set_lock(begin, end, mode);
+    return {};
+  }
+  Result<bool> try_lock(FileOffset begin, FileOffset end, storage::LockMode mode) override {
+    if (Error error = disk_.fail_whole(Operation::lock, rank_, "lock")) return error;
+    const std::lock_guard guard(inode_->mutex);
+    if (!is_free(begin, end, mode)) return false;
+    set_lock(begin, end, mode);
+    return true;
+  }
+>>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
   Error sync() override { return disk_.fail_whole(Operation::sync, rank_, "sync"); }
   Error close() override { return disk_.fail_whole(Operation::close, rank_, "close"); }
 
  private:
+  bool is_free(FileOffset begin, FileOffset end, storage::LockMode mode) const {
+    using storage::LockMode;
+    if (mode == LockMode::none || disk_.ignores_locks_) return true;
+    return std::ranges::none_of(inode_->locks, [&](const Inode::Lock& lock) {
+      return lock.owner != this && lock.begin < end && begin < lock.end &&
+             (mode == LockMode::exclusive || lock.mode == LockMode::exclusive);
+    });
+  }
+
+  /// As the system does: byte by byte the last call of an owner counts.
+  void set_lock(FileOffset begin, FileOffset end, storage::LockMode mode) {
+    std::vector<Inode::Lock> locks;
+    for (const Inode::Lock& lock : inode_->locks) {
+      if (lock.owner != this || lock.end <= begin || end <= lock.begin) {
+        locks.push_back(lock);
+        continue;
+      }
+      if (lock.begin < begin) locks.push_back({this, lock.begin, begin, lock.mode});
+      if (end < lock.end) locks.push_back({this, end, lock.end, lock.mode});
+    }
+    if (mode != storage::LockMode::none) locks.push_back({this, begin, end, mode});
+    inode_->locks = std::move(locks);
+    inode_->lock_left.notify_all();
+  }
+
   Transferred move(Operation operation, FileOffset offset, std::span<const iovec> segments) {
     if (offset < 0) return {0, EINVAL};
     ByteCount wanted = 0;

@@ -17,7 +17,7 @@ namespace headrace::sim {
 
 using Bytes = std::vector<std::uint8_t>;
 
-enum class Operation { open, read, write, size, resize, allocate, sync, close, remove };
+enum class Operation { open, read, write, size, resize, allocate, sync, close, remove, lock };
 
 /// What goes wrong from Disk::arm() to Disk::disarm().
 struct Fault {
@@ -29,6 +29,7 @@ struct Fault {
   ByteCount moved_before = 0;  ///< bytes that an operation moves before it fails
 };
 
+<<<<<<< HEAD
 /// A lock on a part of a file. One open file's locks do not hinder itself.
 struct HeldLock {
   const void* owner = nullptr;
@@ -38,11 +39,27 @@ struct HeldLock {
 };
 
 /// A file's bytes. Lives on while it is open, also without a name.
+=======
+/// A file's bytes and locks. Lives on while it is open, also without a name.
+>>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
 struct Inode {
+  struct Lock {
+    const void* owner;  ///< the open store
+    FileOffset begin;
+    FileOffset end;
+    storage::LockMode mode;
+  };
+
   std::mutex mutex;
+<<<<<<< HEAD
   Content content;
   std::vector<HeldLock> locks;
   std::condition_variable unlocked;
+=======
+  Bytes bytes;
+  std::vector<Lock> locks;
+  std::condition_variable lock_left;
+>>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
 };
 
 /// A disk in memory for the ranks of one job: right, or wrong in the way it is told.
@@ -54,6 +71,9 @@ class Disk {
 
   /// The disk as `rank` sees it. Lives as long as the disk.
   std::unique_ptr<storage::FileSystem> file_system(int rank);
+
+  /// From now on every lock is granted, as on file systems that keep locks to one node.
+  void ignore_locks() { ignores_locks_ = true; }
 
   void put(const std::string& path, Bytes content);
   void put(const std::string& path, Content content);
@@ -77,7 +97,11 @@ class Disk {
   Error fail_whole(Operation operation, int rank, const std::string& what);
 
   int delay_every_;
+<<<<<<< HEAD
   ByteCount chunk_;
+=======
+  std::atomic<bool> ignores_locks_ = false;
+>>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Inode>> names_;

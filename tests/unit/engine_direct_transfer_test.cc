@@ -24,6 +24,7 @@ class MemoryStore : public storage::Store {
   Error resize(ByteCount) override { return {}; }
   Error allocate(ByteCount) override { return {}; }
   Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
+  Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
   Error sync() override { return {}; }
   Error close() override { return {}; }
 

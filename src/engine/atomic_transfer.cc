@@ -1,0 +1,105 @@
+#include "engine/atomic_transfer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "engine/agreement.h"
+#include "plan/windows.h"
+
+namespace headrace::engine {
+namespace {
+
+using exchange::RangeLocks;
+using storage::LockMode;
+
+/// Where locks are tried: no file is that long.
+constexpr FileOffset kProbe = FileOffset{1} << 61;
+
+/// All bytes that a call touches lie in this range.
+plan::FileRange range_of(const Access& access) {
+  const view::Cursor& file = access.file;
+  const view::Type& type = *file.type();
+  const ByteCount last = file.position() + access.bytes - 1;
+  if (type.is_monotonic()) {
+    return {file.peek(), view::offset_of(type, file.origin(), last) + 1};
+  }
+  // The bytes of a tile lie within its bounds, and tiles are evenly spaced.
+  const FileOffset first_tile = file.origin() + file.position() / type.size() * type.extent();
+  const FileOffset last_tile = file.origin() + last / type.size() * type.extent();
+  const FileOffset begin = std::min(first_tile, last_tile) + type.true_lower_bound();
+  return {std::max<FileOffset>(0, begin),
+          std::max(first_tile, last_tile) + type.true_upper_bound()};
+}
+
+Error no_locks(const std::string& what, const std::string& why) {
+  return {ErrorClass::unsupported_operation, 0,
+          what + " across nodes (" + why +
+              "), run on one node or use a file system that has locks, Lustre mounted with flock "
+              "for example"};
+}
+
+/// Takes or gives up the lock on one byte.
+Error lock_byte(storage::Store& store, FileOffset byte, LockMode mode, const std::string& what) {
+  const Error failed = store.lock(byte, byte + 1, mode);
+  return failed ? no_locks(what, std::strerror(failed.system_error)) : Error{};
+}
+
+/// Whether this rank is kept from the byte that the first rank has locked.
+Error meet_lock(storage::Store& store, const std::string& what) {
+  const Result<bool> locked = store.try_lock(kProbe, kProbe + 1, LockMode::exclusive);
+  if (!locked) return no_locks(what, std::strerror(locked.error().system_error));
+  if (!locked.value()) return {};
+  const Error left = lock_byte(store, kProbe, LockMode::none, what);
+  return left ? left : no_locks(what, "its file system's locks hold on each node by itself");
+}
+
+}  // namespace
+
+Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
+                            ByteCount sieve_size, const exchange::Waiter& waiter) {
+  if (access.bytes == 0) return {};
+  const plan::FileRange range = range_of(access);
+  const bool writes = access.direction == Direction::write;
+  const auto node_mode = writes ? RangeLocks::Mode::exclusive : RangeLocks::Mode::shared;
+  if (channel.node_count() == 1) {
+    RangeLocks& locks = channel.node_locks();
+    const int place = locks.lock(waiter, range.begin, range.end, node_mode);
+    const Transferred done = direct_transfer(store, access, sieve_size);
+    locks.unlock(place);
+    return done;
+  }
+  // The file system's locks are the process's: its threads must not share one, since the first to
+  // give it up would do so for all.
+  RangeLocks& locks = channel.own_locks();
+  const int place = locks.lock(waiter, range.begin, range.end, RangeLocks::Mode::exclusive);
+  Transferred done;
+  Error failed =
+      store.lock(range.begin, range.end, writes ? LockMode::exclusive : LockMode::shared);
+  if (!failed) {
+    done = direct_transfer(store, access, sieve_size);
+    failed = store.lock(range.begin, range.end, LockMode::none);
+  }
+  locks.unlock(place);
+  if (failed && done.system_error == 0) done.system_error = failed.system_error;
+  return done;
+}
+
+Error probe_locks(exchange::Channel& channel, storage::Store& store, const std::string& what) {
+  if (channel.node_count() == 1) return {};
+  const bool holds = channel.rank() == 0;
+  Error failed = lock_byte(store, kProbe + 1, LockMode::exclusive, what);
+  if (!failed) failed = lock_byte(store, kProbe + 1, LockMode::none, what);
+  const bool held = holds && !failed;
+  if (held) failed = lock_byte(store, kProbe, LockMode::exclusive, what);
+  failed = agree_on_error(channel, failed, what);
+  if (!failed) {
+    if (!holds) failed = meet_lock(store, what);
+    failed = agree_on_error(channel, failed, what);
+  }
+  if (!held) return failed;
+  const Error left = lock_byte(store, kProbe, LockMode::none, what);
+  return failed ? failed : left;
+}
+
+}  // namespace headrace::engine

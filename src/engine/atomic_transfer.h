@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "engine/direct_transfer.h"
+#include "exchange/channel.h"
+
+namespace headrace::engine {
+
+/// direct_transfer() as if no conflicting one of this file went on anywhere at the same time: a
+/// write has the range from its first to its last byte for itself, a read shares it with reads.
+/// From any thread; waits, where it must, as `waiter` says.
+///
+/// On one node the locks lie in its memory. Across nodes they are those of the file system, which
+/// probe_locks() has found to hold.
+Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
+                            ByteCount sieve_size, const exchange::Waiter& waiter);
+
+/// Collective: success on all ranks where atomic_transfer() will do what it promises. `what` begins
+/// the error.
+Error probe_locks(exchange::Channel& channel, storage::Store& store, const std::string& what);
+
+}  // namespace headrace::engine
