@@ -6,7 +6,7 @@ import pytest
 from hosts import Host
 from running import compile_c, launch, work_directory
 
-SOURCES = ["random.c", "harness.c", "harness_data.c", "layout.c"]
+SOURCES = ["random.c", "harness.c", "harness_calls.c", "harness_data.c", "layout.c"]
 
 
 def run_random(host: Host, ranks: int, seed: int, rounds: int) -> None:

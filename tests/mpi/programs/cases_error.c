@@ -58,12 +58,12 @@ static void access_errors(Context* context) {
   for (int method = 0; method < METHOD_COUNT; method++) {
     MPI_File file = open_file(context, context->comm, "data", MPI_MODE_RDONLY);
     CHECK_CLASS(context,
-                transfer(file, 1, (Method)method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+                transfer(file, 1, method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
                 MPI_ERR_READ_ONLY);
     close_file(context, &file);
     file = open_file(context, context->comm, "data", MPI_MODE_WRONLY);
     CHECK_CLASS(context,
-                transfer(file, 0, (Method)method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+                transfer(file, 0, method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
                 MPI_ERR_ACCESS);
     close_file(context, &file);
   }

@@ -115,7 +115,7 @@ static void sync_makes_visible(Context* context) {
 }
 
 // 103 bytes in the file, more asked for: 25 whole integers and three bytes of another.
-static void short_reads(Context* context, Method method) {
+static void short_reads(Context* context, int method) {
   if (context->rank == 0) fill_file(context, "data", 103, 7);
   MPI_Barrier(context->comm);
   MPI_File file = open_file(context, context->comm, "data", MPI_MODE_RDONLY);
@@ -144,18 +144,20 @@ static void short_reads(Context* context, Method method) {
   close_file(context, &file);
 }
 
-static void short_plain(Context* context) {
-  short_reads(context, PLAIN);
-}
-static void short_at(Context* context) {
-  short_reads(context, AT);
-}
-static void short_all(Context* context) {
-  short_reads(context, ALL);
-}
-static void short_at_all(Context* context) {
-  short_reads(context, AT_ALL);
-}
+#define SHORT_CASE(name, method)                 \
+  static void short_##name(Context* context) { \
+    short_reads(context, method);              \
+  }
+SHORT_CASE(plain, PLAIN)
+SHORT_CASE(at, AT)
+SHORT_CASE(all, ALL)
+SHORT_CASE(at_all, AT_ALL)
+SHORT_CASE(iplain, PLAIN | NONBLOCKING)
+SHORT_CASE(iat, AT | NONBLOCKING)
+SHORT_CASE(iall, ALL | NONBLOCKING)
+SHORT_CASE(iat_all, AT_ALL | NONBLOCKING)
+SHORT_CASE(split_all, ALL | SPLIT)
+SHORT_CASE(split_at_all, AT_ALL | SPLIT)
 
 // Through a view with holes, into memory with holes: whole pieces, then a part of one.
 static void short_strided(Context* context) {
@@ -186,9 +188,19 @@ static void short_strided(Context* context) {
   close_file(context, &file);
 }
 
-const Case position_cases[] = {
-    {"position_seek", seek_in_view},  {"position_get_view", view_is_returned},
-    {"position_sizes", sizes},        {"position_sync", sync_makes_visible},
-    {"short_plain", short_plain},     {"short_at", short_at},
-    {"short_all", short_all},         {"short_at_all", short_at_all},
-    {"short_strided", short_strided}, {NULL, NULL}};
+const Case position_cases[] = {{"position_seek", seek_in_view},
+                               {"position_get_view", view_is_returned},
+                               {"position_sizes", sizes},
+                               {"position_sync", sync_makes_visible},
+                               {"short_plain", short_plain},
+                               {"short_at", short_at},
+                               {"short_all", short_all},
+                               {"short_at_all", short_at_all},
+                               {"short_iplain", short_iplain},
+                               {"short_iat", short_iat},
+                               {"short_iall", short_iall},
+                               {"short_iat_all", short_iat_all},
+                               {"short_split_all", short_split_all},
+                               {"short_split_at_all", short_split_at_all},
+                               {"short_strided", short_strided},
+                               {NULL, NULL}};

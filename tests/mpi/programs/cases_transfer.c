@@ -1,4 +1,4 @@
-// The twelve blocking calls and their _c forms, over kinds of memory: counts, pointers, statuses.
+// Reads and writes in all their forms, over kinds of memory: counts, pointers, statuses.
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +23,16 @@ static Layout backwards(void) {
   const int64_t displacements[] = {40, 20, 0, -24};
   return layout_resized(layout_hindexed_block(4, 9, displacements, bytes()), -24, 80);
 }
+static Layout reversed(void) {
+  return layout_resized(layout_hvector(4, 3, -16, layout_basic(MPI_SHORT, 2)), -48, 64);
+}
+// Bounds set again and again, with data on both sides of them, and blocks of no length.
+static Layout rebounded(void) {
+  const int lengths[] = {0, 2, 0, 1, 0};
+  const int64_t displacements[] = {-900, -8, 3, 16, 5000};
+  Layout inner = layout_resized(layout_hindexed(5, lengths, displacements, bytes()), -4, 12);
+  return layout_resized(layout_resized(layout_contiguous(2, inner), -100, 300), 8, 32);
+}
 static Layout mixed(void) {
   Layout members[] = {layout_basic(MPI_DOUBLE, 8), layout_basic(MPI_CHAR, 1),
                       layout_basic(MPI_INT, 4)};
@@ -35,9 +45,10 @@ static Layout block_of_cube(void) {
   return layout_subarray(3, sizes, subsizes, starts, MPI_ORDER_C, bytes());
 }
 
-static const Memory memories[] = {{"bytes", bytes}, {"integers", integers},
-                                  {"holed", holed}, {"backwards", backwards},
-                                  {"mixed", mixed}, {"block", block_of_cube}};
+static const Memory memories[] = {{"bytes", bytes},         {"integers", integers},
+                                  {"holed", holed},         {"backwards", backwards},
+                                  {"reversed", reversed},   {"rebounded", rebounded},
+                                  {"mixed", mixed},         {"block", block_of_cube}};
 enum { memory_count = sizeof memories / sizeof *memories };
 
 // Every rank moves a different number of elements, rank 1 none at all.
@@ -46,7 +57,7 @@ static int count_of(int rank) {
 }
 
 static void one_call(Context* context, MPI_File file, int writing, const Memory* kind,
-                     Method method, int large) {
+                     int method, int large) {
   Layout layout = kind->build();
   int count = count_of(context->rank);
   int64_t data = count * (int64_t)layout.bytes;
@@ -60,8 +71,8 @@ static void one_call(Context* context, MPI_File file, int writing, const Memory*
     wanted[layout_place(&layout, -begin, i)] = pattern(context->rank, i);
   }
   if (writing) memcpy(memory, wanted, span);
-  MPI_Offset offset = 20000 * context->rank + 7;
-  if (method == PLAIN || method == ALL)
+  MPI_Offset offset = 20000 * context->rank + 10000 * large + 7;
+  if (!has_offset(method))
     CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
   MPI_Status status;
   CHECK_OK(context, transfer(file, writing, method, large, offset, memory - begin, count,
@@ -73,7 +84,7 @@ static void one_call(Context* context, MPI_File file, int writing, const Memory*
   CHECK_EQUAL(context, got, count);
   CHECK_EQUAL(context, elements, data);
   CHECK_OK(context, MPI_File_get_position(file, &position));
-  CHECK_EQUAL(context, position, method == PLAIN || method == ALL ? offset + data : 0);
+  CHECK_EQUAL(context, position, !has_offset(method) ? offset + data : 0);
   if (memcmp(memory, wanted, span + 1) != 0) {
     fail(context, __FILE__, __LINE__, "%s %s into %s: memory differs", writing ? "write" : "read",
          method_name(method), kind->name);
@@ -84,32 +95,33 @@ static void one_call(Context* context, MPI_File file, int writing, const Memory*
   layouts_release();
 }
 
-static void all_calls(Context* context, Method method) {
+static void all_calls(Context* context, int method) {
   for (int kind = 0; kind < memory_count; kind++) {
+    char name[32] = "data.";
+    strcat(name, memories[kind].name);
+    MPI_File file = open_file(context, context->comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR);
     for (int large = 0; large < 2; large++) {
-      char name[32] = "data";
-      strcat(strcat(name, "."), memories[kind].name);
-      if (large) strcat(name, ".large");
-      MPI_File file = open_file(context, context->comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR);
       one_call(context, file, 1, &memories[kind], method, large);
       one_call(context, file, 0, &memories[kind], method, large);
-      close_file(context, &file);
     }
+    close_file(context, &file);
   }
 }
 
-static void plain(Context* context) {
-  all_calls(context, PLAIN);
-}
-static void at(Context* context) {
-  all_calls(context, AT);
-}
-static void all(Context* context) {
-  all_calls(context, ALL);
-}
-static void at_all(Context* context) {
-  all_calls(context, AT_ALL);
-}
+#define TRANSFER_CASE(name, method)     \
+  static void name(Context* context) { \
+    all_calls(context, method);        \
+  }
+TRANSFER_CASE(plain, PLAIN)
+TRANSFER_CASE(at, AT)
+TRANSFER_CASE(all, ALL)
+TRANSFER_CASE(at_all, AT_ALL)
+TRANSFER_CASE(iplain, PLAIN | NONBLOCKING)
+TRANSFER_CASE(iat, AT | NONBLOCKING)
+TRANSFER_CASE(iall, ALL | NONBLOCKING)
+TRANSFER_CASE(iat_all, AT_ALL | NONBLOCKING)
+TRANSFER_CASE(split_all, ALL | SPLIT)
+TRANSFER_CASE(split_at_all, AT_ALL | SPLIT)
 
 // Absolute addresses from MPI_BOTTOM: two arrays and a number as one element.
 static void from_bottom(Context* context) {
@@ -158,10 +170,10 @@ static void nothing(Context* context) {
       MPI_Status status;
       int count = -1, dummy = 0;
       CHECK_OK(context,
-               transfer(file, writing, (Method)method, writing, 0, NULL, 0, MPI_INT, &status));
+               transfer(file, writing, method, writing, 0, NULL, 0, MPI_INT, &status));
       MPI_Get_count(&status, MPI_INT, &count);
       CHECK_EQUAL(context, count, 0);
-      CHECK_OK(context, transfer(file, writing, (Method)method, 0, 0, &dummy, 3, empty, &status));
+      CHECK_OK(context, transfer(file, writing, method, 0, 0, &dummy, 3, empty, &status));
       MPI_Get_elements(&status, MPI_INT, &count);
       CHECK_EQUAL(context, count, 0);
     }
@@ -211,6 +223,12 @@ const Case transfer_cases[] = {{"transfer_plain", plain},
                                {"transfer_at", at},
                                {"transfer_all", all},
                                {"transfer_at_all", at_all},
+                               {"transfer_iplain", iplain},
+                               {"transfer_iat", iat},
+                               {"transfer_iall", iall},
+                               {"transfer_iat_all", iat_all},
+                               {"transfer_split_all", split_all},
+                               {"transfer_split_at_all", split_at_all},
                                {"transfer_bottom", from_bottom},
                                {"transfer_nothing", nothing},
                                {"transfer_sequence", sequence},

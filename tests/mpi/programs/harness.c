@@ -185,6 +185,8 @@ int run_cases(int argc, char** argv, const Case* cases, size_t case_count) {
       skip = argv[++i];
     } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
       only = argv[++i];
+    } else if (strcmp(argv[i], "--deep") == 0) {
+      context.deep = 1;
     } else {
       context.directory = argv[i];
     }
@@ -202,6 +204,7 @@ int run_cases(int argc, char** argv, const Case* cases, size_t case_count) {
     context.log_used = 0;
     context.log[0] = 0;
     double start = MPI_Wtime();
+    if (context.rank == 0 && getenv("MPI_TEST_TIMES")) fprintf(stderr, "%s\n", cases[i].name);
     cases[i].run(&context);
     failures += print_log(&context);
     if (context.rank == 0 && getenv("MPI_TEST_TIMES")) {

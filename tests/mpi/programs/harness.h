@@ -15,6 +15,7 @@ typedef struct {
   int size;
   int thread_level;       ///< what MPI_Init_thread provided
   const char* directory;  ///< where files go; given on the command line
+  int deep;               ///< also what takes long or much memory: --deep
   int layered;            ///< 1: every file must be carried by the engine; 0: none may be
   const char* case_name;
   int failures;  ///< of this rank, in this case
@@ -65,12 +66,23 @@ int carried(MPI_File file);
 /// The value of a key in the file's info; "" when absent.
 void info_value(MPI_File file, const char* key, char* value, int capacity);
 
-/// One call of the twelve blocking ones. `offset` is for at and at_all alone.
-typedef enum { PLAIN, AT, ALL, AT_ALL, METHOD_COUNT } Method;
-/// `large` asks for the _c form, where this MPI has it.
-int transfer(MPI_File file, int writing, Method method, int large, MPI_Offset offset, void* buffer,
+/// How a call finds its place. Shared and ordered calls use the shared file pointer.
+enum { PLAIN, AT, ALL, AT_ALL, METHOD_COUNT, SHARED = METHOD_COUNT, ORDERED };
+/// Added to a method: begun and waited for by itself, or by a split collective call.
+enum { NONBLOCKING = 16, SPLIT = 32 };
+
+/// One transfer to its end, by the procedure that `method` names. `offset` is for at and at_all
+/// alone; `large` asks for the _c form, where this MPI has it.
+int transfer(MPI_File file, int writing, int method, int large, MPI_Offset offset, void* buffer,
              int count, MPI_Datatype type, MPI_Status* status);
-const char* method_name(Method method);
+int start_transfer(MPI_File file, int writing, int method, int large, MPI_Offset offset,
+                   void* buffer, int count, MPI_Datatype type, MPI_Request* request);
+int begin_transfer(MPI_File file, int writing, int method, int large, MPI_Offset offset,
+                   void* buffer, int count, MPI_Datatype type);
+int end_transfer(MPI_File file, int writing, int method, void* buffer, MPI_Status* status);
+int has_offset(int method);
+int is_collective(int method);
+const char* method_name(int method);
 
 /// The whole file by POSIX calls, `*bytes` long; NULL if it cannot be read. The caller frees it.
 unsigned char* read_whole(const char* path, size_t* bytes);

@@ -4,63 +4,6 @@
 
 #include "harness.h"
 
-static int transfer_plain(MPI_File file, int writing, int collective, void* buffer, int count,
-                          MPI_Datatype type, MPI_Status* status) {
-  if (writing) {
-    return collective ? MPI_File_write_all(file, buffer, count, type, status)
-                      : MPI_File_write(file, buffer, count, type, status);
-  }
-  return collective ? MPI_File_read_all(file, buffer, count, type, status)
-                    : MPI_File_read(file, buffer, count, type, status);
-}
-
-static int transfer_at(MPI_File file, int writing, int collective, MPI_Offset offset, void* buffer,
-                       int count, MPI_Datatype type, MPI_Status* status) {
-  if (writing) {
-    return collective ? MPI_File_write_at_all(file, offset, buffer, count, type, status)
-                      : MPI_File_write_at(file, offset, buffer, count, type, status);
-  }
-  return collective ? MPI_File_read_at_all(file, offset, buffer, count, type, status)
-                    : MPI_File_read_at(file, offset, buffer, count, type, status);
-}
-
-#if MPI_VERSION >= 4
-static int transfer_large(MPI_File file, int writing, Method method, MPI_Offset offset,
-                          void* buffer, MPI_Count count, MPI_Datatype type, MPI_Status* status) {
-  switch (method) {
-    case PLAIN:
-      return writing ? MPI_File_write_c(file, buffer, count, type, status)
-                     : MPI_File_read_c(file, buffer, count, type, status);
-    case ALL:
-      return writing ? MPI_File_write_all_c(file, buffer, count, type, status)
-                     : MPI_File_read_all_c(file, buffer, count, type, status);
-    case AT:
-      return writing ? MPI_File_write_at_c(file, offset, buffer, count, type, status)
-                     : MPI_File_read_at_c(file, offset, buffer, count, type, status);
-    default:
-      return writing ? MPI_File_write_at_all_c(file, offset, buffer, count, type, status)
-                     : MPI_File_read_at_all_c(file, offset, buffer, count, type, status);
-  }
-}
-#endif
-
-int transfer(MPI_File file, int writing, Method method, int large, MPI_Offset offset, void* buffer,
-             int count, MPI_Datatype type, MPI_Status* status) {
-#if MPI_VERSION >= 4
-  if (large) return transfer_large(file, writing, method, offset, buffer, count, type, status);
-#endif
-  (void)large;
-  if (method == PLAIN || method == ALL) {
-    return transfer_plain(file, writing, method == ALL, buffer, count, type, status);
-  }
-  return transfer_at(file, writing, method == AT_ALL, offset, buffer, count, type, status);
-}
-
-const char* method_name(Method method) {
-  static const char* const names[] = {"plain", "at", "all", "at_all"};
-  return names[method];
-}
-
 unsigned char* read_whole(const char* path, size_t* bytes) {
   FILE* stream = fopen(path, "rb");
   if (!stream) return NULL;

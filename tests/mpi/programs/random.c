@@ -150,7 +150,7 @@ static int64_t data_bytes(const Part* part) {
   return part->count * (int64_t)part->memory.bytes;
 }
 
-static void call(Context* context, const Part* part, MPI_File file, int writing, Method method,
+static void call(Context* context, const Part* part, MPI_File file, int writing, int method,
                  int large) {
   int64_t span = layout_end(&part->memory, 0, data_bytes(part)) + 8;
   unsigned char* memory = malloc((size_t)span);
@@ -220,7 +220,7 @@ static int one_round(Context* context, uint64_t seed) {
   Part* parts = calloc((size_t)context->size, sizeof *parts);
   draw_parts(parts, context->size);
   Part* mine = &parts[context->rank];
-  Method write_method = (Method)between(0, 3), read_method = (Method)between(0, 3);
+  int write_method = between(0, 3), read_method = between(0, 3);
   int large = between(0, 1);
   size_t filled = (size_t)between(0, 3000);
   // The libraries leave anything in holes past the old end; the engine leaves zeros.
