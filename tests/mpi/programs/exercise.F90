@@ -8,6 +8,7 @@
 #define INFO_TYPE type(MPI_Info)
 #define STATUS_TYPE type(MPI_Status)
 #define ERRHANDLER_TYPE type(MPI_Errhandler)
+#define REQUEST_TYPE type(MPI_Request)
 #define USE_BINDING use mpi_f08
 #else
 #define FILE_TYPE integer
@@ -15,6 +16,7 @@
 #define INFO_TYPE integer
 #define STATUS_TYPE integer, dimension(MPI_STATUS_SIZE)
 #define ERRHANDLER_TYPE integer
+#define REQUEST_TYPE integer
 #ifdef BINDING_MPI
 #define USE_BINDING use mpi
 #else
@@ -108,6 +110,10 @@ program exercise
   call check(file == MPI_FILE_NULL, 'null after close')
   call MPI_Type_free(filetype, code)
 
+  call nonblocking_calls()
+  call split_calls()
+  call shared_calls()
+
   call MPI_File_open(MPI_COMM_WORLD, trim(directory) // '/missing', MPI_MODE_RDONLY, &
                      MPI_INFO_NULL, file, code)
   call check(code /= MPI_SUCCESS, 'open of a missing file')
@@ -119,6 +125,116 @@ program exercise
   call MPI_Finalize(code)
 
 contains
+
+  subroutine open_by_name(name)
+    character(len=*), intent(in) :: name
+    call MPI_File_open(MPI_COMM_WORLD, trim(directory) // '/fortran.' // name, &
+                       ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_INFO_NULL, file, code)
+    call check(code == MPI_SUCCESS, 'open of ' // name)
+    offset = 0
+    call MPI_File_set_view(file, offset, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, code)
+  end subroutine open_by_name
+
+  subroutine nonblocking_calls()
+    integer, asynchronous :: out(10, 4), in(10, 4)
+    integer :: part, waited
+    REQUEST_TYPE :: requests(4)
+    call open_by_name('nonblocking')
+    do part = 1, 4
+      out(:, part) = (/ (100 * rank + 10 * part + i, i = 1, 10) /)
+    end do
+    offset = 40 * rank
+    call MPI_File_seek(file, offset, MPI_SEEK_SET, code)
+    call MPI_File_iwrite(file, out(:, 1), 10, MPI_INTEGER, requests(1), code)
+    call check(code == MPI_SUCCESS, 'iwrite')
+    offset = 40 * rank + 10
+    call MPI_File_iwrite_at(file, offset, out(:, 2), 10, MPI_INTEGER, requests(2), code)
+    call check(code == MPI_SUCCESS, 'iwrite_at')
+    offset = 40 * rank + 20
+    call MPI_File_iwrite_at_all(file, offset, out(:, 3), 10, MPI_INTEGER, requests(3), code)
+    call check(code == MPI_SUCCESS, 'iwrite_at_all')
+    do i = 1, 3
+      call MPI_Waitany(3, requests, part, status, code)
+#ifndef BINDING_MPI_F08
+      ! mpi_f08 of MPICH 4.0 counts from 0.
+      call check(part >= 1 .and. part <= 3, 'index of waitany')
+#endif
+      call check(code == MPI_SUCCESS, 'waitany')
+      call MPI_Get_count(status, MPI_INTEGER, count, code)
+      call check(count == 10, 'count of waitany')
+    end do
+    offset = 20
+    call MPI_File_seek(file, offset, MPI_SEEK_CUR, code)
+    call MPI_File_iwrite_all(file, out(:, 4), 10, MPI_INTEGER, requests(4), code)
+    call MPI_Wait(requests(4), status, code)
+    call check(code == MPI_SUCCESS, 'iwrite_all')
+    call check(requests(4) == MPI_REQUEST_NULL, 'null after wait')
+    in = 0
+    offset = 40 * rank
+    call MPI_File_seek(file, offset, MPI_SEEK_SET, code)
+    call MPI_File_iread(file, in(:, 1), 10, MPI_INTEGER, requests(1), code)
+    call MPI_File_iread_all(file, in(:, 2), 10, MPI_INTEGER, requests(2), code)
+    offset = 40 * rank + 20
+    call MPI_File_iread_at(file, offset, in(:, 3), 10, MPI_INTEGER, requests(3), code)
+    offset = 40 * rank + 30
+    call MPI_File_iread_at_all(file, offset, in(:, 4), 10, MPI_INTEGER, requests(4), code)
+    call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, code)
+    call check(code == MPI_SUCCESS, 'waitall')
+    waited = 0
+    do part = 1, 4
+      if (all(in(:, part) == out(:, part))) waited = waited + 1
+    end do
+    call check(waited == 4, 'nonblocking reads')
+    call MPI_File_close(file, code)
+  end subroutine nonblocking_calls
+
+  subroutine split_calls()
+    integer, asynchronous :: out(30), in(30)
+    call open_by_name('split')
+    out = (/ (1000 * rank + i, i = 1, 30) /)
+    in = 0
+    offset = 30 * rank
+    call MPI_File_write_at_all_begin(file, offset, out, 30, MPI_INTEGER, code)
+    call check(code == MPI_SUCCESS, 'write_at_all_begin')
+    call MPI_File_write_at_all_end(file, out, status, code)
+    call MPI_Get_count(status, MPI_INTEGER, count, code)
+    call check(count == 30, 'write_at_all_end')
+    call MPI_File_seek(file, offset, MPI_SEEK_SET, code)
+    call MPI_File_read_all_begin(file, in, 30, MPI_INTEGER, code)
+    call MPI_File_read_all_end(file, in, status, code)
+    call check(code == MPI_SUCCESS .and. all(in == out), 'read_all_end')
+    call MPI_File_close(file, code)
+  end subroutine split_calls
+
+  subroutine shared_calls()
+    integer, asynchronous :: out(5), in(5)
+    REQUEST_TYPE :: request
+    call open_by_name('shared')
+    out = (/ (rank + i, i = 1, 5) /)
+    call MPI_File_write_ordered(file, out, 5, MPI_INTEGER, status, code)
+    call check(code == MPI_SUCCESS, 'write_ordered')
+    call MPI_File_write_ordered_begin(file, out, 5, MPI_INTEGER, code)
+    call MPI_File_write_ordered_end(file, out, status, code)
+    call check(code == MPI_SUCCESS, 'write_ordered_end')
+    call MPI_Barrier(MPI_COMM_WORLD, code)
+    call MPI_File_get_position_shared(file, offset, code)
+    call check(offset == 10 * ranks, 'position_shared')
+    call MPI_Barrier(MPI_COMM_WORLD, code)
+    out = 7
+    call MPI_File_write_shared(file, out, 5, MPI_INTEGER, status, code)
+    call check(code == MPI_SUCCESS, 'write_shared')
+    call MPI_File_iwrite_shared(file, out, 5, MPI_INTEGER, request, code)
+    call MPI_Wait(request, status, code)
+    call check(code == MPI_SUCCESS, 'iwrite_shared')
+    call MPI_Barrier(MPI_COMM_WORLD, code)
+    offset = 5 * ranks
+    call MPI_File_seek_shared(file, offset, MPI_SEEK_SET, code)
+    call MPI_File_read_ordered(file, in, 5, MPI_INTEGER, status, code)
+    call check(all(in == (/ (rank + i, i = 1, 5) /)), 'read_ordered')
+    call MPI_File_read_shared(file, in, 5, MPI_INTEGER, status, code)
+    call check(all(in == 7), 'read_shared')
+    call MPI_File_close(file, code)
+  end subroutine shared_calls
 
   subroutine check(condition, what)
     logical, intent(in) :: condition

@@ -72,13 +72,18 @@ static int64_t end_of(const View* view) {
   return layout_end(&view->filetype, view->displacement, tiles * (int64_t)view->filetype.bytes);
 }
 
-// Rank 0: the file is what the type maps of all ranks say.
-static void check_image(Context* context, View (*build)(int, int), size_t filled) {
-  size_t bytes = filled;
+static size_t end_of_all(Context* context, View (*build)(int, int)) {
+  int64_t end = 0;
   for (int rank = 0; rank < context->size; rank++) {
     View view = build(rank, context->size);
-    if ((size_t)end_of(&view) > bytes) bytes = (size_t)end_of(&view);
+    if (end_of(&view) > end) end = end_of(&view);
   }
+  return (size_t)end;
+}
+
+// Rank 0: the file is what the type maps of all ranks say.
+static void check_image(Context* context, View (*build)(int, int), size_t filled) {
+  size_t bytes = end_of_all(context, build);
   unsigned char* image = calloc(bytes, 1);
   memset(image, 0xEE, filled);
   for (int rank = 0; rank < context->size; rank++) {
@@ -107,8 +112,7 @@ static void check_image(Context* context, View (*build)(int, int), size_t filled
 
 void run_view_filled(Context* context, View (*build)(int, int), double filled_part) {
   View view = build(context->rank, context->size);
-  View last = build(context->size - 1, context->size);
-  size_t filled = (size_t)((double)end_of(&last) * filled_part);
+  size_t filled = (size_t)((double)end_of_all(context, build) * filled_part);
   if (context->rank == 0) fill_file(context, "data", filled, 0xEE);
   MPI_Barrier(context->comm);
   for (int writing = 1; writing >= 0; writing--) {
