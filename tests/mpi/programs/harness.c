@@ -167,10 +167,16 @@ static int print_log(Context* context) {
   return total;
 }
 
+// Names with commas between them; one that ends in * stands for all that begin like it.
 static int listed(const char* list, const char* name) {
-  size_t length = strlen(name);
-  for (const char* at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-    if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == 0)) return 1;
+  while (*list) {
+    size_t length = strcspn(list, ",");
+    int open_ended = length > 0 && list[length - 1] == '*';
+    if (strncmp(list, name, length - (size_t)open_ended) == 0 &&
+        (open_ended || name[length] == 0)) {
+      return 1;
+    }
+    list += length + (list[length] == ',');
   }
   return 0;
 }
