@@ -18,5 +18,4 @@ extern const Case size_cases[];
 extern const Case split_cases[];
 extern const Case thread_cases[];
 extern const Case transfer_cases[];
-extern const Case unsupported_cases[];
 extern const Case view_cases[];
