@@ -80,6 +80,7 @@ static void still_works(Context* context, MPI_File file) {
   for (int i = 0; i < method_count; i++) {
     int value = 10 * i + context->rank, seen = -1;
     MPI_Offset offset = 4 * context->rank;
+    MPI_Barrier(context->comm);  // ranks' shared accesses fall on others' places
     CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
     CHECK_OK(context, transfer(file, 1, methods[i], 0, offset, &value, 1, MPI_INT,
                                MPI_STATUS_IGNORE));

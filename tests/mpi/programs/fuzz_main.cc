@@ -231,6 +231,7 @@ int main(int count, char** words) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&count, &words, options.single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
                   &provided);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   signal(SIGALRM, on_alarm);
   const int result = run_all(Runner(options, provided >= MPI_THREAD_MULTIPLE), options);
   MPI_Finalize();

@@ -50,60 +50,61 @@ Grid grid_of(const TypeTree& tree) {
 }
 
 // The constructors by number type: `small` has int and MPI_Aint, `large` MPI_Count for both.
-#define HEADRACE_CONSTRUCTORS(name, suffix, Number, Bytes)                                        \
-  MPI_Datatype name(const TypeTree& tree, const std::vector<MPI_Datatype>& olds) {                \
-    const std::vector<Numbers>& a = tree.arguments;                                               \
-    const MPI_Datatype old = olds.front();                                                        \
-    MPI_Datatype made = MPI_DATATYPE_NULL;                                                        \
-    const auto number = [&](std::size_t i) { return static_cast<Number>(a[i][0]); };              \
-    const auto list = [&](std::size_t i) { return as<Number>(a[i]); };                            \
-    const auto bytes = [&](std::size_t i) { return as<Bytes>(a[i]); };                            \
-    const auto length = [&](std::size_t i) { return static_cast<Number>(a[i].size()); };          \
-    switch (tree.kind) {                                                                          \
-      case TypeKind::contiguous: MPI_Type_contiguous##suffix(number(0), old, &made); break;       \
-      case TypeKind::vector:                                                                      \
-        MPI_Type_vector##suffix(number(0), number(1), number(2), old, &made);                     \
-        break;                                                                                    \
-      case TypeKind::hvector:                                                                     \
-        MPI_Type_create_hvector##suffix(number(0), number(1), static_cast<Bytes>(a[2][0]), old,   \
-                                        &made);                                                   \
-        break;                                                                                    \
-      case TypeKind::indexed:                                                                     \
-        MPI_Type_indexed##suffix(length(1), list(0).data(), list(1).data(), old, &made);          \
-        break;                                                                                    \
-      case TypeKind::hindexed:                                                                    \
-        MPI_Type_create_hindexed##suffix(length(1), list(0).data(), bytes(1).data(), old, &made); \
-        break;                                                                                    \
-      case TypeKind::indexed_block:                                                               \
-        MPI_Type_create_indexed_block##suffix(length(1), number(0), list(1).data(), old, &made);  \
-        break;                                                                                    \
-      case TypeKind::hindexed_block:                                                              \
-        MPI_Type_create_hindexed_block##suffix(length(1), number(0), bytes(1).data(), old, &made);\
-        break;                                                                                    \
-      case TypeKind::structure:                                                                   \
-        MPI_Type_create_struct##suffix(length(1), list(0).data(), bytes(1).data(), olds.data(),   \
-                                       &made);                                                    \
-        break;                                                                                    \
-      case TypeKind::resized:                                                                     \
-        MPI_Type_create_resized##suffix(old, static_cast<Bytes>(a[0][0]),                         \
-                                        static_cast<Bytes>(a[1][0]), &made);                      \
-        break;                                                                                    \
-      case TypeKind::subarray:                                                                    \
-        MPI_Type_create_subarray##suffix(static_cast<int>(a[0].size()), list(0).data(),           \
-                                         list(1).data(), list(2).data(), order_of(tree), old,     \
-                                         &made);                                                  \
-        break;                                                                                    \
-      case TypeKind::darray: {                                                                    \
-        const Grid grid = grid_of(tree);                                                          \
-        MPI_Type_create_darray##suffix(                                                           \
-            static_cast<int>(a[0][0]), static_cast<int>(a[0][1]), static_cast<int>(a[1].size()),  \
-            list(1).data(), grid.ways.data(), grid.arguments.data(), grid.processes.data(),       \
-            order_of(tree), old, &made);                                                          \
-        break;                                                                                    \
-      }                                                                                           \
-      default: MPI_Type_dup(old, &made); break;                                                   \
-    }                                                                                             \
-    return made;                                                                                  \
+#define HEADRACE_CONSTRUCTORS(name, suffix, Number, Bytes)                                                \
+  MPI_Datatype name(const TypeTree& tree, const std::vector<MPI_Datatype>& olds) {                        \
+    const std::vector<Numbers>& a = tree.arguments;                                                       \
+    const MPI_Datatype old = olds.front();                                                                \
+    MPI_Datatype made = MPI_DATATYPE_NULL;                                                                \
+    int code = MPI_SUCCESS;                                                                               \
+    const auto number = [&](std::size_t i) { return static_cast<Number>(a[i][0]); };                      \
+    const auto list = [&](std::size_t i) { return as<Number>(a[i]); };                                    \
+    const auto bytes = [&](std::size_t i) { return as<Bytes>(a[i]); };                                    \
+    const auto length = [&](std::size_t i) { return static_cast<Number>(a[i].size()); };                  \
+    switch (tree.kind) {                                                                                  \
+      case TypeKind::contiguous: code = MPI_Type_contiguous##suffix(number(0), old, &made); break;        \
+      case TypeKind::vector:                                                                              \
+        code = MPI_Type_vector##suffix(number(0), number(1), number(2), old, &made);                      \
+        break;                                                                                            \
+      case TypeKind::hvector:                                                                             \
+        code = MPI_Type_create_hvector##suffix(number(0), number(1), static_cast<Bytes>(a[2][0]), old,    \
+                                        &made);                                                           \
+        break;                                                                                            \
+      case TypeKind::indexed:                                                                             \
+        code = MPI_Type_indexed##suffix(length(1), list(0).data(), list(1).data(), old, &made);           \
+        break;                                                                                            \
+      case TypeKind::hindexed:                                                                            \
+        code = MPI_Type_create_hindexed##suffix(length(1), list(0).data(), bytes(1).data(), old, &made);  \
+        break;                                                                                            \
+      case TypeKind::indexed_block:                                                                       \
+        code = MPI_Type_create_indexed_block##suffix(length(1), number(0), list(1).data(), old, &made);   \
+        break;                                                                                            \
+      case TypeKind::hindexed_block:                                                                      \
+        code = MPI_Type_create_hindexed_block##suffix(length(1), number(0), bytes(1).data(), old, &made); \
+        break;                                                                                            \
+      case TypeKind::structure:                                                                           \
+        code = MPI_Type_create_struct##suffix(length(1), list(0).data(), bytes(1).data(), olds.data(),    \
+                                       &made);                                                            \
+        break;                                                                                            \
+      case TypeKind::resized:                                                                             \
+        code = MPI_Type_create_resized##suffix(old, static_cast<Bytes>(a[0][0]),                          \
+                                        static_cast<Bytes>(a[1][0]), &made);                              \
+        break;                                                                                            \
+      case TypeKind::subarray:                                                                            \
+        code = MPI_Type_create_subarray##suffix(static_cast<int>(a[0].size()), list(0).data(),            \
+                                         list(1).data(), list(2).data(), order_of(tree), old,             \
+                                         &made);                                                          \
+        break;                                                                                            \
+      case TypeKind::darray: {                                                                            \
+        const Grid grid = grid_of(tree);                                                                  \
+        code = MPI_Type_create_darray##suffix(                                                            \
+            static_cast<int>(a[0][0]), static_cast<int>(a[0][1]), static_cast<int>(a[1].size()),          \
+            list(1).data(), grid.ways.data(), grid.arguments.data(), grid.processes.data(),               \
+            order_of(tree), old, &made);                                                                  \
+        break;                                                                                            \
+      }                                                                                                   \
+      default: code = MPI_Type_dup(old, &made); break;                                                    \
+    }                                                                                                     \
+    return code == MPI_SUCCESS ? made : MPI_DATATYPE_NULL;                                                \
   }
 
 HEADRACE_CONSTRUCTORS(make_small, , int, MPI_Aint)
@@ -125,14 +126,26 @@ MPI_Datatype with_bounds(MPI_Datatype type, const TypeMap& map) {
   return type;
 }
 
+/// The same type map from bytes alone, where a library refuses the constructor (as Open MPI does
+/// with some arrays).
+MPI_Datatype from_bytes(const TypeMap& map) {
+  const std::vector<MPI_Aint> places = as<MPI_Aint>(map.offsets);
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed_block(static_cast<int>(places.size()), 1, places.data(), MPI_BYTE,
+                                 &made);
+  return made;
+}
+
 /// A type of its own, or a predefined one that must not be freed.
 MPI_Datatype build(const TypeTree& tree, bool large) {
   if (tree.kind == TypeKind::basic) return basic(tree.arguments[0][0], large);
   std::vector<MPI_Datatype> olds;
   for (const TypeTree& child : tree.children) olds.push_back(build(child, large));
   if (olds.empty()) olds.push_back(MPI_BYTE);
-  const MPI_Datatype made = with_bounds((large ? make_large : make_small)(tree, olds),
-                                        expand(tree));
+  const TypeMap map = expand(tree);
+  MPI_Datatype made = (large ? make_large : make_small)(tree, olds);
+  if (made == MPI_DATATYPE_NULL) made = from_bytes(map);
+  made = with_bounds(made, map);
   for (std::size_t i = 0; i < tree.children.size(); ++i) {
     if (tree.children[i].kind != TypeKind::basic) MPI_Type_free(&olds[i]);
   }
