@@ -74,6 +74,12 @@ FAULTS: dict[str, dict[str, str]] = {
     "openmpi4": _SHORT_READS | _OMPIO_ERRORS | _OMPIO_BACKGROUND | _OMPIO_MODES,
 }
 
+_OMPIO_ATOMIC = {
+    f"atomic_{case}": "atomic mode is not atomic" for case in "same_places reads".split()
+}
+for _family in ("openmpi5", "openmpi4"):
+    FAULTS[_family] |= _OMPIO_ATOMIC
+
 # None of the libraries passes one of these: they take bad arguments, give other classes, call the
 # file's error handler and then return success, hang in the collective calls, or crash.
 _EVERYWHERE = {

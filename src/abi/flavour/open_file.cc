@@ -97,6 +97,8 @@ std::unique_ptr<OpenFile> take_file(MPI_File handle) {
 }
 
 bool was_closed(MPI_File handle) {
+  // What MPI_File_close leaves behind. Some libraries end the program here.
+  if (handle == MPI_FILE_NULL) return true;
   auto& own = registry();
   if (own.closed_count.load(std::memory_order_acquire) == 0) return false;
   const std::shared_lock lock(own.mutex);

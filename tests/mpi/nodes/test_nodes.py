@@ -21,8 +21,7 @@ CASES = (
     "view_tiny_pieces,view_holes_past_end,transfer_all,transfer_at_all,error_one_rank,"
     "order_pending_send,order_late_ranks,order_two_files,transfer_iall,transfer_split_all,"
     "nonblocking_receive,nonblocking_order,nonblocking_waitsome,nonblocking_many,split_two_files,"
-    "shared_blocking,shared_nonblocking,shared_ordered,shared_split_ordered,shared_view,"
-    "shared_seek,shared_append,modes_displacement_current,modes_delete_on_close"
+    "modes_delete_on_close"
 )
 
 
