@@ -22,7 +22,7 @@ _SHORT_BACKGROUND = {
 }
 _BACKWARDS = {
     f"transfer_{method}": "a memory type whose pieces go backwards is read in the wrong order"
-    for method in "plain at all at_all iplain iat iall iat_all split_all split_at_all".split()
+    for method in ["plain", "at", "all", "at_all", "iplain", "iat", "iall", "iat_all", "split_all", "split_at_all"]
 }
 _ROMIO_SHARED = {"shared_litter": "the shared pointer is a hidden file beside the data"}
 _OMPIO_ERRORS = {
@@ -30,7 +30,7 @@ _OMPIO_ERRORS = {
     "error_handlers": "negative offsets are not refused, or not by MPI_ERR_ARG",
     "error_one_rank": "negative offsets are not refused, or not by MPI_ERR_ARG",
 }
-_COMPLETIONS = "wait test waitany testany waitall testall waitsome testsome".split()
+_COMPLETIONS = ["wait", "test", "waitany", "testany", "waitall", "testall", "waitsome", "testsome"]
 _OMPIO_BACKGROUND = {
     f"nonblocking_{call}": "the status does not say whether the call was cancelled"
     for call in _COMPLETIONS
@@ -75,7 +75,7 @@ FAULTS: dict[str, dict[str, str]] = {
 }
 
 _OMPIO_ATOMIC = {
-    f"atomic_{case}": "atomic mode is not atomic" for case in "same_places reads".split()
+    f"atomic_{case}": "atomic mode is not atomic" for case in ["same_places", "reads"]
 }
 for _family in ("openmpi5", "openmpi4"):
     FAULTS[_family] |= _OMPIO_ATOMIC
@@ -84,7 +84,7 @@ for _family in ("openmpi5", "openmpi4"):
 # file's error handler and then return success, hang in the collective calls, or crash.
 _EVERYWHERE = {
     f"argument_{case}": "bad arguments are taken, hang or crash"
-    for case in "count offset null_type uncommitted mode one_rank view other null_file".split()
+    for case in ["count", "offset", "null_type", "uncommitted", "mode", "one_rank", "view", "other", "null_file"]
 } | {
     "sizes_large_requests": "more than 2 GiB past the end of a file are asked for for ever",
     "sizes_far_pieces": "pieces gigabytes apart are sieved through all that lies between",
@@ -100,7 +100,7 @@ _ROMIO_BACKGROUND = {
 }
 _OMPIO_SHORT = {
     f"short_{method}": "hangs at the end of the file"
-    for method in "iplain iat iall iat_all split_all split_at_all".split()
+    for method in ["iplain", "iat", "iall", "iat_all", "split_all", "split_at_all"]
 } | {
     "shared_nonblocking": "hangs at the end of the file",
     "shared_short": "hangs at the end of the file",

@@ -120,7 +120,8 @@ def test_exercise(host: Host, ranks: int, cell, library) -> None:
     left_out = set(failed_cases(plain)) | set(faults) | set(SKIPPED[host.family])
     layer_only = {"view_holes_past_end", "error_message", "argument_closed_file"}
     layer_only |= {"argument_null_request", "nonblocking_cancel", "split_mismatched"}
-    layer_only |= {"many_one_after_another"}
+    # With holes in new files, where some libraries leave what was in their buffers.
+    layer_only |= {"many_one_after_another", "shared_view", "split_uneven"}
     plain_cases, layered_cases = cases_in(plain.out), cases_in(layered.out)
     compared = (set(plain_cases) & set(layered_cases)) - left_out - layer_only
     for name in compared:

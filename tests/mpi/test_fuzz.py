@@ -24,7 +24,9 @@ def fuzz_library() -> Path:
     """The fuzzer's library from the build of the library under test, else the newest build's."""
     builds = [headrace_library().parents[1], REPOSITORY / "build"]
     for build in builds:
-        if found := sorted(build.rglob("libheadrace_fuzz.a"), key=lambda path: path.stat().st_mtime):
+        if found := sorted(
+            build.rglob("libheadrace_fuzz.a"), key=lambda path: path.stat().st_mtime
+        ):
             return found[-1]
     absent("the fuzzer's library is not built (no libheadrace_fuzz.a beside libheadrace.so)")
 
@@ -42,7 +44,9 @@ def run_fuzz(host: Host, ranks: int, arguments: list, count: int) -> None:
     program = compile_fuzz(host)
     directory = work_directory(f"fuzz-{host.name}-{ranks}")
     limit = 60 + SECONDS_FOR_ONE * count
-    result = launch(host, ranks, [program, *PENDING, *arguments, directory], layered=True, timeout=limit)
+    result = launch(
+        host, ranks, [program, *PENDING, *arguments, directory], layered=True, timeout=limit
+    )
     assert result.code == 0 and f"0 of {count} sequences failed" in result.out, result.explain()
     assert not list(directory.iterdir()), "files are left"
 

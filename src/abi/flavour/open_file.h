@@ -43,8 +43,8 @@ OpenFile* find_file(MPI_File handle);
 
 void add_file(MPI_File handle, std::unique_ptr<OpenFile> file);
 
-/// Whether the handle is MPI_FILE_NULL, or was that of a file of ours and nothing since; of the last
-/// files closed.
+/// Whether the handle is MPI_FILE_NULL, or was that of a file of ours and nothing since; of the
+/// last files closed.
 bool was_closed(MPI_File handle);
 
 /// For a handle that the library has made: it is no closed one of ours any more.

@@ -82,12 +82,12 @@ static void still_works(Context* context, MPI_File file) {
     MPI_Offset offset = 4 * context->rank;
     MPI_Barrier(context->comm);  // ranks' shared accesses fall on others' places
     CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
-    CHECK_OK(context, transfer(file, 1, methods[i], 0, offset, &value, 1, MPI_INT,
-                               MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             transfer(file, 1, methods[i], 0, offset, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
     if ((methods[i] & 15) >= SHARED) continue;
     CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
-    CHECK_OK(context, transfer(file, 0, methods[i], 0, offset, &seen, 1, MPI_INT,
-                               MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             transfer(file, 0, methods[i], 0, offset, &seen, 1, MPI_INT, MPI_STATUS_IGNORE));
     CHECK_EQUAL(context, seen, value);
   }
   CHECK_EQUAL(context, handler_calls, 0);
@@ -141,19 +141,19 @@ static void one_rank_wrong(Context* context) {
   MPI_Datatype pieces;
   MPI_Type_vector(8, 1, context->size, MPI_INT, &pieces);
   MPI_Type_commit(&pieces);
-  CHECK_OK(context, MPI_File_set_view(file, 4 * context->rank, MPI_INT, pieces, "native",
-                                      MPI_INFO_NULL));
+  CHECK_OK(context,
+           MPI_File_set_view(file, 4 * context->rank, MPI_INT, pieces, "native", MPI_INFO_NULL));
   MPI_Type_free(&pieces);
   int last = context->rank == context->size - 1;
-  const int collective[] = {AT_ALL, ALL, AT_ALL | NONBLOCKING, ALL | NONBLOCKING, AT_ALL | SPLIT,
-                            ALL | SPLIT};
+  const int collective[] = {AT_ALL,         ALL,        AT_ALL | NONBLOCKING, ALL | NONBLOCKING,
+                            AT_ALL | SPLIT, ALL | SPLIT};
   for (size_t i = 0; i < sizeof collective / sizeof *collective; i++) {
     int values[8] = {5, 6, 7, 8, 9, 10, 11, 12}, back[8] = {0};
     CHECK_OK(context, MPI_File_seek(file, 0, MPI_SEEK_SET));
-    CHECK_CLASS(context,
-                transfer(file, 1, collective[i], 0, 0, values, last ? -8 : 8, MPI_INT,
-                         MPI_STATUS_IGNORE),
-                last ? MPI_ERR_COUNT : MPI_SUCCESS);
+    CHECK_CLASS(
+        context,
+        transfer(file, 1, collective[i], 0, 0, values, last ? -8 : 8, MPI_INT, MPI_STATUS_IGNORE),
+        last ? MPI_ERR_COUNT : MPI_SUCCESS);
     CHECK_CLASS(context,
                 transfer(file, 0, collective[i], 0, 0, back, 8, last ? MPI_DATATYPE_NULL : MPI_INT,
                          MPI_STATUS_IGNORE),
@@ -208,10 +208,10 @@ static void bad_views(Context* context) {
     MPI_Datatype etype = last ? MPI_DOUBLE : MPI_INT;
     CHECK_CLASS(context, MPI_File_set_view(file, 0, etype, etype, "native", MPI_INFO_NULL),
                 MPI_ERR_NOT_SAME);
-    CHECK_CLASS(context,
-                MPI_File_set_view(file, 0, MPI_INT, MPI_INT, last ? "internal" : "native",
-                                  MPI_INFO_NULL),
-                MPI_ERR_NOT_SAME);
+    CHECK_CLASS(
+        context,
+        MPI_File_set_view(file, 0, MPI_INT, MPI_INT, last ? "internal" : "native", MPI_INFO_NULL),
+        MPI_ERR_NOT_SAME);
   }
   MPI_Type_free(&uncommitted);
   MPI_Type_free(&three);
@@ -251,9 +251,10 @@ static void no_such_file(Context* context, MPI_File file) {
   MPI_Group group;
   MPI_File copy = file;
   for (int i = 0; i < method_count; i++) {
-    CHECK_CLASS(context, transfer(file, i % 2, methods[i], i % 3 == 0, 0, &value, 1, MPI_INT,
-                                  MPI_STATUS_IGNORE),
-                MPI_ERR_FILE);
+    CHECK_CLASS(
+        context,
+        transfer(file, i % 2, methods[i], i % 3 == 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+        MPI_ERR_FILE);
   }
   CHECK_CLASS(context, end_transfer(file, 0, ALL, &value, MPI_STATUS_IGNORE), MPI_ERR_FILE);
   CHECK_CLASS(context, MPI_File_get_size(file, &offset), MPI_ERR_FILE);

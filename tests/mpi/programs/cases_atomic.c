@@ -35,8 +35,8 @@ static void same_places(Context* context) {
   MPI_Type_vector(pieces, piece, 2 * piece, MPI_BYTE, &filetype);
   MPI_Type_commit(&filetype);
   unsigned char* memory = malloc(bytes);
-  const int methods[] = {AT, PLAIN, AT_ALL, ALL, AT | NONBLOCKING, AT_ALL | SPLIT,
-                         ALL | NONBLOCKING};
+  const int methods[] = {
+      AT, PLAIN, AT_ALL, ALL, AT | NONBLOCKING, AT_ALL | SPLIT, ALL | NONBLOCKING};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     for (int strided = 0; strided < 2; strided++) {
       CHECK_OK(context, MPI_File_set_view(file, 0, MPI_BYTE, strided ? filetype : MPI_BYTE,
@@ -45,11 +45,10 @@ static void same_places(Context* context) {
         memset(memory, 16 * (round + 1) + context->rank, bytes);
         CHECK_OK(context, MPI_File_seek(file, 0, MPI_SEEK_SET));
         MPI_Barrier(context->comm);
-        CHECK_OK(context, transfer(file, 1, methods[i], 0, 0, memory, bytes, MPI_BYTE,
-                                   MPI_STATUS_IGNORE));
-        MPI_Barrier(context->comm);
         CHECK_OK(context,
-                 MPI_File_read_at(file, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+                 transfer(file, 1, methods[i], 0, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        MPI_Barrier(context->comm);
+        CHECK_OK(context, MPI_File_read_at(file, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
         check_uniform(context, memory, bytes, method_name(methods[i]));
         CHECK(context, memory[0] / 16 == round + 1);
         MPI_Barrier(context->comm);
@@ -125,8 +124,8 @@ static void shared_pointer(Context* context) {
   }
   MPI_Barrier(context->comm);
   for (int i = 0; i < 3 * context->size; i++) {
-    CHECK_OK(context, MPI_File_read_at(file, i * bytes, memory, bytes, MPI_BYTE,
-                                       MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             MPI_File_read_at(file, i * bytes, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
     check_uniform(context, memory, bytes, "shared");
     CHECK(context, memory[0] >= 1 && memory[0] <= context->size);
   }

@@ -69,17 +69,16 @@ static void overlapping_read(Context* context) {
   MPI_Barrier(context->comm);
   MPI_File file = open_file(context, context->comm, "data", MPI_MODE_RDONLY);
   const int displacements[] = {0, 3, 4, 20};
-  Layout filetype =
-      layout_resized(layout_indexed_block(4, 5, displacements, byte()), 0, 22);
+  Layout filetype = layout_resized(layout_indexed_block(4, 5, displacements, byte()), 0, 22);
   CHECK_OK(context, MPI_File_set_view(file, 7 * context->rank, MPI_BYTE, filetype.type, "native",
                                       MPI_INFO_NULL));
-  const int methods[] = {PLAIN, AT, ALL, AT_ALL, AT | NONBLOCKING, AT_ALL | NONBLOCKING,
+  const int methods[] = {PLAIN,         AT, ALL, AT_ALL, AT | NONBLOCKING, AT_ALL | NONBLOCKING,
                          AT_ALL | SPLIT};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     memset(seen, 0, sizeof seen);
     CHECK_OK(context, MPI_File_seek(file, 0, MPI_SEEK_SET));
-    CHECK_OK(context, transfer(file, 0, methods[i], 0, 0, seen, sizeof seen, MPI_BYTE,
-                               MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             transfer(file, 0, methods[i], 0, 0, seen, sizeof seen, MPI_BYTE, MPI_STATUS_IGNORE));
     for (size_t k = 0; k < sizeof seen; k++) {
       int64_t place = layout_place(&filetype, 7 * context->rank, (int64_t)k);
       if (seen[k] == content[place]) continue;

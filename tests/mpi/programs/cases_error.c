@@ -57,13 +57,11 @@ static void access_errors(Context* context) {
   int value = 5;
   for (int method = 0; method < METHOD_COUNT; method++) {
     MPI_File file = open_file(context, context->comm, "data", MPI_MODE_RDONLY);
-    CHECK_CLASS(context,
-                transfer(file, 1, method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+    CHECK_CLASS(context, transfer(file, 1, method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
                 MPI_ERR_READ_ONLY);
     close_file(context, &file);
     file = open_file(context, context->comm, "data", MPI_MODE_WRONLY);
-    CHECK_CLASS(context,
-                transfer(file, 0, method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+    CHECK_CLASS(context, transfer(file, 0, method, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
                 MPI_ERR_ACCESS);
     close_file(context, &file);
   }

@@ -76,8 +76,8 @@ static void one_after_another(Context* context) {
                                           "native", MPI_INFO_NULL));
       CHECK_OK(context, transfer(file, 1, i % 4 == 1 ? ALL : ALL | SPLIT, 0, 0, values, 8, MPI_INT,
                                  MPI_STATUS_IGNORE));
-      CHECK_OK(context, transfer(file, 0, AT | NONBLOCKING, 0, 0, back, 8, MPI_INT,
-                                 MPI_STATUS_IGNORE));
+      CHECK_OK(context,
+               transfer(file, 0, AT | NONBLOCKING, 0, 0, back, 8, MPI_INT, MPI_STATUS_IGNORE));
       CHECK(context, memcmp(values, back, sizeof back) == 0);
     } else if (i % 8 == 4) {
       CHECK_OK(context, MPI_File_write_shared(file, values, 1, MPI_INT, MPI_STATUS_IGNORE));
@@ -108,8 +108,8 @@ static void communicators(Context* context) {
     MPI_File file = open_file(context, half, name, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     if (i % 2) MPI_Comm_free(&half);
     if (i % 50 == 0) {
-      CHECK_OK(context, MPI_File_write_ordered(file, &i, context->rank < 2, MPI_INT,
-                                               MPI_STATUS_IGNORE));
+      CHECK_OK(context,
+               MPI_File_write_ordered(file, &i, context->rank < 2, MPI_INT, MPI_STATUS_IGNORE));
     }
     close_file(context, &file);
     if (i % 2 == 0) MPI_Comm_free(&half);

@@ -29,8 +29,8 @@ static void sequential(Context* context) {
   CHECK_CLASS(context, MPI_File_get_position_shared(file, &position),
               MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK_OK(context, MPI_File_write_ordered(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
-  CHECK_OK(context, transfer(file, 1, ORDERED | SPLIT, 0, 0, &value, 1, MPI_INT,
-                             MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           transfer(file, 1, ORDERED | SPLIT, 0, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   close_file(context, &file);
   MPI_Barrier(context->comm);
   file = open_file(context, context->comm, "data", MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL);
@@ -76,10 +76,10 @@ static void displacement_current(Context* context) {
 // Elsewhere there is no current displacement.
 static void displacement_refused(Context* context) {
   MPI_File file = open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
-  CHECK_CLASS(context,
-              MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native",
-                                MPI_INFO_NULL),
-              MPI_ERR_ARG);
+  CHECK_CLASS(
+      context,
+      MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL),
+      MPI_ERR_ARG);
   close_file(context, &file);
 }
 
@@ -114,8 +114,8 @@ static void modes_differ(Context* context) {
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     MPI_File file = MPI_FILE_NULL;
     int last = context->rank == context->size - 1;
-    int code = MPI_File_open(context->comm, path_of(context, "data"), pairs[i][last],
-                             MPI_INFO_NULL, &file);
+    int code = MPI_File_open(context->comm, path_of(context, "data"), pairs[i][last], MPI_INFO_NULL,
+                             &file);
     CHECK_CLASS(context, code, MPI_ERR_NOT_SAME);
     if (code == MPI_SUCCESS) MPI_File_close(&file);
   }

@@ -139,9 +139,9 @@ static void complete(Context* context, void (*by)(Context*, Mixture*)) {
   free(mixture);
 }
 
-#define COMPLETION_CASE(by)                   \
+#define COMPLETION_CASE(by)                \
   static void run_##by(Context* context) { \
-    complete(context, by);                    \
+    complete(context, by);                 \
   }
 COMPLETION_CASE(by_wait)
 COMPLETION_CASE(by_test)
@@ -158,8 +158,7 @@ static void get_status(Context* context) {
   int value = 5 + context->rank, seen = 0, flag = 0, count = -1;
   MPI_Request request, pair[2];
   MPI_Status status;
-  CHECK_OK(context,
-           MPI_File_iwrite_at(file, 4 * context->rank, &value, 1, MPI_INT, &request));
+  CHECK_OK(context, MPI_File_iwrite_at(file, 4 * context->rank, &value, 1, MPI_INT, &request));
   while (!flag) CHECK_OK(context, MPI_Request_get_status(request, &flag, &status));
   CHECK(context, request != MPI_REQUEST_NULL);
   MPI_Get_count(&status, MPI_INT, &count);
@@ -198,8 +197,8 @@ static void request_free(Context* context) {
   size_t length = 0;
   unsigned char* content = read_whole(path_of(context, "data"), &length);
   CHECK_EQUAL(context, length, (size_t)blocks * bytes * context->size);
-  CHECK(context, content && memcmp(content + context->rank * blocks * bytes, memory,
-                                   blocks * bytes) == 0);
+  CHECK(context,
+        content && memcmp(content + context->rank * blocks * bytes, memory, blocks * bytes) == 0);
   free(content);
   free(memory);
 }
@@ -230,9 +229,8 @@ static void cancel(Context* context) {
     if (i % 2 == 0) CHECK_EQUAL(context, cancelled, 0);
     if (!cancelled) MPI_Get_count(&statuses[i], MPI_BYTE, &count);
     if (!cancelled) CHECK_EQUAL(context, count, bytes);
-    CHECK_OK(context,
-             MPI_File_read_at(file, (MPI_Offset)i * bytes, back, bytes, MPI_BYTE,
-                              MPI_STATUS_IGNORE));
+    CHECK_OK(context, MPI_File_read_at(file, (MPI_Offset)i * bytes, back, bytes, MPI_BYTE,
+                                       MPI_STATUS_IGNORE));
     for (int k = 0; k < bytes; k++) {
       if (back[k] == (cancelled ? 0 : 0x11)) continue;
       fail(context, __FILE__, __LINE__, "block %d, cancelled %d: byte %d is %d", i, cancelled, k,
@@ -295,11 +293,11 @@ static void zero(Context* context) {
     }
   }
   int value = 9, seen = 0, last = context->rank == context->size - 1;
-  CHECK_OK(context, transfer(file, 1, AT_ALL | NONBLOCKING, 0, 8, &value, last, MPI_INT,
-                             MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           transfer(file, 1, AT_ALL | NONBLOCKING, 0, 8, &value, last, MPI_INT, MPI_STATUS_IGNORE));
   MPI_Barrier(context->comm);
-  CHECK_OK(context, transfer(file, 0, AT_ALL | NONBLOCKING, 0, 8, &seen, 1, MPI_INT,
-                             MPI_STATUS_IGNORE));
+  CHECK_OK(context,
+           transfer(file, 0, AT_ALL | NONBLOCKING, 0, 8, &seen, 1, MPI_INT, MPI_STATUS_IGNORE));
   CHECK_EQUAL(context, seen, 9);
   close_file(context, &file);
 }
@@ -357,7 +355,7 @@ static void order_of_waits(Context* context) {
   enum { calls = 3 };
   MPI_File files[2];
   MPI_Request requests[2][calls];
-  int(*values)[calls][integers] = malloc(2 * sizeof *values);
+  int (*values)[calls][integers] = malloc(2 * sizeof *values);
   int* back = malloc(sizeof(int) * integers);
   files[0] = open_file(context, context->comm, "first", MPI_MODE_CREATE | MPI_MODE_RDWR);
   files[1] = open_file(context, context->comm, "second", MPI_MODE_CREATE | MPI_MODE_RDWR);

@@ -144,7 +144,7 @@ static void short_reads(Context* context, int method) {
   close_file(context, &file);
 }
 
-#define SHORT_CASE(name, method)                 \
+#define SHORT_CASE(name, method)               \
   static void short_##name(Context* context) { \
     short_reads(context, method);              \
   }

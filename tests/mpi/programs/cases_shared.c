@@ -1,4 +1,5 @@
-// The shared file pointer: calls in any order and in rank order, seeking, views, what is left behind.
+// The shared file pointer: calls in any order and in rank order, seeking, views, what is left
+// behind.
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -219,7 +220,7 @@ static void seek_and_position(Context* context) {
     MPI_Offset offset;
     int whence;
     MPI_Offset position;
-  } steps[] = {{7, MPI_SEEK_SET, 7},  {3, MPI_SEEK_CUR, 10}, {-6, MPI_SEEK_CUR, 4},
+  } steps[] = {{7, MPI_SEEK_SET, 7},   {3, MPI_SEEK_CUR, 10}, {-6, MPI_SEEK_CUR, 4},
                {-2, MPI_SEEK_END, 22}, {5, MPI_SEEK_END, 29}, {0, MPI_SEEK_SET, 0}};
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     MPI_Offset position = -1;

@@ -23,11 +23,11 @@ static void offsets(Context* context) {
   const int methods[] = {AT, AT_ALL, AT | NONBLOCKING, AT_ALL | NONBLOCKING, AT_ALL | SPLIT};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     MPI_Offset offset = base + (MPI_Offset)i * 1000 + 4 * context->rank;
-    CHECK_OK(context, transfer(file, 1, methods[i], i % 2, offset, &value, 1, MPI_INT,
-                               MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             transfer(file, 1, methods[i], i % 2, offset, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
     seen = 0;
-    CHECK_OK(context, transfer(file, 0, methods[i], 0, offset, &seen, 1, MPI_INT,
-                               MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             transfer(file, 0, methods[i], 0, offset, &seen, 1, MPI_INT, MPI_STATUS_IGNORE));
     CHECK_EQUAL(context, seen, value);
   }
   MPI_Barrier(context->comm);
@@ -71,8 +71,8 @@ static void far_pieces(Context* context) {
     memset(in, 0, sizeof in);
     CHECK_OK(context, transfer(file, 1, methods[i], i % 2, 9 * i, out, sizeof out, MPI_BYTE,
                                MPI_STATUS_IGNORE));
-    CHECK_OK(context, transfer(file, 0, methods[i], 0, 9 * i, in, sizeof in, MPI_BYTE,
-                               MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             transfer(file, 0, methods[i], 0, 9 * i, in, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE));
     CHECK(context, memcmp(in, out, sizeof in) == 0);
     MPI_Barrier(context->comm);
   }
@@ -112,8 +112,8 @@ static void large_array(Context* context) {
 // Memory whose pieces lie 3 GiB apart: address space alone, a few pages of it used.
 static void far_memory(Context* context) {
   size_t span = (size_t)(3 * gib + 4096);
-  unsigned char* memory = mmap(NULL, span, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  unsigned char* memory =
+      mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     fail(context, __FILE__, __LINE__, "no address space");
     return;
@@ -144,8 +144,8 @@ static void far_memory(Context* context) {
 // file ends: what is read is what is there.
 static void large_requests(Context* context) {
   size_t span = (size_t)(3 * gib);
-  unsigned char* memory = mmap(NULL, span, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  unsigned char* memory =
+      mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     fail(context, __FILE__, __LINE__, "no address space");
     return;

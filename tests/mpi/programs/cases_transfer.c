@@ -45,10 +45,9 @@ static Layout block_of_cube(void) {
   return layout_subarray(3, sizes, subsizes, starts, MPI_ORDER_C, bytes());
 }
 
-static const Memory memories[] = {{"bytes", bytes},         {"integers", integers},
-                                  {"holed", holed},         {"backwards", backwards},
-                                  {"reversed", reversed},   {"rebounded", rebounded},
-                                  {"mixed", mixed},         {"block", block_of_cube}};
+static const Memory memories[] = {
+    {"bytes", bytes},       {"integers", integers},   {"holed", holed}, {"backwards", backwards},
+    {"reversed", reversed}, {"rebounded", rebounded}, {"mixed", mixed}, {"block", block_of_cube}};
 enum { memory_count = sizeof memories / sizeof *memories };
 
 // Every rank moves a different number of elements, rank 1 none at all.
@@ -56,8 +55,8 @@ static int count_of(int rank) {
   return rank == 1 ? 0 : 5 + 2 * rank;
 }
 
-static void one_call(Context* context, MPI_File file, int writing, const Memory* kind,
-                     int method, int large) {
+static void one_call(Context* context, MPI_File file, int writing, const Memory* kind, int method,
+                     int large) {
   Layout layout = kind->build();
   int count = count_of(context->rank);
   int64_t data = count * (int64_t)layout.bytes;
@@ -72,8 +71,7 @@ static void one_call(Context* context, MPI_File file, int writing, const Memory*
   }
   if (writing) memcpy(memory, wanted, span);
   MPI_Offset offset = 20000 * context->rank + 10000 * large + 7;
-  if (!has_offset(method))
-    CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
+  if (!has_offset(method)) CHECK_OK(context, MPI_File_seek(file, offset, MPI_SEEK_SET));
   MPI_Status status;
   CHECK_OK(context, transfer(file, writing, method, large, offset, memory - begin, count,
                              layout.type, &status));
@@ -108,7 +106,7 @@ static void all_calls(Context* context, int method) {
   }
 }
 
-#define TRANSFER_CASE(name, method)     \
+#define TRANSFER_CASE(name, method)    \
   static void name(Context* context) { \
     all_calls(context, method);        \
   }
@@ -169,8 +167,7 @@ static void nothing(Context* context) {
     for (int writing = 0; writing < 2; writing++) {
       MPI_Status status;
       int count = -1, dummy = 0;
-      CHECK_OK(context,
-               transfer(file, writing, method, writing, 0, NULL, 0, MPI_INT, &status));
+      CHECK_OK(context, transfer(file, writing, method, writing, 0, NULL, 0, MPI_INT, &status));
       MPI_Get_count(&status, MPI_INT, &count);
       CHECK_EQUAL(context, count, 0);
       CHECK_OK(context, transfer(file, writing, method, 0, 0, &dummy, 3, empty, &status));

@@ -21,8 +21,9 @@ std::string message_of(int code) {
 }
 
 int amode_of(const Mode& mode) {
-  int amode = mode.read && mode.write ? MPI_MODE_RDWR : mode.write ? MPI_MODE_WRONLY
-                                                                   : MPI_MODE_RDONLY;
+  int amode = mode.read && mode.write ? MPI_MODE_RDWR
+              : mode.write            ? MPI_MODE_WRONLY
+                                      : MPI_MODE_RDONLY;
   if (mode.create) amode |= MPI_MODE_CREATE;
   if (mode.exclusive) amode |= MPI_MODE_EXCL;
   if (mode.append) amode |= MPI_MODE_APPEND;
@@ -51,8 +52,9 @@ class InfoOf {
 };
 
 int whence_of(Whence whence) {
-  return whence == Whence::set ? MPI_SEEK_SET : whence == Whence::current ? MPI_SEEK_CUR
-                                                                          : MPI_SEEK_END;
+  return whence == Whence::set       ? MPI_SEEK_SET
+         : whence == Whence::current ? MPI_SEEK_CUR
+                                     : MPI_SEEK_END;
 }
 
 /// The harness's number for a way to find the place.
@@ -78,7 +80,9 @@ bool is_in_status(int code) {
   return error_class == MPI_ERR_IN_STATUS;
 }
 
-bool uses_large_forms(const Step& step) { return step.id % 3 == 0; }
+bool uses_large_forms(const Step& step) {
+  return step.id % 3 == 0;
+}
 
 }  // namespace
 
@@ -114,7 +118,7 @@ Image image_of(const std::string& path) {
   Image image;
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return image;
-  struct stat facts {};
+  struct stat facts{};
   fstat(descriptor, &facts);
   image.exists = true;
   image.size = facts.st_size;
@@ -165,7 +169,9 @@ FuzzFile::FuzzFile(const Program& program, const Group& group, int rank, MPI_Com
       comm_(comm),
       path_(directory + "/" + group.name) {}
 
-FuzzFile::~FuzzFile() { MPI_Comm_free(&comm_); }
+FuzzFile::~FuzzFile() {
+  MPI_Comm_free(&comm_);
+}
 
 const Part& FuzzFile::part(const Step& step) const {
   return step.parts[static_cast<std::size_t>(rank_)];
@@ -297,8 +303,8 @@ int FuzzFile::access(const Step& step, Seen& seen) {
   const int method = method_of(step);
   if (step.style == Style::blocking) {
     MPI_Status status = empty_status();
-    const int code = transfer(file_, step.is_write, method, large, mine.offset, buffer, count, type,
-                              &status);
+    const int code =
+        transfer(file_, step.is_write, method, large, mine.offset, buffer, count, type, &status);
     accesses_[step.id] = std::move(access);
     complete(step.id, code, status);
     return code;
@@ -442,9 +448,8 @@ void FuzzFile::wait_for_some(const std::vector<int>& ids, bool blocking) {
     std::vector<MPI_Status> statuses(ids.size(), empty_status());
     std::vector<int> indices(ids.size(), -1);
     int done = 0;
-    const int code =
-        (blocking ? MPI_Waitsome : MPI_Testsome)(count, requests.data(), &done, indices.data(),
-                                                 statuses.data());
+    const int code = (blocking ? MPI_Waitsome : MPI_Testsome)(count, requests.data(), &done,
+                                                              indices.data(), statuses.data());
     if (!blocking) sched_yield();
     if (done == MPI_UNDEFINED || (blocking && done == 0)) {
       problems_.push_back(path_ + ": nothing from waitsome or testsome");

@@ -50,61 +50,64 @@ Grid grid_of(const TypeTree& tree) {
 }
 
 // The constructors by number type: `small` has int and MPI_Aint, `large` MPI_Count for both.
-#define HEADRACE_CONSTRUCTORS(name, suffix, Number, Bytes)                                                \
-  MPI_Datatype name(const TypeTree& tree, const std::vector<MPI_Datatype>& olds) {                        \
-    const std::vector<Numbers>& a = tree.arguments;                                                       \
-    const MPI_Datatype old = olds.front();                                                                \
-    MPI_Datatype made = MPI_DATATYPE_NULL;                                                                \
-    int code = MPI_SUCCESS;                                                                               \
-    const auto number = [&](std::size_t i) { return static_cast<Number>(a[i][0]); };                      \
-    const auto list = [&](std::size_t i) { return as<Number>(a[i]); };                                    \
-    const auto bytes = [&](std::size_t i) { return as<Bytes>(a[i]); };                                    \
-    const auto length = [&](std::size_t i) { return static_cast<Number>(a[i].size()); };                  \
-    switch (tree.kind) {                                                                                  \
-      case TypeKind::contiguous: code = MPI_Type_contiguous##suffix(number(0), old, &made); break;        \
-      case TypeKind::vector:                                                                              \
-        code = MPI_Type_vector##suffix(number(0), number(1), number(2), old, &made);                      \
-        break;                                                                                            \
-      case TypeKind::hvector:                                                                             \
-        code = MPI_Type_create_hvector##suffix(number(0), number(1), static_cast<Bytes>(a[2][0]), old,    \
-                                        &made);                                                           \
-        break;                                                                                            \
-      case TypeKind::indexed:                                                                             \
-        code = MPI_Type_indexed##suffix(length(1), list(0).data(), list(1).data(), old, &made);           \
-        break;                                                                                            \
-      case TypeKind::hindexed:                                                                            \
-        code = MPI_Type_create_hindexed##suffix(length(1), list(0).data(), bytes(1).data(), old, &made);  \
-        break;                                                                                            \
-      case TypeKind::indexed_block:                                                                       \
-        code = MPI_Type_create_indexed_block##suffix(length(1), number(0), list(1).data(), old, &made);   \
-        break;                                                                                            \
-      case TypeKind::hindexed_block:                                                                      \
-        code = MPI_Type_create_hindexed_block##suffix(length(1), number(0), bytes(1).data(), old, &made); \
-        break;                                                                                            \
-      case TypeKind::structure:                                                                           \
-        code = MPI_Type_create_struct##suffix(length(1), list(0).data(), bytes(1).data(), olds.data(),    \
-                                       &made);                                                            \
-        break;                                                                                            \
-      case TypeKind::resized:                                                                             \
-        code = MPI_Type_create_resized##suffix(old, static_cast<Bytes>(a[0][0]),                          \
-                                        static_cast<Bytes>(a[1][0]), &made);                              \
-        break;                                                                                            \
-      case TypeKind::subarray:                                                                            \
-        code = MPI_Type_create_subarray##suffix(static_cast<int>(a[0].size()), list(0).data(),            \
-                                         list(1).data(), list(2).data(), order_of(tree), old,             \
-                                         &made);                                                          \
-        break;                                                                                            \
-      case TypeKind::darray: {                                                                            \
-        const Grid grid = grid_of(tree);                                                                  \
-        code = MPI_Type_create_darray##suffix(                                                            \
-            static_cast<int>(a[0][0]), static_cast<int>(a[0][1]), static_cast<int>(a[1].size()),          \
-            list(1).data(), grid.ways.data(), grid.arguments.data(), grid.processes.data(),               \
-            order_of(tree), old, &made);                                                                  \
-        break;                                                                                            \
-      }                                                                                                   \
-      default: code = MPI_Type_dup(old, &made); break;                                                    \
-    }                                                                                                     \
-    return code == MPI_SUCCESS ? made : MPI_DATATYPE_NULL;                                                \
+#define HEADRACE_CONSTRUCTORS(name, suffix, Number, Bytes)                                         \
+  MPI_Datatype name(const TypeTree& tree, const std::vector<MPI_Datatype>& olds) {                 \
+    const std::vector<Numbers>& a = tree.arguments;                                                \
+    const MPI_Datatype old = olds.front();                                                         \
+    MPI_Datatype made = MPI_DATATYPE_NULL;                                                         \
+    int code = MPI_SUCCESS;                                                                        \
+    const auto number = [&](std::size_t i) { return static_cast<Number>(a[i][0]); };               \
+    const auto list = [&](std::size_t i) { return as<Number>(a[i]); };                             \
+    const auto bytes = [&](std::size_t i) { return as<Bytes>(a[i]); };                             \
+    const auto length = [&](std::size_t i) { return static_cast<Number>(a[i].size()); };           \
+    switch (tree.kind) {                                                                           \
+      case TypeKind::contiguous: code = MPI_Type_contiguous##suffix(number(0), old, &made); break; \
+      case TypeKind::vector:                                                                       \
+        code = MPI_Type_vector##suffix(number(0), number(1), number(2), old, &made);               \
+        break;                                                                                     \
+      case TypeKind::hvector:                                                                      \
+        code = MPI_Type_create_hvector##suffix(number(0), number(1), static_cast<Bytes>(a[2][0]),  \
+                                               old, &made);                                        \
+        break;                                                                                     \
+      case TypeKind::indexed:                                                                      \
+        code = MPI_Type_indexed##suffix(length(1), list(0).data(), list(1).data(), old, &made);    \
+        break;                                                                                     \
+      case TypeKind::hindexed:                                                                     \
+        code = MPI_Type_create_hindexed##suffix(length(1), list(0).data(), bytes(1).data(), old,   \
+                                                &made);                                            \
+        break;                                                                                     \
+      case TypeKind::indexed_block:                                                                \
+        code = MPI_Type_create_indexed_block##suffix(length(1), number(0), list(1).data(), old,    \
+                                                     &made);                                       \
+        break;                                                                                     \
+      case TypeKind::hindexed_block:                                                               \
+        code = MPI_Type_create_hindexed_block##suffix(length(1), number(0), bytes(1).data(), old,  \
+                                                      &made);                                      \
+        break;                                                                                     \
+      case TypeKind::structure:                                                                    \
+        code = MPI_Type_create_struct##suffix(length(1), list(0).data(), bytes(1).data(),          \
+                                              olds.data(), &made);                                 \
+        break;                                                                                     \
+      case TypeKind::resized:                                                                      \
+        code = MPI_Type_create_resized##suffix(old, static_cast<Bytes>(a[0][0]),                   \
+                                               static_cast<Bytes>(a[1][0]), &made);                \
+        break;                                                                                     \
+      case TypeKind::subarray:                                                                     \
+        code = MPI_Type_create_subarray##suffix(static_cast<int>(a[0].size()), list(0).data(),     \
+                                                list(1).data(), list(2).data(), order_of(tree),    \
+                                                old, &made);                                       \
+        break;                                                                                     \
+      case TypeKind::darray: {                                                                     \
+        const Grid grid = grid_of(tree);                                                           \
+        code = MPI_Type_create_darray##suffix(                                                     \
+            static_cast<int>(a[0][0]), static_cast<int>(a[0][1]), static_cast<int>(a[1].size()),   \
+            list(1).data(), grid.ways.data(), grid.arguments.data(), grid.processes.data(),        \
+            order_of(tree), old, &made);                                                           \
+        break;                                                                                     \
+      }                                                                                            \
+      default: code = MPI_Type_dup(old, &made); break;                                             \
+    }                                                                                              \
+    return code == MPI_SUCCESS ? made : MPI_DATATYPE_NULL;                                         \
   }
 
 HEADRACE_CONSTRUCTORS(make_small, , int, MPI_Aint)

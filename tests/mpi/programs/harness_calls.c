@@ -81,13 +81,12 @@ int transfer(MPI_File file, int writing, int method, int large, MPI_Offset offse
   int plain_method = method & ~(NONBLOCKING | SPLIT);
   if (method & NONBLOCKING) {
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = start_transfer(file, writing, plain_method, large, offset, buffer, count, type,
-                              &request);
+    int code =
+        start_transfer(file, writing, plain_method, large, offset, buffer, count, type, &request);
     return code == MPI_SUCCESS ? MPI_Wait(&request, status) : code;
   }
   if (method & SPLIT) {
-    int code =
-        begin_transfer(file, writing, plain_method, large, offset, buffer, count, type);
+    int code = begin_transfer(file, writing, plain_method, large, offset, buffer, count, type);
     return code == MPI_SUCCESS ? end_transfer(file, writing, plain_method, buffer, status) : code;
   }
   return FORM(blocking, large, file, writing, method, offset, buffer, count, type, status);
@@ -106,7 +105,8 @@ int is_collective(int method) {
 const char* method_name(int method) {
   static const char* const names[] = {"plain", "at", "all", "at_all", "shared", "ordered"};
   static const char* const nonblocking_names[] = {"iplain", "iat", "iall", "iat_all", "ishared"};
-  static const char* const split_names[] = {"", "", "split all", "split at_all", "", "split ordered"};
+  static const char* const split_names[] = {
+      "", "", "split all", "split at_all", "", "split ordered"};
   int plain_method = method & ~(NONBLOCKING | SPLIT);
   if (method & NONBLOCKING) return nonblocking_names[plain_method];
   return method & SPLIT ? split_names[plain_method] : names[plain_method];
