@@ -21,7 +21,7 @@ const std::shared_ptr<WorkQueue>& common_queue() {
 /// A call that was begun on a file. It uses the file until it is done, and no longer.
 class OpenFile::BackgroundCall : public Operation, public Work {
  public:
-  /// `queue`: where it can be taken back from; null where other ranks count on it.
+  /// `queue`: where it can be taken back from; null for collective calls.
   BackgroundCall(OpenFile& file, Prepared prepared, std::shared_ptr<WorkQueue> queue)
       : file_(file),
         team_(file.team_),
@@ -106,8 +106,8 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) try
   if (failed && !meets) return failed;
   const bool moves = prepared.access.bytes > 0;
   const std::shared_ptr<WorkQueue> queue = meets ? lane() : common_queue();
-  const auto started =
-      std::make_shared<BackgroundCall>(*this, std::move(prepared), meets ? nullptr : queue);
+  const auto started = std::make_shared<BackgroundCall>(*this, std::move(prepared),
+                                                        call.collective ? nullptr : queue);
   if (!moves && !meets) {
     started->run({});
   } else if (!queue->add(started, channel_->waiter())) {

@@ -22,7 +22,10 @@ _SHORT_BACKGROUND = {
 }
 _BACKWARDS = {
     f"transfer_{method}": "a memory type whose pieces go backwards is read in the wrong order"
-    for method in ["plain", "at", "all", "at_all", "iplain", "iat", "iall", "iat_all", "split_all", "split_at_all"]
+    for method in (
+        *("plain", "at", "all", "at_all", "iplain", "iat", "iall", "iat_all"),
+        *("split_all", "split_at_all"),
+    )
 }
 _ROMIO_SHARED = {"shared_litter": "the shared pointer is a hidden file beside the data"}
 _OMPIO_ERRORS = {
@@ -74,9 +77,7 @@ FAULTS: dict[str, dict[str, str]] = {
     "openmpi4": _SHORT_READS | _OMPIO_ERRORS | _OMPIO_BACKGROUND | _OMPIO_MODES,
 }
 
-_OMPIO_ATOMIC = {
-    f"atomic_{case}": "atomic mode is not atomic" for case in ["same_places", "reads"]
-}
+_OMPIO_ATOMIC = {f"atomic_{case}": "atomic mode is not atomic" for case in ["same_places", "reads"]}
 for _family in ("openmpi5", "openmpi4"):
     FAULTS[_family] |= _OMPIO_ATOMIC
 
@@ -84,7 +85,10 @@ for _family in ("openmpi5", "openmpi4"):
 # file's error handler and then return success, hang in the collective calls, or crash.
 _EVERYWHERE = {
     f"argument_{case}": "bad arguments are taken, hang or crash"
-    for case in ["count", "offset", "null_type", "uncommitted", "mode", "one_rank", "view", "other", "null_file"]
+    for case in (
+        *("count", "offset", "null_type", "uncommitted", "mode", "one_rank"),
+        *("view", "other", "null_file"),
+    )
 } | {
     "sizes_large_requests": "more than 2 GiB past the end of a file are asked for for ever",
     "sizes_far_pieces": "pieces gigabytes apart are sieved through all that lies between",
