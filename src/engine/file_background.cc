@@ -106,8 +106,9 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) try
   if (failed && !meets) return failed;
   const bool moves = prepared.access.bytes > 0;
   const std::shared_ptr<WorkQueue> queue = meets ? lane() : common_queue();
-  const auto started =
-      std::make_shared<BackgroundCall>(*this, std::move(prepared), meets ? nullptr : queue);
+  // A collective call cannot be withdrawn: the other ranks may have carried out their parts.
+  const auto started = std::make_shared<BackgroundCall>(*this, std::move(prepared),
+                                                        call.collective ? nullptr : queue);
   if (!moves && !meets) {
     started->run({});
   } else if (!queue->add(started, channel_->waiter())) {

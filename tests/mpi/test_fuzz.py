@@ -16,8 +16,6 @@ KEPT = sorted((REPOSITORY / "tests" / "fuzz" / "kept").glob("*.txt"))
 SHARE = {2: 40, 3: 25}
 DEEP = 2000
 SECONDS_FOR_ONE = 2
-# What the layer does not carry yet.
-PENDING = ["--without", "atomic"]
 
 
 def fuzz_library() -> Path:
@@ -42,7 +40,7 @@ def run_fuzz(host: Host, ranks: int, arguments: list, count: int) -> None:
     program = compile_fuzz(host)
     directory = work_directory(f"fuzz-{host.name}-{ranks}")
     limit = 60 + SECONDS_FOR_ONE * count
-    result = launch(host, ranks, [program, *PENDING, *arguments, directory], layered=True, timeout=limit)
+    result = launch(host, ranks, [program, *arguments, directory], layered=True, timeout=limit)
     assert result.code == 0 and f"0 of {count} sequences failed" in result.out, result.explain()
     assert not list(directory.iterdir()), "files are left"
 

@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-<<<<<<< HEAD
-=======
-#include <cstring>
->>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
 #include <limits>
 #include <thread>
 
@@ -21,13 +17,8 @@ class DiskStore : public storage::Store {
   DiskStore(Disk& disk, int rank, std::shared_ptr<Inode> inode, storage::OpenFlags flags)
       : disk_(disk), rank_(rank), inode_(std::move(inode)), flags_(flags) {}
   ~DiskStore() override {
-<<<<<<< HEAD
-    const std::lock_guard lock(inode_->mutex);
-    release(0, std::numeric_limits<FileOffset>::max());
-=======
     const std::lock_guard guard(inode_->mutex);
     set_lock(0, std::numeric_limits<FileOffset>::max(), storage::LockMode::none);
->>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
   }
 
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
@@ -56,21 +47,6 @@ class DiskStore : public storage::Store {
     return {};
   }
   Error lock(FileOffset begin, FileOffset end, storage::LockMode mode) override {
-    std::unique_lock lock(inode_->mutex);
-    release(begin, end);
-    if (mode == storage::LockMode::none) return {};
-    inode_->unlocked.wait(lock, [&] {
-      return std::ranges::none_of(inode_->locks, [&](const HeldLock& held) {
-        return held.owner != this && held.begin < end && begin < held.end &&
-               (held.mode == storage::LockMode::exclusive || mode == storage::LockMode::exclusive);
-      });
-    });
-    inode_->locks.push_back({this, begin, end, mode});
-    return {};
-  }
-<<<<<<< HEAD
-=======
-  Error lock(FileOffset begin, FileOffset end, storage::LockMode mode) override {
     if (Error error = disk_.fail_whole(Operation::lock, rank_, "lock")) return error;
     std::unique_lock guard(inode_->mutex);
     inode_->lock_left.wait(guard, [&] { return is_free(begin, end, mode); });
@@ -84,7 +60,6 @@ class DiskStore : public storage::Store {
     set_lock(begin, end, mode);
     return true;
   }
->>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
   Error sync() override { return disk_.fail_whole(Operation::sync, rank_, "sync"); }
   Error close() override { return disk_.fail_whole(Operation::close, rank_, "close"); }
 
@@ -150,21 +125,6 @@ class DiskStore : public storage::Store {
     if (disk_.chunk_ > 0) len = std::min(len, disk_.chunk_ - offset % disk_.chunk_);
     if (operation == Operation::read) len = std::min(len, inode_->content.size() - offset);
     return rest.first(static_cast<std::size_t>(std::max<ByteCount>(0, len)));
-  }
-
-  /// Gives up what this open file has locked of a part.
-  void release(FileOffset begin, FileOffset end) {
-    std::vector<HeldLock> kept;
-    for (const HeldLock& held : inode_->locks) {
-      if (held.owner != this || held.end <= begin || end <= held.begin) {
-        kept.push_back(held);
-        continue;
-      }
-      if (held.begin < begin) kept.push_back({this, held.begin, begin, held.mode});
-      if (end < held.end) kept.push_back({this, end, held.end, held.mode});
-    }
-    inode_->locks = std::move(kept);
-    inode_->unlocked.notify_all();
   }
 
   Disk& disk_;

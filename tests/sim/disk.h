@@ -29,19 +29,7 @@ struct Fault {
   ByteCount moved_before = 0;  ///< bytes that an operation moves before it fails
 };
 
-<<<<<<< HEAD
-/// A lock on a part of a file. One open file's locks do not hinder itself.
-struct HeldLock {
-  const void* owner = nullptr;
-  FileOffset begin = 0;
-  FileOffset end = 0;
-  storage::LockMode mode = storage::LockMode::none;
-};
-
-/// A file's bytes. Lives on while it is open, also without a name.
-=======
 /// A file's bytes and locks. Lives on while it is open, also without a name.
->>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
 struct Inode {
   struct Lock {
     const void* owner;  ///< the open store
@@ -51,15 +39,9 @@ struct Inode {
   };
 
   std::mutex mutex;
-<<<<<<< HEAD
   Content content;
-  std::vector<HeldLock> locks;
-  std::condition_variable unlocked;
-=======
-  Bytes bytes;
   std::vector<Lock> locks;
   std::condition_variable lock_left;
->>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
 };
 
 /// A disk in memory for the ranks of one job: right, or wrong in the way it is told.
@@ -97,11 +79,8 @@ class Disk {
   Error fail_whole(Operation operation, int rank, const std::string& what);
 
   int delay_every_;
-<<<<<<< HEAD
   ByteCount chunk_;
-=======
   std::atomic<bool> ignores_locks_ = false;
->>>>>>> bc9cf1e (engine, exchange, storage: carry atomic mode)
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Inode>> names_;
