@@ -142,6 +142,4 @@ SKIPPED_WITH_LAYER: dict[str, dict[str, str]] = {
         "error_default_handler": "the error handler of MPI_FILE_NULL is freed too often",
         "error_message": "MPI_Add_error_string is lost for a code of a predefined class",
     },
-    "openmpi5": {"argument_null_file": "MPI_File_get_info of MPI_FILE_NULL ends the program"},
-    "openmpi4": {"argument_null_file": "MPI_File_get_info of MPI_FILE_NULL ends the program"},
 }

@@ -42,8 +42,12 @@ SOURCES = [
 SELF_JUDGED = ["argument_*", "atomic_*", "many_*", "modes_*", "nonblocking_*", "shared_*"]
 SELF_JUDGED += ["sizes_*", "split_*", "threads_*"]
 PLAIN_RANKS = (1, 2)
+# Cases that do nothing without the layer.
+LAYER_ONLY = {"argument_closed_file", "argument_null_request", "error_message"}
+LAYER_ONLY |= {"many_one_after_another", "nonblocking_cancel", "split_mismatched"}
+LAYER_ONLY |= {"view_holes_past_end"}
 # What the layer does not carry yet, or what was not seen to pass with it.
-PENDING = ["argument_view", "many_*"]
+PENDING = ["argument_null_file", "argument_view"]
 
 
 def cases_in(log: str) -> dict[str, str]:
@@ -54,7 +58,7 @@ def cases_in(log: str) -> dict[str, str]:
         if line.startswith("case "):
             name = line.split()[1]
             cases[name] = ""
-        if name:
+        if name and line != "end":
             cases[name] += line + "\n"
     return cases
 
@@ -115,13 +119,14 @@ def test_exercise(host: Host, ranks: int, cell, library) -> None:
     assert not layered.litter, layered.litter
 
     left_out = set(failed_cases(plain)) | set(faults) | set(SKIPPED[host.family])
-    layer_only = {"view_holes_past_end", "error_message"}
     plain_cases, layered_cases = cases_in(plain.out), cases_in(layered.out)
-    compared = (set(plain_cases) & set(layered_cases)) - left_out - layer_only
+    compared = (set(plain_cases) & set(layered_cases)) - left_out - LAYER_ONLY
     for name in compared:
         assert layered_cases[name] == plain_cases[name]
-    expected = files_of_cases(plain_files, compared)
-    found = files_of_cases(layered_files, compared)
+    # The holes that those of the other topics leave past the old end are undefined in MPI.
+    with_files = {name for name in compared if f"{name.split('_')[0]}_*" not in SELF_JUDGED}
+    expected = files_of_cases(plain_files, with_files)
+    found = files_of_cases(layered_files, with_files)
     assert sorted(found) == sorted(expected)
     different = [name for name in expected if expected[name] != found[name]]
     assert not different, f"files differ: {different}"

@@ -1,5 +1,6 @@
 // Nonblocking calls: the ways to complete them, alone and among messages, and what may happen while
 // they are under way. That they move the right bytes is seen in cases_transfer.c.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -209,7 +210,9 @@ static void cancel(Context* context) {
   if (!context->layered) return;  // what the libraries make of it differs and may end the program
   unsigned char* memory = malloc(blocks * bytes);
   memset(memory, 0x11, blocks * bytes);
-  MPI_File file = open_file(context, MPI_COMM_SELF, context->rank ? "other" : "data",
+  char name[32];
+  snprintf(name, sizeof name, "data%d", context->rank);
+  MPI_File file = open_file(context, MPI_COMM_SELF, name,
                             MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
   CHECK_OK(context, MPI_File_set_size(file, blocks * bytes));
   MPI_Request requests[blocks];
