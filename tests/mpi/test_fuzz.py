@@ -9,8 +9,11 @@ from conftest import absent
 from hosts import REPOSITORY, Host, headrace_library
 from running import compile_program, launch, work_directory
 
+# The C interface alone, though it is C++.
+WITHOUT_CXX = ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
 SOURCES = ["fuzz_main.cc", "fuzz_file.cc", "fuzz_gather.cc", "fuzz_types.cc", "harness_calls.c"]
-FLAGS = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-pthread", f"-I{REPOSITORY / 'tests'}"]
+FLAGS = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-pthread"]
+FLAGS += [*WITHOUT_CXX, f"-I{REPOSITORY / 'tests'}"]
 KEPT = sorted((REPOSITORY / "tests" / "fuzz" / "kept").glob("*.txt"))
 # The oracle takes most of the time, so more seeds are spent where there are fewer ranks.
 SHARE = {2: 40, 3: 25}
@@ -22,7 +25,9 @@ def fuzz_library() -> Path:
     """The fuzzer's library from the build of the library under test, else the newest build's."""
     builds = [headrace_library().parents[1], REPOSITORY / "build"]
     for build in builds:
-        if found := sorted(build.rglob("libheadrace_fuzz.a"), key=lambda path: path.stat().st_mtime):
+        if found := sorted(
+            build.rglob("libheadrace_fuzz.a"), key=lambda path: path.stat().st_mtime
+        ):
             return found[-1]
     absent("the fuzzer's library is not built (no libheadrace_fuzz.a beside libheadrace.so)")
 
