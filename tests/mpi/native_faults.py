@@ -109,6 +109,12 @@ _OMPIO_SHORT = {
     "shared_nonblocking": "hangs at the end of the file",
     "shared_short": "hangs at the end of the file",
 }
+_OMPIO_CONFLICTS = {
+    f"atomic_{case}": "atomic mode is not atomic" for case in "same_places reads shared".split()
+} | {
+    f"threads_{case}": "threads on one handle end the program now and then"
+    for case in "offsets pointer collective".split()
+}
 _OMPIO_REFUSED = {
     "error_access": "a refused collective call hangs with more than two ranks",
     "error_argument": "a refused collective call hangs with more than two ranks",
@@ -135,10 +141,12 @@ SKIPPED: dict[str, dict[str, str]] = {
     },
     "openmpi5": _EVERYWHERE
     | _OMPIO_SHORT
+    | _OMPIO_CONFLICTS
     | _OMPIO_REFUSED
     | {"position_sizes": "preallocate hangs now and then"},
     "openmpi4": _EVERYWHERE
     | _OMPIO_SHORT
+    | _OMPIO_CONFLICTS
     | _OMPIO_REFUSED
     | {
         "position_get_view": "hangs now and then with more than two ranks",

@@ -42,8 +42,12 @@ SOURCES = [
 SELF_JUDGED = ["argument_*", "atomic_*", "many_*", "modes_*", "nonblocking_*", "shared_*"]
 SELF_JUDGED += ["sizes_*", "split_*", "threads_*"]
 PLAIN_RANKS = (1, 2)
+# Cases that do nothing without the layer.
+LAYER_ONLY = {"argument_closed_file", "argument_null_request", "error_message"}
+LAYER_ONLY |= {"many_one_after_another", "nonblocking_cancel", "split_mismatched"}
+LAYER_ONLY |= {"view_holes_past_end"}
 # What the layer does not carry yet, or what was not seen to pass with it.
-PENDING = ["argument_other", "argument_view", "atomic_*", "many_*", "modes_sequential", "threads_*"]
+PENDING = ["argument_null_file", "argument_view"]
 
 
 def cases_in(log: str) -> dict[str, str]:
@@ -123,7 +127,10 @@ def test_exercise(host: Host, ranks: int, cell, library) -> None:
     # With holes in new files, where some libraries leave what was in their buffers.
     layer_only |= {"many_one_after_another", "shared_view", "split_uneven"}
     plain_cases, layered_cases = cases_in(plain.out), cases_in(layered.out)
-    compared = (set(plain_cases) & set(layered_cases)) - left_out - layer_only
+    # Libraries write messages of their own among the other topics' lines, and leave what is undefined
+    # in their holes.
+    compared = (set(plain_cases) & set(layered_cases)) - left_out - LAYER_ONLY
+    compared = {name for name in compared if f"{name.split('_')[0]}_*" not in SELF_JUDGED}
     for name in compared:
         assert layered_cases[name] == plain_cases[name]
     expected = files_of_cases(plain_files, compared)

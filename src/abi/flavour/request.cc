@@ -21,11 +21,12 @@ class RequestRegistry {
 
   Error add(RequestPtr request, MPI_Request* handle) {
     Request& own = *request;
-    const std::unique_lock lock(mutex_);
+    // Not under the lock: the library calls `forget` while it holds a lock that this call takes.
     if (native.Grequest_start(&Request::fill_status, &Request::forget, &Request::cancel, &own,
                               &own.handle_) != MPI_SUCCESS) {
       return native_failure("make a request");
     }
+    const std::unique_lock lock(mutex_);
     requests_[key_of(own.handle_)] = std::move(request);
     size_ = requests_.size();
     *handle = own.handle_;
@@ -33,8 +34,12 @@ class RequestRegistry {
   }
 
   void remove(const Request& request) {
+    RequestPtr last;  // let go of without the lock
     const std::unique_lock lock(mutex_);
-    requests_.erase(key_of(request.handle_));
+    const auto found = requests_.find(key_of(request.handle_));
+    if (found == requests_.end()) return;
+    last = std::move(found->second);
+    requests_.erase(found);
     size_ = requests_.size();
   }
 

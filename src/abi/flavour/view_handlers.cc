@@ -135,6 +135,12 @@ Error get_position_shared(OpenFile& file, MPI_Offset* offset) {
 
 Error get_position(OpenFile& file, MPI_Offset* offset) {
   if (Error error = require(offset, "offset")) return error;
+  if (file.file->access_mode().sequential) {
+    return {ErrorClass::unsupported_operation, 0,
+            "'" + file.file->path() +
+                "' was opened with MPI_MODE_SEQUENTIAL (it has the shared pointer alone), use "
+                "shared or ordered access"};
+  }
   *offset = file.file->position();
   return {};
 }

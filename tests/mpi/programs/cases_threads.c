@@ -1,5 +1,6 @@
 // Several threads of a rank on one file handle: nothing is lost, whatever they call.
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,9 @@ static void* by_pointer(void* argument) {
 
 static void pointer(Context* context) {
   if (without_threads(context)) return;
-  MPI_File file = open_file(context, MPI_COMM_SELF, context->rank ? "other" : "data",
+  char name[32];
+  snprintf(name, sizeof name, "data%d", context->rank);
+  MPI_File file = open_file(context, MPI_COMM_SELF, name,
                             MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
   if (context->rank == 0) {  // one rank is enough
     int counts[workers * each + 1] = {0};
