@@ -110,10 +110,10 @@ _OMPIO_SHORT = {
     "shared_short": "hangs at the end of the file",
 }
 _OMPIO_CONFLICTS = {
-    f"atomic_{case}": "atomic mode is not atomic" for case in "same_places reads shared".split()
+    f"atomic_{case}": "atomic mode is not atomic" for case in ["same_places", "reads", "shared"]
 } | {
     f"threads_{case}": "threads on one handle end the program now and then"
-    for case in "offsets pointer collective".split()
+    for case in ["offsets", "pointer", "collective"]
 }
 _OMPIO_REFUSED = {
     "error_access": "a refused collective call hangs with more than two ranks",

@@ -47,7 +47,7 @@ LAYER_ONLY = {"argument_closed_file", "argument_null_request", "error_message"}
 LAYER_ONLY |= {"many_one_after_another", "nonblocking_cancel", "split_mismatched"}
 LAYER_ONLY |= {"view_holes_past_end"}
 # What the layer does not carry yet, or what was not seen to pass with it.
-PENDING = ["argument_null_file", "argument_view"]
+PENDING = ["argument_view"]
 
 
 def cases_in(log: str) -> dict[str, str]:
@@ -122,10 +122,6 @@ def test_exercise(host: Host, ranks: int, cell, library) -> None:
     assert not layered.litter, layered.litter
 
     left_out = set(failed_cases(plain)) | set(faults) | set(SKIPPED[host.family])
-    layer_only = {"view_holes_past_end", "error_message", "argument_closed_file"}
-    layer_only |= {"argument_null_request", "nonblocking_cancel", "split_mismatched"}
-    # With holes in new files, where some libraries leave what was in their buffers.
-    layer_only |= {"many_one_after_another", "shared_view", "split_uneven"}
     plain_cases, layered_cases = cases_in(plain.out), cases_in(layered.out)
     # Libraries write messages of their own among the other topics' lines, and leave what is undefined
     # in their holes.
