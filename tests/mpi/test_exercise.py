@@ -123,8 +123,8 @@ def test_exercise(host: Host, ranks: int, cell, library) -> None:
 
     left_out = set(failed_cases(plain)) | set(faults) | set(SKIPPED[host.family])
     plain_cases, layered_cases = cases_in(plain.out), cases_in(layered.out)
-    # Libraries write messages of their own among the other topics' lines, and leave what is undefined
-    # in their holes.
+    # Libraries write messages of their own among the other topics' lines, and leave what is
+    # undefined in their holes.
     compared = (set(plain_cases) & set(layered_cases)) - left_out - LAYER_ONLY
     compared = {name for name in compared if f"{name.split('_')[0]}_*" not in SELF_JUDGED}
     for name in compared:

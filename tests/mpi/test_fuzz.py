@@ -19,6 +19,8 @@ KEPT = sorted((REPOSITORY / "tests" / "fuzz" / "kept").glob("*.txt"))
 SHARE = {2: 40, 3: 25}
 DEEP = 2000
 SECONDS_FOR_ONE = 2
+# What was not seen to pass everywhere yet.
+PENDING = ["--without", "atomic"]
 
 
 def fuzz_library() -> Path | None:
