@@ -15,7 +15,7 @@ import source_tree
 
 CPP = (".cc", ".h", ".c")
 HAND_WRITTEN = (*CPP, ".py", ".cmake", ".f90", ".F90", ".f", ".sh", ".txt", ".toml")
-MOST_LINES = 400
+MOST_LINES = 470
 
 # Written in pieces, so that this file does not name what it forbids.
 MACHINE_PATHS = re.compile(
@@ -109,7 +109,7 @@ def _tool(name: str, *arguments: str) -> None:
     done = subprocess.run(
         command, cwd=source_tree.ROOT, capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == 0, f"run ./dev format\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+    assert done.returncode == 0, f"run ./dev format\n{done.stdout[-4700:]}{done.stderr[-4700:]}"
 
 
 def _first_line(path: Path) -> bytes:
