@@ -106,6 +106,26 @@ def test_damage_is_counted(bench: Command) -> None:
     assert document["firstOverwritten"] >= 64 << 20
 
 
+def overlap(bench: Command, *flags: str) -> dict:
+    arguments = ("--size", "64k", "-i", "2", "-o", "f", "--json", "out", *flags)
+    result = bench("bench", "overlap", "-n", 2, "--", *arguments)
+    assert result.returncode == 0, result.stderr
+    return json.loads((bench.directory / "out").read_text())
+
+
+@pytest.mark.parametrize("call", ["individual", "collective", "split"])
+def test_overlapped_transfers_move_the_right_data(bench: Command, call: str) -> None:
+    document = overlap(bench, "-w", "-r", "--call", call, "-b", "4k")
+    assert document["wrongBytes"] == 0
+    assert [row["access"] for row in document["samples"]] == ["write", "read"] * 2
+
+
+def test_slow_store_sleeps_in_every_transfer(bench: Command) -> None:
+    document = overlap(bench, "-w", "-r", "--delay", "3200")
+    assert document["undelayedBytes"] == 0
+    assert all(row["transfer"] >= 0.2 and row["together"] >= 0.2 for row in document["samples"])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_abi_runs(bench: Command, kind: str) -> None:
     flags = ("-a", "MPIIO", "-c", "-w", "-r", "-R", "-C", "-s", "4", "-b", "8k", "-t", "1k")

@@ -19,11 +19,12 @@ from headrace.bench.statistics import rounds_needed
 from headrace.bench.workspace import surroundings, workspace
 from headrace.errors import HeadraceError, say
 
-DEFAULT_RANKS = {"ior": 2, "lattice": 2, "strided": 4}
+DEFAULT_RANKS = {"ior": 2, "lattice": 2, "overlap": 1, "strided": 4}
 
 TITLES = {
     "ior": "Writes and reads a file with IOR's options and layout.",
     "lattice": "Exports and imports a 4-D lattice field by one collective call.",
+    "overlap": "Transfers while the program computes: what both together cost.",
     "strided": "Writes blocks into a filled file and counts what else was overwritten.",
 }
 
@@ -87,7 +88,10 @@ def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[s
 @bench.command(short_help="Compares plain MPI, POSIX and Headrace by alternating runs.")
 @click.argument("job_name", metavar="JOB", type=click.Choice(tuple(JOBS)))
 @click.option(
-    "-n", "--np", type=click.IntRange(min=1), help="Ranks.  [ior, lattice: 2; strided: 4]"
+    "-n",
+    "--np",
+    type=click.IntRange(min=1),
+    help="Ranks.  [ior, lattice: 2; overlap: 1; strided: 4]",
 )
 @option_mpi
 @click.option(

@@ -135,7 +135,26 @@ def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     )
 
 
-JOBS = {"ior": ior_job, "lattice": lattice_job, "strided": strided_job}
+def overlap_job(ranks: int, extra: Sequence[str] = ()) -> Job:
+    """Nonblocking transfers of 64 MiB a rank, as long as the computing beside them; bandwidths
+    are those of both together."""
+    return Job(
+        "overlap",
+        "nonblocking transfers while the program computes",
+        " ".join(["overlap -w -r --size 64m", *extra]),
+        "overlap",
+        ranks,
+        ("-w", "-r", "--size", "64m", "-i", "3", *extra),
+        (
+            Way(PLAIN, "plain MPI"),
+            Way(HEADRACE, "Headrace", preload=True),
+        ),
+        ("write", "read"),
+        0 if extra else ranks * (64 << 20),
+    )
+
+
+JOBS = {"ior": ior_job, "lattice": lattice_job, "overlap": overlap_job, "strided": strided_job}
 
 
 def read_measurement(job: Job, summary: Path) -> Measurement:
