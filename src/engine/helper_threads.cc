@@ -1,30 +1,11 @@
 #include "engine/helper_threads.h"
 
-#include <csignal>
 #include <memory>
 #include <new>
 
+#include "base/blocked_signals.h"
+
 namespace headrace::engine {
-namespace {
-
-/// All signals blocked while it lives, as threads inherit it.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t previous_{};
-};
-
-}  // namespace
-
 HelperThreads& HelperThreads::of_process() {
   static HelperThreads* const threads = new HelperThreads;
   return *threads;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
 
 namespace headrace::exchange {
@@ -91,6 +92,8 @@ SharedMemory::~SharedMemory() {
 
 bool SharedMemory::commit(std::size_t offset, std::size_t len) {
   const FileSizeGuard guard;
+  // Some kernels begin anew at each signal: a timer of the program could keep it from ever ending.
+  const BlockedSignals blocked;
   int failed = 0;
   do {
     failed = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(len));

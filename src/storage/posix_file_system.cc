@@ -11,6 +11,7 @@
 #include <ctime>
 #include <limits>
 
+#include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
 #include "storage/store.h"
 
@@ -155,6 +156,9 @@ class PosixStore : public Store {
   Error allocate(ByteCount size) override {
     if (size == 0) return {};
     const FileSizeGuard guard;
+    // In memory some kernels begin anew at each signal: a timer of the program could keep it from
+    // ever ending.
+    const BlockedSignals blocked;
     int failed = 0;
     do {
       failed = fallocate(descriptor_, 0, 0, size) == 0 ? 0 : errno;

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -47,6 +49,23 @@ TEST_P(SharedMemoryTest, IsSeenByAnotherProcess) {
   EXPECT_EQ(memory.base()[4101], std::byte{8});
   memory.unlink();
   EXPECT_EQ(shared_objects(), before);
+}
+
+/// As in a program with a profiler, or with a clock of its own. Not all kernels begin anew.
+TEST(SharedMemoryCommitTest, EndsUnderATimerThatInterruptsIt) {
+  constexpr std::size_t kSize = std::size_t{128} << 20;
+  auto made = SharedMemory::make(SharedMemoryKind::memfd, kSize);
+  ASSERT_TRUE(made) << made.error().message;
+  struct sigaction before{};
+  struct sigaction tick{};
+  tick.sa_handler = [](int) {};
+  sigaction(SIGALRM, &tick, &before);
+  const itimerval often{{0, 1'000}, {0, 1'000}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  EXPECT_TRUE(made.value()->commit(0, kSize));
+  const itimerval never{};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
 }
 
 TEST_P(SharedMemoryTest, LeavesNothingBehind) {
