@@ -22,7 +22,7 @@ DRIVER_VARIABLES = {"HEADRACE_LIBRARY", "HEADRACE_MPI_DIR"}
 
 # What MPI libraries themselves keep in /dev/shm and /tmp while others run (or leave there).
 FOREIGN = re.compile(
-    r"ompi|prte|pmix|psm|mpich|vader|sm_segment|Intel_MPI|shm-col|impi|hydra|ucx|pytest|ccache|cc[A-Z]"
+    r"ompi|prte|pmix|psm|mpich|vader|sm_segment|Intel_MPI|shm-col|impi|hydra|ucx|pytest|ccache|/cc\w{6}(\.|$)"
 )
 
 
