@@ -60,6 +60,15 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_integer(text, 1, 64, s.helper_threads);
      }},
+    {"HEADRACE_HELPER_CORES", "automatic",
+     [](const std::string& text, Settings& s) {
+       return read_choice<HelperCoresSetting>(text,
+                                              {
+                                                  {"automatic", HelperCoresSetting::automatic},
+                                                  {"inherited", HelperCoresSetting::inherited},
+                                              },
+                                              s.helper_cores);
+     }},
     {"HEADRACE_LIBRARY", "", nullptr},
 };
 

@@ -13,6 +13,8 @@ enum class PathSetting { automatic, direct, staged };
 
 enum class SharedMemorySetting { automatic, memfd, posix, none };
 
+enum class HelperCoresSetting { automatic, inherited };
+
 /// What the user set by HEADRACE_* variables; docs/reference/settings.md is its page.
 struct Settings {
   bool disable = false;                                                ///< HEADRACE_DISABLE
@@ -25,6 +27,7 @@ struct Settings {
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
+  HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES
 };
 
 /// The settings of this process, read from its environment at the first call.

@@ -4,6 +4,8 @@
 #include <new>
 
 #include "base/blocked_signals.h"
+#include "base/settings.h"
+#include "topo/spare_cores.h"
 
 namespace headrace::engine {
 HelperThreads& HelperThreads::of_process() {
@@ -25,6 +27,8 @@ bool HelperThreads::run(const std::shared_ptr<Job>& job) {
 }
 
 bool HelperThreads::make_thread(const std::shared_ptr<Job>& job) {
+  // Here, on a thread of the program: another one may be changing the environment.
+  topo::ranks_on_node();
   auto first = std::make_unique<std::shared_ptr<Job>>(job);
   threads_.reserve(threads_.size() + 1);
   const BlockedSignals blocked;
@@ -37,6 +41,9 @@ bool HelperThreads::make_thread(const std::shared_ptr<Job>& job) {
 }
 
 void* HelperThreads::live(void* first) {
+  if (settings().helper_cores == HelperCoresSetting::automatic) {
+    topo::use_spare_cores(topo::ranks_on_node());
+  }
   const std::unique_ptr<std::shared_ptr<Job>> given(static_cast<std::shared_ptr<Job>*>(first));
   for (std::shared_ptr<Job> job = std::move(*given); job; job = of_process().next()) job->work();
   return nullptr;
