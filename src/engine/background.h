@@ -5,8 +5,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/process_mark.h"
 #include "base/result.h"
-#include "engine/process_mark.h"
 #include "exchange/event.h"
 
 namespace headrace::engine {

@@ -121,9 +121,9 @@ class File {
   virtual const std::string& path() const = 0;
 };
 
-/// Ends the threads that carry out what was started, when that is done. Comes when all ranks have
-/// come as far: it does not let the MPI library progress. May be called again, and what is started
-/// afterwards gets new threads.
+/// Ends the threads that carry out what was started, when that is done, and the one that answers
+/// for shared pointers. Comes when all ranks have come as far: it does not let the MPI library
+/// progress. May be called again, and what is started afterwards gets new threads.
 void stop_background();
 
 }  // namespace headrace::engine

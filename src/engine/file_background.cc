@@ -3,6 +3,7 @@
 #include "base/settings.h"
 #include "engine/helper_threads.h"
 #include "engine/open_file.h"
+#include "exchange/shared_pointer_service.h"
 
 // Calls of an open file that go on while the program computes.
 
@@ -172,6 +173,7 @@ Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
 
 void stop_background() {
   HelperThreads::of_process().stop();
+  exchange::SharedPointerService::of_process().stop();
 }
 
 }  // namespace headrace::engine

@@ -3,11 +3,12 @@
 #include <memory>
 #include <new>
 
-#include "base/blocked_signals.h"
 #include "base/settings.h"
+#include "base/thread.h"
 #include "topo/spare_cores.h"
 
 namespace headrace::engine {
+
 HelperThreads& HelperThreads::of_process() {
   static HelperThreads* const threads = new HelperThreads;
   return *threads;
@@ -31,11 +32,9 @@ bool HelperThreads::make_thread(const std::shared_ptr<Job>& job) {
   topo::ranks_on_node();
   auto first = std::make_unique<std::shared_ptr<Job>>(job);
   threads_.reserve(threads_.size() + 1);
-  const BlockedSignals blocked;
   pthread_t thread;
-  if (pthread_create(&thread, nullptr, &live, first.get()) != 0) return false;
+  if (!start_thread(thread, &live, first.get())) return false;
   static_cast<void>(first.release());
-  pthread_setname_np(thread, "headrace");
   threads_.push_back(thread);
   return true;
 }

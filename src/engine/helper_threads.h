@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/process_mark.h"
+#include "base/process_mark.h"
 
 namespace headrace::engine {
 

@@ -31,8 +31,12 @@ Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
     : team_(std::move(team)), id_(id) {
   SharedMemory* memory = team_->memory();
   if (memory == nullptr || team_->node_count() > 1) own_ = std::make_unique<Own>();
-  if (memory == nullptr) return;
-  std::byte* place = memory->base() + team_->layout().channel_offset(id);
+  if (memory != nullptr) use(*memory, round);
+  if (auto* const host = team_->pointer_host()) host->add_channel(id_, *near_pointer());
+}
+
+void Channel::use(SharedMemory& memory, std::uint64_t round) {
+  std::byte* place = memory.base() + team_->layout().channel_offset(id_);
   control_ = reinterpret_cast<Control*>(place);
   const auto ranks = static_cast<std::size_t>(team_->node_size());
   auto* posts = reinterpret_cast<Post*>(place + sizeof(Control));
@@ -41,6 +45,7 @@ Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
 }
 
 Channel::~Channel() {
+  if (auto* const host = team_->pointer_host()) host->remove_channel(id_);
   team_->close_channel(id_, board_ ? board_->round() : 0);
 }
 
@@ -159,13 +164,19 @@ SharedPointer* Channel::near_pointer() {
 }
 
 Result<std::int64_t> Channel::advance_pointer(int cell, std::int64_t etypes) {
-  SharedPointer* const pointer = near_pointer();
-  if (pointer == nullptr) {
-    return Error{ErrorClass::unsupported_operation, 0,
-                 "the shared pointer is not available on several nodes yet"};
+  std::int64_t before = 0;
+  if (SharedPointer* const pointer = near_pointer()) {
+    before = advance(pointer->cells[static_cast<std::size_t>(cell)], etypes);
+  } else {
+    const Result<std::int64_t> told = team_->pointer_client().advance(id_, cell, etypes);
+    if (!told) return told;
+    before = told.value();
   }
-  const std::int64_t before = advance(pointer->cells[static_cast<std::size_t>(cell)], etypes);
-  if (before != kPointerTooFar) return before;
+  if (before >= 0) return before;
+  if (before == kPointerGone) {
+    return Error{ErrorClass::file, 0,
+                 "the shared pointer is gone (rank 0 has closed the file), close it on all ranks"};
+  }
   return Error{ErrorClass::argument, 0,
                "the shared file pointer would leave 63 bits, seek to a smaller offset"};
 }

@@ -11,6 +11,7 @@
 namespace headrace::exchange {
 
 class NodeTeam;
+class SharedMemory;
 
 /// How values of several ranks become one.
 enum class Combine { min, max, sum };
@@ -53,7 +54,8 @@ class Channel {
   Result<Scan> scan(std::int64_t mine);
 
   /// The shared pointer, which lies at the first rank; `cell` is 0 or 1. Moves it by `etypes` and
-  /// returns where it was. From any thread; needs no other rank to call anything.
+  /// returns where it was. From any thread; needs no other rank to call anything. Ranks of other
+  /// nodes than the first rank's ask its process over the network.
   Result<std::int64_t> advance_pointer(int cell, std::int64_t etypes);
   /// The first rank's call.
   void set_pointer(int cell, std::int64_t position);
@@ -85,6 +87,7 @@ class Channel {
     RangeLocks locks{};
   };
 
+  void use(SharedMemory& memory, std::uint64_t round);
   Error combine_between_nodes(Values& values, std::span<const Combine> ways);
   Result<std::int64_t> sum_before(std::int64_t mine);
   /// Null where the first rank is on another node.

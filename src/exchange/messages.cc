@@ -32,4 +32,21 @@ Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
   return in_order;
 }
 
+Error broadcast(Messenger& messenger, int tag, std::span<const int> members, int index,
+                std::span<std::byte> block) {
+  const int count = static_cast<int>(members.size());
+  const auto member = [members](int i) { return members[static_cast<std::size_t>(i)]; };
+  int step = 1;
+  while (step < count && index % (2 * step) == 0) step *= 2;
+  if (index != 0) {
+    const int parent = member(index - step);
+    if (Error error = messenger.exchange(tag, -1, {}, parent, block)) return error;
+  }
+  for (step /= 2; step > 0; step /= 2) {
+    if (index + step >= count) continue;
+    if (Error error = messenger.exchange(tag, member(index + step), block, -1, {})) return error;
+  }
+  return {};
+}
+
 }  // namespace headrace::exchange

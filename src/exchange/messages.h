@@ -14,9 +14,14 @@ namespace headrace::exchange {
 Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
                                          std::span<const std::byte> mine);
 
+/// Collective over `members` (rank numbers; `index` is the caller's place): member 0's block is
+/// handed down a binomial tree and replaces `block` on the others.
+Error broadcast(Messenger& messenger, int tag, std::span<const int> members, int index,
+                std::span<std::byte> block);
+
 /// Collective over `members` (rank numbers; `index` is the caller's place): calls
-/// `merge(into, from)` with each pair of blocks along a binomial tree to member 0, then hands the
-/// result down the same tree. `block` is replaced by the result on all members.
+/// `merge(into, from)` with each pair of blocks along a binomial tree to member 0, whose result
+/// then replaces `block` on all members.
 template <class Merge>
 Error reduce_to_all(Messenger& messenger, int tag, std::span<const int> members, int index,
                     std::span<std::byte> block, Merge merge) {
@@ -32,13 +37,8 @@ Error reduce_to_all(Messenger& messenger, int tag, std::span<const int> members,
   if (index != 0) {
     const int parent = members[index - step];
     if (Error error = messenger.exchange(tag, parent, block, -1, {})) return error;
-    if (Error error = messenger.exchange(tag, -1, {}, parent, block)) return error;
   }
-  for (step /= 2; step > 0; step /= 2) {
-    if (index + step >= count) continue;
-    if (Error error = messenger.exchange(tag, members[index + step], block, -1, {})) return error;
-  }
-  return {};
+  return broadcast(messenger, tag, members, index, block);
 }
 
 }  // namespace headrace::exchange

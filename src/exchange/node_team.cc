@@ -1,7 +1,9 @@
 #include "exchange/node_team.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "exchange/messages.h"
 #include "topo/node.h"
 
 namespace headrace::exchange {
@@ -52,6 +54,24 @@ NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_r
   node_rank_ = place_in(node_ranks_, rank());
   leader_index_ = place_in(leaders_, rank());
   if (node_size() <= topo::node_cores()) spins_ = kSpinsWithACoreEach;
+}
+
+Error NodeTeam::find_shared_pointers(int tag) {
+  if (node_count() == 1) return {};
+  SharedPointerHome home;
+  if (rank() == 0) {
+    pointer_host_ =
+        std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process());
+    home = pointer_host_->home();
+  }
+  std::vector<int> all(static_cast<std::size_t>(size()));
+  std::iota(all.begin(), all.end(), 0);
+  if (Error error =
+          broadcast(*messenger_, tag, all, rank(), std::as_writable_bytes(std::span(&home, 1)))) {
+    return error;
+  }
+  if (!is_first_node()) pointer_client_ = std::make_unique<SharedPointerClient>(home, rank());
+  return {};
 }
 
 void NodeTeam::open_root() {

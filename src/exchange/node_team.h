@@ -10,6 +10,8 @@
 
 #include "exchange/channel.h"
 #include "exchange/shared_memory.h"
+#include "exchange/shared_pointer_client.h"
+#include "exchange/shared_pointer_service.h"
 #include "exchange/slot_pool.h"
 #include "exchange/team.h"
 
@@ -48,6 +50,10 @@ class NodeTeam : public Team {
   const std::string& shared_memory_failure() const override { return failure_; }
   Result<std::unique_ptr<Channel>> open_channel() override;
 
+  /// Collective: where there are several nodes, the first rank lets the others move its shared
+  /// pointers, and tells them how it is found. Call once, before channels are made.
+  Error find_shared_pointers(int tag);
+
   /// Makes the channel that all others are agreed on through. Call once.
   void open_root();
 
@@ -59,6 +65,11 @@ class NodeTeam : public Team {
   bool is_first_node() const { return node_ranks_.front() == 0; }
   /// This rank's place among the leaders; call on leaders only.
   int leader_index() const { return leader_index_; }
+
+  /// The first rank's, which has the shared pointers; null on one node.
+  SharedPointerService::Host* pointer_host() { return pointer_host_.get(); }
+  /// Of ranks that are not on the first node.
+  SharedPointerClient& pointer_client() { return *pointer_client_; }
 
   SharedMemory* memory() { return memory_.get(); }
   const MemoryLayout& layout() const { return layout_; }
@@ -82,6 +93,8 @@ class NodeTeam : public Team {
   MemoryLayout layout_;
   SlotPool slot_pool_;
   std::string failure_;
+  std::unique_ptr<SharedPointerService::Host> pointer_host_;
+  std::unique_ptr<SharedPointerClient> pointer_client_;
 
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable place_left_;

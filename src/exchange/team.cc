@@ -76,10 +76,9 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
     if (mine.memory && mine.failure.empty()) ticket = mine.memory->ticket();
   }
   const int index = static_cast<int>(std::ranges::find(ranks, messenger.rank()) - ranks.begin());
-  // The ticket goes down a tree to all; a ticket without a process means that there is nothing.
-  const auto first_wins = [](std::span<std::byte>, std::span<const std::byte>) {};
-  if (Error error = reduce_to_all(messenger, kRootTag, ranks, index,
-                                  std::as_writable_bytes(std::span(&ticket, 1)), first_wins)) {
+  // A ticket without a process means that there is nothing.
+  if (Error error = broadcast(messenger, kRootTag, ranks, index,
+                              std::as_writable_bytes(std::span(&ticket, 1)))) {
     return error;
   }
   if (!leads && ticket.process != 0) keep(SharedMemory::open(ticket));
@@ -159,6 +158,7 @@ Result<std::shared_ptr<Team>> Team::create(std::unique_ptr<Messenger> messenger,
   auto team =
       std::make_shared<NodeTeam>(std::move(messenger), std::move(node_ranks), std::move(leaders),
                                  std::move(shared.memory), slot_bytes, std::move(shared.failure));
+  if (Error error = team->find_shared_pointers(kRootTag)) return error;
   team->open_root();
   return std::shared_ptr<Team>(team);
 }

@@ -9,10 +9,16 @@
 namespace headrace::topo {
 namespace {
 
-std::string link_target(const char* path) {
+std::string link_target(const char* path, const std::string& otherwise) {
   std::array<char, 128> target{};
   const ssize_t len = readlink(path, target.data(), target.size());
-  return len > 0 ? std::string(target.data(), static_cast<std::size_t>(len)) : std::string("?");
+  return len > 0 ? std::string(target.data(), static_cast<std::size_t>(len)) : otherwise;
+}
+
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
 }
 
 std::string host_name() {
@@ -24,11 +30,17 @@ std::string host_name() {
 }  // namespace
 
 std::string node_identity() {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::string boot = boot_id();
   // Without a boot id (no /proc) the host name has to do; sharing memory is checked anyway.
   if (boot.empty()) boot = host_name();
-  return boot + "/" + link_target("/proc/self/ns/pid") + "/" + link_target("/proc/self/ns/ipc");
+  return boot + "/" + link_target("/proc/self/ns/pid", "?") + "/" +
+         link_target("/proc/self/ns/ipc", "?");
+}
+
+std::string network_identity() {
+  const std::string boot = boot_id();
+  const std::string network = link_target("/proc/self/ns/net", "");
+  return boot.empty() || network.empty() ? "" : boot + "/" + network;
 }
 
 int node_cores() {

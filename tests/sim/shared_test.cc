@@ -269,7 +269,9 @@ TEST_P(Shared, ModesThatDifferFailEverywhere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Nodes, Shared,
-                         testing::Values(std::vector<std::string>{"a", "a", "a", "a"}));
+                         testing::Values(std::vector<std::string>{"a", "a", "a", "a"},
+                                         std::vector<std::string>{"a", "a", "b", "b"},
+                                         std::vector<std::string>{"a", "b", "c", "b"}));
 
 }  // namespace
 }  // namespace headrace::sim

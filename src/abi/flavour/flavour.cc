@@ -11,6 +11,7 @@
 #include "abi/flavour/team.h"
 #include "base/message.h"
 #include "base/settings.h"
+#include "engine/file.h"
 #include "record/summary.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -35,6 +36,7 @@ int end(MPI_Comm, int, void*, void*) {
   finish_requests();
   stop_messengers();
   drop_files();
+  engine::stop_background();
   tell_summary();
   return MPI_SUCCESS;
 }

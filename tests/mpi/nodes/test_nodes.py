@@ -21,7 +21,9 @@ CASES = (
     "view_tiny_pieces,view_holes_past_end,transfer_all,transfer_at_all,error_one_rank,"
     "order_pending_send,order_late_ranks,order_two_files,transfer_iall,transfer_split_all,"
     "nonblocking_receive,nonblocking_order,nonblocking_waitsome,nonblocking_many,split_two_files,"
-    "modes_delete_on_close"
+    "shared_blocking,shared_nonblocking,shared_many,shared_ordered,shared_split_ordered,shared_view,"
+    "shared_seek,shared_append,shared_short,shared_litter,shared_threads,modes_sequential,"
+    "modes_displacement_current,modes_append,modes_delete_on_close"
 )
 
 

@@ -1,10 +1,10 @@
-#include "engine/process_mark.h"
+#include "base/process_mark.h"
 
 #include <pthread.h>
 
 #include <atomic>
 
-namespace headrace::engine {
+namespace headrace {
 namespace {
 
 /// Forks between this process and the first that made a mark.
@@ -25,4 +25,4 @@ bool ProcessMark::is_here() const {
   return forks_ == forks.load(std::memory_order_relaxed);
 }
 
-}  // namespace headrace::engine
+}  // namespace headrace

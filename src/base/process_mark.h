@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headrace::engine {
+namespace headrace {
 
 /// Tells whether this is the process that made it. A forked child has none of its parent's other
 /// threads, and locks that these held are held for ever: what they share must be left alone there.
@@ -15,4 +15,4 @@ class ProcessMark {
   std::uint32_t forks_;
 };
 
-}  // namespace headrace::engine
+}  // namespace headrace

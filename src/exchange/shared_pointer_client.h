@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "base/process_mark.h"
+#include "base/result.h"
+#include "exchange/shared_pointer_home.h"
+
+namespace headrace::exchange {
+
+/// How one rank moves the shared pointers of its team that live on another node. Connects when it
+/// is first used, and keeps the connection. Safe from several threads.
+class SharedPointerClient {
+ public:
+  SharedPointerClient(const SharedPointerHome& home, int rank) : home_(home), rank_(rank) {}
+
+  /// As exchange::advance on the pointer's cell. Waits for the home's thread only, about two
+  /// minutes at most. Where the home was not reached once, all later calls fail at once.
+  Result<std::int64_t> advance(int channel, int cell, std::int64_t etypes);
+
+ private:
+  /// Errno 0 where the connection was lost.
+  Result<PointerAnswer> ask(const PointerQuestion& question) const;
+  Result<std::int64_t> ask_until_answered(const PointerQuestion& question);
+  Error unreachable(const std::string& why) const;
+
+  const SharedPointerHome home_;
+  const int rank_;
+  const ProcessMark process_;
+
+  std::mutex mutex_;  ///< guards what follows; held during a question
+  Socket connection_;
+  bool was_reached_ = false;
+  std::uint64_t sequence_ = 0;
+  Error failure_;  ///< of the last try to reach the home
+};
+
+}  // namespace headrace::exchange

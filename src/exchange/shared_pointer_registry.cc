@@ -1,0 +1,54 @@
+#include "exchange/shared_pointer_registry.h"
+
+namespace headrace::exchange {
+
+/// Looks at all teams, so that the time it takes says nothing about their secrets.
+SharedPointerRegistry::Team* SharedPointerRegistry::find(const Secret& secret) {
+  Team* found = nullptr;
+  for (Team& team : teams_) {
+    if (is_same(team.secret, secret)) found = &team;
+  }
+  return found;
+}
+
+void SharedPointerRegistry::add_team(const Secret& secret) {
+  const std::lock_guard lock(mutex_);
+  teams_.push_back({secret, {}, {}});
+}
+
+void SharedPointerRegistry::remove_team(const Secret& secret) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(teams_, [&](const Team& team) { return is_same(team.secret, secret); });
+}
+
+void SharedPointerRegistry::add_channel(const Secret& secret, int channel, SharedPointer& pointer) {
+  const std::lock_guard lock(mutex_);
+  if (Team* const team = find(secret)) {
+    team->channels[static_cast<std::uint32_t>(channel)] = &pointer;
+  }
+}
+
+void SharedPointerRegistry::remove_channel(const Secret& secret, int channel) {
+  const std::lock_guard lock(mutex_);
+  if (Team* const team = find(secret)) team->channels.erase(static_cast<std::uint32_t>(channel));
+}
+
+std::optional<PointerAnswer> SharedPointerRegistry::answer(const PointerQuestion& question) {
+  const std::lock_guard lock(mutex_);
+  Team* const team = find(question.secret);
+  if (team == nullptr || question.etypes < 0 || question.sequence == 0) return std::nullopt;
+  const auto channel = team->channels.find(question.channel);
+  PointerAnswer& last = team->last_answers[question.rank];
+  if (question.sequence == last.sequence) return last;
+  if (question.sequence < last.sequence) return std::nullopt;
+  std::int64_t position = kPointerGone;
+  if (channel != team->channels.end()) {
+    auto& cells = channel->second->cells;
+    if (question.cell >= cells.size()) return std::nullopt;
+    position = advance(cells[question.cell], question.etypes);
+  }
+  last = {question.sequence, position};
+  return last;
+}
+
+}  // namespace headrace::exchange

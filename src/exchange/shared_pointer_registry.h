@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "exchange/shared_pointer.h"
+#include "exchange/shared_pointer_protocol.h"
+
+namespace headrace::exchange {
+
+/// The shared pointers that other nodes may move: of teams, known by their secrets, and their
+/// channels. Safe from several threads.
+class SharedPointerRegistry {
+ public:
+  void add_team(const Secret& secret);
+  void remove_team(const Secret& secret);
+
+  /// `pointer` must live until it is removed; nobody uses it afterwards.
+  void add_channel(const Secret& secret, int channel, SharedPointer& pointer);
+  void remove_channel(const Secret& secret, int channel);
+
+  /// Does what is asked, once for each sequence number of a rank: where the last answer was lost on
+  /// its way, it is given again. Nothing where the question is not from one of ours.
+  std::optional<PointerAnswer> answer(const PointerQuestion& question);
+
+ private:
+  struct Team {
+    Secret secret;
+    std::map<std::uint32_t, SharedPointer*> channels;
+    std::map<std::uint32_t, PointerAnswer> last_answers;  ///< by rank
+  };
+
+  Team* find(const Secret& secret);
+
+  std::mutex mutex_;  ///< guards what follows
+  std::vector<Team> teams_;
+};
+
+}  // namespace headrace::exchange

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/result.h"
+#include "exchange/network_address.h"
+
+namespace headrace::exchange {
+
+using Clock = std::chrono::steady_clock;
+
+/// A descriptor, closed at the end. All that are made here are close-on-exec and never block.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~Socket();
+
+  int descriptor() const { return descriptor_; }
+  explicit operator bool() const { return descriptor_ >= 0; }
+
+  /// Ends the connection for its peer, too, where a forked process has the descriptor as well.
+  void shut_down();
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// What came of a call that moves bytes without waiting.
+struct Moved {
+  std::size_t bytes = 0;
+  bool is_over = false;  ///< the peer or the network ended the connection
+};
+
+/// Receives at most `bytes.size()` bytes; 0 where none are there yet.
+Moved receive(const Socket& socket, std::span<std::byte> bytes);
+
+/// Sends a few bytes. False where they cannot be taken at once: this peer does not read, or is
+/// gone.
+bool send_now(const Socket& socket, std::span<const std::byte> bytes);
+
+/// Fills `bytes`. Waits until the deadline; the error's errno is ETIMEDOUT then, and ECONNRESET
+/// where the connection ended.
+Error receive_all(const Socket& socket, std::span<std::byte> bytes, Clock::time_point deadline);
+
+/// Listens on all addresses of this process, at a port that the kernel chooses.
+struct Listener {
+  Socket socket;
+  std::uint16_t port = 0;
+};
+Result<Listener> listen_anywhere();
+
+/// Takes a connection that has come. Of errors, EAGAIN says that there is none.
+Result<Socket> accept(const Socket& listener);
+
+/// Begins to connect: the socket becomes writable when it is done, see connect_result.
+Result<Socket> begin_connect(const NetworkAddress& address, std::uint16_t port);
+/// 0, or the errno with which connecting failed.
+int connect_result(const Socket& socket);
+
+/// poll(2) until the deadline at most. Returns also when a signal came.
+void poll_until(std::span<pollfd> sockets, Clock::time_point deadline);
+
+}  // namespace headrace::exchange
