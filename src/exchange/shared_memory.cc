@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,15 +11,9 @@
 
 #include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
+#include "exchange/secret.h"
 
 namespace headrace::exchange {
-namespace {
-
-bool draw_secret(std::uint64_t (&secret)[2]) {
-  return getrandom(secret, sizeof secret, 0) == static_cast<ssize_t>(sizeof secret);
-}
-
-}  // namespace
 
 Error SharedMemory::map(std::size_t size) {
   void* base =
@@ -34,7 +27,7 @@ Error SharedMemory::map(std::size_t size) {
 Result<std::unique_ptr<SharedMemory>> SharedMemory::make(SharedMemoryKind kind, std::size_t size) {
   std::unique_ptr<SharedMemory> memory(new SharedMemory);
   SharedMemoryTicket& ticket = memory->ticket_;
-  if (!draw_secret(ticket.secret)) return system_failure(errno, "cannot draw a random number");
+  if (Error error = draw_random(std::as_writable_bytes(std::span(ticket.secret)))) return error;
   if (kind == SharedMemoryKind::memfd) {
     memory->descriptor_ = memfd_create("headrace", MFD_CLOEXEC);
   } else {

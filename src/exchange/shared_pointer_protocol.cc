@@ -1,9 +1,6 @@
 #include "exchange/shared_pointer_protocol.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <concepts>
 
 namespace headrace::exchange {
@@ -52,20 +49,6 @@ class Reader {
 };
 
 }  // namespace
-
-Result<Secret> draw_secret() {
-  Secret secret;
-  if (getrandom(secret.data(), secret.size(), 0) == std::ssize(secret)) return secret;
-  return system_failure(errno, "cannot draw a random number");
-}
-
-bool is_same(const Secret& a, const Secret& b) {
-  std::byte difference{};
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
-  // Read back from memory, so that the compiler cannot leave the loop early.
-  const volatile std::byte seen = difference;
-  return seen == std::byte{};
-}
 
 QuestionBytes encode(const PointerQuestion& question) {
   QuestionBytes bytes;

@@ -3,23 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
-#include "base/result.h"
+#include "exchange/secret.h"
 
 namespace headrace::exchange {
 
 /// What ranks of other nodes and the process that has a shared pointer say to each other over a TCP
 /// connection: it greets, they ask, each question is answered before the next. All messages have
 /// fixed sizes; numbers are little-endian.
-
-/// 128 random bits.
-using Secret = std::array<std::byte, 16>;
-
-Result<Secret> draw_secret();
-
-/// Takes equally long whatever the difference.
-bool is_same(const Secret& a, const Secret& b);
 
 /// "Move the pointer, and tell where it was."
 struct PointerQuestion {
