@@ -17,7 +17,9 @@ void summarise_vector(Node& node) {
   node.high = std::max<std::int64_t>(0, last) + child.high;
   node.piece_count = node.count * child.piece_count;
   node.granule = std::gcd(node.stride, child.granule);
+  node.last = last + child.last;
   node.is_monotonic = child.is_monotonic && node.stride >= child.high;
+  node.ascends = child.ascends && node.stride >= child.last;
   node.depth = child.depth + 1;
 }
 
@@ -40,6 +42,9 @@ class ListBuilder {
   void add(std::size_t i, const Node& part) {
     const std::int64_t offset = node_.offsets[i];
     if (i > 0 && offset < end_) node_.is_monotonic = false;
+    if (i > 0 && offset < node_.last) node_.ascends = false;
+    node_.last = offset + part.last;
+    node_.ascends = node_.ascends && part.ascends;
     end_ = offset + part.high;
     node_.is_monotonic = node_.is_monotonic && part.is_monotonic;
     node_.size += part.size;

@@ -26,6 +26,7 @@ enum class NodeKind : std::uint8_t {
 struct Node {
   NodeKind kind = NodeKind::bytes;
   bool is_monotonic = true;  ///< pieces ascend and do not overlap
+  bool ascends = true;       ///< no piece begins before the piece before it
   int depth = 0;             ///< loops from here down to the bytes
   ByteCount size = 0;
   std::int64_t count = 1;
@@ -37,6 +38,7 @@ struct Node {
 
   std::int64_t low = 0;   ///< offset of the lowest byte, <= 0
   std::int64_t high = 0;  ///< offset behind the highest byte
+  std::int64_t last = 0;  ///< offset of the piece that comes last
   std::int64_t piece_count = 1;
   std::int64_t granule = 0;  ///< greatest common divisor of all offsets and lengths
 

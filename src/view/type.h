@@ -50,6 +50,11 @@ class Type {
   /// True where each byte of the repeated type lies above the byte before it in data order, as MPI
   /// asks of a file view that is written.
   bool is_monotonic() const { return is_monotonic_; }
+  /// True where no piece of one repetition begins before the piece before it, as MPI asks of the
+  /// types of any file view.
+  bool pieces_ascend() const { return !layout_.node || layout_.node->ascends; }
+  /// True where, besides, no two pieces of one repetition share a byte.
+  bool pieces_are_apart() const { return !layout_.node || layout_.node->is_monotonic; }
   /// Greatest common divisor of the offsets and lengths of all pieces and the extent; 1 at least.
   std::int64_t granule() const { return granule_; }
 

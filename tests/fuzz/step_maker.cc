@@ -275,10 +275,13 @@ Step StepMaker::seek(int file) {
 
 Step StepMaker::set_view(int file) {
   Step step = make(file, StepKind::set_view);
-  const bool is_sequential = first_group(file).state().mode.sequential;
-  const bool same = is_sequential || (features_.shared && random_.chance(35));
-  const std::vector<View> views =
-      random_views(random_, program_.ranks(), same, features_.large_files && random_.chance(40));
+  const Mode& mode = first_group(file).state().mode;
+  const bool is_sequential = mode.sequential;
+  ViewUse use;
+  use.same_for_all = is_sequential || (features_.shared && random_.chance(35));
+  use.is_large = features_.large_files && random_.chance(40);
+  use.is_written = mode.write;
+  const std::vector<View> views = random_views(random_, program_.ranks(), use);
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     View& view = step.parts[rank].view;
     view = views[rank];

@@ -263,16 +263,21 @@ std::vector<View> side_by_side(Random& random, int ranks) {
   return views;
 }
 
-View lone_view(Random& random) {
+View lone_view(Random& random, bool is_written) {
   if (random.chance(30)) {
     const TypeTree unit = random_basic(random);
     return {0, false, unit, unit};
   }
   TypeTree filetype = ascending_type(random);
-  // Reads may go through views that overlap or go backwards.
-  if (random.chance(12)) filetype = memory_type(random, true);
-  const std::int64_t lowest = std::min<std::int64_t>(0, expand(filetype).lowest());
-  return {-lowest, false, etype_for(random, filetype), filetype};
+  // Files that are only read may have views that overlap, though none that go backwards.
+  if (!is_written && random.chance(30)) {
+    const TypeTree unit = random_basic(random);
+    const std::int64_t size = expand(unit).highest();
+    filetype =
+        make(TypeKind::hvector,
+             {{random.number(2, 5)}, {random.number(1, 3)}, {random.number(0, size)}}, {unit});
+  }
+  return {0, false, etype_for(random, filetype), filetype};
 }
 
 }  // namespace
@@ -309,11 +314,11 @@ TypeTree ascending_type(Random& random) {
   return contiguous(random.number(1, 4), random_basic(random));
 }
 
-std::vector<View> random_views(Random& random, int ranks, bool same_for_all, bool may_be_large) {
+std::vector<View> random_views(Random& random, int ranks, const ViewUse& use) {
   const auto number = static_cast<std::size_t>(ranks);
   std::vector<View> views;
-  if (same_for_all) {
-    views.assign(number, lone_view(random));
+  if (use.same_for_all) {
+    views.assign(number, lone_view(random, use.is_written));
   } else {
     switch (random.number(0, 7)) {
       case 0:
@@ -323,10 +328,10 @@ std::vector<View> random_views(Random& random, int ranks, bool same_for_all, boo
       case 4:
       case 5: views = side_by_side(random, ranks); break;
       default:
-        while (views.size() < number) views.push_back(lone_view(random));
+        while (views.size() < number) views.push_back(lone_view(random, use.is_written));
     }
   }
-  const std::int64_t far = displacement(random, may_be_large);
+  const std::int64_t far = displacement(random, use.is_large);
   for (View& view : views) view.displacement += far;
   return views;
 }

@@ -21,8 +21,14 @@ TypeTree memory_type(sim::Random& random, bool may_overlap);
 /// A type for a view that may be written.
 TypeTree ascending_type(sim::Random& random);
 
-/// Views for all ranks of a file. With `same_for_all` all have one, as shared pointers ask for.
-std::vector<View> random_views(sim::Random& random, int ranks, bool same_for_all,
-                               bool may_be_large);
+/// What the views of a file must be fit for.
+struct ViewUse {
+  bool same_for_all = false;  ///< all ranks have one, as shared pointers ask for
+  bool is_large = false;      ///< they may begin far behind the beginning of the file
+  bool is_written = true;     ///< the file was opened for writing, so no view may overlap
+};
+
+/// Views for all ranks of a file.
+std::vector<View> random_views(sim::Random& random, int ranks, const ViewUse& use);
 
 }  // namespace headrace::fuzz

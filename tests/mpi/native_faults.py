@@ -87,7 +87,7 @@ _EVERYWHERE = {
     f"argument_{case}": "bad arguments are taken, hang or crash"
     for case in (
         *("count", "offset", "null_type", "uncommitted", "mode", "one_rank"),
-        *("view", "other", "null_file"),
+        *("view", "view_order", "other", "null_file"),
     )
 } | {
     "sizes_large_requests": "more than 2 GiB past the end of a file are asked for for ever",
@@ -157,7 +157,6 @@ SKIPPED: dict[str, dict[str, str]] = {
 # Faults of the library in functions that the layer leaves to it: skipped in both runs.
 SKIPPED_WITH_LAYER: dict[str, dict[str, str]] = {
     "mpich4": {
-        "error_default_handler": "the error handler of MPI_FILE_NULL is freed too often",
         "error_message": "MPI_Add_error_string is lost for a code of a predefined class",
     },
 }

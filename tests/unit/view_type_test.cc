@@ -41,7 +41,20 @@ void expect_same(const Pair& pair) {
   EXPECT_EQ(type->true_upper_bound(), model.highest());
   EXPECT_EQ(bytes_of(type, 3), model.repeated(3));
   EXPECT_EQ(type->is_monotonic(), ascends(model.repeated(3)));
+  EXPECT_EQ(type->pieces_are_apart(), ascends(model.offsets));
   EXPECT_EQ(type->is_contiguous(), fewest_pieces(model.repeated(3)).size() == 1);
+}
+
+/// The type may have more pieces than the fewest, so it may go backwards where those do not.
+void expect_order(const Pair& pair) {
+  const auto& [type, model] = pair;
+  const std::vector<Piece> pieces = fewest_pieces(model.offsets);
+  const bool ascend = std::ranges::is_sorted(pieces, {}, &Piece::offset);
+  EXPECT_LE(type->pieces_ascend(), ascend);
+  EXPECT_LE(type->pieces_are_apart(), type->pieces_ascend());
+  if (type->piece_count() == std::ssize(pieces)) {
+    EXPECT_EQ(type->pieces_ascend(), ascend);
+  }
 }
 
 void expect_pieces_fit(const Pair& pair) {
@@ -66,8 +79,20 @@ TEST(ViewType, RandomTypesAreTheirTypeMap) {
     const Pair pair = generator.make(static_cast<int>(seed % 6));
     expect_same(pair);
     expect_pieces_fit(pair);
+    expect_order(pair);
     if (HasFailure()) FAIL() << "seed " << seed;
   }
+}
+
+TEST(ViewType, OrderOfPiecesIsThatOfTheirBeginnings) {
+  const TypePtr element = make_basic(4);
+  const TypePtr overlapping = make_hvector(3, 2, 4, element);
+  EXPECT_TRUE(overlapping->pieces_ascend());
+  EXPECT_FALSE(overlapping->pieces_are_apart());
+  const TypePtr backwards = make_hvector(3, 1, -8, element);
+  EXPECT_FALSE(backwards->pieces_ascend());
+  EXPECT_FALSE(make_hvector(2, 1, 8, make_hvector(3, 1, 8, element))->pieces_ascend());
+  EXPECT_TRUE(make_hvector(2, 1, 16, make_hvector(3, 1, 8, element))->pieces_ascend());
 }
 
 TEST(ViewType, AscendingTypesAreMonotonic) {

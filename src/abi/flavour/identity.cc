@@ -40,6 +40,18 @@ class NullPath {
   std::string link_;
 };
 
+/// ROMIO gives a new file the error handler of MPI_FILE_NULL without counting the file among its
+/// users, but counts it off when the file is closed; so a handler whose handle the program has
+/// freed would be gone. The reference that this takes makes up for it.
+void keep_error_handler(MPI_File handle) {
+#ifndef HEADRACE_FLAVOUR_OPENMPI
+  MPI_Errhandler handler = MPI_ERRORS_RETURN;
+  native.File_get_errhandler(handle, &handler);
+#else
+  static_cast<void>(handle);
+#endif
+}
+
 }  // namespace
 
 MPI_File open_identity() {
@@ -48,7 +60,9 @@ MPI_File open_identity() {
   const NullPath path;
   MPI_File handle = MPI_FILE_NULL;
   const int code = native.File_open(MPI_COMM_SELF, path.get(), kMode, MPI_INFO_NULL, &handle);
-  return code == MPI_SUCCESS ? handle : MPI_FILE_NULL;
+  if (code != MPI_SUCCESS) return MPI_FILE_NULL;
+  keep_error_handler(handle);
+  return handle;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR
