@@ -75,10 +75,11 @@ def _named(wanted: str, program: Program, environ: Mapping[str, str]) -> Mpi:
             "it is not in HEADRACE_MPI_PATH, MPI_HOME, I_MPI_ROOT, PATH or beside headrace",
             "load its module or give its directory with --mpi PATH",
         )
-    return _at_path(Path(wanted).absolute(), environ)
+    return at_path(Path(wanted).absolute(), environ)
 
 
-def _at_path(path: Path, environ: Mapping[str, str]) -> Mpi:
+def at_path(path: Path, environ: Mapping[str, str]) -> Mpi:
+    """The MPI of a directory, a library or a launcher."""
     if not path.exists():
         raise HeadraceError(
             f"no MPI is at '{path}'",

@@ -14,6 +14,7 @@ from headrace.bench.comparison import Comparison, run_rounds, start
 from headrace.bench.jobs import JOBS
 from headrace.bench.options import mpi_option
 from headrace.bench.programs import NAMES, find_program, kinds_of
+from headrace.bench.promises.command import promises
 from headrace.bench.runner import fair_settings, find_host, launch, run_shown
 from headrace.bench.statistics import rounds_needed
 from headrace.bench.workspace import surroundings, workspace
@@ -69,6 +70,7 @@ def _program_command(name: str) -> click.Command:
 
 for _name in NAMES:
     bench.add_command(_program_command(_name))
+bench.add_command(promises)
 
 
 def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[str]) -> int:

@@ -1,0 +1,81 @@
+"""What was found: verdicts by MPI and case, their counts, and their form on disk."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headrace.bench.promises.cases import Case
+from headrace.bench.promises.judgement import Verdict
+from headrace.errors import HeadraceError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One case under one MPI, without Headrace and with it."""
+
+    case: Case
+    plain: Verdict
+    layered: Verdict
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All cases under one MPI. date: of the run, YYYY-MM-DD."""
+
+    mpi: str
+    headrace: str
+    date: str
+    findings: list[Finding] = field(default_factory=list)
+
+    def kept(self, layered: bool, is_standard: bool) -> tuple[int, int]:
+        """Promises kept, and all that could be tried: the standard's, or those of practice."""
+        verdicts = [
+            finding.layered if layered else finding.plain
+            for finding in self.findings
+            if finding.case.is_standard == is_standard
+        ]
+        tried = [verdict for verdict in verdicts if verdict.kept is not None]
+        return sum(bool(verdict.kept) for verdict in tried), len(tried)
+
+    def is_sound(self) -> bool:
+        """Whether all jobs could be run and Headrace broke nothing."""
+        return all(
+            finding.layered.kept and finding.plain.kept is not None for finding in self.findings
+        )
+
+
+def to_document(all_findings: Sequence[Findings]) -> list[dict[str, Any]]:
+    return [asdict(findings) for findings in all_findings]
+
+
+def from_document(document: list[dict[str, Any]]) -> list[Findings]:
+    return [
+        Findings(
+            **{
+                **entry,
+                "findings": [
+                    Finding(
+                        Case(**finding["case"]),
+                        Verdict(**finding["plain"]),
+                        Verdict(**finding["layered"]),
+                    )
+                    for finding in entry["findings"]
+                ],
+            }
+        )
+        for entry in document
+    ]
+
+
+def read_findings(path: Path) -> list[Findings]:
+    """What an earlier run wrote with --json."""
+    try:
+        return from_document(json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise HeadraceError(
+            f"'{path}' cannot be read",
+            str(error) or type(error).__name__,
+            "give a file that 'headrace bench promises --json' wrote",
+        ) from error

@@ -1,0 +1,117 @@
+"""Runs one case under one MPI: a job of its own, under a time limit, of which nothing is left."""
+
+import os
+import shutil
+import signal
+import subprocess
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from headrace.bench.programs import find_program
+from headrace.bench.promises.cases import PROGRAM, Case
+from headrace.bench.promises.judgement import Record, Verdict, judge, read_record
+from headrace.bench.runner import Host, launch
+
+# Ranks end themselves after their time; the launcher gets this much more to start and to end.
+LAUNCH_SECONDS = 20
+GRACE_SECONDS = 3
+
+# Tells the processes of a job, wherever they have gone, from all others.
+MARKER = "PROMISES_JOB"
+
+
+def try_case(
+    case: Case, host: Host, folder: Path, environ: Mapping[str, str], layered: bool, seconds: int
+) -> Verdict:
+    """Tries a case, with Headrace or without. Files are made below `folder` and removed.
+
+    seconds: the usual limit of time, from MPI_Init on.
+    """
+    seconds *= case.patience
+    job = folder / f"{case.name}-{'headrace' if layered else 'plain'}"
+    job.mkdir()
+    marker = uuid.uuid4().hex
+    program = find_program(PROGRAM, host.name, environ)
+    command = [str(program), case.name, str(job), str(seconds), "headrace" if layered else "plain"]
+    settings = {**environ, MARKER: marker, "HEADRACE_QUIET": "1"}
+    line = launch(host, case.ranks, command, settings, preload=layered)
+    try:
+        code, output, timed_out = _run(
+            line.argv, line.environ, line.executable, marker, seconds + LAUNCH_SECONDS
+        )
+        records = [_record(job / f"record.{rank}") for rank in range(case.ranks)]
+    finally:
+        shutil.rmtree(job, ignore_errors=True)
+    return judge(records, layered, timed_out, code, output)
+
+
+def _record(path: Path) -> Record:
+    try:
+        return read_record(path.read_text(errors="replace"))
+    except OSError:
+        return Record()
+
+
+def _run(
+    argv: list[str], environ: dict[str, str], executable: str, marker: str, seconds: float
+) -> tuple[int, str, bool]:
+    """Exit code, all output, and whether it had to be ended. Leaves no process of the job."""
+    with subprocess.Popen(
+        argv,
+        env=environ,
+        executable=executable or None,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        preexec_fn=lambda: os.nice(10),  # ranks that hang spin; others must get on
+    ) as child:
+        try:
+            output, _ = child.communicate(timeout=seconds)
+            return child.returncode, output, False
+        except subprocess.TimeoutExpired:
+            _end(child, marker)
+            return child.returncode, child.communicate()[0], True
+        finally:
+            _end(child, marker)
+
+
+def _end(child: subprocess.Popen, marker: str) -> None:
+    """Asks the launcher to clean up, then kills what is left of the job, strays included."""
+    if child.poll() is None:
+        _signal_group(child.pid, signal.SIGTERM)
+        try:
+            child.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            _signal_group(child.pid, signal.SIGKILL)
+    for pid in processes_with(MARKER, marker):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _signal_group(leader: int, number: int) -> None:
+    try:
+        os.killpg(leader, number)
+    except ProcessLookupError:
+        return
+
+
+def processes_with(name: str, value: str) -> list[int]:
+    """Processes that were started with this variable in their environment, but for this one."""
+    wanted = f"{name}={value}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            variables = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue  # gone meanwhile, or not ours
+        if wanted in variables:
+            found.append(int(entry.name))
+    return found
