@@ -158,6 +158,17 @@ void one_rank(Trial& trial) {
   write_past_limit(trial, in_turn(trial, 4096), write_all, trial.is_last());
 }
 
+// Nobody is left to be told of the error; the program must still end.
+void at_finalize(Trial& trial) {
+  const std::vector<unsigned char> data = pattern(trial.rank, kLength);
+  MPI_File file = trial.open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  see(trial, file, in_turn(trial, 4096));
+  const FileSizeLimit limit(true);
+  MPI_Request request = MPI_REQUEST_NULL;
+  CALL(MPI_File_iwrite_all(file, data.data(), count_of(data), MPI_BYTE, &request));
+  CALL(MPI_Finalize());
+}
+
 constexpr Case kCases[] = {
     {"limit-write-all", 2, Ground::standard, "14.4.1, 14.7",
      "MPI_File_write_all past a file size limit: an error, and a true count", collective},
@@ -182,6 +193,9 @@ constexpr Case kCases[] = {
     {"limit-write-strided", 2, Ground::standard, "14.4.1, 14.7",
      "MPI_File_write of pieces with holes past a file size limit: an error, and a true count",
      strided},
+    {"limit-at-finalize", 2, Ground::practice, "11.2.2",
+     "a request past a file size limit that is open at MPI_Finalize does not keep it from ending",
+     at_finalize},
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from headrace.bench.promises.command import promises
 from headrace.bench.runner import fair_settings, find_host, launch, run_shown
 from headrace.bench.statistics import rounds_needed
 from headrace.bench.workspace import surroundings, workspace
-from headrace.errors import HeadraceError, say
+from headrace.errors import say
 
 DEFAULT_RANKS = {"ior": 2, "lattice": 2, "overlap": 1, "strided": 4}
 
@@ -145,18 +144,6 @@ def compare(
             comparisons.append(comparison)
     report.show(console, comparisons)
     if json_file is not None:
-        _write_json(json_file, comparisons)
+        documents = [report.to_document(comparison) for comparison in comparisons]
+        report.write_text(json_file, json.dumps(documents, indent=1) + "\n")
     return 0 if all(report.is_sound(comparison) for comparison in comparisons) else 1
-
-
-def _write_json(path: str, comparisons: list[Comparison]) -> None:
-    text = json.dumps([report.to_document(comparison) for comparison in comparisons], indent=1)
-    try:
-        if path == "-":
-            sys.stdout.write(text + "\n")
-        else:
-            Path(path).write_text(text + "\n")
-    except OSError as error:
-        raise HeadraceError(
-            f"'{path}' cannot be written", error.strerror or str(error), "give another file", 1
-        ) from error

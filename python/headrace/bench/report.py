@@ -1,6 +1,8 @@
 """Comparisons as tables and JSON."""
 
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -11,6 +13,7 @@ from headrace.bench.comparison import Cell, Comparison, damaged, losing_first
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.runner import fair_settings
 from headrace.bench.statistics import Interval, rounds_needed
+from headrace.errors import HeadraceError
 
 METHOD = (
     "MiB/s: medians of alternating runs; spread: lowest-highest; ratio: Headrace to this way; "
@@ -179,3 +182,16 @@ def is_sound(comparison: Comparison) -> bool:
         if all(run.is_right for run in comparison.all_runs(way))
     )
     return comparison.took_part() and ours_right and agrees
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes a file that the user named; "-" is standard output."""
+    try:
+        if path == "-":
+            sys.stdout.write(text)
+        else:
+            Path(path).write_text(text)
+    except OSError as error:
+        raise HeadraceError(
+            f"'{path}' cannot be written", error.strerror or str(error), "give another file", 1
+        ) from error

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -21,7 +20,7 @@ from headrace.bench.promises.judgement import Verdict
 from headrace.bench.promises.trial import try_case
 from headrace.bench.runner import Host
 from headrace.bench.workspace import surroundings, workspace
-from headrace.errors import HeadraceError, say
+from headrace.errors import say
 
 USUAL_SECONDS = 10
 
@@ -90,13 +89,14 @@ def promises(
             hosts = find_hosts(wanted, folder, os.environ)
             if listing:
                 return _list(select(list_cases(hosts[0], os.environ), names))
-            say(f"files in {surroundings(directory or Path(tempfile.gettempdir()))}")
-            found = [_try_all(host, names, folder, limit) for host in hosts]
+            work = [(host, select(list_cases(host, os.environ), names)) for host in hosts]
+            say(f"files in {surroundings(folder.parent)}")
+            found = [_try_all(host, cases, folder, limit) for host, cases in work]
     page.show(report.make_console(), found)
     if json_file is not None:
-        _write(json_file, json.dumps(to_document(found), indent=1) + "\n")
+        report.write_text(json_file, json.dumps(to_document(found), indent=1) + "\n")
     if markdown is not None:
-        _write(markdown, page.markdown(found))
+        report.write_text(markdown, page.markdown(found))
     return 0 if all(findings.is_sound() for findings in found) else 1
 
 
@@ -106,8 +106,7 @@ def _list(cases: Sequence[Case]) -> int:
     return 0
 
 
-def _try_all(host: Host, names: Sequence[str], folder: Path, limit: int) -> Findings:
-    cases = select(list_cases(host, os.environ), names)
+def _try_all(host: Host, cases: Sequence[Case], folder: Path, limit: int) -> Findings:
     findings = Findings(host.title, __version__, datetime.now(UTC).date().isoformat())
     for number, case in enumerate(cases, start=1):
         plain = try_case(case, host, folder, os.environ, layered=False, seconds=limit)
@@ -122,15 +121,3 @@ def _try_all(host: Host, names: Sequence[str], folder: Path, limit: int) -> Find
 
 def _shown(verdict: Verdict) -> str:
     return verdict.text + (f", {verdict.detail}" if verdict.detail else "")
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        if path == "-":
-            sys.stdout.write(text)
-        else:
-            Path(path).write_text(text)
-    except OSError as error:
-        raise HeadraceError(
-            f"'{path}' cannot be written", error.strerror or str(error), "give another file", 1
-        ) from error
