@@ -48,6 +48,30 @@ void atomic_writes(Trial& trial) {
   trial.close(file);
 }
 
+// Who reads while the other writes sees all of a write or nothing of it.
+void atomic_reads(Trial& trial) {
+  constexpr int kRounds = 40;
+  constexpr int kLength = 60'000;
+  MPI_File file = trial.open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  trial.expect_success(CALL(MPI_File_set_atomicity(file, 1)), "set_atomicity");
+  see(trial, file, {7, 1000, 1500});
+  std::vector<unsigned char> memory(kLength, 1);
+  if (trial.rank == 0) write_by(1, file, memory);
+  CALL(MPI_Barrier(MPI_COMM_WORLD));
+  int torn = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    if (trial.rank == 0) {
+      std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(round + 2));
+      write_by(1 + round % 2, file, memory);
+    } else {
+      CALL(MPI_File_read_at(file, 0, memory.data(), kLength, MPI_BYTE, MPI_STATUS_IGNORE));
+      torn += std::count(memory.begin(), memory.end(), memory[0]) != kLength;
+    }
+  }
+  trial.expect(torn == 0, "half-made writes are read");
+  trial.close(file);
+}
+
 // The end of a view is that of the data behind its displacement.
 void shared_end(Trial& trial) {
   if (trial.rank == 0) make_file(trial.path(), pattern(0, 100));
@@ -170,6 +194,8 @@ constexpr Case kCases[] = {
     {"atomic-writes", 2, Ground::standard, "14.6.1",
      "in atomic mode, writes of two ranks to the same places leave one of them whole",
      atomic_writes},
+    {"atomic-reads", 2, Ground::standard, "14.6.1",
+     "in atomic mode, a read beside a write sees all of it or nothing", atomic_reads},
     {"shared-records", 2, Ground::standard, "14.4.4",
      "MPI_File_write_shared by all ranks loses and tears no record", shared_records},
     {"shared-end", 2, Ground::standard, "14.4.4",
