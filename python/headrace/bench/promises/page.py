@@ -1,5 +1,6 @@
 """Findings as tables on the terminal and as a page in Markdown."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from rich import box
@@ -10,7 +11,17 @@ from rich.text import Text
 from headrace.bench.promises.cases import Case
 from headrace.bench.promises.findings import Findings
 from headrace.bench.promises.judgement import Verdict
+from headrace.launch import PRESETS
+from headrace.mpi import TITLES
 
+PAGE_WIDTH = 104
+INTRODUCTION = (
+    "Written by `headrace bench promises --markdown FILE`; run it under your own MPI "
+    "(`--mpi DIRECTORY`) to see what that one does. Each case is a job of its own, tried on the "
+    "plain MPI and under Headrace, and judged from the file's bytes as POSIX calls read them, the "
+    "counts, the error classes, and whether it ended. A file size limit is the process's own "
+    "(`RLIMIT_FSIZE`, the error EFBIG); full disks and quotas take the same way through a library."
+)
 NOTE = (
     "Cases of practice (marked *) are not demanded by the text of the standard, "
     "but programs count on them."
@@ -27,7 +38,7 @@ def counts(findings: Findings) -> Iterable[str]:
 
 
 def show(console: Console, all_findings: Sequence[Findings]) -> None:
-    """A table for each MPI, the cases that are broken first said below in full."""
+    """A table for each MPI; below it what was promised where it was broken, and the counts."""
     for findings in all_findings:
         console.print()
         console.print(_table(findings))
@@ -71,26 +82,16 @@ def _details(findings: Findings) -> Iterable[str]:
 
 def markdown(all_findings: Sequence[Findings]) -> str:
     """The page of the documentation: how it was run, the table, and what each case promises."""
-    dates = sorted({findings.date for findings in all_findings})
-    versions = sorted({findings.headrace for findings in all_findings})
-    mpis = [findings.mpi for findings in all_findings]
     parts = [
         "# What MPIs make of their promises on files",
         "",
-        "Written by `headrace bench promises --markdown FILE`; run it under your own MPI "
-        "(`--mpi DIRECTORY`) to",
-        "see what that one does. Each case is a job of its own, tried on the plain MPI and under "
-        "Headrace, and",
-        "judged from the file's bytes as POSIX calls read them, the counts, the error classes, and "
-        "whether it ended.",
+        *textwrap.wrap(INTRODUCTION, PAGE_WIDTH),
         "",
-        f"Run on {_listed(dates)} with Headrace {_listed(versions)} under {_listed(mpis)}. "
-        "A broken promise is in",
-        "**bold**.",
+        *textwrap.wrap(" ".join(_circumstances(all_findings)), PAGE_WIDTH, break_on_hyphens=False),
         "",
         *_markdown_table(all_findings),
         "",
-        NOTE,
+        *textwrap.wrap(NOTE.replace("*", "\\*"), PAGE_WIDTH),
         "",
         *[f"- {line}" for findings in all_findings for line in _markdown_counts(findings)],
         "",
@@ -107,6 +108,18 @@ def markdown(all_findings: Sequence[Findings]) -> str:
         ],
     ]
     return "\n".join(parts) + "\n"
+
+
+def _circumstances(all_findings: Sequence[Findings]) -> Iterable[str]:
+    dates = sorted({findings.date for findings in all_findings})
+    versions = sorted({findings.headrace for findings in all_findings})
+    mpis = [findings.mpi for findings in all_findings]
+    yield f"Run on {_listed(dates)} with Headrace {_listed(versions)} under {_listed(mpis)}."
+    for kind, variables in PRESETS["filesystem"].items():
+        if any(name.startswith(TITLES[kind]) for name in mpis):
+            values = " ".join(f"`{name}={value}`" for name, value in variables.items())
+            yield f"{TITLES[kind]} runs with {values}, other settings are the defaults."
+    yield "A broken promise is in **bold**."
 
 
 def _markdown_counts(findings: Findings) -> Iterable[str]:
