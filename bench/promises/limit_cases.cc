@@ -56,13 +56,12 @@ std::int64_t present(const Trial& trial, const Places& places,
 
 void judge(const Trial& trial, const Answer& answer, std::int64_t wanted, std::int64_t written) {
   const std::int64_t count = byte_count(answer.status);
-  const std::string counted = count == wanted   ? "full count"
-                              : count > written ? "too high a count"
-                                                : "true count";
   if (answer.code == MPI_SUCCESS) {
-    trial.expect(written == wanted, "success, " + (count == written ? "short count" : counted));
+    trial.expect(written == wanted,
+                 count == wanted ? "success, full count" : "success, short count");
   } else {
-    trial.expect(count <= written, "error, " + counted);
+    trial.expect(count <= written,
+                 count == wanted ? "error, full count" : "error, too high a count");
   }
 }
 

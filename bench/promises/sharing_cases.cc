@@ -160,7 +160,7 @@ void info_returned(Trial& trial) {
 
 /// One thread's work: files of its own communicator, opened, written and closed.
 void open_files(const Trial& trial, MPI_Comm communicator, int thread, bool& right) {
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const std::string path = trial.path("thread" + std::to_string(thread));
     MPI_File file = MPI_FILE_NULL;
     int code = CALL(MPI_File_open(communicator, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR,

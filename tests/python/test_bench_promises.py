@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from cli_support import ROOT, Command
 
 from headrace.bench.programs import SUFFIXES, find_program
 from headrace.bench.promises.cases import Case, read_cases, select
-from headrace.bench.promises.findings import Finding, Findings, from_document, to_document
+from headrace.bench.promises.findings import Finding, Findings, from_document, merged, to_document
 from headrace.bench.promises.judgement import Record, Verdict, judge, read_record
 from headrace.bench.promises.page import counts, markdown
 from headrace.bench.promises.trial import MARKER, processes_with
@@ -104,6 +105,15 @@ def test_findings_survive_the_disk() -> None:
     findings = made_findings()
     document = json.loads(json.dumps(to_document([findings])))
     assert from_document(document) == [findings]
+
+
+def test_later_findings_replace_earlier_ones() -> None:
+    first, later, other = made_findings(), made_findings(), made_findings()
+    later.findings[:] = [Finding(CASES[0], Verdict(False, "full count"), Verdict(True, "right"))]
+    [one, two] = merged([first, replace(other, mpi="Another"), later])
+    assert (one.mpi, two.mpi) == ("Some MPI 1.0", "Another")
+    assert [finding.plain.text for finding in one.findings] == ["full count", "right"]
+    assert two.findings == other.findings
 
 
 def test_what_counts_as_sound() -> None:

@@ -14,7 +14,7 @@ from headrace.bench import report
 from headrace.bench.programs import CHOICES
 from headrace.bench.promises import page
 from headrace.bench.promises.cases import Case, list_cases, select
-from headrace.bench.promises.findings import Finding, Findings, read_findings, to_document
+from headrace.bench.promises.findings import Finding, Findings, merged, read_findings, to_document
 from headrace.bench.promises.hosts import find_hosts
 from headrace.bench.promises.judgement import Verdict
 from headrace.bench.promises.trial import try_case
@@ -61,7 +61,7 @@ USUAL_SECONDS = 10
     "earlier",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Show what an earlier run wrote with --json instead of running; repeatable.",
+    help="Show what an earlier run wrote with --json instead of running; the later of several wins.",
 )
 def promises(
     wanted: tuple[str, ...],
@@ -83,7 +83,7 @@ def promises(
     breaks a promise, or a job could not be run.
     """
     if earlier:
-        found = [findings for path in earlier for findings in read_findings(path)]
+        found = merged([findings for path in earlier for findings in read_findings(path)])
     else:
         with workspace(directory or Path(tempfile.gettempdir())) as folder:
             hosts = find_hosts(wanted, folder, os.environ)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,17 @@ class Findings:
         return all(
             finding.layered.kept and finding.plain.kept is not None for finding in self.findings
         )
+
+
+def merged(all_findings: Sequence[Findings]) -> list[Findings]:
+    """One entry for each MPI; of two findings on the same case the later one holds."""
+    by_mpi: dict[str, Findings] = {}
+    for later in all_findings:
+        earlier = by_mpi.get(later.mpi)
+        before = earlier.findings if earlier else []
+        cases = {finding.case.name: finding for finding in [*before, *later.findings]}
+        by_mpi[later.mpi] = replace(later, findings=list(cases.values()))
+    return list(by_mpi.values())
 
 
 def to_document(all_findings: Sequence[Findings]) -> list[dict[str, Any]]:

@@ -20,7 +20,8 @@ INTRODUCTION = (
     "(`--mpi DIRECTORY`) to see what that one does. Each case is a job of its own, tried on the "
     "plain MPI and under Headrace, and judged from the file's bytes as POSIX calls read them, the "
     "counts, the error classes, and whether it ended. A file size limit is the process's own "
-    "(`RLIMIT_FSIZE`, the error EFBIG); full disks and quotas take the same way through a library."
+    "(`RLIMIT_FSIZE`, the error EFBIG); full disks and quotas take the same way through a library. "
+    "What atomic mode and threads promise is tried by races: a library may be lucky in one run."
 )
 NOTE = (
     "Cases of practice (marked *) are not demanded by the text of the standard, "
