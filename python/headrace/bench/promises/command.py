@@ -61,7 +61,7 @@ USUAL_SECONDS = 10
     "earlier",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Show what an earlier run wrote with --json instead of running; the later of several wins.",
+    help="Show what earlier runs wrote with --json instead of running; repeatable, the last wins.",
 )
 def promises(
     wanted: tuple[str, ...],
