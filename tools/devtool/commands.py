@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from devtool import building, debian, provision, style, testing
+from devtool import building, conformance, debian, provision, style, testing
 from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, ROOT, VENV, shown
 
 
@@ -58,6 +58,11 @@ def test(arguments: Sequence[str]) -> int:
     return testing.run(chosen, options.quick, extra)
 
 
+def conform(arguments: Sequence[str]) -> int:
+    """Runs other people's tests with and without the layer; takes an hour. --suite, --mpi."""
+    return conformance.run(arguments)
+
+
 def demo(arguments: Sequence[str]) -> int:
     """Plain MPI, POSIX and Headrace side by side on this machine; --mpi all: every MPI."""
     every = "all" in arguments or "--mpi=all" in arguments
@@ -105,6 +110,7 @@ def clean(arguments: Sequence[str]) -> int:
 COMMANDS = {
     "demo": demo,
     "test": test,
+    "conformance": conform,
     "headrace": headrace,
     "setup": setup,
     "build": build,

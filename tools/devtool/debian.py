@@ -7,11 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from devtool.failure import Failure
 from devtool.steps import Step, fresh_log, run_logged, run_steps
+
+MULTIARCH = sysconfig.get_config_var("MULTIARCH") or ""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,15 @@ def _header(name: str) -> Callable[[], bool]:
     return present
 
 
+def _path(path: str) -> Callable[[], bool]:
+    return lambda: os.path.exists(path)
+
+
+def _debian_module(name: str) -> Callable[[], bool]:
+    """A module of Debian's own Python, whichever Python runs this."""
+    return _path(f"/usr/lib/python3/dist-packages/{name}")
+
+
 def _can_make_venv() -> bool:
     """A venv with pip can be made: by ensurepip, else by the pip or virtualenv that is there."""
     modules = ("ensurepip", "pip", "virtualenv")
@@ -60,6 +72,24 @@ MPI_TESTS = (
     Need("Debian's MPICH for compiling", "libmpich-dev", _program("mpicc.mpich")),
     Need("Debian's Open MPI", "openmpi-bin", _program("mpirun.openmpi")),
     Need("Debian's Open MPI for compiling", "libopenmpi-dev", _program("mpicc.openmpi")),
+)
+PERL = Need("Perl", "perl", _program("perl"))
+# Libraries that ./dev conformance runs under the layer, and readers that know nothing of MPI.
+H5PY_READER = Need("h5py", "python3-h5py", _debian_module("h5py/_debian_h5py_serial"))
+NETCDF_READER = Need("Python's netCDF4", "python3-netcdf4", _debian_module("netCDF4"))
+HDF5 = (
+    Need("HDF5 for MPICH", "libhdf5-mpich-dev", _path("/usr/include/hdf5/mpich")),
+    Need("HDF5 for Open MPI", "libhdf5-openmpi-dev", _path("/usr/include/hdf5/openmpi")),
+    H5PY_READER,
+)
+H5PY = (
+    Need("h5py with MPI", "python3-h5py-mpi", _debian_module("h5py/_debian_h5py_mpi")),
+    H5PY_READER,
+)
+PNETCDF = (Need("PnetCDF", "libpnetcdf-dev", _path("/usr/include/pnetcdf.h")), NETCDF_READER)
+NETCDF = (
+    Need("netCDF with MPI", "libnetcdf-mpi-dev", _path(f"/usr/lib/{MULTIARCH}/netcdf/mpi/include")),
+    NETCDF_READER,
 )
 NODE_TESTS = (
     *MPI_TESTS,

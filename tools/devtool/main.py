@@ -47,5 +47,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _usage() -> str:
-    lines = [f"  {name:10} {command.__doc__}" for name, command in COMMANDS.items()]
+    lines = [f"  {name:11} {command.__doc__}" for name, command in COMMANDS.items()]
     return USAGE.format(commands="\n".join(lines))
