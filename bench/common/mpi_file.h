@@ -20,6 +20,13 @@ class MpiFile {
   /// Opens for writing (and reading, made where there is none) or for reading. Collective.
   [[nodiscard]] std::string open(MPI_Comm communicator, const std::string& path, bool writing,
                                  MPI_Info info);
+  /// Sets the view, "native" and without hints. Collective.
+  [[nodiscard]] std::string set_view(std::int64_t displacement, MPI_Datatype etype,
+                                     MPI_Datatype type) {
+    return result(MPI_File_set_view(file_, static_cast<MPI_Offset>(displacement), etype, type,
+                                    "native", MPI_INFO_NULL),
+                  "set the view of");
+  }
   [[nodiscard]] std::string sync() { return is_open() ? result(MPI_File_sync(file_), "sync") : ""; }
   [[nodiscard]] std::string close();
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace headrace::bench {
 
@@ -12,5 +13,9 @@ constexpr std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
   return value ^ (value >> 31);
 }
+
+/// The bytes from file offset `offset` on, where word i of 8 bytes holds mix(salt ^ i), lowest byte
+/// first.
+void fill_by_offset(std::span<std::byte> to, std::int64_t offset, std::uint64_t salt);
 
 }  // namespace headrace::bench

@@ -1,5 +1,6 @@
 #include "common/timed_results.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace headrace::bench {
@@ -8,6 +9,22 @@ namespace {
 constexpr double mebibyte = 1 << 20;
 
 }  // namespace
+
+std::vector<double> later_calls(const TimedAccess& access) {
+  if (access.calls.size() < 2) return {};
+  std::vector<double> later(access.calls.begin() + 1, access.calls.end());
+  std::sort(later.begin(), later.end());
+  return later;
+}
+
+void print_head(const std::string& program,
+                const std::vector<std::pair<std::string, std::string>>& lines) {
+  std::printf("%s\n%-20s: %s\n", program.c_str(), "MPI", library_version().c_str());
+  for (const auto& [title, text] : lines) {
+    std::printf("%-20s: %s\n", title.c_str(), text.c_str());
+  }
+  std::printf("\n");
+}
 
 void print_access_header() {
   std::printf("%-9s %-10s %-10s %-10s %-10s %-10s %-10s %s\n", "access", "bw(MiB/s)", "MiB",
@@ -35,6 +52,16 @@ void print_maxima(const std::vector<TimedAccess>& accesses) {
   }
 }
 
+void print_calls(const std::vector<TimedAccess>& accesses) {
+  for (const TimedAccess& access : accesses) {
+    const std::vector<double> later = later_calls(access);
+    if (later.empty()) continue;
+    std::printf("%-5s calls (us)    : first %.1f, later median %.1f, longest %.1f\n",
+                access.writing ? "write" : "read", access.calls.front() * 1e6,
+                later[later.size() / 2] * 1e6, later.back() * 1e6);
+  }
+}
+
 void write_accesses(JsonWriter& json, const std::vector<TimedAccess>& accesses) {
   json.open_array("results");
   for (const TimedAccess& access : accesses) {
@@ -47,6 +74,14 @@ void write_accesses(JsonWriter& json, const std::vector<TimedAccess>& accesses) 
     json.member("wrRdTime", access.seconds.transfer);
     json.member("closeTime", access.seconds.close);
     json.member("totalTime", access.seconds.total);
+    if (access.request > 0) json.member("request", access.request);
+    const std::vector<double> later = later_calls(access);
+    if (!later.empty()) {
+      json.member("calls", static_cast<std::int64_t>(access.calls.size()));
+      json.member("firstCall", access.calls.front());
+      json.member("medianLaterCall", later[later.size() / 2]);
+      json.member("longestLaterCall", later.back());
+    }
     json.open_object("hintsBeforeClose");
     for (const auto& [key, value] : access.hints) json.member(key, value);
     json.close_object();

@@ -1,18 +1,9 @@
 #include "lattice/geometry.h"
 
-#include <numeric>
-
 namespace headrace::bench::lattice {
-namespace {
 
-std::int64_t product(const Vector4& vector) {
-  return std::accumulate(vector.begin(), vector.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-}  // namespace
-
-Geometry::Geometry(Vector4 lattice, Vector4 grid, int rank, Order order)
-    : lattice_(lattice), order_(order) {
+Geometry::Geometry(const Extents& lattice, const Extents& grid, int rank, Order order)
+    : lattice_(lattice), local_(4), start_(4), order_(order) {
   std::int64_t rest = rank;
   for (std::size_t axis = 0; axis < 4; ++axis) {
     local_[axis] = lattice[axis] / grid[axis];
@@ -33,7 +24,7 @@ std::int64_t Geometry::run_length() const {
   return order_ == Order::lexicographic ? local_[0] : local_[0] / 2;
 }
 
-std::int64_t Geometry::lexicographic(const Vector4& site) const {
+std::int64_t Geometry::lexicographic(const Extents& site) const {
   return site[0] + lattice_[0] * (site[1] + lattice_[1] * (site[2] + lattice_[2] * site[3]));
 }
 
@@ -67,28 +58,6 @@ std::int64_t Geometry::site_at(std::int64_t position) const {
   const std::int64_t z = row / lattice_[1] % lattice_[2];
   const std::int64_t t = row / lattice_[1] / lattice_[2];
   return pair + ((y + z + t + parity) % 2);
-}
-
-Vector4 default_grid(const Vector4& lattice, int size, Order order) {
-  Vector4 grid{1, 1, 1, 1};
-  std::int64_t rest = size;
-  for (std::int64_t prime = 2; rest > 1;) {
-    if (rest % prime != 0) {
-      ++prime;
-      continue;
-    }
-    std::size_t best = 4;
-    for (std::size_t axis = 0; axis < 4; ++axis) {
-      const std::int64_t extent = lattice[axis] / grid[axis];
-      const bool parity_kept = order == Order::lexicographic || axis > 0 || extent / prime % 2 == 0;
-      const bool fits = extent % prime == 0 && parity_kept;
-      if (fits && (best == 4 || grid[axis] < grid[best])) best = axis;
-    }
-    if (best == 4) return {0, 0, 0, 0};
-    grid[best] *= prime;
-    rest /= prime;
-  }
-  return grid;
 }
 
 }  // namespace headrace::bench::lattice

@@ -1,17 +1,15 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
+
+#include "common/extents.h"
 
 namespace headrace::bench::lattice {
 
 /// Doubles that a site carries: 4 links, each a complex 3 x 3 matrix.
 inline constexpr std::int64_t doubles_per_site = 4 * 18;
 inline constexpr std::int64_t bytes_per_site = doubles_per_site * 8;
-
-/// Extents or coordinates in x, y, z, t; x runs fastest.
-using Vector4 = std::array<std::int64_t, 4>;
 
 enum class Order {
   lexicographic,  ///< x fastest, then y, z, t
@@ -29,9 +27,9 @@ struct Run {
 /// contiguous in memory.
 class Geometry {
  public:
-  /// `lattice` must be divisible by `grid` in every direction; for even_odd the x extent of a rank
-  /// must be even.
-  Geometry(Vector4 lattice, Vector4 grid, int rank, Order order);
+  /// Extents are in x, y, z, t; x runs fastest. `lattice` must be divisible by `grid` in every
+  /// direction; for even_odd the x extent of a rank must be even.
+  Geometry(const Extents& lattice, const Extents& grid, int rank, Order order);
 
   std::int64_t site_count() const;        ///< of the whole lattice
   std::int64_t local_site_count() const;  ///< of this rank
@@ -44,17 +42,13 @@ class Geometry {
   std::int64_t site_at(std::int64_t position) const;
 
  private:
-  std::int64_t lexicographic(const Vector4& site) const;
+  std::int64_t lexicographic(const Extents& site) const;
   void add_rows(int parity, std::vector<Run>& runs) const;
 
-  Vector4 lattice_;
-  Vector4 local_;
-  Vector4 start_;
+  Extents lattice_;
+  Extents local_;
+  Extents start_;
   Order order_;
 };
-
-/// A process grid for `size` ranks that divides the lattice, x split first and as evenly as the
-/// extents allow; all zeros where there is none. For even_odd the x extent of a rank stays even.
-Vector4 default_grid(const Vector4& lattice, int size, Order order);
 
 }  // namespace headrace::bench::lattice

@@ -1,18 +1,16 @@
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
+#include <memory>
 #include <vector>
 
+#include "common/content.h"
 #include "common/failure.h"
 #include "common/json.h"
 #include "common/mpi_file.h"
-#include "common/pattern.h"
-#include "common/posix_io.h"
 #include "common/test_file.h"
 #include "common/timed_benchmark.h"
 #include "common/timed_results.h"
+#include "common/ways.h"
 #include "overlap/computation.h"
 #include "overlap/parameters.h"
 #include "overlap/slow_store.h"
@@ -38,6 +36,9 @@ class Bench {
       : parameters_(parameters),
         world_(world),
         hints_(std::move(hints)),
+        layout_(block_layout(world, parameters.block_size() * world.rank, parameters.block_size(),
+                             parameters.block_size() * world.size,
+                             parameters.size.bytes / parameters.block_size())),
         data_(static_cast<std::size_t>(parameters.size.bytes)) {}
 
   void run();
@@ -53,14 +54,15 @@ class Bench {
   double measure(bool transferring, double compute_seconds, bool writing);
   int begin(bool writing);
   int finish(bool writing, MPI_Status& status);
-  void fill(std::int64_t number, std::vector<std::byte>& to) const;
-  void check(bool writing);
+  void check_data(bool writing);
+  void make_data(std::int64_t number) { fill(layout_, 0, OffsetContent(number), data_.data()); }
   std::int64_t file_bytes() const { return parameters_.size.bytes * world_.size; }
   void remove_file() { remove_test_file(world_.communicator, parameters_.file, world_.rank == 0); }
 
   const Parameters& parameters_;
   const World& world_;
   Hints hints_;
+  Layout layout_;
   Computation computation_;
   std::vector<std::byte> data_;
   MpiFile file_;
@@ -79,7 +81,7 @@ void Bench::run() {
   try {
     open();
     // Not measured: makes the file's blocks and warms the paths.
-    fill(0, data_);
+    make_data(0);
     measure(true, 0, true);
     slow_down(parameters_.delay / 1e3 / (1 << 20));
     for (std::int64_t i = 1; i <= parameters_.repetitions; ++i) {
@@ -100,17 +102,8 @@ void Bench::open() {
   std::string error = file_.open(world_.communicator, parameters_.file, true, info);
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   agree(world_.communicator, error);
-  const int block = static_cast<int>(parameters_.block_size());
-  MPI_Datatype one_block = MPI_DATATYPE_NULL;
-  MPI_Datatype turn = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(block, MPI_BYTE, &one_block);
-  MPI_Type_create_resized(one_block, 0, static_cast<MPI_Aint>(block) * world_.size, &turn);
-  MPI_Type_commit(&turn);
-  const int code = MPI_File_set_view(file_.handle(), static_cast<MPI_Offset>(block) * world_.rank,
-                                     MPI_BYTE, turn, "native", MPI_INFO_NULL);
-  MPI_Type_free(&one_block);
-  MPI_Type_free(&turn);
-  agree(world_.communicator, file_.result(code, "set the view of"));
+  agree(world_.communicator,
+        file_.set_view(layout_.start, layout_.etype.get(), layout_.file_type.get()));
 }
 
 int Bench::begin(bool writing) {
@@ -156,16 +149,16 @@ double Bench::measure(bool transferring, double compute_seconds, bool writing) {
 void Bench::repetition(bool writing, std::int64_t number) {
   Sample sample;
   sample.writing = writing;
-  if (writing) fill(number, data_);
+  if (writing) make_data(number);
   sample.transfer = measure(true, 0, writing);
   sample.computing = measure(false, sample.transfer * parameters_.share, writing);
-  if (!writing) std::fill(data_.begin(), data_.end(), std::byte{0});
+  if (!writing) poison(data_);
   const std::int64_t delayed = delayed_bytes();
   sample.together = measure(true, sample.transfer * parameters_.share, writing);
   const std::int64_t moved = sum(world_, delayed_bytes() - delayed);
   if (parameters_.delay > 0) undelayed_bytes_ += std::max<std::int64_t>(0, file_bytes() - moved);
   if (writing) written_ = number;
-  check(writing);
+  check_data(writing);
   record(sample, number);
 }
 
@@ -186,38 +179,19 @@ void Bench::record(const Sample& sample, std::int64_t number) {
   std::fflush(stdout);
 }
 
-/// A rank's data of a repetition, in words of 8 bytes.
-void Bench::fill(std::int64_t number, std::vector<std::byte>& to) const {
-  const std::uint64_t salt =
-      mix(static_cast<std::uint64_t>(world_.rank + 1) << 20 | static_cast<std::uint64_t>(number));
-  for (std::size_t at = 0; at < to.size(); at += 8) {
-    const std::uint64_t word = mix(salt ^ at);
-    std::memcpy(to.data() + at, &word, std::min<std::size_t>(8, to.size() - at));
-  }
-}
-
 /// What was read, or what is in the file now, against what must be there.
-void Bench::check(bool writing) {
-  std::vector<std::byte> expected(data_.size());
-  fill(written_, expected);
+void Bench::check_data(bool writing) {
   std::string error;
   if (writing) {
-    std::fill(data_.begin(), data_.end(), std::byte{0});
-    PosixFile file;
-    error = file.open(parameters_.file, O_RDONLY);
-    const std::size_t block = static_cast<std::size_t>(parameters_.block_size());
-    for (std::size_t at = 0; error.empty() && at < data_.size(); at += block) {
-      const std::int64_t begin = static_cast<std::int64_t>(at) * world_.size +
-                                 static_cast<std::int64_t>(block) * world_.rank;
-      slow_down(0);
-      error = file.read_at(begin, data_.data() + at, block);
-      slow_down(parameters_.delay / 1e3 / (1 << 20));
-    }
+    poison(data_);
+    const std::unique_ptr<Way> way = make_posix_way(layout_);
+    slow_down(0);
+    error = way->open(parameters_.file, false);
+    if (error.empty()) error = way->move(false, 0, data_.data());
+    slow_down(parameters_.delay / 1e3 / (1 << 20));
   }
   agree(world_.communicator, error);
-  std::int64_t wrong = 0;
-  for (std::size_t i = 0; i < data_.size(); ++i) wrong += data_[i] != expected[i] ? 1 : 0;
-  wrong_bytes_ += sum(world_, wrong);
+  wrong_bytes_ += sum(world_, check(layout_, 0, OffsetContent(written_), data_).wrong);
 }
 
 std::vector<double> Bench::costs(bool writing) const {
@@ -279,12 +253,14 @@ std::string Bench::json() const {
 }
 
 void print_job(const Parameters& p, const World& world) {
-  std::printf("headrace bench overlap\n%-20s: %s\n", "MPI", library_version().c_str());
-  std::printf("%-20s: %d ranks, %s calls of %s each, blocks of %s, '%s'\n", "job", world.size,
-              p.call.c_str(), format_size(p.size.bytes).c_str(),
-              format_size(p.block_size()).c_str(), p.file.c_str());
-  std::printf("%-20s: %g of the transfer's time; store slowed by %g ms per MiB\n\n", "computing",
-              p.share, p.delay);
+  char computing[128];
+  std::snprintf(computing, sizeof computing,
+                "%g of the transfer's time; store slowed by %g ms per MiB", p.share, p.delay);
+  print_head("headrace bench overlap",
+             {{"job", std::to_string(world.size) + " ranks, " + p.call + " calls of " +
+                          format_size(p.size.bytes) + " each, blocks of " +
+                          format_size(p.block_size()) + ", '" + p.file + "'"},
+              {"computing", computing}});
   std::printf("%-9s %-12s %-12s %-12s %-8s %s\n", "access", "transfer(s)", "compute(s)", "both(s)",
               "cost", "iter");
   std::fflush(stdout);

@@ -29,7 +29,7 @@ def test_field_is_in_its_order(bench: Command, way: str, order: str) -> None:
     assert result.returncode == 0, result.stderr
     assert (bench.directory / "f").read_bytes() == lattice_file(DIMS, order, SEED)
     document = json.loads((bench.directory / "out").read_text())
-    assert document["wrongDoubles"] == 0
+    assert document["wrongBytes"] == 0
     assert [row["access"] for row in document["results"]] == ["write", "read"]
 
 
@@ -51,7 +51,8 @@ def test_a_wrong_double_is_found(bench: Command) -> None:
         file.write(b"\x01")
     result = bench("bench", "lattice", "--", "-r", *flags)
     assert result.returncode == 1
-    assert "first at site 100 double 7" in result.stderr
+    assert "1 wrong bytes in 'f' after read" in result.stderr
+    assert "the first at byte 57656 (site 100 double 7)" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def strided(bench: Command, *arguments: str) -> tuple[int, dict]:
 
 def test_strided_write_leaves_others_alone(bench: Command) -> None:
     code, document = strided(bench, "--", "--size", "128m")
-    assert (code, document["overwrittenBytes"], document["missingBytes"]) == (0, 0, 0)
+    assert (code, document["overwrittenBytes"], document["wrongBytes"]) == (0, 0, 0)
     assert document["results"][0]["hintsBeforeClose"]["headrace_write_taken"] in (
         "staged",
         "direct",
