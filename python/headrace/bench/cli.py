@@ -19,13 +19,16 @@ from headrace.bench.statistics import rounds_needed
 from headrace.bench.workspace import surroundings, workspace
 from headrace.errors import say
 
-DEFAULT_RANKS = {"ior": 2, "lattice": 2, "overlap": 1, "strided": 4}
+DEFAULT_RANKS = {name: 2 for name in NAMES} | {"overlap": 1, "strided": 4}
 
 TITLES = {
+    "checkpoint": "A time-step loop of several variables: the first call and the later ones.",
     "ior": "Writes and reads a file with IOR's options and layout.",
+    "irregular": "Writes and reads random disjoint pieces by one collective call.",
     "lattice": "Exports and imports a 4-D lattice field by one collective call.",
     "overlap": "Transfers while the program computes: what both together cost.",
     "strided": "Writes blocks into a filled file and counts what else was overwritten.",
+    "tile": "Writes and reads subarrays of an n-dimensional array by one collective call.",
 }
 
 HELP = """
@@ -92,7 +95,7 @@ def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[s
     "-n",
     "--np",
     type=click.IntRange(min=1),
-    help="Ranks.  [ior, lattice: 2; overlap: 1; strided: 4]",
+    help="Ranks.  [overlap: 1; strided: 4; else 2]",
 )
 @option_mpi
 @click.option(

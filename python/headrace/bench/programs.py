@@ -8,7 +8,7 @@ from headrace.choice import KINDS, STANDARD_ABI
 from headrace.errors import HeadraceError
 from headrace.library import PACKAGE_DIRECTORY, checkout_directory
 
-NAMES = ("ior", "lattice", "overlap", "strided")
+NAMES = ("checkpoint", "ior", "irregular", "lattice", "overlap", "strided", "tile")
 
 # MPI -> suffix of the programs built for its ABI.
 SUFFIXES = {"mpich": "mpich", "intel": "mpich", "openmpi": "openmpi", STANDARD_ABI: "mpiabi"}
