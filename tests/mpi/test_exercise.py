@@ -106,6 +106,19 @@ def test_gigabytes(host: Host, case: str, library) -> None:
     assert f"case sizes_gigabytes_{case} ok" in result.out, result.explain()
 
 
+def test_shared_pointer_without_shared_memory(host: Host, library) -> None:
+    """Every rank is a node of its own then, and asks the first one."""
+    program = compile_c(host, SOURCES, "exercise")
+    where = work_directory(f"exercise-{host.name}-apart")
+    command = [program, "--only", "shared_*,modes_*,order_*", where]
+    alone = {"HEADRACE_SHARED_MEMORY": "none"}
+    result = launch(host, 3, command, layered=True, environment=alone)
+    assert result.code == 0 and "\nend\n" in result.out, result.explain()
+    assert not failed_cases(result), result.explain()
+    assert "case shared_first_rank_waits ok" in result.out, result.explain()
+    assert not result.litter, result.litter
+
+
 @pytest.mark.parametrize("ranks", RANKS)
 def test_exercise(host: Host, ranks: int, cell, library) -> None:
     cell(host.name, "c", ranks)

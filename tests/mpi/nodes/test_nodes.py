@@ -22,7 +22,8 @@ CASES = (
     "order_pending_send,order_late_ranks,order_two_files,transfer_iall,transfer_split_all,"
     "nonblocking_receive,nonblocking_order,nonblocking_waitsome,nonblocking_many,split_two_files,"
     "shared_blocking,shared_nonblocking,shared_many,shared_ordered,shared_split_ordered,shared_view,"
-    "shared_seek,shared_append,shared_short,shared_litter,shared_threads,modes_sequential,"
+    "shared_seek,shared_append,shared_short,shared_litter,shared_threads,"
+    "shared_first_rank_waits,modes_sequential,"
     "modes_displacement_current,modes_append,modes_delete_on_close"
 )
 

@@ -308,6 +308,28 @@ static void nothing_left(Context* context) {
   for (int i = 0; i < 4; i++) CHECK(context, strcmp(names[i], "shared_litter.data\n") == 0);
 }
 
+// Rank 0 waits in MPI_Recv until the others have moved the pointer: they need no call of its.
+static void first_rank_waits(Context* context) {
+  enum { each = 5 };
+  MPI_File file = open_file(context, context->comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (context->rank == 0) {
+    for (int other = 1; other < context->size; other++) {
+      MPI_Recv(NULL, 0, MPI_INT, other, 5, context->comm, MPI_STATUS_IGNORE);
+    }
+  }
+  for (int i = 0; i < each; i++) {
+    int record[record_integers];
+    make_record(record, context->rank, i);
+    CHECK_OK(context,
+             MPI_File_write_shared(file, record, record_integers, MPI_INT, MPI_STATUS_IGNORE));
+  }
+  if (context->rank > 0) MPI_Ssend(NULL, 0, MPI_INT, 0, 5, context->comm);
+  close_file(context, &file);
+  MPI_Barrier(context->comm);
+  if (context->rank == 0) check_records(context, "data", each, 1);
+  forget_order(context, "data");
+}
+
 enum { workers = 3, each_of_thread = 20 };
 typedef struct {
   MPI_File file;
@@ -362,5 +384,6 @@ const Case shared_cases[] = {{"shared_blocking", blocking},
                              {"shared_append", at_the_end},
                              {"shared_short", short_reads},
                              {"shared_litter", nothing_left},
+                             {"shared_first_rank_waits", first_rank_waits},
                              {"shared_threads", threads},
                              {NULL, NULL}};
