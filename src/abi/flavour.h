@@ -18,6 +18,9 @@ struct Flavour {
   bool (*start)();
   /// The typed function for a procedure called by that name; null for MPI_Init.
   void* (*entry_function)(Name name, Entry entry);
+  /// What the library's Fortran layer is to call for MPI_Register_datarep, where it hands over
+  /// Fortran's functions as if they were C's (MPICH); null where it makes C functions of them.
+  void* register_fortran_datarep;
 };
 
 // What a flavour needs of the front.
@@ -27,8 +30,8 @@ struct Flavour {
 void* next_function(Name name, Entry entry);
 
 /// Makes the calls that only some libraries have, and that are therefore not exported (large
-/// counts), reach us from all objects that are loaded now. Cheap when none was added since the last
-/// call.
+/// counts), reach us from all objects that are loaded now, and those of the library's Fortran layer
+/// that need another function than C's. Cheap when none was added since the last call.
 void catch_unexported();
 
 /// From now on the procedures that complete requests reach the flavour's entries; until then they

@@ -29,6 +29,18 @@ ByteCount window_size(ByteCount buffer_size, ByteCount striping_unit) {
   return round_up(buffer_size, unit);
 }
 
+/// What must be the same on all ranks of a view (MPI 4.1, section 14.3), in one number of 62 bits:
+/// FNV-1a over the etype's extent and the representation's name.
+std::int64_t form_of(const View& view) {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  std::uint64_t form = 0xcbf29ce484222325;
+  const auto add = [&form](std::uint64_t byte) { form = (form ^ (byte & 0xff)) * kPrime; };
+  const auto extent = static_cast<std::uint64_t>(view.etype->extent());
+  for (int shift = 0; shift < 64; shift += 8) add(extent >> shift);
+  for (const char letter : view.datarep) add(static_cast<unsigned char>(letter));
+  return static_cast<std::int64_t>(form >> 2);
+}
+
 Wish common_wish(std::int64_t least, std::int64_t greatest) {
   return least == greatest ? static_cast<Wish>(least) : Wish::automatic;
 }
@@ -49,9 +61,12 @@ Error own_or_others(const Error& mine, std::int64_t code, const std::string& wha
 }
 
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
-                        const HintValues& wanted, const view::Type& filetype) {
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min, Combine::max,
-                              Combine::min, Combine::min, Combine::min, Combine::min};
+                        const HintValues& wanted, const View& view) {
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min,
+                              Combine::max, Combine::min, Combine::min, Combine::min,
+                              Combine::min, Combine::min, Combine::max};
+  const view::Type& filetype = *view.filetype;
+  const std::int64_t form = form_of(view);
   Values values{code_of(failed),
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.write_path),
@@ -60,9 +75,17 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
                 window_size(wanted.buffer_size, wanted.striping_unit),
                 settings().buffer_count,
                 mean_piece(filetype),
-                filetype.is_monotonic() ? 1 : 0};
+                filetype.is_monotonic() ? 1 : 0,
+                form,
+                form};
   if (Error error = channel.combine(values, ways)) return error;
   if (Error error = own_or_others(failed, values[0], what)) return error;
+  if (values[9] != values[10]) {
+    return Error{ErrorClass::not_same, 0,
+                 what +
+                     " (the data representation or the etype's extent in it is not the same on "
+                     "all ranks), pass the same everywhere"};
+  }
   Agreement agreement;
   agreement.write_path = common_wish(values[1], values[2]);
   agreement.read_path = common_wish(values[3], values[4]);

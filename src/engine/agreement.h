@@ -3,10 +3,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "engine/file.h"
 #include "engine/hints.h"
 #include "exchange/channel.h"
 #include "policy/path.h"
-#include "view/type.h"
 
 namespace headrace::engine {
 
@@ -27,9 +27,10 @@ std::int64_t code_of(const Error& error);
 Error own_or_others(const Error& mine, std::int64_t code, const std::string& what);
 
 /// Collective. Wishes that differ between ranks become automatic; of sizes that differ the smallest
-/// counts. `failed` is the error a rank met before; where any rank has one, all get one.
+/// counts. `failed` is the error a rank met before; where any rank has one, all get one. So they do
+/// where views differ in what must be the same: the representation, and the etype's extent in it.
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
-                        const HintValues& wanted, const view::Type& filetype);
+                        const HintValues& wanted, const View& view);
 
 /// Collective: success where all ranks succeeded, else own_or_others().
 Error agree_on_error(exchange::Channel& channel, const Error& mine, const std::string& what);

@@ -32,12 +32,6 @@ bool fits(const View& view, std::int64_t position, ByteCount bytes) {
 }
 
 Error check_view(const View& view) {
-  if (view.datarep != "native") {
-    return {ErrorClass::unsupported_datarep, 0,
-            "the data representation '" + view.datarep +
-                "' is not available with Headrace (only 'native' is carried yet), use 'native' or "
-                "run this program with HEADRACE_DISABLE=1"};
-  }
   if (view.displacement < 0) {
     return {ErrorClass::argument, 0,
             "the displacement is " + std::to_string(view.displacement) +
@@ -79,7 +73,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   if (channel_->rank() == 0) channel_->set_pointer(1 - pointer_cell_, 0);
   HintValues values = values_;
   take_hints(hints, values);
-  const view::Type& agreed_on = failed ? *view_->filetype : *view.value().filetype;
+  const View& agreed_on = failed ? *view_ : view.value();
   Result<Agreement> agreement =
       agree(*channel_, failed, "cannot set a view of '" + path_ + "'", values, agreed_on);
   if (!agreement) return agreement.error();

@@ -87,7 +87,7 @@ Error OpenFile::open(const Hints& hints, const Error& refused) {
   // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
   if (channel_->rank() == 0) channel_->set_pointer(pointer_cell_, position_);
   Result<Agreement> agreement =
-      agree(*channel_, failed, "cannot open '" + path_ + "'", values_, *view_->filetype);
+      agree(*channel_, failed, "cannot open '" + path_ + "'", values_, *view_);
   if (!agreement) return agreement.error();
   collective_.emplace(*channel_, *store_);
   collective_->set(agreement.value());
@@ -240,7 +240,7 @@ Error OpenFile::set_hints(const Hints& hints) {
   drain_lane();
   HintValues values = values_;
   take_hints(hints, values);
-  Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_->filetype);
+  Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);

@@ -57,13 +57,14 @@ void swap_values(ByteCount size, std::int64_t count, const std::byte* source, st
   }
 }
 
-/// Writes a big-endian integer of `from` bytes as one of `to` bytes.
-void resize_integer(Kind kind, const std::byte* source, ByteCount from, std::byte* target,
+/// Writes a big-endian integer of `from` bytes as one of `to` bytes. Returns whether it fitted.
+bool resize_integer(Kind kind, const std::byte* source, ByteCount from, std::byte* target,
                     ByteCount to) {
   const ByteCount kept = std::min(from, to);
-  const bool is_negative =
-      kind == Kind::signed_integer && (source[0] & std::byte{0x80}) != std::byte{0};
-  std::fill_n(target, to - kept, is_negative ? std::byte{0xff} : std::byte{0});
+  constexpr std::byte kSign{0x80};
+  const bool is_negative = kind == Kind::signed_integer && (source[0] & kSign) != std::byte{0};
+  const std::byte filler = is_negative ? std::byte{0xff} : std::byte{0};
+  std::fill_n(target, to - kept, filler);
   std::copy_n(source + from - kept, kept, target + to - kept);
   // What was true stays so, where all bytes that said it are cut off.
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
@@ -71,6 +72,11 @@ void resize_integer(Kind kind, const std::byte* source, ByteCount from, std::byt
       !std::all_of(source, source + from, is_zero)) {
     target[to - 1] = std::byte{1};
   }
+  if (kind != Kind::signed_integer && kind != Kind::unsigned_integer) return true;
+  const bool keeps_sign =
+      kind == Kind::unsigned_integer || ((target[0] ^ filler) & kSign) == std::byte{0};
+  return keeps_sign && std::all_of(source, source + from - kept,
+                                   [filler](std::byte byte) { return byte == filler; });
 }
 
 /// The format of a floating point value in memory.
@@ -94,20 +100,20 @@ bool only_order_differs(const Element& element) {
   return element.kind != Kind::long_double || long_double_format() == ieee_format(sizes.stored);
 }
 
-void value_to_external32(Kind kind, const std::byte* native, std::byte* stored,
+bool value_to_external32(Kind kind, const std::byte* native, std::byte* stored,
                          const ValueSizes& sizes) {
   std::array<std::byte, kLargestValue> big_endian{};
   if (kind == Kind::floating || kind == Kind::long_double) {
     const FloatingFormat format = native_format(kind, sizes.native);
     copy_value(native, big_endian.data(), format.size);
     convert_floating(format, big_endian.data(), ieee_format(sizes.stored), stored);
-  } else {
-    copy_value(native, big_endian.data(), sizes.native);
-    resize_integer(kind, big_endian.data(), sizes.native, stored, sizes.stored);
+    return true;
   }
+  copy_value(native, big_endian.data(), sizes.native);
+  return resize_integer(kind, big_endian.data(), sizes.native, stored, sizes.stored);
 }
 
-void value_from_external32(Kind kind, const std::byte* stored, std::byte* native,
+bool value_from_external32(Kind kind, const std::byte* stored, std::byte* native,
                            const ValueSizes& sizes) {
   std::array<std::byte, kLargestValue> big_endian{};
   if (kind == Kind::floating || kind == Kind::long_double) {
@@ -115,9 +121,23 @@ void value_from_external32(Kind kind, const std::byte* stored, std::byte* native
     convert_floating(ieee_format(sizes.stored), stored, format, big_endian.data());
     copy_value(big_endian.data(), native, format.size);
     std::fill_n(native + format.size, sizes.native - format.size, std::byte{0});  // x87's padding
-  } else {
-    resize_integer(kind, stored, sizes.stored, big_endian.data(), sizes.native);
-    copy_value(big_endian.data(), native, sizes.native);
+    return true;
+  }
+  const bool fits = resize_integer(kind, stored, sizes.stored, big_endian.data(), sizes.native);
+  copy_value(big_endian.data(), native, sizes.native);
+  return fits;
+}
+
+/// A bool with another value than 0 and 1 would be no bool in C.
+void booleans_from_external32(std::int64_t values, const ValueSizes& sizes, const std::byte* stored,
+                              std::byte* native) {
+  const auto is_set = [](std::byte byte) { return byte != std::byte{0}; };
+  for (std::int64_t i = 0; i < values; ++i) {
+    const std::byte* const value = stored + i * sizes.stored;
+    std::array<std::byte, kLargestValue> big_endian{};
+    big_endian[static_cast<std::size_t>(sizes.native - 1)] =
+        std::byte{std::any_of(value, value + sizes.stored, is_set)};
+    copy_value(big_endian.data(), native + i * sizes.native, sizes.native);
   }
 }
 
@@ -169,51 +189,48 @@ Amount for_each_run(ElementCursor& elements, ByteCount bytes, Visit visit) {
 
 }  // namespace
 
-void to_external32(const Element& element, std::int64_t count, const std::byte* native,
+bool to_external32(const Element& element, std::int64_t count, const std::byte* native,
                    std::byte* stored) {
   const ValueSizes sizes = sizes_of(element);
   const std::int64_t values = count * element.values;
+  bool fits = true;
   if (element.kind == Kind::bytes) {
     std::memcpy(stored, native, static_cast<std::size_t>(element.native_size * count));
   } else if (only_order_differs(element)) {
     swap_values(sizes.native, values, native, stored);
   } else {
     for (std::int64_t i = 0; i < values; ++i) {
-      value_to_external32(element.kind, native + i * sizes.native, stored + i * sizes.stored,
-                          sizes);
+      fits &= value_to_external32(element.kind, native + i * sizes.native,
+                                  stored + i * sizes.stored, sizes);
     }
   }
+  return fits;
 }
 
-void from_external32(const Element& element, std::int64_t count, const std::byte* stored,
+bool from_external32(const Element& element, std::int64_t count, const std::byte* stored,
                      std::byte* native) {
   const ValueSizes sizes = sizes_of(element);
   const std::int64_t values = count * element.values;
+  bool fits = true;
   if (element.kind == Kind::bytes) {
     std::memcpy(native, stored, static_cast<std::size_t>(element.stored_size * count));
   } else if (element.kind == Kind::boolean) {
-    // A bool with another value than 0 and 1 would be no bool in C.
-    const auto is_set = [](std::byte byte) { return byte != std::byte{0}; };
-    for (std::int64_t i = 0; i < values; ++i) {
-      const std::byte* const value = stored + i * sizes.stored;
-      std::array<std::byte, kLargestValue> big_endian{};
-      big_endian[static_cast<std::size_t>(sizes.native - 1)] =
-          std::byte{std::any_of(value, value + sizes.stored, is_set)};
-      copy_value(big_endian.data(), native + i * sizes.native, sizes.native);
-    }
+    booleans_from_external32(values, sizes, stored, native);
   } else if (only_order_differs(element)) {
     swap_values(sizes.native, values, stored, native);
   } else {
     for (std::int64_t i = 0; i < values; ++i) {
-      value_from_external32(element.kind, stored + i * sizes.stored, native + i * sizes.native,
-                            sizes);
+      fits &= value_from_external32(element.kind, stored + i * sizes.stored,
+                                    native + i * sizes.native, sizes);
     }
   }
+  return fits;
 }
 
-void pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* stored) {
+bool pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* stored) {
   ByteCount left = count * memory.type->size();
-  if (left == 0) return;
+  if (left == 0) return true;
+  bool fits = true;
   Cursor cursor(memory.type, 0, left);
   ElementCursor elements(memory.elements);
   std::array<std::byte, kChunk> native;
@@ -224,44 +241,34 @@ void pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* s
     left -= bytes;
     const Amount done = for_each_run(
         elements, rest + bytes, [&](const ElementCursor::Run& run, const Amount& before) {
-          to_external32(run.element, run.count, native.data() + before.native,
-                        stored + before.stored);
+          fits &= to_external32(run.element, run.count, native.data() + before.native,
+                                stored + before.stored);
         });
     stored += done.stored;
     rest = rest + bytes - done.native;
     std::memmove(native.data(), native.data() + done.native, static_cast<std::size_t>(rest));
   }
+  return fits;
 }
 
-ByteCount unpack_external32(const TypedMemory& memory, ByteCount bytes, const std::byte* stored) {
+bool unpack_external32(const TypedMemory& memory, ByteCount bytes, const std::byte* stored) {
   const ByteCount all = memory.elements.whole_in_stored(bytes).native;
-  if (all == 0) return 0;
+  if (all == 0) return true;
+  bool fits = true;
   Cursor cursor(memory.type, 0, all);
   ElementCursor elements(memory.elements);
   std::array<std::byte, kChunk> native;
   for (ByteCount left = all; left > 0;) {
     const Amount done = for_each_run(
         elements, std::min(left, kChunk), [&](const ElementCursor::Run& run, const Amount& before) {
-          from_external32(run.element, run.count, stored + before.stored,
-                          native.data() + before.native);
+          fits &= from_external32(run.element, run.count, stored + before.stored,
+                                  native.data() + before.native);
         });
     scatter(memory.base, cursor, done.native, native.data());
     stored += done.stored;
     left -= done.native;
   }
-  return all;
-}
-
-void pack_bytes(std::byte* base, const TypePtr& type, ByteCount bytes, std::byte* packed) {
-  if (bytes == 0) return;
-  Cursor cursor(type, 0, bytes);
-  gather(base, cursor, bytes, packed);
-}
-
-void unpack_bytes(std::byte* base, const TypePtr& type, ByteCount bytes, const std::byte* packed) {
-  if (bytes == 0) return;
-  Cursor cursor(type, 0, bytes);
-  scatter(base, cursor, bytes, packed);
+  return fits;
 }
 
 }  // namespace headrace::view

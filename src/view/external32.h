@@ -10,15 +10,16 @@
 /// MPI's portable data representation (MPI 4.1, section 15.5.2): big-endian, two's complement, IEEE
 /// 754, no gaps. The size of a value in the file is its element's business.
 ///
-/// An integer that does not fit keeps its least significant bytes, as the standard advises: it
-/// tells of no error. A floating point number that does not fit is rounded to nearest, to infinity
-/// at last. Not-a-number stays one; as much of its payload as fits is kept.
+/// An integer that does not fit keeps its least significant bytes, as the standard advises, and the
+/// conversion returns false. A floating point number that does not fit is rounded to nearest, to
+/// infinity at last. Not-a-number stays one; as much of its payload as fits is kept.
 namespace headrace::view {
 
-/// Converts `count` elements that lie one after the other. The ranges must not overlap.
-void to_external32(const Element& element, std::int64_t count, const std::byte* native,
+/// Converts `count` elements that lie one after the other. The ranges must not overlap. Returns
+/// whether all values fitted.
+bool to_external32(const Element& element, std::int64_t count, const std::byte* native,
                    std::byte* stored);
-void from_external32(const Element& element, std::int64_t count, const std::byte* stored,
+bool from_external32(const Element& element, std::int64_t count, const std::byte* stored,
                      std::byte* native);
 
 /// Memory in which a type is repeated: `base` is where offset 0 lies, null for absolute addresses.
@@ -29,15 +30,11 @@ struct TypedMemory {
 };
 
 /// Converts the first `count` repetitions of the type. `stored` has room for as many
-/// elements.amount().stored.
-void pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* stored);
+/// elements.amount().stored. Returns whether all values fitted.
+bool pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* stored);
 
 /// Converts the whole elements among `bytes` stored bytes into memory; the rest is left alone.
-/// Returns the bytes that they have in memory.
-ByteCount unpack_external32(const TypedMemory& memory, ByteCount bytes, const std::byte* stored);
-
-/// As pack_external32 and unpack_external32, but the bytes go as they are. Sizes are native.
-void pack_bytes(std::byte* base, const TypePtr& type, ByteCount bytes, std::byte* packed);
-void unpack_bytes(std::byte* base, const TypePtr& type, ByteCount bytes, const std::byte* packed);
+/// Returns whether all values fitted.
+bool unpack_external32(const TypedMemory& memory, ByteCount bytes, const std::byte* stored);
 
 }  // namespace headrace::view

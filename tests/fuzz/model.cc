@@ -203,6 +203,7 @@ std::optional<FileState> with_views(const World& world, const FileState& state,
     next.maps[rank] = ViewMap(view, displacement);
     const ViewMap& map = next.maps[rank];
     if (displacement < 0 || map.filetype().size() % map.unit() != 0) return std::nullopt;
+    if (expand(view.etype).extent() != expand(parts[0]->view.etype).extent()) return std::nullopt;
     if (!map.shows_nothing() && displacement + map.filetype().lowest() < 0) return std::nullopt;
   }
   return next;

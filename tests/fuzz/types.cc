@@ -177,6 +177,21 @@ TypeTree etype_for(Random& random, const TypeTree& filetype) {
   return unit;
 }
 
+/// MPI wants etypes of one extent on all ranks.
+void give_one_extent(Random& random, std::vector<View>& views) {
+  const auto differs = [&](const View& view) {
+    return expand(view.etype).extent() != expand(views[0].etype).extent();
+  };
+  if (std::ranges::none_of(views, differs)) return;
+  Numbers units;
+  for (const std::int64_t unit : {1, 2, 4, 8}) {
+    const auto fits = [&](const View& view) { return expand(view.filetype).size() % unit == 0; };
+    if (std::ranges::all_of(views, fits)) units.push_back(unit);
+  }
+  const TypeTree etype = basic(random.one_of(units));
+  for (View& view : views) view.etype = etype;
+}
+
 /// Borders of windows and of 32 bits are where bytes are lost.
 std::int64_t displacement(Random& random, bool may_be_large) {
   const std::int64_t near = random.number(0, 300);
@@ -333,6 +348,7 @@ std::vector<View> random_views(Random& random, int ranks, const ViewUse& use) {
   }
   const std::int64_t far = displacement(random, use.is_large);
   for (View& view : views) view.displacement += far;
+  if (!random.chance(3)) give_one_extent(random, views);
   return views;
 }
 

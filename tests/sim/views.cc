@@ -34,6 +34,23 @@ Pair etype_for(Random& random, const Pair& filetype) {
   return basic(random.one_of(units));
 }
 
+/// MPI wants etypes of one extent on all ranks.
+std::vector<ViewModel> with_one_extent(Random& random, std::vector<ViewModel> views) {
+  const auto extent_of = [](const ViewModel& view) { return view.view().etype->extent(); };
+  const auto differs = [&](const ViewModel& view) {
+    return extent_of(view) != extent_of(views[0]);
+  };
+  if (std::ranges::none_of(views, differs)) return views;
+  std::vector<std::int64_t> units;
+  for (const std::int64_t unit : {1, 2, 4, 8, 16, 40}) {
+    const auto fits = [&](const ViewModel& view) { return view.size() % unit == 0; };
+    if (std::ranges::all_of(views, fits)) units.push_back(unit);
+  }
+  const Pair etype = basic(random.one_of(units));
+  for (ViewModel& view : views) view = view.with_etype(etype);
+  return views;
+}
+
 /// Every rank has its own random type in a part of a tile that no other rank sees.
 std::vector<ViewModel> types_side_by_side(Random& random, int ranks) {
   TypeGenerator generator(random.seed(), true);
@@ -138,9 +155,9 @@ ViewModel ViewModel::of_bytes() {
 
 std::vector<ViewModel> disjoint_views(Random& random, int ranks) {
   switch (random.number(0, 4)) {
-    case 0: return types_side_by_side(random, ranks);
+    case 0: return with_one_extent(random, types_side_by_side(random, ranks));
     case 1: return matrix(random, ranks);
-    default: return mosaic(random, ranks);
+    default: return with_one_extent(random, mosaic(random, ranks));
   }
 }
 
@@ -155,7 +172,7 @@ std::vector<ViewModel> free_views(Random& random, int ranks, bool ascending) {
         random.number(0, 40'000) - std::min<std::int64_t>(0, filetype.model.lowest());
     views.emplace_back(displacement, etype_for(random, filetype), filetype);
   }
-  return views;
+  return with_one_extent(random, std::move(views));
 }
 
 Pair basic(std::int64_t size) {

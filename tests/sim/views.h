@@ -20,6 +20,7 @@ class ViewModel {
   static ViewModel of_bytes();
 
   engine::View view() const { return {displacement_, etype_.type, filetype_.type, "native"}; }
+  ViewModel with_etype(const Pair& etype) const { return {displacement_, etype, filetype_}; }
   /// Bytes of an etype.
   std::int64_t unit() const { return unit_; }
   /// Bytes of a filetype.

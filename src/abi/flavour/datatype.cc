@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
@@ -10,19 +12,33 @@
 
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/committed.h"
+#include "abi/flavour/datatype_construct.h"
 #include "abi/flavour/datatype_contents.h"
+#include "abi/flavour/datatype_elements.h"
 #include "abi/flavour/error.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-/// The attribute that holds a datatype's decoded form, a TypePtr on the heap.
+/// What is kept with a datatype.
+struct Decoded {
+  view::TypePtr type;
+  /// By data representation, none for those it was not used with; guarded by elements_mutex().
+  mutable std::map<const Representation*, view::ElementsPtr> elements;
+};
+
+std::mutex& elements_mutex() {
+  static auto& mutex = *new std::mutex;
+  return mutex;
+}
+
+/// The attribute that holds a datatype's decoded form, a Decoded on the heap.
 int decoded_keyval = MPI_KEYVAL_INVALID;
 
 /// Decoded predefined types, which have no end of life that an attribute could follow.
 struct PredefinedTypes {
   std::shared_mutex mutex;
-  std::unordered_map<std::uintptr_t, view::TypePtr> types;
+  std::unordered_map<std::uintptr_t, Decoded> types;
 };
 
 PredefinedTypes& predefined_types() {
@@ -35,8 +51,6 @@ std::uintptr_t key_of(MPI_Datatype datatype) {
   return (std::uintptr_t)datatype;
 }
 
-Result<view::TypePtr> build(MPI_Datatype datatype);
-
 /// A pair such as MPI_DOUBLE_INT: a value, then an int at its natural alignment.
 view::TypePtr make_pair_type(ByteCount size) {
   constexpr ByteCount kIntSize = sizeof(int);
@@ -47,127 +61,10 @@ view::TypePtr make_pair_type(ByteCount size) {
   return view::make_struct(blocklengths, displacements, types);
 }
 
-view::TypePtr make_value_index(const view::TypePtr& value, const view::TypePtr& index) {
-  const ByteCount alignment = std::max<ByteCount>(index->size(), 1);
-  const std::int64_t blocklengths[] = {1, 1};
-  const std::int64_t displacements[] = {0,
-                                        (value->extent() + alignment - 1) / alignment * alignment};
-  const view::TypePtr types[] = {value, index};
-  return view::make_struct(blocklengths, displacements, types);
-}
-
-std::vector<std::int64_t> multiplied(std::vector<std::int64_t> values, std::int64_t factor) {
-  for (auto& value : values) value *= factor;
-  return values;
-}
-
-view::Order order_of(int order) {
-  return order == MPI_ORDER_FORTRAN ? view::Order::column_major : view::Order::row_major;
-}
-
-view::TypePtr make_subarray(Contents& contents, const view::TypePtr& old) {
-  const int dimensions = contents.next_integer();
-  const auto sizes = contents.next_counts(dimensions);
-  const auto subsizes = contents.next_counts(dimensions);
-  const auto starts = contents.next_counts(dimensions);
-  return view::make_subarray(sizes, subsizes, starts, order_of(contents.next_integer()), old);
-}
-
-view::Distribution distribution_of(std::int64_t distribution) {
-  if (distribution == MPI_DISTRIBUTE_BLOCK) return view::Distribution::block;
-  if (distribution == MPI_DISTRIBUTE_CYCLIC) return view::Distribution::cyclic;
-  return view::Distribution::none;
-}
-
-view::TypePtr make_darray(Contents& contents, const view::TypePtr& old) {
-  contents.next_integer();  // the number of processes, which is the product of psizes
-  const int rank = contents.next_integer();
-  const int dimensions = contents.next_integer();
-  const auto gsizes = contents.next_counts(dimensions);
-  std::vector<view::Distribution> distributions;
-  for (const auto value : contents.next_integers(dimensions)) {
-    distributions.push_back(distribution_of(value));
-  }
-  auto arguments = contents.next_integers(dimensions);
-  for (auto& argument : arguments) {
-    if (argument == MPI_DISTRIBUTE_DFLT_DARG) argument = view::kDefaultDistributionArgument;
-  }
-  const auto psizes = contents.next_integers(dimensions);
-  const auto order = order_of(contents.next_integer());
-  return view::make_darray(rank, gsizes, distributions, arguments, psizes, order, old);
-}
-
-Result<view::TypePtr> make_struct(Contents& contents) {
-  const std::int64_t count = contents.next_count();
-  const auto blocklengths = contents.next_counts(count);
-  const auto displacements = contents.next_addresses(count);
-  std::vector<view::TypePtr> types;
-  for (const MPI_Datatype member : contents.types()) {
-    auto built = build(member);
-    if (!built) return built;
-    types.push_back(built.value());
-  }
-  return view::make_struct(blocklengths, displacements, types);
-}
-
-/// The type that a constructor with one old type makes.
-Result<view::TypePtr> make_derived(Contents& contents, const view::TypePtr& old) {
-  switch (contents.combiner()) {
-    case MPI_COMBINER_DUP: return old;
-    case MPI_COMBINER_CONTIGUOUS: return view::make_contiguous(contents.next_count(), old);
-    case MPI_COMBINER_VECTOR: {
-      const auto count = contents.next_count();
-      const auto blocklength = contents.next_count();
-      return view::make_hvector(count, blocklength, contents.next_count() * old->extent(), old);
-    }
-    case MPI_COMBINER_HVECTOR:
-    case kHvectorInteger: {
-      const auto count = contents.next_count();
-      const auto blocklength = contents.next_count();
-      return view::make_hvector(count, blocklength, contents.next_address(), old);
-    }
-    case MPI_COMBINER_INDEXED: {
-      const auto count = contents.next_count();
-      const auto blocklengths = contents.next_counts(count);
-      const auto displacements = multiplied(contents.next_counts(count), old->extent());
-      return view::make_hindexed(blocklengths, displacements, old);
-    }
-    case MPI_COMBINER_HINDEXED:
-    case kHindexedInteger: {
-      const auto count = contents.next_count();
-      const auto blocklengths = contents.next_counts(count);
-      return view::make_hindexed(blocklengths, contents.next_addresses(count), old);
-    }
-    case MPI_COMBINER_INDEXED_BLOCK: {
-      const auto count = contents.next_count();
-      const auto blocklength = contents.next_count();
-      return view::make_hindexed_block(blocklength,
-                                       multiplied(contents.next_counts(count), old->extent()), old);
-    }
-    case MPI_COMBINER_HINDEXED_BLOCK: {
-      const auto count = contents.next_count();
-      const auto blocklength = contents.next_count();
-      return view::make_hindexed_block(blocklength, contents.next_addresses(count), old);
-    }
-    case MPI_COMBINER_SUBARRAY: return make_subarray(contents, old);
-    case MPI_COMBINER_DARRAY: return make_darray(contents, old);
-    case MPI_COMBINER_RESIZED: {
-      const auto lower_bound = contents.next_address();
-      return view::make_resized(old, lower_bound, contents.next_address());
-    }
-    default:
-      return Error{ErrorClass::type, 0,
-                   "a datatype cannot be used for files (unknown combiner " +
-                       std::to_string(contents.combiner()) + "), report it with its constructor"};
-  }
-}
-
 /// Gives `type` the library's own bounds where they differ (alignment padding of structs, the
 /// removed MPI_LB and MPI_UB) and checks its size.
 Result<view::TypePtr> adopt_bounds(MPI_Datatype datatype, view::TypePtr type) {
-  const Error too_large{ErrorClass::type, 0,
-                        "a datatype is too large (its size or bounds exceed 2^62 bytes), split it"};
-  if (type == nullptr) return too_large;
+  if (type == nullptr) return too_large_type();
   MPI_Count size = 0;
   MPI_Count lower_bound = 0;
   MPI_Count extent = 0;
@@ -183,7 +80,7 @@ Result<view::TypePtr> adopt_bounds(MPI_Datatype datatype, view::TypePtr type) {
   }
   if (lower_bound == type->lower_bound() && extent == type->extent()) return type;
   type = view::make_resized(type, lower_bound, extent);
-  if (type == nullptr) return too_large;
+  if (type == nullptr) return too_large_type();
   return type;
 }
 
@@ -199,28 +96,23 @@ Result<view::TypePtr> build_predefined(MPI_Datatype datatype) {
   return adopt_bounds(datatype, has_gap ? make_pair_type(size) : view::make_basic(size));
 }
 
-Result<view::TypePtr> build(MPI_Datatype datatype) {
-  auto contents = Contents::get(datatype);
-  if (!contents) return contents.error();
-  Contents& own = contents.value();
-  if (own.is_predefined()) return build_predefined(datatype);
-
-  Result<view::TypePtr> made = view::TypePtr();
-  if (own.combiner() == MPI_COMBINER_STRUCT || own.combiner() == kStructInteger) {
-    made = make_struct(own);
-  } else {
-    auto old = build(own.types().at(0));
-    if (!old) return old;
-    if (own.combiner() == kValueIndex) {
-      auto index = build(own.types().at(1));
-      if (!index) return index;
-      made = make_value_index(old.value(), index.value());
-    } else {
-      made = make_derived(own, old.value());
-    }
+/// Types as they lie in memory.
+class MemoryForm : public TypeForm {
+ public:
+  Result<view::TypePtr> predefined(MPI_Datatype datatype) const override {
+    return build_predefined(datatype);
   }
-  if (!made) return made;
-  return adopt_bounds(datatype, made.value());
+  std::int64_t place_behind(const view::Type& value, const view::Type& index) const override {
+    const ByteCount alignment = std::max<ByteCount>(index.size(), 1);
+    return (value.extent() + alignment - 1) / alignment * alignment;
+  }
+  Result<view::TypePtr> accept(MPI_Datatype datatype, const view::TypePtr& made) const override {
+    return adopt_bounds(datatype, made);
+  }
+};
+
+Result<view::TypePtr> build(MPI_Datatype datatype) {
+  return construct_type(datatype, MemoryForm());
 }
 
 /// Ends of datatypes that had a decoded form. Until the next, what a thread remembers holds: a
@@ -229,11 +121,11 @@ std::atomic<std::uint64_t> ended_types = 0;
 
 int forget_decoded(MPI_Datatype datatype, int keyval, void* value, void* state) {
   ++ended_types;
-  return delete_value<MPI_Datatype, view::TypePtr>(datatype, keyval, value, state);
+  return delete_value<MPI_Datatype, Decoded>(datatype, keyval, value, state);
 }
 
 /// The decoded form kept with the datatype, or null. Of types that MPI would refuse there is none.
-const view::TypePtr* look_up_decoded(MPI_Datatype datatype) {
+const Decoded* look_up_decoded(MPI_Datatype datatype) {
   auto& predefined = predefined_types();
   {
     const std::shared_lock lock(predefined.mutex);
@@ -242,7 +134,7 @@ const view::TypePtr* look_up_decoded(MPI_Datatype datatype) {
     if (found != predefined.types.end()) return &found->second;
   }
   if (!is_committed(datatype)) return nullptr;
-  view::TypePtr* decoded = nullptr;
+  Decoded* decoded = nullptr;
   int found = 0;
   if (native.Type_get_attr(datatype, decoded_keyval, &decoded, &found) != MPI_SUCCESS || !found) {
     return nullptr;
@@ -251,27 +143,27 @@ const view::TypePtr* look_up_decoded(MPI_Datatype datatype) {
 }
 
 /// As look_up_decoded. Most calls of a thread use the type of the call before, which it remembers.
-view::TypePtr find_decoded(MPI_Datatype datatype) {
+const Decoded* find_decoded(MPI_Datatype datatype) {
   thread_local std::uint64_t seen_ends = 0;
   thread_local std::uintptr_t last_key = 0;
-  thread_local const view::TypePtr* last = nullptr;
+  thread_local const Decoded* last = nullptr;
   const std::uint64_t ends = ended_types.load(std::memory_order_acquire);
   if (last == nullptr || last_key != key_of(datatype) || seen_ends != ends) {
     last = look_up_decoded(datatype);
     last_key = key_of(datatype);
     seen_ends = ends;
   }
-  return last == nullptr ? nullptr : *last;
+  return last;
 }
 
 Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
   if (is_predefined(datatype)) {
     auto& predefined = predefined_types();
     const std::unique_lock lock(predefined.mutex);
-    predefined.types.emplace(key_of(datatype), type);
+    predefined.types.try_emplace(key_of(datatype), Decoded{type, {}});
     return {};
   }
-  auto kept = std::make_unique<view::TypePtr>(type);
+  auto kept = std::make_unique<Decoded>(Decoded{type, {}});
   if (native.Type_set_attr(datatype, decoded_keyval, kept.get()) != MPI_SUCCESS) {
     return native_failure("keep a decoded datatype");
   }
@@ -291,10 +183,10 @@ Result<view::TypePtr> decode_type(MPI_Datatype datatype) try {
   if (datatype == MPI_DATATYPE_NULL) {
     return Error{ErrorClass::type, 0, "the datatype is MPI_DATATYPE_NULL, give a committed one"};
   }
-  if (auto decoded = find_decoded(datatype)) return decoded;
+  if (const Decoded* decoded = find_decoded(datatype)) return decoded->type;
   static std::mutex& mutex = *new std::mutex;  // two threads must not both keep their result
   const std::lock_guard lock(mutex);
-  if (auto decoded = find_decoded(datatype)) return decoded;
+  if (const Decoded* decoded = find_decoded(datatype)) return decoded->type;
   if (!is_committed(datatype)) {
     return Error{ErrorClass::type, 0,
                  "the datatype cannot be used (it is not committed or not valid), call "
@@ -303,6 +195,27 @@ Result<view::TypePtr> decode_type(MPI_Datatype datatype) try {
   auto built = build(datatype);
   if (!built) return built;
   if (Error error = keep_decoded(datatype, built.value())) return error;
+  return built;
+} catch (const std::bad_alloc&) {
+  return too_large_to_examine();
+}
+
+Result<view::ElementsPtr> decode_elements(MPI_Datatype datatype,
+                                          const Representation& representation) try {
+  const auto type = decode_type(datatype);
+  if (!type) return type.error();
+  const Decoded* const decoded = find_decoded(datatype);
+  if (decoded == nullptr) return build_elements(datatype, representation);
+  {
+    const std::lock_guard lock(elements_mutex());
+    const auto found = decoded->elements.find(&representation);
+    if (found != decoded->elements.end()) return found->second;
+  }
+  // Not under the lock: it may call a function of the program.
+  auto built = build_elements(datatype, representation);
+  if (!built) return built;
+  const std::lock_guard lock(elements_mutex());
+  decoded->elements.emplace(&representation, built.value());
   return built;
 } catch (const std::bad_alloc&) {
   return too_large_to_examine();

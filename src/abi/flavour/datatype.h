@@ -1,7 +1,9 @@
 #pragma once
 
 #include "abi/flavour/native.h"
+#include "abi/flavour/representation.h"
 #include "base/result.h"
+#include "view/elements.h"
 #include "view/type.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -13,6 +15,10 @@ Result<view::TypePtr> decode_type(MPI_Datatype datatype);
 
 /// As decode_type, also for a type that is not committed.
 Result<view::TypePtr> decode_uncommitted_type(MPI_Datatype datatype);
+
+/// The elements of a committed datatype, with their sizes in a data representation. Kept, too.
+Result<view::ElementsPtr> decode_elements(MPI_Datatype datatype,
+                                          const Representation& representation);
 
 /// Whether the handle belongs to MPI and must not be freed (named, or made by Fortran's kinds).
 bool is_predefined(MPI_Datatype datatype);

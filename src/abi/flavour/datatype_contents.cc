@@ -54,7 +54,7 @@ Result<Contents> Contents::get(MPI_Datatype datatype) {
   Envelope envelope;
   if (!get_envelope(datatype, envelope)) return native_failure("examine a datatype");
   contents.combiner_ = envelope.combiner;
-  if (contents.is_predefined()) return contents;
+  if (contents.combiner_ == MPI_COMBINER_NAMED) return contents;
 
   contents.integers_.resize(static_cast<std::size_t>(envelope.integers));
   contents.addresses_.resize(static_cast<std::size_t>(envelope.addresses));

@@ -13,6 +13,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// next_address hide the difference.
 class Contents {
  public:
+  /// Of a named type there is the combiner alone.
   static Result<Contents> get(MPI_Datatype datatype);
   Contents(Contents&&) = default;
   ~Contents();  ///< frees the derived types among the arguments

@@ -2,6 +2,7 @@
 #include "abi/flavour.h"
 
 #include "abi/flavour/attribute.h"
+#include "abi/flavour/boundary.h"
 #include "abi/flavour/datatype.h"
 #include "abi/flavour/entry_function.h"
 #include "abi/flavour/messenger.h"
@@ -50,6 +51,13 @@ bool start() {
 
 }  // namespace
 
-const abi::Flavour flavour = {&bind_native, &is_running, &start, &entry_function};
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+constexpr decltype(&boundary::Register_datarep_fortran) kRegisterFortranDatarep = nullptr;
+#else
+constexpr auto* kRegisterFortranDatarep = &boundary::Register_datarep_fortran;
+#endif
+
+const abi::Flavour flavour = {&bind_native, &is_running, &start, &entry_function,
+                              reinterpret_cast<void*>(kRegisterFortranDatarep)};
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -27,13 +27,8 @@ Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* statu
 /// A nonblocking call.
 Error start(OpenFile& file, const TransferRequest& request, MPI_Request* handle);
 
-/// A split collective call: its first half, and what the second half is called with.
+/// A split collective call's two halves.
 Error begin(OpenFile& file, const TransferRequest& request);
-struct SplitEnd {
-  Direction direction;
-  bool shared;
-  bool has_offset;
-};
 Error end(OpenFile& file, const SplitEnd& call, MPI_Status* status);
 
 // Size and consistency.
@@ -55,18 +50,18 @@ Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
                MPI_Datatype* filetype, char* datarep);
 Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                const char* datarep, MPI_Info info);
-Error type_extent(MPI_Datatype datatype, std::int64_t& extent);
+Error type_extent(const OpenFile& file, MPI_Datatype datatype, std::int64_t& extent);
 Error seek(OpenFile& file, MPI_Offset offset, int whence);
 Error get_position(OpenFile& file, MPI_Offset* offset);
 Error seek_shared(OpenFile& file, MPI_Offset offset, int whence);
 Error get_position_shared(OpenFile& file, MPI_Offset* offset);
 Error get_byte_offset(OpenFile& file, MPI_Offset offset, MPI_Offset* displacement);
 
-/// Data is stored as it is in memory, so a type has its extent in memory. MPI_Aint or MPI_Count.
+/// Integer: MPI_Aint or MPI_Count.
 template <class Integer>
-Error get_type_extent(OpenFile&, MPI_Datatype datatype, Integer* extent) {
+Error get_type_extent(OpenFile& file, MPI_Datatype datatype, Integer* extent) {
   std::int64_t found = 0;
-  if (Error error = type_extent(datatype, found)) return error;
+  if (Error error = type_extent(file, datatype, found)) return error;
   *extent = static_cast<Integer>(found);
   return {};
 }

@@ -8,6 +8,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "abi/flavour/converted.h"
 #include "abi/flavour/datatype.h"
 
 namespace headrace::HEADRACE_FLAVOUR {

@@ -22,6 +22,24 @@ struct FileLink {
   Error kept_;
 };
 
+class Converted;
+class Representation;
+
+/// What the second half of a split collective call is called with.
+struct SplitEnd {
+  Direction direction = Direction::write;
+  bool shared = false;
+  bool has_offset = false;
+
+  bool operator==(const SplitEnd&) const = default;
+};
+
+/// A split collective call that was begun.
+struct SplitCall {
+  SplitEnd ended_by;
+  std::shared_ptr<Converted> converted;  ///< null where its data goes as it is
+};
+
 /// What a native handle of ours stands for: the engine's file, and what only MPI can hold.
 struct OpenFile {
   OpenFile() = default;
@@ -32,9 +50,11 @@ struct OpenFile {
   std::unique_ptr<engine::File> file;
   std::shared_ptr<FileLink> link = std::make_shared<FileLink>();
   int amode = 0;
-  MPI_Group group = MPI_GROUP_NULL;           ///< of the communicator, to be freed
-  MPI_Datatype etype = MPI_DATATYPE_NULL;     ///< held, see hold_type
-  MPI_Datatype filetype = MPI_DATATYPE_NULL;  ///< held
+  MPI_Group group = MPI_GROUP_NULL;                ///< of the communicator, to be freed
+  MPI_Datatype etype = MPI_DATATYPE_NULL;          ///< held, see hold_type
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;       ///< held
+  const Representation* representation = nullptr;  ///< of the view; null: data goes as it is
+  SplitCall split;
 };
 
 /// The file behind a handle, or null for handles that are not ours. Safe from several threads; the

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "abi/flavour.h"
+#include "abi/flavour/converted.h"
 #include "abi/flavour/error.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -98,9 +99,10 @@ class RequestRegistry {
 
 void Request::complete() {
   std::call_once(completed_, [this] {
-    const engine::Outcome& outcome = operation_->wait();
+    engine::Outcome outcome = operation_->wait();
+    if (converted_ != nullptr) outcome = converted_->finish(outcome);
     bytes_ = outcome.bytes;
-    if (!cancelled_) error_ = outcome.error;
+    if (!cancelled_) error_ = std::move(outcome.error);
     native.Grequest_complete(handle_);
   });
 }

@@ -15,8 +15,12 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// complete when a thread of the program asks (see completion.h).
 class Request {
  public:
-  Request(std::shared_ptr<engine::Operation> operation, std::shared_ptr<FileLink> file)
-      : operation_(std::move(operation)), file_(std::move(file)) {}
+  /// `converted`: what it reads or writes, null where data goes as it is.
+  Request(std::shared_ptr<engine::Operation> operation, std::shared_ptr<FileLink> file,
+          std::shared_ptr<Converted> converted)
+      : operation_(std::move(operation)),
+        file_(std::move(file)),
+        converted_(std::move(converted)) {}
 
   bool is_done() const { return operation_->is_done(); }
 
@@ -41,6 +45,7 @@ class Request {
 
   std::shared_ptr<engine::Operation> operation_;
   std::shared_ptr<FileLink> file_;
+  std::shared_ptr<Converted> converted_;
   MPI_Request handle_ = MPI_REQUEST_NULL;
   std::once_flag completed_;
   std::atomic<bool> cancelled_ = false;

@@ -1,4 +1,7 @@
 // Reading and writing: blocking, nonblocking, split in two.
+#include <utility>
+
+#include "abi/flavour/converted.h"
 #include "abi/flavour/datatype.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/request.h"
@@ -6,27 +9,40 @@
 namespace headrace::HEADRACE_FLAVOUR::handler {
 namespace {
 
-/// Fills `call` from one rank's arguments. The engine checks their values.
-Error describe(const TransferRequest& request, engine::TransferCall& call) {
-  auto type = decode_type(request.datatype);
-  if (!type) return type.error();
-  call.count = request.count;
-  call.type = type.value();
-  return {};
-}
+/// Whether a call has ended when its procedure returns.
+enum class Duration { ends_with_call, outlives_call };
 
 /// A call on the engine, made from one rank's arguments, and what is wrong with them.
 struct Translated {
   engine::TransferCall call;
+  ConvertedPtr converted;  ///< what it reads or writes, where the view's representation needs it
   Error problem;
 
   /// Where the others do not count on this rank there is nothing to do but to tell the problem.
   bool is_hopeless() const { return problem && !call.collective; }
 };
 
+/// Gives `made` the data of one rank's arguments. The engine checks their values.
+Error describe(const OpenFile& file, const TransferRequest& request, Duration duration,
+               Translated& made) {
+  const Representation* const representation = file.representation;
+  if (representation != nullptr && representation->converts(request.direction)) [[unlikely]] {
+    auto converted = Converted::make(*representation, request, duration == Duration::outlives_call);
+    if (!converted) return converted.error();
+    made.converted = std::move(converted.value());
+    made.converted->describe(made.call);
+    return {};
+  }
+  auto type = decode_type(request.datatype);
+  if (!type) return type.error();
+  made.call.count = request.count;
+  made.call.type = type.value();
+  return {};
+}
+
 /// In a collective call the others count on this rank, also where it has a problem: it then has a
 /// call that the engine refuses, so that this rank takes part with nothing.
-Translated translate(const TransferRequest& request) {
+Translated translate(const OpenFile& file, const TransferRequest& request, Duration duration) {
   Translated made;
   engine::TransferCall& call = made.call;
   call.direction = request.direction;
@@ -34,12 +50,17 @@ Translated translate(const TransferRequest& request) {
   call.shared = request.shared;
   call.offset = request.offset;
   call.buffer = request.buffer;
-  made.problem = describe(request, call);
+  made.problem = describe(file, request, duration, made);
   if (made.problem) {
     call.count = -1;
     call.type = view::make_basic(1);
   }
   return made;
+}
+
+/// What a call did, in bytes of the program's memory.
+engine::Outcome in_memory(const ConvertedPtr& converted, engine::Outcome outcome) {
+  return converted == nullptr ? std::move(outcome) : converted->finish(outcome);
 }
 
 void set_status(MPI_Status* status, ByteCount bytes) {
@@ -51,15 +72,15 @@ void set_status(MPI_Status* status, ByteCount bytes) {
 }  // namespace
 
 Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* status) {
-  Translated made = translate(request);
+  Translated made = translate(file, request, Duration::ends_with_call);
   if (made.is_hopeless()) return std::move(made.problem);
-  engine::Outcome outcome = file.file->transfer(made.call);
+  engine::Outcome outcome = in_memory(made.converted, file.file->transfer(made.call));
   set_status(status, outcome.bytes);
   return made.problem ? std::move(made.problem) : std::move(outcome.error);
 }
 
 Error start(OpenFile& file, const TransferRequest& request, MPI_Request* handle) {
-  Translated made = translate(request);
+  Translated made = translate(file, request, Duration::outlives_call);
   if (handle != nullptr) *handle = MPI_REQUEST_NULL;
   if (Error error = require(handle, "request")) made.problem = std::move(error);
   if (made.problem) made.call.count = -1;
@@ -67,19 +88,29 @@ Error start(OpenFile& file, const TransferRequest& request, MPI_Request* handle)
   auto operation = file.file->start(made.call);
   if (made.problem) return std::move(made.problem);
   if (!operation) return operation.error();
-  Error error = add_request(std::make_shared<Request>(operation.value(), file.link), handle);
+  Error error =
+      add_request(std::make_shared<Request>(operation.value(), file.link, made.converted), handle);
   if (error) operation.value()->wait();  // nobody could ask for it
   return error;
 }
 
 Error begin(OpenFile& file, const TransferRequest& request) {
-  Translated made = translate(request);
+  Translated made = translate(file, request, Duration::outlives_call);
   Error error = file.file->begin(made.call);
-  return made.problem ? std::move(made.problem) : std::move(error);
+  if (made.problem) return std::move(made.problem);
+  if (!error) {
+    file.split = {{request.direction, request.shared, request.offset.has_value()},
+                  std::move(made.converted)};
+  }
+  return error;
 }
 
 Error end(OpenFile& file, const SplitEnd& call, MPI_Status* status) {
   engine::Outcome outcome = file.file->end(call.direction, call.shared, call.has_offset);
+  // An end of another kind was refused, and the call goes on.
+  if (file.split.converted != nullptr && file.split.ended_by == call) {
+    outcome = in_memory(std::exchange(file.split.converted, nullptr), std::move(outcome));
+  }
   set_status(status, outcome.bytes);
   return std::move(outcome.error);
 }

@@ -4,6 +4,7 @@
 
 #include "abi/flavour.h"
 #include "abi/flavour/datatype.h"
+#include "abi/flavour/datatype_elements.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
@@ -36,17 +37,28 @@ Error check_order(const view::Type& type, const char* name, bool is_written) {
   return {};
 }
 
-/// One rank's arguments of MPI_File_set_view as the engine has them.
+/// One rank's arguments of MPI_File_set_view as the engine has them: offsets in a file are those of
+/// the file's representation, which goes to `representation`.
 Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype etype,
-                              MPI_Datatype filetype, const char* datarep) {
-  const auto element = decode_type(etype);
+                              MPI_Datatype filetype, const char* datarep,
+                              const Representation*& representation) {
+  auto element = decode_type(etype);
   if (!element) return element.error();
-  const auto visible = decode_type(filetype);
+  auto visible = decode_type(filetype);
   if (!visible) return visible.error();
+  if (Error error = require(datarep, "datarep")) return error;
+  const auto found = find_representation(datarep);
+  if (!found) return found.error();
+  representation = found.value();
+  if (representation != nullptr) {
+    element = build_file_type(etype, *representation);
+    if (!element) return element.error();
+    visible = build_file_type(filetype, *representation);
+    if (!visible) return visible.error();
+  }
   const bool is_written = (amode & MPI_MODE_RDONLY) == 0;
   if (Error error = check_order(*element.value(), "etype", is_written)) return error;
   if (Error error = check_order(*visible.value(), "filetype", is_written)) return error;
-  if (Error error = require(datarep, "datarep")) return error;
   engine::View view{displacement, element.value(), visible.value(), datarep};
   if (displacement == MPI_DISPLACEMENT_CURRENT) {
     view.displacement = 0;
@@ -95,7 +107,9 @@ Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_
                const char* datarep, MPI_Info info) {
   abi::catch_unexported();
   HeldTypes held;
-  Result<engine::View> view = describe(file.amode, displacement, etype, filetype, datarep);
+  const Representation* representation = nullptr;
+  Result<engine::View> view =
+      describe(file.amode, displacement, etype, filetype, datarep, representation);
   if (view) {
     if (Error problem = hold(etype, filetype, held)) view = problem;
   }
@@ -107,6 +121,7 @@ Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_
   HeldTypes{file.etype, file.filetype}.release();
   file.etype = held.etype;
   file.filetype = held.filetype;
+  file.representation = representation;
   return {};
 }
 
@@ -132,8 +147,10 @@ Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
   return {};
 }
 
-Error type_extent(MPI_Datatype datatype, std::int64_t& extent) {
-  const auto type = decode_uncommitted_type(datatype);
+Error type_extent(const OpenFile& file, MPI_Datatype datatype, std::int64_t& extent) {
+  auto type = decode_uncommitted_type(datatype);
+  if (!type) return type.error();
+  if (file.representation != nullptr) type = build_file_type(datatype, *file.representation);
   if (!type) return type.error();
   extent = type.value()->extent();
   return {};

@@ -54,6 +54,40 @@ void add(const Flavour& flavour, void* library, Name name, Entry entry) {
   caught_procedures().emplace(full_name, caught);
 }
 
+/// What the Fortran layer is to call for MPI_Register_datarep; null where that is C's.
+void* register_fortran_datarep = nullptr;
+
+/// Whether the function is one of this library's.
+bool is_own(void* function) {
+  Dl_info of_function{};
+  Dl_info of_us{};
+  return ::dladdr(function, &of_function) != 0 &&
+         ::dladdr(reinterpret_cast<void*>(&is_own), &of_us) != 0 &&
+         of_function.dli_fbase == of_us.dli_fbase;
+}
+
+/// Whether an object has the Fortran procedure, as the libraries name it for mpif.h and mpi_f08.
+bool is_fortran_layer(const ElfObject& object) {
+  return object.is_library() &&
+         (object.defines("mpi_register_datarep_") || object.defines("mpi_register_datarep_f08_"));
+}
+
+/// Leads the Fortran layer's calls of MPI_Register_datarep, where they would come to us, to the
+/// function that knows Fortran's conventions.
+void patch_fortran(const ElfObject& object) {
+  if (register_fortran_datarep == nullptr || !is_fortran_layer(object)) return;
+  object.for_each_slot([&](std::string_view name, void** slot) {
+    if (name != "MPI_Register_datarep" && name != "PMPI_Register_datarep") return;
+    void* const visible = ::dlsym(RTLD_DEFAULT, std::string(name).c_str());
+    const bool is_bound = !object.contains(reinterpret_cast<std::uintptr_t>(*slot));
+    if (!is_own(is_bound ? *slot : visible)) return;
+    if (!object.store(slot, register_fortran_datarep)) {
+      tell_once("data representations of Fortran are not carried (the memory of " +
+                std::string(object.path()) + " cannot be changed), report this system");
+    }
+  });
+}
+
 /// Whether a slot leads to the library: it holds the procedure's address, or it is not bound yet
 /// and still points into the object's own code.
 bool leads_to_library(const ElfObject& object, const Caught& caught, void* value) {
@@ -79,6 +113,7 @@ void patch(const ElfObject& object) {
 
 void set_caught_flavour(const Flavour* flavour, void* library) {
   const std::lock_guard lock(mutex);
+  register_fortran_datarep = flavour->register_fortran_datarep;
   for (int i = kExportedCount; i < kEntryCount; ++i) {
     for (const Name name : {Name::mpi, Name::pmpi}) {
       add(*flavour, library, name, static_cast<Entry>(i));
@@ -88,11 +123,14 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
 
 void catch_unexported() {
   const std::lock_guard lock(mutex);
-  if (caught_procedures().empty()) return;
+  if (caught_procedures().empty() && register_fortran_datarep == nullptr) return;
   const unsigned long long count = loaded_object_count();
   if (count == seen_object_count) return;
   seen_object_count = count;
-  for_each_object(patch);
+  for_each_object([](const ElfObject& object) {
+    patch(object);
+    patch_fortran(object);
+  });
 }
 
 }  // namespace headrace::abi

@@ -140,6 +140,7 @@ void advance() {
         return completes_requests(entry) ? next_function(name, entry)
                                          : own.flavour->entry_function(name, entry);
       });
+      catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {
       tell_job(

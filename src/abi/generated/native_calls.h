@@ -56,10 +56,12 @@ struct NativeCalls {
   decltype(&PMPI_Type_get_contents) Type_get_contents = nullptr;
   decltype(&PMPI_Type_get_envelope) Type_get_envelope = nullptr;
   decltype(&PMPI_Type_get_extent_x) Type_get_extent_x = nullptr;
+  decltype(&PMPI_Type_get_name) Type_get_name = nullptr;
   decltype(&PMPI_Type_set_attr) Type_set_attr = nullptr;
   decltype(&PMPI_Type_size_x) Type_size_x = nullptr;
   decltype(&PMPI_Type_get_contents_c) Type_get_contents_c = nullptr;  // optional
   decltype(&PMPI_Type_get_envelope_c) Type_get_envelope_c = nullptr;  // optional
+  decltype(&PMPI_Type_toint) Type_toint = nullptr;                    // optional
 };
 
 /// Calls visit(name, pointer, required) for each member of `calls`; `pointer` refers to the member.
@@ -114,10 +116,12 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Type_get_contents", calls.Type_get_contents, true);
   visit("PMPI_Type_get_envelope", calls.Type_get_envelope, true);
   visit("PMPI_Type_get_extent_x", calls.Type_get_extent_x, true);
+  visit("PMPI_Type_get_name", calls.Type_get_name, true);
   visit("PMPI_Type_set_attr", calls.Type_set_attr, true);
   visit("PMPI_Type_size_x", calls.Type_size_x, true);
   visit("PMPI_Type_get_contents_c", calls.Type_get_contents_c, false);
   visit("PMPI_Type_get_envelope_c", calls.Type_get_envelope_c, false);
+  visit("PMPI_Type_toint", calls.Type_toint, false);
 }
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI

@@ -235,8 +235,10 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers,
                              MPI_Count* num_addresses, MPI_Count* num_large_counts,
                              MPI_Count* num_datatypes, int* combiner);
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent);
+int PMPI_Type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen);
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val);
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count* size);
+int PMPI_Type_toint(MPI_Datatype datatype);
 int PMPI_Wait(MPI_Request* request, MPI_Status* status);
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]);
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status);

@@ -5,6 +5,8 @@
 
 extern const Case argument_cases[];
 extern const Case atomic_cases[];
+extern const Case datarep_cases[];
+extern const Case datarep_user_cases[];
 extern const Case edge_cases[];
 extern const Case error_cases[];
 extern const Case many_cases[];
