@@ -17,6 +17,7 @@ SOURCES = [
     "cases_argument.c",
     "cases_atomic.c",
     "cases_datarep.c",
+    "cases_datarep_types.c",
     "cases_datarep_user.c",
     "cases_edge.c",
     "cases_error.c",
@@ -41,7 +42,15 @@ SOURCES = [
 
 # Topics whose cases judge everything themselves: the plain run is there to show that they are right
 # about the standard, for which few ranks are enough.
-SELF_JUDGED = ["argument_*", "atomic_*", "datarep_*", "many_*", "modes_*", "nonblocking_*", "shared_*"]
+SELF_JUDGED = [
+    "argument_*",
+    "atomic_*",
+    "datarep_*",
+    "many_*",
+    "modes_*",
+    "nonblocking_*",
+    "shared_*",
+]
 SELF_JUDGED += ["sizes_*", "split_*", "threads_*"]
 PLAIN_RANKS = (1, 2)
 # Cases that do nothing without the layer.

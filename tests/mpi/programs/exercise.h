@@ -6,6 +6,7 @@
 extern const Case argument_cases[];
 extern const Case atomic_cases[];
 extern const Case datarep_cases[];
+extern const Case datarep_type_cases[];
 extern const Case datarep_user_cases[];
 extern const Case edge_cases[];
 extern const Case error_cases[];
