@@ -9,6 +9,7 @@
 #define STATUS_TYPE type(MPI_Status)
 #define ERRHANDLER_TYPE type(MPI_Errhandler)
 #define REQUEST_TYPE type(MPI_Request)
+#define BUFFER_TYPE type(c_ptr), value
 #define USE_BINDING use mpi_f08
 #else
 #define FILE_TYPE integer
@@ -17,6 +18,7 @@
 #define STATUS_TYPE integer, dimension(MPI_STATUS_SIZE)
 #define ERRHANDLER_TYPE integer
 #define REQUEST_TYPE integer
+#define BUFFER_TYPE double precision, dimension(*)
 #ifdef BINDING_MPI
 #define USE_BINDING use mpi
 #else
@@ -24,8 +26,85 @@
 #endif
 #endif
 
+! A data representation: each number and the state behind it.
+module representation
+  USE_BINDING
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
+  implicit none
+#ifdef BINDING_MPIF_H
+  include 'mpif.h'
+#endif
+  private
+  public :: read_words, write_words, word_extent
+  integer, public :: conversions = 0, strange = 0
+contains
+
+  subroutine write_words(memory, datatype, count, stored, position, state, code)
+    BUFFER_TYPE :: memory, stored
+    DATATYPE_TYPE :: datatype
+    integer :: count, code
+    integer(kind=MPI_OFFSET_KIND) :: position
+    integer(kind=MPI_ADDRESS_KIND) :: state
+#ifdef BINDING_MPI_F08
+    double precision, pointer :: numbers(:), words(:)
+    call c_f_pointer(memory, numbers, [position + count])
+    call c_f_pointer(stored, words, [2 * count])
+    call convert(.true., numbers, count, words, position, int(state))
+#else
+    call convert(.true., memory, count, stored, position, int(state))
+#endif
+    if (datatype /= MPI_DOUBLE_PRECISION) strange = strange + 1
+    code = MPI_SUCCESS
+  end subroutine write_words
+
+  subroutine read_words(memory, datatype, count, stored, position, state, code)
+    BUFFER_TYPE :: memory, stored
+    DATATYPE_TYPE :: datatype
+    integer :: count, code
+    integer(kind=MPI_OFFSET_KIND) :: position
+    integer(kind=MPI_ADDRESS_KIND) :: state
+#ifdef BINDING_MPI_F08
+    double precision, pointer :: numbers(:), words(:)
+    call c_f_pointer(memory, numbers, [position + count])
+    call c_f_pointer(stored, words, [2 * count])
+    call convert(.false., numbers, count, words, position, int(state))
+#else
+    call convert(.false., memory, count, stored, position, int(state))
+#endif
+    if (datatype /= MPI_DOUBLE_PRECISION) strange = strange + 1
+    code = MPI_SUCCESS
+  end subroutine read_words
+
+  subroutine word_extent(datatype, extent, state, code)
+    DATATYPE_TYPE :: datatype
+    integer(kind=MPI_ADDRESS_KIND) :: extent, state
+    integer :: code
+    extent = 16
+    if (state /= 42 .or. datatype /= MPI_DOUBLE_PRECISION) strange = strange + 1
+    code = MPI_SUCCESS
+  end subroutine word_extent
+
+  subroutine convert(writes, numbers, count, words, position, state)
+    logical :: writes
+    integer :: count, state, k
+    double precision, dimension(*) :: numbers, words
+    integer(kind=MPI_OFFSET_KIND) :: position
+    conversions = conversions + 1
+    do k = 1, count
+      if (writes) then
+        words(2 * k - 1) = numbers(position + k)
+        words(2 * k) = state
+      else
+        numbers(position + k) = words(2 * k - 1) + words(2 * k) - state
+      end if
+    end do
+  end subroutine convert
+
+end module representation
+
 program exercise
   USE_BINDING
+  use representation, only: read_words, write_words, word_extent, conversions, strange
   implicit none
 #ifdef BINDING_MPIF_H
   include 'mpif.h'
@@ -113,6 +192,7 @@ program exercise
   call nonblocking_calls()
   call split_calls()
   call shared_calls()
+  call own_representation()
 
   call MPI_File_open(MPI_COMM_WORLD, trim(directory) // '/missing', MPI_MODE_RDONLY, &
                      MPI_INFO_NULL, file, code)
@@ -235,6 +315,46 @@ contains
     call check(all(in == 7), 'read_shared')
     call MPI_File_close(file, code)
   end subroutine shared_calls
+
+  ! No plain library has representations of the program's own.
+  subroutine own_representation()
+    FILE_TYPE :: own_file
+    INFO_TYPE :: no_info
+    double precision :: numbers(3), seen(3), words(6)
+    integer :: number_read
+    integer(kind=MPI_ADDRESS_KIND) :: state
+    integer(kind=MPI_OFFSET_KIND) :: place
+    if (.not. layered) return
+    no_info = MPI_INFO_NULL
+    state = 42  ! for good: Open MPI hands over the variable, others its value
+    call MPI_Register_datarep('words', read_words, write_words, word_extent, state, code)
+    call check(code == MPI_SUCCESS, 'register')
+    call MPI_Register_datarep('words', read_words, write_words, word_extent, state, code)
+    call check(code /= MPI_SUCCESS, 'registered twice')
+    path = trim(directory) // '/representation.data'
+    amode = ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_MODE_DELETE_ON_CLOSE)
+    call MPI_File_open(MPI_COMM_WORLD, trim(path), amode, no_info, own_file, code)
+    place = 48 * rank
+    call MPI_File_set_view(own_file, place, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, 'words', &
+                           no_info, code)
+    call check(code == MPI_SUCCESS, 'view of own representation')
+    numbers = (/ rank, 7, -rank /)
+    place = 0
+    call MPI_File_write_at_all(own_file, place, numbers, 3, MPI_DOUBLE_PRECISION, status, code)
+    call check(code == MPI_SUCCESS, 'write in own representation')
+    seen = -1
+    call MPI_File_read_at_all(own_file, place, seen, 3, MPI_DOUBLE_PRECISION, status, code)
+    call MPI_Get_count(status, MPI_DOUBLE_PRECISION, number_read, code)
+    call check(all(seen == numbers) .and. number_read == 3, 'read in own representation')
+    call check(conversions == 2 .and. strange == 0, 'arguments of the conversions')
+    place = 48 * rank
+    call MPI_File_set_view(own_file, place, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, 'native', &
+                           no_info, code)
+    place = 0
+    call MPI_File_read_at(own_file, place, words, 6, MPI_DOUBLE_PRECISION, status, code)
+    call check(all(words == (/ rank, 42, 7, 42, -rank, 42 /)), 'words in the file')
+    call MPI_File_close(own_file, code)
+  end subroutine own_representation
 
   subroutine check(condition, what)
     logical, intent(in) :: condition
