@@ -83,19 +83,35 @@ for _family in ("openmpi5", "openmpi4"):
 
 # None of the libraries passes one of these: they take bad arguments, give other classes, call the
 # file's error handler and then return success, hang in the collective calls, or crash.
-_EVERYWHERE = {
-    f"argument_{case}": "bad arguments are taken, hang or crash"
-    for case in (
-        *("count", "offset", "null_type", "uncommitted", "mode", "one_rank"),
-        *("view", "view_order", "other", "null_file"),
-    )
-} | {
-    "sizes_large_requests": "more than 2 GiB past the end of a file are asked for for ever",
-    "sizes_far_pieces": "pieces gigabytes apart are sieved through all that lies between",
-    "many_at_once": "a thousand files at once end in an error or take very long",
-}
+_EVERYWHERE = (
+    {
+        f"argument_{case}": "bad arguments are taken, hang or crash"
+        for case in (
+            *("count", "offset", "null_type", "uncommitted", "mode", "one_rank"),
+            *("view", "view_order", "other", "null_file"),
+        )
+    }
+    | {
+        f"datarep_{case}": "external32 is partly or wrongly converted, hangs or crashes"
+        for case in (
+            *("integers", "floating", "pairs", "methods", "short", "filetypes", "overflow"),
+            *("nothing", "names"),
+        )
+    }
+    | {
+        f"datarep_user_{case}": "registered functions are refused or not called"
+        for case in ("registering", "methods", "freed_type", "failing", "missing", "large_counts")
+    }
+    | {
+        "sizes_large_requests": "more than 2 GiB past the end of a file are asked for for ever",
+        "sizes_far_pieces": "pieces gigabytes apart are sieved through all that lies between",
+        "many_at_once": "a thousand files at once end in an error or take very long",
+    }
+)
 _THREADS = {"order_threads": "two threads that open files block one another for good"}
-_ROMIO_BACKGROUND = {
+_ROMIO_CRASHES = {
+    "datarep_shared": "crashes, or gives other bytes",
+    "datarep_memory": "crashes, or gives other bytes",
     "nonblocking_receive": "a nonblocking collective call stands still without further MPI calls",
     "nonblocking_order": "collective calls of two files wait for one another",
     "nonblocking_testall": "MPI_Testall ends the program",
@@ -121,10 +137,10 @@ _OMPIO_REFUSED = {
 }
 
 SKIPPED: dict[str, dict[str, str]] = {
-    "mpich5": _EVERYWHERE | _THREADS | _ROMIO_BACKGROUND,
+    "mpich5": _EVERYWHERE | _THREADS | _ROMIO_CRASHES,
     "intel": _EVERYWHERE
     | _THREADS
-    | _ROMIO_BACKGROUND
+    | _ROMIO_CRASHES
     | {
         "short_iplain": "ends the program",
         "short_iat": "ends the program",
@@ -132,7 +148,7 @@ SKIPPED: dict[str, dict[str, str]] = {
     },
     "mpich4": _EVERYWHERE
     | _THREADS
-    | _ROMIO_BACKGROUND
+    | _ROMIO_CRASHES
     | {
         "error_default_handler": "the program is ended with an internal error",
         "nonblocking_many": "the program is ended when hundreds of calls are under way",
