@@ -63,12 +63,16 @@ Error OpenFile::check(const Result<View>& view) const {
 
 Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   drain_lane();
-  Error failed = check(view);
+  Error failed;
   if (mode_.sequential) {
     const Result<FileOffset> current = shared_byte_offset();
-    if (!failed && !current) failed = current.error();
-    if (!failed) view.value().displacement = current.value();
+    if (!current) {
+      failed = current.error();
+    } else if (view) {
+      view.value().displacement = current.value();
+    }
   }
+  if (!failed) failed = check(view);
   // The next view's shared pointer: no rank uses it before all have agreed.
   if (channel_->rank() == 0) channel_->set_pointer(1 - pointer_cell_, 0);
   HintValues values = values_;
