@@ -70,6 +70,12 @@ def ior_file(
     return b"".join(parts)
 
 
+def content_by_offset(seed: int, size: int) -> bytes:
+    """What a kernel's file holds: word i of 8 bytes is mix(mix(seed) ^ i)."""
+    words = mix(WORD(mix_one(seed)) ^ np.arange(-(-size // 8), dtype=WORD))
+    return words.astype("<u8").tobytes()[:size]
+
+
 def lattice_file(dims: tuple[int, int, int, int], order: str, seed: int) -> bytes:
     """The field, site by site in the order of the file: coordinates first, numbers from them."""
     x, y, z, t = (axis.ravel() for axis in np.indices(dims))

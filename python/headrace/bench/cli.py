@@ -10,6 +10,7 @@ import click
 
 from headrace.bench import report
 from headrace.bench.comparison import Comparison, run_rounds, start
+from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
 from headrace.bench.options import mpi_option
 from headrace.bench.programs import NAMES, find_program, kinds_of
@@ -111,6 +112,7 @@ def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[s
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Where the files are made.  [a temporary directory]",
 )
+@click.option("--hand-set", is_flag=True, help="Also plain MPI with an expert's settings.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all runs here.")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def compare(
@@ -119,10 +121,12 @@ def compare(
     wanted: str,
     rounds: int,
     directory: Path | None,
+    hand_set: bool,
     json_file: str | None,
     flags: tuple[str, ...],
 ) -> int:
-    """Run JOB plain, by POSIX or through rank 0, and with Headrace, in turn.
+    """Run JOB plain, by POSIX or through rank 0, and with Headrace, in turn; kernels also
+    contiguously, which is the limit.
 
     \b
     headrace bench compare ior --rounds 15 -- -s 500 -b 1000000 -t 1000000
@@ -131,6 +135,8 @@ def compare(
     of a first, unmeasured round are compared byte by byte. Cells that Headrace loses come first.
     """
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
+    if hand_set:
+        job = with_hand_set(job)
     console = report.make_console()
     comparisons: list[Comparison] = []
     base = directory or Path(tempfile.gettempdir())

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 from headrace.bench.jobs import HEADRACE, Job, Measurement, Way
 from headrace.bench.runner import Host, measure
@@ -92,6 +93,13 @@ class Comparison:
                 )
         return result
 
+    def call_times(self, way: str, access: str) -> tuple[float, float] | None:
+        """Medians over the runs, in seconds: the first of several calls, the median later one."""
+        calls = [run.calls[access] for run in self.runs[way] if access in run.calls]
+        if not calls:
+            return None
+        return median(first for first, _ in calls), median(later for _, later in calls)
+
     def all_runs(self, way: str) -> list[Measurement]:
         first = [self.first[way]] if way in self.first else []
         return [*first, *self.runs.get(way, [])]
@@ -126,7 +134,9 @@ def check_space(job: Job, folder: Path) -> None:
 def start(
     job: Job, host: Host, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> Comparison:
-    """The first round, which is not measured: keeps each way's file and compares their bytes."""
+    """The first round, which is not measured: keeps each way's file and compares their bytes.
+    The limit's file is left out: it holds as much, but not at the same places."""
+    job = job.under(host.mpi.kind)
     check_space(job, folder)
     result = Comparison(job, host, {way.key: [] for way in job.ways})
     files = {way.key: folder / f"{job.key}-{host.name}-{way.key}" for way in job.ways}
@@ -144,7 +154,7 @@ def start(
             raise HeadraceError(*_nothing_to_compare(result))
         progress("comparing the files")
         for way in result.ways:
-            if way.key != HEADRACE:
+            if way.key != HEADRACE and not way.is_limit:
                 result.identical[way.key] = filecmp.cmp(
                     files[way.key], files[HEADRACE], shallow=False
                 )
@@ -191,8 +201,10 @@ def run_rounds(
 
 
 def losing_first(comparisons: list[Comparison]) -> list[Cell]:
-    """All cells, certain losses first, then by ratio."""
-    cells = [cell for comparison in comparisons for cell in comparison.cells()]
+    """All cells but those of the limit, certain losses first, then by ratio."""
+    cells = [
+        cell for comparison in comparisons for cell in comparison.cells() if not cell.other.is_limit
+    ]
     return sorted(cells, key=lambda cell: (not cell.is_certain_loss, cell.ratio.median))
 
 

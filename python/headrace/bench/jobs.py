@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headrace.errors import HeadraceError
@@ -13,14 +13,25 @@ SEED_SEGMENTS = 3220
 SIGNATURE = 1234567
 
 
+LIMIT = "limit"
+
+
 @dataclass(frozen=True)
 class Way:
-    """One way to do a job. label: for people; flags: the program's; preload: with Headrace."""
+    """One way to do a job. label: for people; flags: the program's; preload: with Headrace;
+    variables: of the ranks' environment; kinds: the MPIs it is for, empty: any."""
 
     key: str
     label: str
     flags: tuple[str, ...] = ()
     preload: bool = False
+    variables: tuple[tuple[str, str], ...] = ()
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is what the machine can do, and not another way to do the job."""
+        return self.key == LIMIT
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,15 @@ class Job:
     accesses: tuple[str, ...]
     largest_file: int = 0
 
+    def under(self, kind: str) -> "Job":
+        """The same with the ways that the MPI `kind` has."""
+        ways = tuple(way for way in self.ways if not way.kinds or kind in way.kinds)
+        return replace(self, ways=ways)
+
+    def with_ways(self, *more: Way) -> "Job":
+        """The same with more ways, before Headrace's."""
+        return replace(self, ways=(*self.ways[:-1], *more, self.ways[-1]))
+
     def arguments(self, way: Way, file: Path, summary: Path, keep: bool) -> list[str]:
         """The program's arguments to do it once."""
         report = (
@@ -54,17 +74,35 @@ class Job:
 class Measurement:
     """What one run of a program found: by access ("write", "read") MiB/s and the file's hints.
 
-    wrong: bytes or values that were not as written; overwritten: bytes of others that changed.
+    calls: by access, seconds of the first of several calls and of the median later one.
+    wrong: bytes that were not as written; overwritten: bytes of others that changed.
     """
 
     bandwidth: dict[str, float] = field(default_factory=dict)
     hints: dict[str, dict[str, str]] = field(default_factory=dict)
+    calls: dict[str, tuple[float, float]] = field(default_factory=dict)
     wrong: int = 0
     overwritten: int = 0
 
     @property
     def is_right(self) -> bool:
         return self.wrong == 0 and self.overwritten == 0
+
+
+def _kernel_ways(*between: Way) -> tuple[Way, ...]:
+    """Plain MPI, then `between`, then Headrace."""
+    collective = ("--way", "mpiio")
+    return (
+        Way(PLAIN, "plain MPI", collective),
+        *between,
+        Way(HEADRACE, "Headrace", collective, preload=True),
+    )
+
+
+_BY_POSIX = Way("posix", "POSIX", ("--way", "posix"))
+_BY_RANK0 = Way("rank0", "through rank 0", ("--way", "rank0"))
+# The same ranks move as many bytes contiguously: what a way of doing the job is a share of.
+_THE_LIMIT = Way(LIMIT, "limit", ("--way", "contiguous"))
 
 
 def ior_job(
@@ -106,11 +144,7 @@ def lattice_job(
         "lattice",
         ranks,
         ("-w", "-r", *size, *extra),
-        (
-            Way(PLAIN, "plain MPI", ("--way", "mpiio")),
-            Way("rank0", "through rank 0", ("--way", "rank0")),
-            Way(HEADRACE, "Headrace", ("--way", "mpiio"), preload=True),
-        ),
+        _kernel_ways(_BY_RANK0),
         ("write", "read"),
         0 if extra else volume * 576,
     )
@@ -124,12 +158,8 @@ def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
         " ".join(["strided -b 512 --stride 4096 --size 128m", *extra]),
         "strided",
         ranks,
-        ("-b", "512", "--stride", "4096", "--size", "128m", *extra),
-        (
-            Way(PLAIN, "plain MPI", ("--way", "mpiio")),
-            Way("posix", "POSIX", ("--way", "posix")),
-            Way(HEADRACE, "Headrace", ("--way", "mpiio"), preload=True),
-        ),
+        ("-w", "-b", "512", "--stride", "4096", "--size", "128m", *extra),
+        _kernel_ways(_BY_POSIX),
         ("write",),
         0 if extra else 128 << 20,
     )
@@ -154,7 +184,67 @@ def overlap_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     )
 
 
-JOBS = {"ior": ior_job, "lattice": lattice_job, "overlap": overlap_job, "strided": strided_job}
+def _kernel_job(
+    key: str,
+    title: str,
+    ranks: int,
+    extra: Sequence[str],
+    sizes: dict[str, str],
+    largest_file: int,
+    *between: Way,
+) -> Job:
+    """A kernel that is written and read; `extra` replaces those of `sizes` that it names."""
+    size = () if extra else tuple(word for pair in sizes.items() for word in pair)
+    return Job(
+        key,
+        title,
+        " ".join([key, *size, "-w", "-r", *extra]),
+        key,
+        ranks,
+        ("-w", "-r", *size, *extra),
+        _kernel_ways(*between),
+        ("write", "read"),
+        0 if extra else largest_file,
+    )
+
+
+def tile_job(ranks: int, extra: Sequence[str] = ()) -> Job:
+    """Pieces of 1,000 bytes, ranks in turn, 32 MB a rank, in one collective call."""
+    sizes = {"--piece": "1000", "--size": "32000000"}
+    title = "subarrays, one collective call"
+    ways = (_BY_POSIX, _THE_LIMIT)
+    return _kernel_job("tile", title, ranks, extra, sizes, ranks * 32_000_000, *ways)
+
+
+def irregular_job(ranks: int, extra: Sequence[str] = ()) -> Job:
+    """200,000 pieces a rank of 50 to 150 bytes at random places, in one collective call."""
+    sizes = {"--pieces": "200000", "--mean": "100"}
+    title = "random disjoint pieces, one hindexed view"
+    ways = (_BY_POSIX, _THE_LIMIT)
+    return _kernel_job("irregular", title, ranks, extra, sizes, ranks * 30_000_000, *ways)
+
+
+def checkpoint_job(ranks: int, extra: Sequence[str] = ()) -> Job:
+    """A loop of 1,000 collective calls of one shape, each of pieces of 1,000 bytes."""
+    sizes = {"--piece": "1000", "--size": "50000", "--steps": "250", "--variables": "4"}
+    title = "time-step loop of 4 variables"
+    ways = (_BY_POSIX, _THE_LIMIT)
+    return _kernel_job("checkpoint", title, ranks, extra, sizes, ranks * 50_000_000, *ways)
+
+
+def _lattice_with_limit(ranks: int, extra: Sequence[str] = ()) -> Job:
+    return lattice_job(ranks, extra).with_ways(_THE_LIMIT)
+
+
+JOBS = {
+    "checkpoint": checkpoint_job,
+    "ior": ior_job,
+    "irregular": irregular_job,
+    "lattice": _lattice_with_limit,
+    "overlap": overlap_job,
+    "strided": strided_job,
+    "tile": tile_job,
+}
 
 
 def read_measurement(job: Job, summary: Path) -> Measurement:
@@ -180,4 +270,6 @@ def read_measurement(job: Job, summary: Path) -> Measurement:
         seconds = sum(row["totalTime"] for row in matching)
         result.bandwidth[access] = sum(row["bytes"] for row in matching) / seconds / 2**20
         result.hints[access] = matching[-1]["hintsBeforeClose"]
+        if "firstCall" in matching[-1]:
+            result.calls[access] = (matching[-1]["firstCall"], matching[-1]["medianLaterCall"])
     return result

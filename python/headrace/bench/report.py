@@ -87,7 +87,8 @@ def speed_table(comparison: Comparison) -> Table:
 
 def _ratio_columns(cell: Cell) -> tuple[str, str, str]:
     ratio = cell.ratio
-    return f"{ratio.median:.2f}", f"[{ratio.low:.2f}, {ratio.high:.2f}]", verdict(ratio)
+    told = f"{ratio.median:.0%} of it" if cell.other.is_limit else verdict(ratio)
+    return f"{ratio.median:.2f}", f"[{ratio.low:.2f}, {ratio.high:.2f}]", told
 
 
 def facts(comparison: Comparison) -> Iterable[str]:
@@ -106,14 +107,30 @@ def facts(comparison: Comparison) -> Iterable[str]:
             if answer == "NO" and any(not run.is_right for run in comparison.all_runs(way.key)):
                 answer += f", {way.label} made a wrong one"
             yield f"file identical to the byte, Headrace and {way.label}: {answer}"
+    yield from _call_facts(comparison)
     wrong = damaged(comparison)
     if comparison.job.key == "strided":
         yield "bytes of others overwritten or missing: " + _listed(wrong)
     else:
         yield "wrong data found by checking every run: " + _listed(wrong)
+    for way in comparison.ways:
+        if way.variables:
+            values = (f"{name}={value}" for name, value in way.variables)
+            yield f"{way.label}: " + ", ".join(values)
     yield f"settings of {comparison.host.title} in all runs: " + fair_settings(
         comparison.host, comparison.job.ranks
     )
+
+
+def _call_facts(comparison: Comparison) -> Iterable[str]:
+    for access in comparison.job.accesses:
+        times = {way.label: comparison.call_times(way.key, access) for way in comparison.ways}
+        parts = [
+            f"{label} {first * 1e6:.0f}/{later * 1e6:.0f}"
+            for label, (first, later) in ((label, pair) for label, pair in times.items() if pair)
+        ]
+        if parts:
+            yield f"{access}: first call/median later call in us: " + ", ".join(parts)
 
 
 def _listed(counts: dict[str, int]) -> str:
@@ -156,6 +173,10 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
         "paths": {access: comparison.path(access) for access in job.accesses},
         "MiB/s": {
             access: {way.key: comparison.bandwidths(way.key, access) for way in comparison.ways}
+            for access in job.accesses
+        },
+        "calls": {
+            access: {way.key: comparison.call_times(way.key, access) for way in comparison.ways}
             for access in job.accesses
         },
         "failed": comparison.failed,

@@ -69,9 +69,15 @@ def fair_settings(host: Host, ranks: int) -> str:
 
 
 def launch(
-    host: Host, ranks: int, command: Sequence[str], environ: Mapping[str, str], preload: bool
+    host: Host,
+    ranks: int,
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    preload: bool,
+    variables: Mapping[str, str] | None = None,
 ) -> Launch:
-    """The line that starts a benchmark with the fair settings, with Headrace or without."""
+    """The line that starts a benchmark with the fair settings, with Headrace or without;
+    `variables` are set in its ranks."""
     library = str(find_library(environ)) if preload else None
     own = own_settings(environ) if preload else {}
     return launch_line(
@@ -79,7 +85,7 @@ def launch(
         ranks,
         command,
         environ,
-        settings=Settings(library, {**own, **host.variables}),
+        settings=Settings(library, {**own, **host.variables, **(variables or {})}),
         presets=presets(ranks),
         oversubscribe=is_oversubscribed(ranks) and not machine.in_batch_job(environ),
         as_root=os.geteuid() == 0,
@@ -108,7 +114,8 @@ def measure(
     program = find_program(job.program, host.name, environ)
     summary = file.with_name(file.name + ".json")
     command = [str(program), *job.arguments(way, file, summary, keep)]
-    code, output = _run_captured(launch(host, job.ranks, command, environ, way.preload))
+    line = launch(host, job.ranks, command, environ, way.preload, dict(way.variables))
+    code, output = _run_captured(line)
     # The programs end with 1 after a complete run that found wrong data, which we count.
     if code not in (0, 1) or not summary.is_file():
         raise HeadraceError(

@@ -1,0 +1,225 @@
+"""`headrace bench tile`, `irregular` and `checkpoint`: data right in every way and under every ABI,
+wrong data found, bad input told in one line."""
+
+import json
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench_support import bench_command, content_by_offset
+from cli_support import Command
+
+from headrace.bench.hand_set import with_hand_set
+from headrace.bench.jobs import HEADRACE, JOBS
+
+KINDS = ("mpich", "openmpi", "intel", "abi")
+SEED = 9
+WAYS = ("mpiio", "posix", "rank0", "contiguous")
+
+# By kernel: flags, and the bytes of the file that they make with four ranks.
+COVERING = {
+    "tile": ("--dims 6,4,10,4 --element 3 --grid 1,2,2,1", 2880),
+    "irregular": ("--pieces 500 --mean 90 --spread 0", 180_000),
+    "checkpoint": ("--dims 6,8 --steps 3 --variables 2", 2304),
+}
+MORE = (
+    ("tile", "--dims 4,4,4,4,2,2 --ghost 1", 8192),
+    ("tile", "--dims 4096 --element 8", 32768),
+    ("tile", "--piece 1000 --size 50000", 200_000),
+    ("irregular", "--pieces 500 --mean 90 --spread 0 --memory permuted", 180_000),
+    ("checkpoint", "--piece 1000 --size 3000 --steps 3 --oneView", 144_000),
+)
+
+
+def quick(rows, first: set):
+    """The rows as parameters, slow unless in `first`: those show in a quick run what all share."""
+    return [
+        pytest.param(*row, marks=() if row in first else pytest.mark.slow) for row in sorted(rows)
+    ]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Command:
+    return bench_command(tmp_path)
+
+
+def run(
+    bench: Command, name: str, flags: str, *options: object, np: int = 4
+) -> subprocess.CompletedProcess[str]:
+    common = ("-G", SEED, "-o", "f", "--json", "out")
+    return bench("bench", name, "-n", np, *options, "--", *flags.split(), *common)
+
+
+def check_file(bench: Command, name: str, flags: str, size: int, *options: object) -> dict:
+    result = run(bench, name, flags + " -w -r -k", *options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert (bench.directory / "f").read_bytes() == content_by_offset(SEED, size)
+    document = json.loads((bench.directory / "out").read_text())
+    assert (document["wrongBytes"], document["fileSize"]) == (0, size)
+    assert [row["access"] for row in document["results"]] == ["write", "read"]
+    return document
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    quick(
+        product(COVERING, [*WAYS, "plain"]),
+        {("tile", "plain"), ("irregular", "rank0"), ("checkpoint", "contiguous")}
+        | set(product(COVERING, ["mpiio"])),
+    ),
+)
+def test_every_way_makes_the_same_file(bench: Command, name: str, way: str) -> None:
+    flags, size = COVERING[name]
+    options = ("--plain",) if way == "plain" else ()
+    document = check_file(
+        bench, name, f"{flags} --way {way.replace('plain', 'mpiio')}", size, *options
+    )
+    assert all(("request" in row) == (way == "contiguous") for row in document["results"])
+
+
+@pytest.mark.parametrize(("name", "flags", "size"), quick(MORE, set(MORE[::2])))
+def test_shapes_and_memory(bench: Command, name: str, flags: str, size: int) -> None:
+    check_file(bench, name, flags, size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "flags", "size"), MORE)
+@pytest.mark.parametrize("way", ["posix", "rank0"])
+def test_shapes_in_other_ways(bench: Command, name: str, flags: str, size: int, way: str) -> None:
+    check_file(bench, name, f"{flags} --way {way}", size)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    quick(product(COVERING, KINDS[1:]), {("tile", "intel"), ("irregular", "openmpi")}),
+)
+def test_every_abi(bench: Command, name: str, kind: str) -> None:
+    check_file(bench, name, *COVERING[name], "--mpi", kind)
+
+
+@pytest.mark.parametrize(("way",), quick([("mpiio",), ("posix",), ("rank0",)], {("rank0",)}))
+def test_gaps_stay_empty(bench: Command, way: str) -> None:
+    flags = f"--pieces 300 --mean 40 --gap 30 --memory permuted -k --way {way}"
+    result = run(bench, "irregular", flags)
+    assert result.returncode == 0, result.stdout + result.stderr
+    moved = json.loads((bench.directory / "out").read_text())["results"][0]["bytes"]
+    found = np.fromfile(bench.directory / "f", dtype=np.uint8)
+    wanted = np.frombuffer(content_by_offset(SEED, len(found)), dtype=np.uint8)
+    gap = found != wanted
+    assert not found[gap].any()
+    # One byte of a gap in 256 is the same by chance.
+    assert 0.9 * (len(found) - moved) < gap.sum() <= len(found) - moved
+
+
+def test_several_calls_are_timed(bench: Command) -> None:
+    document = check_file(bench, "checkpoint", *COVERING["checkpoint"])
+    for row in document["results"]:
+        assert row["calls"] == 6
+        assert 0 < row["medianLaterCall"] <= row["longestLaterCall"]
+        assert row["firstCall"] + row["longestLaterCall"] <= row["wrRdTime"] * 1.0001
+    result = run(bench, "checkpoint", COVERING["checkpoint"][0] + " -w")
+    assert "write calls (us)" in result.stdout and not (bench.directory / "f").exists()
+
+
+@pytest.mark.parametrize(("name",), quick([(name,) for name in COVERING], {("tile",)}))
+def test_a_wrong_byte_is_found(bench: Command, name: str) -> None:
+    flags, size = COVERING[name]
+    assert run(bench, name, flags + " -w -k --way posix").returncode == 0
+    position = size - 100
+    with open(bench.directory / "f", "r+b") as file:
+        file.seek(position)
+        byte = file.read(1)[0]
+        file.seek(position)
+        file.write(bytes([byte ^ 1]))
+    result = run(bench, name, flags + " -r")
+    assert result.returncode == 1
+    assert f"1 wrong bytes in 'f' after read, the first at byte {position}" in result.stderr
+
+
+def test_a_short_file_is_told(bench: Command) -> None:
+    flags, size = COVERING["tile"]
+    assert run(bench, "tile", flags + " -w -k").returncode == 0
+    with open(bench.directory / "f", "r+b") as file:
+        file.truncate(size - 5)
+    result = run(bench, "tile", flags + " -r --way posix")
+    assert result.returncode == 1 and "the file ends there" in error_line(result, "tile")
+
+
+def error_line(result: subprocess.CompletedProcess[str], name: str) -> str:
+    lines = [line for line in result.stderr.splitlines() if f"{name}: error: " in line]
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+BAD_INPUT = (
+    ("tile", "--dims 4,0", "one to six numbers"),
+    ("tile", "--dims 4,4,4,4,4,4,4", "one to six numbers"),
+    ("tile", "--dims 7,5", "no process grid of 2 ranks"),
+    ("tile", "--dims 8,5 --grid 1,2", "not divisible by the process grid"),
+    ("tile", "--piece 1000 --size 1500", "not a multiple of --piece"),
+    ("tile", "--piece 0", "must be at least 1"),
+    ("tile", "--size 10", "--size needs --piece"),
+    ("tile", "--dims 8,8 --piece 8", "--piece excludes"),
+    ("tile", "--dims 8,8 --ghost 5", "wider than a rank's box"),
+    ("tile", "--dims 2147483647,2147483646 --element 2m", "2 GiB in a call"),
+    ("tile", "--way none", "unknown way 'none'"),
+    ("tile", "--request 64k", "needs --way contiguous"),
+    ("irregular", "--pieces 0", "must be at least 1"),
+    ("irregular", "--spread 1.5", "from 0 to 1"),
+    ("irregular", "--memory none", "unknown memory 'none'"),
+    ("irregular", "--pieces 2147483647 --mean 2", "2 GiB in a call"),
+    ("checkpoint", "--steps 0", "must be at least 1"),
+    ("checkpoint", "--steps 2147483647 --variables 2", "2^31 calls"),
+)
+SHOWN = {row for row in BAD_INPUT if row[1].split()[-1] in ("0", "1500", "1.5", "7,5", "5")}
+
+
+@pytest.mark.parametrize(("name", "flags", "text"), quick(BAD_INPUT, SHOWN))
+def test_bad_input_is_one_clear_line(bench: Command, name: str, flags: str, text: str) -> None:
+    result = bench("bench", name, "--plain", "--", *flags.split())
+    assert result.returncode == 2
+    assert text in error_line(result, name)
+
+
+@pytest.mark.parametrize(("way",), quick([("mpiio",), ("posix",)], {("mpiio",)}))
+def test_bad_paths_are_one_clear_line(bench: Command, way: str) -> None:
+    flags = f"--dims 8,8 --way {way}".split()
+    result = bench("bench", "tile", "--", *flags, "-o", "missing/f")
+    assert result.returncode == 1 and "missing/f" in error_line(result, "tile")
+    result = bench("bench", "tile", "--", *flags, "-r", "-o", "none")
+    assert result.returncode == 1 and "none" in error_line(result, "tile")
+
+
+def test_too_little_space_is_told_before_writing(bench: Command) -> None:
+    flags = ("--dims", "8192,8192", "--steps", "1000000", "-o", "f")
+    result = bench("bench", "checkpoint", "--", *flags)
+    assert result.returncode == 1
+    assert "not enough space for 'f'" in error_line(result, "checkpoint")
+    assert not (bench.directory / "f").exists()
+
+
+@pytest.mark.parametrize("name", ["tile", "checkpoint", "irregular", "lattice"])
+def test_jobs_know_the_limit_and_hand_set_ways(name: str) -> None:
+    job = with_hand_set(JOBS[name](2))
+    keys = [way.key for way in job.under("openmpi").ways]
+    assert "individual" in keys and "no-cb" not in keys and keys[-1] == HEADRACE
+    assert sum(way.is_limit for way in job.ways) == 1
+    for way in job.ways:
+        assert bool(way.kinds) == bool(way.variables)
+        assert not (way.preload and way.variables)
+
+
+def test_compare_shows_share_of_the_limit_and_calls(bench: Command) -> None:
+    flags = ("--piece", "1000", "--size", "4000", "--steps", "3")
+    result = bench(
+        *("bench", "compare", "checkpoint", "--rounds", 1, "--hand-set", "--dir", "."),
+        *("--json", "out", "--", *flags),
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    (document,) = json.loads((bench.directory / "out").read_text())
+    assert "limit" in document["MiB/s"]["write"] and "limit" not in document["identical"]
+    assert document["identical"]["no-cb"] and len(document["calls"]["read"]["headrace"]) == 2
+    for text in ("% of it", "first call/median later call", "romio_cb_write=disable"):
+        assert text in result.stdout
