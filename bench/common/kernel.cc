@@ -168,6 +168,7 @@ void KernelBench::add_durations(TimedAccess& result, const Stamps& stamps,
     result.calls.push_back(ends[i] - begins[i]);
     if (i > 0) pauses += begins[i] - ends[i - 1];
   }
+  result.between_calls = pauses;
   result.seconds.transfer -= pauses;
   result.seconds.total -= pauses;
 }

@@ -81,6 +81,7 @@ void write_accesses(JsonWriter& json, const std::vector<TimedAccess>& accesses) 
       json.member("firstCall", access.calls.front());
       json.member("medianLaterCall", later[later.size() / 2]);
       json.member("longestLaterCall", later.back());
+      json.member("betweenCalls", access.between_calls);
     }
     json.open_object("hintsBeforeClose");
     for (const auto& [key, value] : access.hints) json.member(key, value);

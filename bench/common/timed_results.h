@@ -18,6 +18,7 @@ struct TimedAccess {
   std::int64_t bytes = 0;
   Durations seconds;
   std::vector<double> calls;  ///< seconds of each call where there were several
+  double between_calls = 0;   ///< seconds, not part of the others
   std::int64_t request = 0;   ///< bytes of the requests that were fastest, 0 where none were tried
   Hints hints;                ///< of the file just before it was closed
 

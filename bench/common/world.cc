@@ -5,6 +5,12 @@
 
 namespace headrace::bench {
 
+double node_clock() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 World survey(MPI_Comm communicator) {
   World world;
   world.communicator = communicator;
@@ -26,7 +32,7 @@ World survey(MPI_Comm communicator) {
 
   if (world.node_count > 1) {
     MPI_Barrier(communicator);
-    const double mine = MPI_Wtime();
+    const double mine = node_clock();
     double root = mine;
     MPI_Bcast(&root, 1, MPI_DOUBLE, 0, communicator);
     world.clock_offset = root - mine;

@@ -9,6 +9,9 @@
 
 namespace headrace::bench {
 
+/// Seconds on a clock that all processes of a node share.
+double node_clock();
+
 /// The ranks that take part in a benchmark and the nodes they sit on.
 struct World {
   MPI_Comm communicator = MPI_COMM_NULL;
@@ -19,8 +22,9 @@ struct World {
   bool consecutive = true;  ///< ranks 0 and 1 share a node (or there is one rank)
   double clock_offset = 0;  ///< added to this rank's clock gives rank 0's, in seconds
 
-  /// Seconds on rank 0's clock. On one node the clock is common and nothing is added.
-  double now() const { return MPI_Wtime() + clock_offset; }
+  /// Seconds on rank 0's clock. On one node the clock is common and nothing is added; that of
+  /// MPI_Wtime is not (Open MPI's begins at 0 in each process).
+  double now() const { return node_clock() + clock_offset; }
 };
 
 /// Finds out about the ranks of `communicator`. Collective.
