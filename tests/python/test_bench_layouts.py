@@ -3,6 +3,7 @@ wrong data found, bad input told in one line."""
 
 import json
 import subprocess
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -226,3 +227,21 @@ def test_compare_shows_share_of_the_limit_and_calls(bench: Command) -> None:
     assert document["identical"]["no-cb"] and len(document["calls"]["read"]["headrace"]) == 2
     for text in ("% of it", "first call/median later call", "romio_cb_write=disable"):
         assert text in result.stdout
+
+
+@pytest.mark.parametrize(("way",), quick(((way,) for way in WAYS), {("mpiio",), ("rank0",)}))
+def test_a_file_that_cannot_grow_is_told_and_removed(bench: Command, way: str) -> None:
+    flags = f"-w --way {way} --piece 1000 --size 4000000 -o f".split()
+    line = [sys.executable, "-m", "headrace", "bench", "tile", "--", *flags]
+    result = subprocess.run(
+        ["prlimit", "--fsize=5000000", *line],
+        env=bench.environ,
+        cwd=bench.directory,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert "'f'" in error_line(result, "tile")
+    assert not (bench.directory / "f").exists()
