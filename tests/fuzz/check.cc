@@ -75,6 +75,8 @@ class GroupChecker {
 
   /// One after the other in rank order, as one unit.
   void ordered(const Step& step) {
+    std::vector<Memory> memories;
+    for (const int rank : group_.ranks) memories.push_back(make_memory(program_, step, rank));
     std::vector<World> kept;
     std::string problem;
     for (World& world : worlds_) {
@@ -83,8 +85,7 @@ class GroupChecker {
       for (std::size_t rank = 0; rank < group_.ranks.size(); ++rank) {
         const Call call = this->call(step, rank);
         const Expected expected =
-            carry_out_access(world, state_, call, make_memory(program_, step, world_rank(rank)),
-                             start_of(world, call, before));
+            carry_out_access(world, state_, call, memories[rank], start_of(world, call, before));
         before += shared_etypes(state_, call);
         const std::string different = difference(expected, seen(step, rank), true);
         if (wrong.empty() && !different.empty()) wrong = name(step, rank) + ": " + different;
@@ -212,7 +213,7 @@ class GroupChecker {
 
   void keep(std::vector<World> worlds, const std::string& problem) {
     worlds_ = std::move(worlds);
-    if (worlds_.empty()) problem_ = problem.empty() ? "no order was tried to its end" : problem;
+    if (worlds_.empty() && problem_.empty()) problem_ = problem.empty() ? "no order was tried to its end" : problem;
   }
 
   int world_rank(std::size_t rank) const { return group_.ranks[rank]; }

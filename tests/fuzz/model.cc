@@ -32,14 +32,14 @@ Target target_of(Whence whence, std::int64_t offset, std::int64_t current, const
 
 Memory make_memory(const Program& program, const Step& step, int rank) {
   const Part& part = step.parts[static_cast<std::size_t>(rank)];
-  const TypeMap map = expand(part.memory);
+  const Repetitions type(expand(part.memory));
   Memory memory;
-  const std::int64_t bytes = std::max<std::int64_t>(0, part.count) * map.size();
+  const std::int64_t bytes = std::max<std::int64_t>(0, part.count) * type.size();
   memory.places.reserve(static_cast<std::size_t>(bytes));
   std::int64_t low = 0;
   std::int64_t high = 0;
   for (std::int64_t i = 0; i < bytes; ++i) {
-    const std::int64_t offset = map.offset_of(i);
+    const std::int64_t offset = type.offset_of(i);
     low = std::min(low, offset);
     high = std::max(high, offset + 1);
     memory.places.push_back(offset);

@@ -1,6 +1,7 @@
 #include "fuzz/orders.h"
 
 #include <algorithm>
+#include <map>
 
 namespace headrace::fuzz {
 namespace {
@@ -29,45 +30,58 @@ std::string act(World& world, const FileState& state, const Unit& unit) {
   return problem.empty() ? problem : unit.name + ": " + problem;
 }
 
-/// Which units commute with those of all other ranks.
-std::vector<bool> commuting(const FileState& state, World world, const std::vector<Unit>& units) {
-  std::vector<Footprint> bytes;
-  for (const Unit& unit : units) {
-    bytes.emplace_back();
-    if (unit.call.step->kind == StepKind::access) {
-      const ViewMap& view = state.maps[unit.call.rank];
-      bytes.back() = footprint(view, start_of(world, unit.call), std::ssize(unit.memory.places));
+/// Which pairs of units of different ranks do not commute.
+class Dependence {
+ public:
+  Dependence(const FileState& state, World world, const std::vector<Unit>& units)
+      : size_(world.size()) {
+    for (const Unit& unit : units) {
+      Facts& facts = facts_.emplace_back(Facts{&unit, {}, 0});
+      if (unit.call.step->kind == StepKind::access && errors_of(state, unit.call).empty()) {
+        const ViewMap& view = state.maps[unit.call.rank];
+        facts.bytes = footprint(view, start_of(world, unit.call), std::ssize(unit.memory.places));
+        facts.shared_etypes = shared_etypes(state, unit.call);
+      }
+      World before = world;
+      act(world, state, unit);
+      world.content = std::move(before.content);  // sizes as they were
     }
-    World before = world;
-    act(world, state, unit);
-    world.content = before.content;  // sizes as they were
   }
-  const auto depends = [&](std::size_t i, std::size_t j) {
-    const Step& a = *units[i].call.step;
-    const Step& b = *units[j].call.step;
-    if (units[i].call.rank == units[j].call.rank) return false;
-    if (a.kind != StepKind::access || b.kind != StepKind::access) return false;
-    if (a.positioning == Positioning::shared && b.positioning == Positioning::shared) return true;
-    if (!a.is_write && !b.is_write) return false;
-    if (overlap(bytes[i], bytes[j])) return true;
+
+  bool between(std::size_t i, std::size_t j) const {
+    const Facts& a = facts_[i];
+    const Facts& b = facts_[j];
+    if (a.unit->call.rank == b.unit->call.rank) return false;
+    if (a.shared_etypes > 0 && b.shared_etypes > 0) return true;
+    const bool a_writes = a.unit->call.step->is_write;
+    const bool b_writes = b.unit->call.step->is_write;
+    if (!a_writes && !b_writes) return false;
+    if (overlap(a.bytes, b.bytes)) return true;
     // A read that meets the end, and a write that moves it.
-    const std::int64_t size = world.size();
-    return a.is_write != b.is_write && end_of(bytes[i]) > size && end_of(bytes[j]) > size;
-  };
-  std::vector<bool> result;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    bool is_free = true;
-    for (std::size_t j = 0; j < units.size() && is_free; ++j) is_free = !depends(i, j);
-    result.push_back(is_free);
+    return a_writes != b_writes && end_of(a.bytes) > size_ && end_of(b.bytes) > size_;
   }
-  return result;
+
+ private:
+  struct Facts {
+    const Unit* unit;
+    Footprint bytes;
+    std::int64_t shared_etypes;
+  };
+  std::vector<Facts> facts_;
+  std::int64_t size_;
+};
+
+bool is_same(const World& a, const World& b) {
+  if (a.shared != b.shared || a.pointers != b.pointers) return false;
+  if (a.content.has_value() != b.content.has_value()) return false;
+  return !a.content || !sim::Content::difference(*a.content, *b.content);
 }
 
 class Search {
  public:
-  Search(const FileState& state, const std::vector<Unit>& units, std::vector<bool> commutes,
+  Search(const FileState& state, const World& world, const std::vector<Unit>& units,
          Remaining& remaining)
-      : state_(state), units_(units), commutes_(std::move(commutes)), remaining_(remaining) {}
+      : state_(state), units_(units), dependence_(state, world, units), remaining_(remaining) {}
 
   void from(const World& world) {
     std::vector<std::size_t> left;
@@ -77,7 +91,7 @@ class Search {
 
  private:
   void go_on(World world, std::vector<std::size_t> left) {
-    if (orders_ >= kMostOrders) return;
+    if (orders_ >= kMostOrders || was_here(world, left)) return;
     // Each rank's next unit.
     std::vector<std::size_t> next;
     for (const std::size_t unit : left) {
@@ -90,7 +104,10 @@ class Search {
       remaining_.worlds.push_back(std::move(world));
       return;
     }
-    const auto free = std::ranges::find_if(next, [&](std::size_t i) { return commutes_[i]; });
+    const auto free = std::ranges::find_if(next, [&](std::size_t i) {
+      return std::ranges::none_of(left,
+                                  [&](std::size_t j) { return dependence_.between(i, j); });
+    });
     if (free != next.end()) next = {*free};
     for (const std::size_t unit : next) {
       World after = world;
@@ -105,13 +122,23 @@ class Search {
       go_on(std::move(after), std::move(rest));
     }
   }
+  /// Other orders of the same units may have led to the same world.
+  bool was_here(const World& world, const std::vector<std::size_t>& left) {
+    std::vector<World>& worlds = visited_[left];
+    if (std::ranges::any_of(worlds, [&](const World& other) { return is_same(world, other); })) {
+      return true;
+    }
+    worlds.push_back(world);
+    return false;
+  }
   bool same_rank(std::size_t a, std::size_t b) const {
     return units_[a].call.rank == units_[b].call.rank;
   }
 
   const FileState& state_;
   const std::vector<Unit>& units_;
-  std::vector<bool> commutes_;
+  Dependence dependence_;
+  std::map<std::vector<std::size_t>, std::vector<World>> visited_;
   Remaining& remaining_;
   std::int64_t orders_ = 0;
 };
@@ -122,7 +149,7 @@ Remaining act_in_all_orders(const FileState& state, const std::vector<World>& wo
                             const std::vector<Unit>& units) {
   Remaining remaining;
   for (const World& world : worlds) {
-    Search(state, units, commuting(state, world, units), remaining).from(world);
+    Search(state, world, units, remaining).from(world);
   }
   return remaining;
 }

@@ -23,8 +23,8 @@ struct Remaining {
 };
 
 /// Does the units in every order that keeps each rank's own, in each of the worlds, and keeps the
-/// worlds in which every rank sees what it saw. Units that commute with all others' are not
-/// permuted.
+/// worlds in which every rank sees what it saw. Units that commute with all that follow are not
+/// permuted, and orders that lead to one world go on as one.
 Remaining act_in_all_orders(const FileState& state, const std::vector<World>& worlds,
                             const std::vector<Unit>& units);
 

@@ -1,6 +1,7 @@
 #include "fuzz/rules.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace headrace::fuzz {
 namespace {
@@ -11,18 +12,11 @@ constexpr std::int64_t kEndOfFiles = 1LL << 36;  ///< no file becomes larger
 constexpr std::int64_t kMostTile = 10'000;       ///< bytes of a filetype
 constexpr int kMostUnordered = 6;                ///< calls whose order is open
 
-bool has_overlap(const TypeMap& map, std::int64_t count) {
-  std::vector<std::int64_t> places;
-  for (std::int64_t i = 0; i < count * map.size(); ++i) places.push_back(map.offset_of(i));
-  std::ranges::sort(places);
-  return std::ranges::adjacent_find(places) != places.end();
-}
-
 std::string problem_of_memory(const Part& part, bool is_write) {
-  const TypeMap map = expand(part.memory);
-  if (part.count * map.size() > kMostBytes) return "too much data";
-  if (part.count * std::max(map.extent(), -map.extent()) > kMostMemory) return "too much memory";
-  if (!is_write && has_overlap(map, part.count)) return "a read into overlapping memory";
+  const Repetitions type(expand(part.memory));
+  if (part.count * type.size() > kMostBytes) return "too much data";
+  if (part.count * std::abs(type.extent()) > kMostMemory) return "too much memory";
+  if (!is_write && type.has_overlap(part.count)) return "a read into overlapping memory";
   return {};
 }
 
@@ -47,7 +41,7 @@ GroupRules::GroupRules(const Program& program, Group group)
   world_.content = initial_content(program, group_);
   state_ =
       open(world_, program.files[static_cast<std::size_t>(group_.file)].mode, group_.ranks.size());
-  meet();
+  meet(true);
 }
 
 std::string GroupRules::take(const Step& step) {
@@ -86,8 +80,7 @@ std::string GroupRules::access(const Step& step) {
   if (split_ && step.is_collective) return {};  // refused
   if (is_shared && step.is_collective) {
     shared_askers_.clear();
-    shared_accesses_ = 0;
-    shared_ranks_.clear();
+    leave_shared_order();
   }
   std::int64_t before = 0;
   for (std::size_t rank = 0; rank < group_.ranks.size(); ++rank) {
@@ -101,7 +94,6 @@ std::string GroupRules::access(const Step& step) {
   if (is_shared && step.is_collective) {
     world_.shared += before;
     shared_start_ = world_.shared;
-    shared_reads_ = shared_writes_ = false;
   }
   if (step.style == Style::split) split_ = std::make_shared<const Step>(step);
   return {};
@@ -165,7 +157,9 @@ std::string GroupRules::access_of_shared_pointer(const Step& step, const Call& c
   (step.is_write ? shared_writes_ : shared_reads_) = true;
   if (shared_ranks_.size() > 1) {
     if (shared_writes_ && shared_reads_) return "shared reads and writes in an open order";
-    if (shared_accesses_ > kMostUnordered - 1 || has_conflict_) return "too many orders";
+    if (unsettled_ + shared_accesses_ > kMostUnordered - 1 || has_conflict_) {
+      return "too many orders";
+    }
   }
   world_.shared += shared_etypes(state_, call);
   const ViewMap& view = state_.maps[call.rank];
@@ -282,7 +276,7 @@ std::string GroupRules::together(const Step& step) {
     case StepKind::set_view: return set_view(step);
     case StepKind::seek_shared: return seek_all(step);
     case StepKind::reopen: return reopen(step);
-    case StepKind::meet: meet(); return {};
+    case StepKind::meet: meet(step.looks); return {};
     case StepKind::sync: return {};
     default: break;
   }
@@ -314,9 +308,7 @@ std::string GroupRules::set_view(const Step& step) {
   state_ = std::move(*next);
   world_.pointers.assign(world_.pointers.size(), 0);
   world_.shared = shared_start_ = 0;
-  shared_ranks_.clear();
-  shared_accesses_ = 0;
-  shared_reads_ = shared_writes_ = false;
+  leave_shared_order();
   for (Touch& touch : touched_) {
     if (touch.id == -1) touch.id = -2;  // the stretch of another pointer now
   }
@@ -339,11 +331,11 @@ std::string GroupRules::reopen(const Step& step) {
   if (state_.mode.delete_on_close) world_.content.reset();
   if (std::string problem = problem_of_open(world_, step.mode); !problem.empty()) return problem;
   state_ = open(world_, step.mode, group_.ranks.size());
-  meet();
+  meet(true);
   return {};
 }
 
-void GroupRules::meet() {
+void GroupRules::meet(bool looks) {
   touched_.clear();
   settled_size_ = world_.size();
   growers_.clear();
@@ -351,8 +343,16 @@ void GroupRules::meet() {
   shared_askers_.clear();
   size_was_set_ = has_conflict_ = false;
   plain_accesses_ = 0;
-  shared_ranks_.clear();
   shared_start_ = world_.shared;
+  leave_shared_order();
+  if (looks) unsettled_ = 0;
+}
+
+/// What follows does not depend on the order of the accesses by the shared pointer, but what they
+/// have written does.
+void GroupRules::leave_shared_order() {
+  if (shared_ranks_.size() > 1 && shared_writes_) unsettled_ += shared_accesses_;
+  shared_ranks_.clear();
   shared_accesses_ = 0;
   shared_reads_ = shared_writes_ = false;
 }

@@ -31,7 +31,7 @@ class GroupRules {
   const std::vector<int>& requests(std::size_t rank) const { return requests_[rank]; }
   const Step* split() const { return split_.get(); }
   /// Calls were taken whose order is open: a look at the file tells it.
-  bool has_open_order() const { return has_conflict_ || shared_ranks_.size() > 1; }
+  bool has_open_order() const { return has_conflict_ || shared_ranks_.size() > 1 || unsettled_ > 0; }
 
  private:
   static constexpr int kSeveral = -1;  ///< stands for any rank
@@ -58,7 +58,8 @@ class GroupRules {
   std::string set_view(const Step& step);
   std::string seek_all(const Step& step);
   std::string reopen(const Step& step);
-  void meet();
+  void meet(bool looks);
+  void leave_shared_order();
   void complete(int id, int rank);
   bool has_requests() const;
   const Part& part(const Step& step, std::size_t rank) const;
@@ -86,6 +87,7 @@ class GroupRules {
   int shared_accesses_ = 0;
   bool shared_reads_ = false;
   bool shared_writes_ = false;
+  int unsettled_ = 0;  ///< earlier writes by it whose order no look at the file has told
 };
 
 /// The rules of a whole program, step by step.

@@ -23,8 +23,9 @@ void append(TypeMap& map, const TypeMap& element, std::int64_t displacement) {
 
 void append_block(TypeMap& map, const TypeMap& element, std::int64_t blocklength,
                   std::int64_t displacement) {
+  const std::int64_t extent = element.extent();
   for (std::int64_t i = 0; i < blocklength; ++i) {
-    append(map, element, displacement + i * element.extent());
+    append(map, element, displacement + i * extent);
   }
 }
 
@@ -155,29 +156,36 @@ TypeMap expand(const TypeTree& type) {
   }
 }
 
-bool ascends(const TypeMap& map) {
+bool Repetitions::ascends() const {
   std::int64_t last = -1;
-  for (std::int64_t i = 0; i < 3 * map.size(); ++i) {
-    const std::int64_t offset = map.offset_of(i);
+  for (std::int64_t i = 0; i < 3 * size(); ++i) {
+    const std::int64_t offset = offset_of(i);
     if (i > 0 && offset <= last) return false;
     last = offset;
   }
   return true;
 }
 
+bool Repetitions::has_overlap(std::int64_t count) const {
+  Numbers places;
+  for (std::int64_t i = 0; i < count * size(); ++i) places.push_back(offset_of(i));
+  std::ranges::sort(places);
+  return std::ranges::adjacent_find(places) != places.end();
+}
+
 ViewMap::ViewMap(const View& view, std::int64_t displacement)
     : displacement_(displacement),
-      filetype_(expand(view.filetype)),
+      tiles_(expand(view.filetype)),
       unit_(std::max<std::int64_t>(1, expand(view.etype).size())),
-      ascends_(ascends(filetype_)) {}
+      ascends_(tiles_.ascends()) {}
 
 std::int64_t ViewMap::etypes_below(std::int64_t file_size) const {
   if (shows_nothing()) return 0;
   // Whole tiles whose bytes all lie below, then etype by etype.
-  const std::int64_t extent = filetype_.extent();
-  const std::int64_t size = filetype_.size();
+  const std::int64_t extent = tiles_.extent();
+  const std::int64_t size = tiles_.size();
   std::int64_t tiles = 0;
-  const std::int64_t room = file_size - displacement_ - filetype_.highest();
+  const std::int64_t room = file_size - displacement_ - tiles_.map().highest();
   if (extent > 0 && room >= 0) tiles = room / extent + 1;
   std::int64_t etype = tiles * (size / unit_);
   while (offset_of(etype * unit_) < file_size) ++etype;

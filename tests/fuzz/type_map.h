@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "fuzz/program.h"
@@ -24,16 +25,31 @@ struct TypeMap {
   std::int64_t lower() const { return markers ? markers->lower : lowest(); }
   std::int64_t upper() const { return markers ? markers->upper : highest(); }
   std::int64_t extent() const { return upper() - lower(); }
-  /// Offset of data byte `position` of endless repetitions. Requires size() > 0.
-  std::int64_t offset_of(std::int64_t position) const {
-    return position / size() * extent() + offsets[static_cast<std::size_t>(position % size())];
-  }
 };
 
 TypeMap expand(const TypeTree& type);
 
-/// Each byte lies above the one before it, in all repetitions.
-bool ascends(const TypeMap& map);
+/// A type again and again, each an extent behind the one before it.
+class Repetitions {
+ public:
+  explicit Repetitions(TypeMap map) : map_(std::move(map)), extent_(map_.extent()) {}
+
+  const TypeMap& map() const { return map_; }
+  std::int64_t size() const { return map_.size(); }  ///< of one
+  std::int64_t extent() const { return extent_; }    ///< of one
+  /// Offset of data byte `position`. Requires size() > 0.
+  std::int64_t offset_of(std::int64_t position) const {
+    return position / size() * extent_ + map_.offsets[static_cast<std::size_t>(position % size())];
+  }
+  /// Whether each byte lies above the one before it.
+  bool ascends() const;
+  /// Whether a byte comes twice in so many repetitions.
+  bool has_overlap(std::int64_t count) const;
+
+ private:
+  TypeMap map_;
+  std::int64_t extent_;
+};
 
 /// A view with its types expanded.
 class ViewMap {
@@ -44,20 +60,20 @@ class ViewMap {
 
   /// Bytes of an etype; 1 for an empty one.
   std::int64_t unit() const { return unit_; }
-  bool shows_nothing() const { return filetype_.size() == 0; }
+  bool shows_nothing() const { return tiles_.size() == 0; }
   bool is_ascending() const { return ascends_; }
   std::int64_t displacement() const { return displacement_; }
   /// Place in the file of a byte of the view.
   std::int64_t offset_of(std::int64_t position) const {
-    return displacement_ + filetype_.offset_of(position);
+    return displacement_ + tiles_.offset_of(position);
   }
   /// The first etype at or behind the end of a file of so many bytes; for ascending views.
   std::int64_t etypes_below(std::int64_t file_size) const;
-  const TypeMap& filetype() const { return filetype_; }
+  const TypeMap& filetype() const { return tiles_.map(); }
 
  private:
   std::int64_t displacement_;
-  TypeMap filetype_;
+  Repetitions tiles_;
   std::int64_t unit_;
   bool ascends_;
 };

@@ -153,13 +153,6 @@ bool is_handy(const TypeMap& map) {
          std::max(map.extent(), -map.extent()) <= kMostSpan;
 }
 
-bool has_overlap(const TypeMap& map) {
-  Numbers places;
-  for (std::int64_t i = 0; i < 4 * map.size(); ++i) places.push_back(map.offset_of(i));
-  std::ranges::sort(places);
-  return std::ranges::adjacent_find(places) != places.end();
-}
-
 /// An etype that the filetype may be made of.
 TypeTree etype_for(Random& random, const TypeTree& filetype) {
   const std::int64_t size = expand(filetype).size();
@@ -315,7 +308,7 @@ TypeTree memory_type(Random& random, bool may_overlap) {
     TypeTree type =
         TypeMaker(random, random.chance(30)).make(static_cast<int>(random.number(1, 3)));
     const TypeMap map = expand(type);
-    if (is_handy(map) && (may_overlap || !has_overlap(map))) return type;
+    if (is_handy(map) && (may_overlap || !Repetitions(map).has_overlap(4))) return type;
   }
   return random_basic(random);
 }
@@ -324,7 +317,7 @@ TypeTree ascending_type(Random& random) {
   for (int i = 0; i < 20; ++i) {
     TypeTree type = TypeMaker(random, true).make(static_cast<int>(random.number(1, 3)));
     const TypeMap map = expand(type);
-    if (is_handy(map) && map.lowest() >= 0 && ascends(map)) return type;
+    if (is_handy(map) && map.lowest() >= 0 && Repetitions(map).ascends()) return type;
   }
   return contiguous(random.number(1, 4), random_basic(random));
 }

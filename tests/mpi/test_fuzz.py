@@ -19,8 +19,6 @@ KEPT = sorted((REPOSITORY / "tests" / "fuzz" / "kept").glob("*.txt"))
 SHARE = {2: 40, 3: 25}
 DEEP = 2000
 SECONDS_FOR_ONE = 2
-# What was not seen to pass everywhere yet.
-PENDING = ["--without", "atomic"]
 
 
 def fuzz_library() -> Path | None:
@@ -49,7 +47,7 @@ def run_fuzz(host: Host, ranks: int, arguments: list, count: int) -> None:
     directory = work_directory(f"fuzz-{host.name}-{ranks}")
     limit = 60 + SECONDS_FOR_ONE * count
     result = launch(
-        host, ranks, [program, *PENDING, *arguments, directory], layered=True, timeout=limit
+        host, ranks, [program, *arguments, directory], layered=True, timeout=limit
     )
     assert result.code == 0 and f"0 of {count} sequences failed" in result.out, result.explain()
     assert not list(directory.iterdir()), "files are left"

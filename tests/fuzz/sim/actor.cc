@@ -49,12 +49,14 @@ void Record::problem(const std::string& text) {
 }
 
 Actor::Actor(const Program& program, const Group& group, int rank,
-             std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
-             sim::Disk& disk, std::barrier<>& barrier, Record& record)
+             std::shared_ptr<exchange::Team> team, std::shared_ptr<exchange::Team> next_team,
+             storage::FileSystem& file_system, sim::Disk& disk, std::barrier<>& barrier,
+             Record& record)
     : program_(program),
       group_(group),
       rank_(rank),
       team_(std::move(team)),
+      next_team_(std::move(next_team)),
       file_system_(file_system),
       disk_(disk),
       barrier_(barrier),
@@ -239,6 +241,7 @@ void Actor::look(const Step& step) {
 void Actor::reopen(const Step& step) {
   close();
   look(step);
+  team_ = next_team_;
   open_as(step.mode, step.hints);
   saw(step, {});
 }

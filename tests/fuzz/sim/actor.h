@@ -31,8 +31,10 @@ class Record {
 /// One file on one rank: takes the steps of a program.
 class Actor {
  public:
+  /// `team`: of the first open; `next_team`: of those that follow.
   Actor(const Program& program, const Group& group, int rank, std::shared_ptr<exchange::Team> team,
-        storage::FileSystem& file_system, sim::Disk& disk, std::barrier<>& barrier, Record& record);
+        std::shared_ptr<exchange::Team> next_team, storage::FileSystem& file_system,
+        sim::Disk& disk, std::barrier<>& barrier, Record& record);
 
   int file() const { return group_.file; }
   void open();
@@ -66,6 +68,7 @@ class Actor {
   const Group& group_;
   int rank_;
   std::shared_ptr<exchange::Team> team_;
+  std::shared_ptr<exchange::Team> next_team_;
   storage::FileSystem& file_system_;
   sim::Disk& disk_;
   std::barrier<>& barrier_;

@@ -118,6 +118,7 @@ int run_seeds(const Options& options) {
     const Verdict verdict =
         run_isolated(std::min(kBatch, options.count - done), make, kSecondsForOne);
     done += verdict.clean;
+    std::fflush(stdout);
     if (verdict.problem.empty()) continue;
     failures += 1;
     report(make(verdict.clean), verdict.problem, options);

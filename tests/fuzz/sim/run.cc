@@ -49,10 +49,13 @@ class RankRunner {
       const auto found = std::ranges::find(ranks, rank_);
       if (found == ranks.end()) continue;
       const bool is_world = std::ssize(ranks) == program_.ranks();
-      const std::shared_ptr<exchange::Team> team =
-          is_world ? world : make_team(meeting->office, static_cast<int>(found - ranks.begin()));
-      actors_.push_back(std::make_unique<Actor>(program_, meeting->group, rank_, team,
-                                                *file_system_, disk_, meeting->barrier, record_));
+      const std::shared_ptr<exchange::Team> own =
+          make_team(meeting->office, static_cast<int>(found - ranks.begin()));
+      // Threads must not open files on one communicator at once.
+      actors_.push_back(std::make_unique<Actor>(
+          program_, meeting->group, rank_, is_world ? world : own,
+          is_world && !program_.has_thread_a_file ? world : own, *file_system_, disk_,
+          meeting->barrier, record_));
     }
     for (const auto& actor : actors_) actor->open();
     if (program_.has_thread_a_file) {
