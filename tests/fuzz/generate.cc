@@ -89,6 +89,7 @@ Program generate(std::uint64_t seed, Features features) {
     maker.add_step(static_cast<int>(random.number(0, files - 1)));
   }
   for (int file = 0; file < files; ++file) maker.complete_all(file);
+  program.on_real_files = random.chance(20);
   return program;
 }
 

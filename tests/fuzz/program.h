@@ -139,6 +139,7 @@ struct Program {
   bool has_thread_a_file = false;  ///< else all ranks take the steps in the order given
   int delay_every = 0;             ///< simulation: about one in so many file operations is slow
   std::int64_t chunk = 0;          ///< simulation: the disk moves so many bytes at once; 0: all
+  bool on_real_files = false;      ///< simulation: no disk, but system calls that are cut short
   std::vector<File> files;
   std::vector<Step> steps;
 

@@ -168,6 +168,7 @@ class Shrinker {
     accept_if(best_.has_thread_a_file, [](Program& p) { p.has_thread_a_file = false; });
     accept_if(best_.delay_every != 0, [](Program& p) { p.delay_every = 0; });
     accept_if(best_.chunk != 0, [](Program& p) { p.chunk = 0; });
+    accept_if(best_.on_real_files, [](Program& p) { p.on_real_files = false; });
     for (std::size_t i = 0; i < best_.nodes.size(); ++i) {
       accept_if(best_.nodes[i] != 0, [i](Program& p) { p.nodes[i] = 0; });
     }

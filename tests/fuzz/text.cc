@@ -233,6 +233,8 @@ void read_word(Program& program, std::string_view name, std::string_view value) 
     program.delay_every = number_of<int>(value);
   else if (name == "chunk")
     program.chunk = number_of(value);
+  else if (name == "real_files")
+    program.on_real_files = value == "yes";
   else
     throw Malformed{"unknown name '" + std::string(name) + "'"};
 }
@@ -369,6 +371,7 @@ std::string to_text(const Program& program) {
   job.word("seed", std::to_string(program.seed)).word("nodes", list_text(program.nodes));
   job.flag("thread_a_file", program.has_thread_a_file);
   job.number("delay_every", program.delay_every).number("chunk", program.chunk);
+  job.flag("real_files", program.on_real_files);
   std::string text = job.text() + "\n";
   for (const File& file : program.files) {
     Line line("file");

@@ -50,15 +50,13 @@ void Record::problem(const std::string& text) {
 
 Actor::Actor(const Program& program, const Group& group, int rank,
              std::shared_ptr<exchange::Team> team, std::shared_ptr<exchange::Team> next_team,
-             storage::FileSystem& file_system, sim::Disk& disk, std::barrier<>& barrier,
-             Record& record)
+             Files& files, std::barrier<>& barrier, Record& record)
     : program_(program),
       group_(group),
       rank_(rank),
       team_(std::move(team)),
       next_team_(std::move(next_team)),
-      file_system_(file_system),
-      disk_(disk),
+      files_(files),
       barrier_(barrier),
       record_(record) {}
 
@@ -69,7 +67,7 @@ void Actor::open() {
 
 void Actor::open_as(const Mode& mode, const Hints& hints) {
   Result<std::unique_ptr<engine::File>> file =
-      engine::File::open(team_, file_system_, group_.name, mode_of(mode), hints);
+      engine::File::open(team_, files_.file_system(rank_), group_.name, mode_of(mode), hints);
   if (!file) return record_.problem("open: " + file.error().message);
   file_ = std::move(file.value());
 }
@@ -233,7 +231,7 @@ void Actor::look(const Step& step) {
   barrier_.arrive_and_wait();
   if (!step.looks && step.kind != StepKind::reopen) return;
   if (rank_ == group_.ranks.front()) {
-    record_.look(group_.name, step.id, disk_.sparse_content(group_.name));
+    record_.look(group_.name, step.id, files_.look(group_.name));
   }
   barrier_.arrive_and_wait();
 }

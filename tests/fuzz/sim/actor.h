@@ -9,7 +9,7 @@
 #include "engine/file.h"
 #include "exchange/team.h"
 #include "fuzz/observations.h"
-#include "sim/disk.h"
+#include "fuzz/sim/files.h"
 
 namespace headrace::fuzz {
 
@@ -33,8 +33,8 @@ class Actor {
  public:
   /// `team`: of the first open; `next_team`: of those that follow.
   Actor(const Program& program, const Group& group, int rank, std::shared_ptr<exchange::Team> team,
-        std::shared_ptr<exchange::Team> next_team, storage::FileSystem& file_system,
-        sim::Disk& disk, std::barrier<>& barrier, Record& record);
+        std::shared_ptr<exchange::Team> next_team, Files& files,
+        std::barrier<>& barrier, Record& record);
 
   int file() const { return group_.file; }
   void open();
@@ -69,8 +69,7 @@ class Actor {
   int rank_;
   std::shared_ptr<exchange::Team> team_;
   std::shared_ptr<exchange::Team> next_team_;
-  storage::FileSystem& file_system_;
-  sim::Disk& disk_;
+  Files& files_;
   std::barrier<>& barrier_;
   Record& record_;
   std::unique_ptr<engine::File> file_;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "fuzz/observations.h"
 #include "fuzz/rules.h"
@@ -58,6 +59,25 @@ std::string read_all(int descriptor) {
   return text;
 }
 
+/// A directory for as long as this lives.
+class Scratch {
+ public:
+  Scratch() {
+    path_ = (std::filesystem::temp_directory_path() / "fuzz-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr) std::abort();
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  std::string path_;
+};
+
 }  // namespace
 
 Verdict run_isolated(std::int64_t count, const std::function<Program(std::int64_t)>& make,
@@ -67,11 +87,13 @@ Verdict run_isolated(std::int64_t count, const std::function<Program(std::int64_
   int ends[2];
   if (shared == MAP_FAILED || pipe(ends) != 0) std::abort();
   auto& done = *new (shared) Counter(0);
+  const Scratch scratch;
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) std::abort();
   if (child == 0) {
     close(ends[0]);
+    if (chdir(scratch.path()) != 0) std::abort();
     run_in_child(count, make, seconds, done, ends[1]);
   }
   close(ends[1]);

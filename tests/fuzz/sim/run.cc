@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "fuzz/sim/actor.h"
-#include "sim/disk.h"
 #include "sim/mailbox.h"
 
 namespace headrace::fuzz {
@@ -31,12 +30,11 @@ std::string node_name(const Program& program, int rank) {
 /// All that one rank does.
 class RankRunner {
  public:
-  RankRunner(const Program& program, int rank, sim::Disk& disk, sim::PostOffice& office,
+  RankRunner(const Program& program, int rank, Files& files, sim::PostOffice& office,
              std::vector<std::unique_ptr<Meeting>>& meetings, Record& record)
       : program_(program),
         rank_(rank),
-        file_system_(disk.file_system(rank)),
-        disk_(disk),
+        files_(files),
         world_office_(office),
         meetings_(meetings),
         record_(record) {}
@@ -54,7 +52,7 @@ class RankRunner {
       // Threads must not open files on one communicator at once.
       actors_.push_back(std::make_unique<Actor>(
           program_, meeting->group, rank_, is_world ? world : own,
-          is_world && !program_.has_thread_a_file ? world : own, *file_system_, disk_,
+          is_world && !program_.has_thread_a_file ? world : own, files_,
           meeting->barrier, record_));
     }
     for (const auto& actor : actors_) actor->open();
@@ -92,8 +90,7 @@ class RankRunner {
 
   const Program& program_;
   int rank_;
-  std::unique_ptr<storage::FileSystem> file_system_;
-  sim::Disk& disk_;
+  Files& files_;
   sim::PostOffice& world_office_;
   std::vector<std::unique_ptr<Meeting>>& meetings_;
   Record& record_;
@@ -103,22 +100,22 @@ class RankRunner {
 }  // namespace
 
 Observations run(const Program& program) {
-  sim::Disk disk(program.delay_every, program.chunk);
+  const std::unique_ptr<Files> files = Files::create(program);
   sim::PostOffice office(program.ranks());
   std::vector<std::unique_ptr<Meeting>> meetings;
   for (const Group& group : groups_of(program)) {
-    if (Look content = initial_content(program, group)) disk.put(group.name, std::move(*content));
+    if (const Look content = initial_content(program, group)) files->put(group.name, *content);
     meetings.push_back(std::make_unique<Meeting>(group));
   }
   Record record(program.ranks());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < program.ranks(); ++rank) {
     threads.emplace_back(
-        [&, rank] { RankRunner(program, rank, disk, office, meetings, record).run(); });
+        [&, rank] { RankRunner(program, rank, *files, office, meetings, record).run(); });
   }
   for (std::thread& thread : threads) thread.join();
   for (const std::unique_ptr<Meeting>& meeting : meetings) {
-    record.look(meeting->group.name, 0, disk.sparse_content(meeting->group.name));
+    record.look(meeting->group.name, 0, files->look(meeting->group.name));
   }
   return record.take();
 }

@@ -1,8 +1,6 @@
 #include "fuzz_file.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,53 +110,6 @@ std::string class_of(int code) {
     if (value == error_class) return name;
   }
   return "other";
-}
-
-Image image_of(const std::string& path) {
-  Image image;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return image;
-  struct stat facts{};
-  fstat(descriptor, &facts);
-  image.exists = true;
-  image.size = facts.st_size;
-  constexpr off_t kPiece = 1 << 20;
-  off_t at = lseek(descriptor, 0, SEEK_DATA);
-  while (at >= 0 && at < image.size) {
-    const off_t hole = lseek(descriptor, at, SEEK_HOLE);
-    while (at < hole) {
-      std::vector<std::uint8_t>& bytes = image.pieces[at];
-      bytes.resize(static_cast<std::size_t>(std::min(kPiece, hole - at)));
-      if (pread(descriptor, bytes.data(), bytes.size(), at) != std::ssize(bytes)) std::abort();
-      at += std::ssize(bytes);
-    }
-    at = lseek(descriptor, at, SEEK_DATA);
-  }
-  ::close(descriptor);
-  return image;
-}
-
-Look look_at(const Image& image) {
-  if (!image.exists) return std::nullopt;
-  sim::Content content;
-  content.resize(image.size);
-  for (const auto& [offset, bytes] : image.pieces) content.write(offset, bytes);
-  return content;
-}
-
-/// Large contents have something at their ends alone.
-void write_content(const std::string& path, const sim::Content& content) {
-  constexpr std::int64_t kEnd = 1 << 20;
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  bool done = descriptor >= 0 && ftruncate(descriptor, content.size()) == 0;
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(std::min(content.size(), kEnd)));
-  for (const std::int64_t at : {std::int64_t{0}, content.size() - std::ssize(bytes)}) {
-    if (bytes.empty()) break;
-    content.read(at, bytes);
-    done = done && pwrite(descriptor, bytes.data(), bytes.size(), at) == std::ssize(bytes);
-  }
-  ::close(descriptor);
-  if (!done) std::abort();
 }
 
 FuzzFile::FuzzFile(const Program& program, const Group& group, int rank, MPI_Comm comm,

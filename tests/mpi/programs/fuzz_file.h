@@ -10,22 +10,13 @@
 #include <vector>
 
 #include "fuzz/observations.h"
+#include "fuzz/real_file.h"
 #include "fuzz_types.h"
 
 namespace headrace::fuzz {
 
 /// The small name of an error's class, as the fuzzer knows it; empty for success.
 std::string class_of(int code);
-
-/// A file by POSIX calls: what is no hole, in pieces.
-struct Image {
-  bool exists = false;
-  std::int64_t size = 0;
-  std::map<std::int64_t, std::vector<std::uint8_t>> pieces;  ///< by offset
-};
-Image image_of(const std::string& path);
-Look look_at(const Image& image);
-void write_content(const std::string& path, const sim::Content& content);
 
 /// Takes the steps of one file on this rank and keeps what it saw.
 class FuzzFile {
