@@ -213,7 +213,8 @@ class GroupChecker {
 
   void keep(std::vector<World> worlds, const std::string& problem) {
     worlds_ = std::move(worlds);
-    if (worlds_.empty() && problem_.empty()) problem_ = problem.empty() ? "no order was tried to its end" : problem;
+    if (worlds_.empty() && problem_.empty())
+      problem_ = problem.empty() ? "no order was tried to its end" : problem;
   }
 
   int world_rank(std::size_t rank) const { return group_.ranks[rank]; }

@@ -68,15 +68,11 @@ File random_file(Random& random, int ranks, const Features& features) {
 
 }  // namespace
 
-Program generate(std::uint64_t seed, Features features) {
+Program generate(std::uint64_t seed, const Features& features) {
   Random random(seed);
   Program program;
   program.seed = seed;
   program.nodes = random_nodes(random, features.ranks > 0 ? features.ranks : rank_count(random));
-  // Not carried yet.
-  if (std::ranges::count(program.nodes, program.nodes.front()) != program.ranks()) {
-    features.shared = false;
-  }
   if (random.chance(30)) program.delay_every = static_cast<int>(random.number(3, 40));
   if (random.chance(40)) program.chunk = random.one_of<std::int64_t>({64, 512, 4096});
   const std::int64_t files = random.chance(80) ? 1 : random.number(2, 3);
@@ -90,6 +86,12 @@ Program generate(std::uint64_t seed, Features features) {
   }
   for (int file = 0; file < files; ++file) maker.complete_all(file);
   program.on_real_files = random.chance(20);
+  // Atomic calls come between the pieces of others only where these take their time.
+  const bool has_atomic = std::ranges::any_of(program.steps, &Step::atomic);
+  if (has_atomic && random.chance(60)) {
+    program.delay_every = static_cast<int>(random.number(2, 6));
+    program.on_real_files = false;
+  }
   return program;
 }
 

@@ -20,6 +20,6 @@ struct Features {
 };
 
 /// The random program of a seed. Its outcome is defined (see rules.h).
-Program generate(std::uint64_t seed, Features features);
+Program generate(std::uint64_t seed, const Features& features);
 
 }  // namespace headrace::fuzz

@@ -105,8 +105,7 @@ class Search {
       return;
     }
     const auto free = std::ranges::find_if(next, [&](std::size_t i) {
-      return std::ranges::none_of(left,
-                                  [&](std::size_t j) { return dependence_.between(i, j); });
+      return std::ranges::none_of(left, [&](std::size_t j) { return dependence_.between(i, j); });
     });
     if (free != next.end()) next = {*free};
     for (const std::size_t unit : next) {

@@ -9,7 +9,8 @@
 
 namespace headrace::fuzz {
 
-// Files by the system's calls, for runs that use real ones. Calls that cannot fail abort if they do.
+// Files by the system's calls, for runs that use real ones. Calls that cannot fail abort if they
+// do.
 
 /// What a file holds and where, as it can be sent to another process.
 struct Image {

@@ -56,7 +56,7 @@ void StepMaker::add_step(int file) {
     }
     default: {
       Step step = make(file, kind);
-      step.atomic = random_.chance(75);
+      if (kind == StepKind::set_atomicity) step.atomic = random_.chance(75);
       add_or_meet(std::move(step));
     }
   }
@@ -140,10 +140,13 @@ Step StepMaker::access(int file) {
   const auto most =
       random_.chance(2) ? 100'000 : random_.one_of<std::int64_t>({8, 60, 300, 300, 2'000, 9'000});
   const int idle = random_.one_of<int>({0, 0, 20, 60});
+  const bool has_offsets = step.positioning == Positioning::explicit_offset;
+  const std::int64_t window = has_offsets && random_.chance(20) ? random_.number(1, 2) : 0;
   for (int rank = 0; rank < program_.ranks(); ++rank) {
     Part& part = step.parts[static_cast<std::size_t>(rank)];
     if (!part.takes_part) continue;
     fill_part(step, rank, part, most);
+    if (window > 0) lie_around_border(rank, file, window, part);
     if (random_.chance(idle)) part.count = 0;
   }
   if (features_.errors && step.style == Style::blocking && random_.chance(4)) spoil(step);
@@ -186,6 +189,21 @@ void StepMaker::fill_part(const Step& step, int rank, Part& part, std::int64_t m
                                                      : random_offset(*place.group, place.rank);
   }
   part.absolute = random_.chance(8);
+}
+
+/// Lets data lie around a border of windows, or end there: bytes are lost, and neighbours missed,
+/// at borders.
+void StepMaker::lie_around_border(int rank, int file, std::int64_t window, Part& part) {
+  constexpr std::int64_t kWindow = 65'536;
+  const Place place = place_of(file, rank);
+  const ViewMap& view = place.group->state().maps[place.rank];
+  if (view.shows_nothing() || !view.is_ascending()) return;
+  const std::int64_t border = (view.displacement() / kWindow + window) * kWindow;
+  const std::int64_t below = view.etypes_below(border);
+  part.offset = std::max<std::int64_t>(0, below - random_.number(1, 200));
+  if (random_.chance(50)) return;
+  part.memory = basic(1);
+  part.count = (below - part.offset) * view.unit();
 }
 
 std::int64_t StepMaker::random_offset(const GroupRules& group, std::size_t rank) {
@@ -275,12 +293,14 @@ Step StepMaker::seek(int file) {
 
 Step StepMaker::set_view(int file) {
   Step step = make(file, StepKind::set_view);
-  const Mode& mode = first_group(file).state().mode;
-  const bool is_sequential = mode.sequential;
+  const FileState& state = first_group(file).state();
+  const bool is_sequential = state.mode.sequential;
+  // One view for all: shared pointers ask for it, and in atomic mode the ranks' data conflicts.
+  const int same_chance = state.atomic ? 60 : features_.shared ? 35 : 0;
   ViewUse use;
-  use.same_for_all = is_sequential || (features_.shared && random_.chance(35));
+  use.same_for_all = is_sequential || random_.chance(same_chance);
   use.is_large = features_.large_files && random_.chance(40);
-  use.is_written = mode.write;
+  use.is_written = state.mode.write;
   const std::vector<View> views = random_views(random_, program_.ranks(), use);
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     View& view = step.parts[rank].view;

@@ -31,6 +31,7 @@ class StepMaker {
   Step access(int file);
   void choose_function(Step& step);
   void fill_part(const Step& step, int rank, Part& part, std::int64_t most_bytes);
+  void lie_around_border(int rank, int file, std::int64_t window, Part& part);
   std::int64_t random_offset(const GroupRules& group, std::size_t rank);
   void spoil(Step& step);
   void add_access(Step step);

@@ -202,6 +202,14 @@ std::int64_t displacement(Random& random, bool may_be_large) {
   }
 }
 
+/// A displacement that lets a byte of a view be the last one below a border of windows.
+std::int64_t up_to_border(Random& random, const View& view) {
+  const Repetitions tiles(expand(view.filetype));
+  if (tiles.size() == 0) return 0;
+  const std::int64_t last = tiles.offset_of(random.number(0, 3 * tiles.size()));
+  return std::max<std::int64_t>(0, random.number(1, 3) * 65536 - view.displacement - last - 1);
+}
+
 /// A tile is cut into pieces, each of a random rank or of nobody.
 std::vector<View> mosaic(Random& random, int ranks) {
   const std::int64_t granule = random.one_of<std::int64_t>({1, 1, 2, 4, 8});
@@ -339,7 +347,8 @@ std::vector<View> random_views(Random& random, int ranks, const ViewUse& use) {
         while (views.size() < number) views.push_back(lone_view(random, use.is_written));
     }
   }
-  const std::int64_t far = displacement(random, use.is_large);
+  const std::int64_t far = random.chance(30) ? up_to_border(random, random.one_of(views))
+                                             : displacement(random, use.is_large);
   for (View& view : views) view.displacement += far;
   if (!random.chance(3)) give_one_extent(random, views);
   return views;

@@ -16,6 +16,7 @@ SOURCES = [
     "exercise.c",
     "cases_argument.c",
     "cases_atomic.c",
+    "cases_completion.c",
     "cases_datarep.c",
     "cases_datarep_types.c",
     "cases_datarep_user.c",

@@ -11,7 +11,8 @@ from running import compile_program, launch, work_directory
 
 # The C interface alone, though it is C++.
 WITHOUT_CXX = ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
-SOURCES = ["fuzz_main.cc", "fuzz_file.cc", "fuzz_gather.cc", "fuzz_types.cc", "harness_calls.c"]
+SOURCES = ["fuzz_main.cc", "fuzz_file.cc", "fuzz_completion.cc", "fuzz_errors.cc"]
+SOURCES += ["fuzz_gather.cc", "fuzz_types.cc", "harness_calls.c"]
 FLAGS = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-pthread", f"-I{REPOSITORY / 'tests'}"]
 FLAGS += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]  # the C++ bindings of old libraries
 KEPT = sorted((REPOSITORY / "tests" / "fuzz" / "kept").glob("*.txt"))
@@ -46,9 +47,7 @@ def run_fuzz(host: Host, ranks: int, arguments: list, count: int) -> None:
     program = compile_fuzz(host)
     directory = work_directory(f"fuzz-{host.name}-{ranks}")
     limit = 60 + SECONDS_FOR_ONE * count
-    result = launch(
-        host, ranks, [program, *arguments, directory], layered=True, timeout=limit
-    )
+    result = launch(host, ranks, [program, *arguments, directory], layered=True, timeout=limit)
     assert result.code == 0 and f"0 of {count} sequences failed" in result.out, result.explain()
     assert not list(directory.iterdir()), "files are left"
 

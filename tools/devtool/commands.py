@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -63,6 +64,17 @@ def conform(arguments: Sequence[str]) -> int:
     return conformance.run(arguments)
 
 
+def faults(arguments: Sequence[str]) -> int:
+    """Plants faults in a copy of the engine; random programs must find each (20 minutes)."""
+    if "-h" not in arguments and "--help" not in arguments:
+        debian.ensure(debian.UNIT_TESTS)
+        building.prepare(targets=())
+    script = ROOT / "tests" / "fuzz" / "faults" / "run.py"
+    command = [sys.executable, script, "--cmake", VENV / "bin" / "cmake", *arguments]
+    environment = os.environ | building.tool_environment()
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
 def demo(arguments: Sequence[str]) -> int:
     """Plain MPI, POSIX and Headrace side by side on this machine; --mpi all: every MPI."""
     every = "all" in arguments or "--mpi=all" in arguments
@@ -111,6 +123,7 @@ COMMANDS = {
     "demo": demo,
     "test": test,
     "conformance": conform,
+    "faults": faults,
     "headrace": headrace,
     "setup": setup,
     "build": build,

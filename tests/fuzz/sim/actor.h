@@ -33,8 +33,8 @@ class Actor {
  public:
   /// `team`: of the first open; `next_team`: of those that follow.
   Actor(const Program& program, const Group& group, int rank, std::shared_ptr<exchange::Team> team,
-        std::shared_ptr<exchange::Team> next_team, Files& files,
-        std::barrier<>& barrier, Record& record);
+        std::shared_ptr<exchange::Team> next_team, Files& files, std::barrier<>& barrier,
+        Record& record);
 
   int file() const { return group_.file; }
   void open();

@@ -9,8 +9,8 @@
 
 namespace headrace::fuzz {
 
-/// Where a program's files lie: on the simulation's disk, or, by system calls that are cut short and
-/// interrupted, in the working directory.
+/// Where a program's files lie: on the simulation's disk, or, by system calls that are cut short
+/// and interrupted, in the working directory.
 class Files {
  public:
   static std::unique_ptr<Files> create(const Program& program);

@@ -50,10 +50,10 @@ class RankRunner {
       const std::shared_ptr<exchange::Team> own =
           make_team(meeting->office, static_cast<int>(found - ranks.begin()));
       // Threads must not open files on one communicator at once.
-      actors_.push_back(std::make_unique<Actor>(
-          program_, meeting->group, rank_, is_world ? world : own,
-          is_world && !program_.has_thread_a_file ? world : own, files_,
-          meeting->barrier, record_));
+      actors_.push_back(
+          std::make_unique<Actor>(program_, meeting->group, rank_, is_world ? world : own,
+                                  is_world && !program_.has_thread_a_file ? world : own, files_,
+                                  meeting->barrier, record_));
     }
     for (const auto& actor : actors_) actor->open();
     if (program_.has_thread_a_file) {

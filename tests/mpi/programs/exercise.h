@@ -5,6 +5,7 @@
 
 extern const Case argument_cases[];
 extern const Case atomic_cases[];
+extern const Case completion_cases[];
 extern const Case datarep_cases[];
 extern const Case datarep_type_cases[];
 extern const Case datarep_user_cases[];

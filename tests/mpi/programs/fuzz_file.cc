@@ -1,22 +1,15 @@
 #include "fuzz_file.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "fuzz_errors.h"
 #include "harness.h"
 
 namespace headrace::fuzz {
 namespace {
-
-std::string message_of(int code) {
-  char text[MPI_MAX_ERROR_STRING + 1] = "";
-  int length = 0;
-  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
-  return text;
-}
 
 int amode_of(const Mode& mode) {
   int amode = mode.read && mode.write ? MPI_MODE_RDWR
@@ -64,53 +57,11 @@ int method_of(const Step& step) {
   }
 }
 
-/// A status that tells of nothing until a call fills it.
-MPI_Status empty_status() {
-  MPI_Status status{};
-  MPI_Status_set_elements(&status, MPI_BYTE, 0);
-  MPI_Status_set_cancelled(&status, 0);
-  return status;
-}
-
-bool is_in_status(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class == MPI_ERR_IN_STATUS;
-}
-
 bool uses_large_forms(const Step& step) {
   return step.id % 3 == 0;
 }
 
 }  // namespace
-
-std::string class_of(int code) {
-  if (code == MPI_SUCCESS) return {};
-  int error_class = MPI_ERR_OTHER;
-  MPI_Error_class(code, &error_class);
-  const std::pair<int, const char*> names[] = {
-      {MPI_ERR_ACCESS, "access"},
-      {MPI_ERR_AMODE, "amode"},
-      {MPI_ERR_ARG, "arg"},
-      {MPI_ERR_BAD_FILE, "bad_file"},
-      {MPI_ERR_COUNT, "count"},
-      {MPI_ERR_FILE, "file"},
-      {MPI_ERR_FILE_EXISTS, "file_exists"},
-      {MPI_ERR_IO, "io"},
-      {MPI_ERR_NO_MEM, "no_mem"},
-      {MPI_ERR_NO_SPACE, "no_space"},
-      {MPI_ERR_NO_SUCH_FILE, "no_such_file"},
-      {MPI_ERR_NOT_SAME, "not_same"},
-      {MPI_ERR_READ_ONLY, "read_only"},
-      {MPI_ERR_REQUEST, "request"},
-      {MPI_ERR_TYPE, "type"},
-      {MPI_ERR_UNSUPPORTED_DATAREP, "unsupported_datarep"},
-      {MPI_ERR_UNSUPPORTED_OPERATION, "unsupported_operation"}};
-  for (const auto& [value, name] : names) {
-    if (value == error_class) return name;
-  }
-  return "other";
-}
 
 FuzzFile::FuzzFile(const Program& program, const Group& group, int rank, MPI_Comm comm,
                    const std::string& directory)
@@ -290,129 +241,6 @@ int FuzzFile::end(const Step& step) {
   split_.reset();
   complete(id, code, status);
   return MPI_SUCCESS;  // an error is the access's
-}
-
-/// Keeps what became of an access. Its error is that of its start, if there was one.
-void FuzzFile::complete(int id, int code, MPI_Status& status) {
-  Seen& seen = seen_[id];
-  MPI_Count bytes = 0;
-  int cancelled = 0;
-  MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-  MPI_Test_cancelled(&status, &cancelled);
-  seen.bytes = bytes;
-  seen.cancelled = cancelled != 0;
-  seen.memory = std::move(accesses_[id].memory.bytes);
-  if (code != MPI_SUCCESS) {
-    seen.error = class_of(code);
-    seen.message = message_of(code);
-  }
-  accesses_.erase(id);
-}
-
-void FuzzFile::wait(const Step& step) {
-  std::vector<int> ids;
-  for (const int id : part(step).waits) {
-    if (accesses_.contains(id)) ids.push_back(id);
-  }
-  if (part(step).waits.empty()) return;
-  if (step.cancels) {
-    for (const int id : ids) MPI_Cancel(&accesses_[id].request);
-  }
-  switch (step.completion) {
-    case Completion::wait:
-      for (const int id : ids) wait_for_all({id}, Completion::wait);
-      break;
-    case Completion::test:
-      for (const int id : ids) wait_for_all({id}, Completion::test);
-      break;
-    case Completion::waitall:
-    case Completion::testall: wait_for_all(ids, step.completion); break;
-    case Completion::waitany: wait_for_any(ids, true); break;
-    case Completion::testany: wait_for_any(ids, false); break;
-    case Completion::waitsome: wait_for_some(ids, true); break;
-    case Completion::testsome: wait_for_some(ids, false); break;
-  }
-  Seen& seen = seen_[step.id];
-  MPI_Offset position = 0;
-  if (!mode_.sequential && MPI_File_get_position(file_, &position) == MPI_SUCCESS) {
-    seen.position = position;
-  }
-}
-
-/// Wait and test are given one request, the others all.
-void FuzzFile::wait_for_all(const std::vector<int>& ids, Completion completion) {
-  std::vector<MPI_Request> requests;
-  std::vector<MPI_Status> statuses(ids.size(), empty_status());
-  for (const int id : ids) requests.push_back(accesses_[id].request);
-  const int count = static_cast<int>(ids.size());
-  int code = MPI_SUCCESS;
-  int flag = 0;
-  switch (completion) {
-    case Completion::wait: code = MPI_Wait(requests.data(), statuses.data()); break;
-    case Completion::test:
-      while (flag == 0 && code == MPI_SUCCESS) {
-        code = MPI_Test(requests.data(), &flag, statuses.data());
-        sched_yield();
-      }
-      break;
-    case Completion::waitall: code = MPI_Waitall(count, requests.data(), statuses.data()); break;
-    default:
-      while (flag == 0 && code == MPI_SUCCESS) {
-        code = MPI_Testall(count, requests.data(), &flag, statuses.data());
-        sched_yield();
-      }
-      break;
-  }
-  const bool in_status = is_in_status(code);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (requests[i] != MPI_REQUEST_NULL) problems_.push_back(path_ + ": a request stays");
-    complete(ids[i], in_status ? statuses[i].MPI_ERROR : code, statuses[i]);
-  }
-}
-
-void FuzzFile::wait_for_any(const std::vector<int>& ids, bool blocking) {
-  std::vector<MPI_Request> requests;
-  for (const int id : ids) requests.push_back(accesses_[id].request);
-  const int count = static_cast<int>(ids.size());
-  for (int left = count; left > 0;) {
-    MPI_Status status = empty_status();
-    int index = MPI_UNDEFINED;
-    int flag = 1;
-    const int code = blocking ? MPI_Waitany(count, requests.data(), &index, &status)
-                              : MPI_Testany(count, requests.data(), &index, &flag, &status);
-    if (!blocking) sched_yield();
-    if (flag == 0 && code == MPI_SUCCESS) continue;
-    if (index < 0 || index >= count) {
-      problems_.push_back(path_ + ": no index from waitany or testany");
-      return;
-    }
-    complete(ids[static_cast<std::size_t>(index)], code, status);
-    left -= 1;
-  }
-}
-
-void FuzzFile::wait_for_some(const std::vector<int>& ids, bool blocking) {
-  std::vector<MPI_Request> requests;
-  for (const int id : ids) requests.push_back(accesses_[id].request);
-  const int count = static_cast<int>(ids.size());
-  for (int left = count; left > 0;) {
-    std::vector<MPI_Status> statuses(ids.size(), empty_status());
-    std::vector<int> indices(ids.size(), -1);
-    int done = 0;
-    const int code = (blocking ? MPI_Waitsome : MPI_Testsome)(count, requests.data(), &done,
-                                                              indices.data(), statuses.data());
-    if (!blocking) sched_yield();
-    if (done == MPI_UNDEFINED || (blocking && done == 0)) {
-      problems_.push_back(path_ + ": nothing from waitsome or testsome");
-      return;
-    }
-    for (int i = 0; i < done; ++i) {
-      MPI_Status& status = statuses[static_cast<std::size_t>(i)];
-      complete(ids[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])],
-               is_in_status(code) ? status.MPI_ERROR : code, status);
-    }
-    left -= done;
-  }
 }
 
 }  // namespace headrace::fuzz

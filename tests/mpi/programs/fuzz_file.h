@@ -15,9 +15,6 @@
 
 namespace headrace::fuzz {
 
-/// The small name of an error's class, as the fuzzer knows it; empty for success.
-std::string class_of(int code);
-
 /// Takes the steps of one file on this rank and keeps what it saw.
 class FuzzFile {
  public:

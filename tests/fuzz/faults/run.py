@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Shows that the fuzzer's net has no hole: plants each fault of this folder in a copy of the
+engine, and requires that random programs find it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+FAULTS = Path(__file__).resolve().parent
+ROOT = FAULTS.parents[2]
+TREE = ROOT / "build" / "faults" / "tree"
+BUILD = ROOT / "build" / "faults" / "build"
+# What the target `fuzz` is made from.
+SOURCES = ["CMakeLists.txt", "cmake", "src", "spec", "tests", "tools", "LICENSE", "README.md"]
+SECONDS = 900  # for the sequences of one fault
+
+
+class Failed(Exception):
+    """A fault cannot be tried, or was not found."""
+
+
+def copy_tree() -> None:
+    """Brings the copy up to date; what is the same keeps its time, and so its object."""
+    TREE.mkdir(parents=True, exist_ok=True)
+    wanted = set()
+    for name in SOURCES:
+        source = ROOT / name
+        paths = [source] if source.is_file() else sorted(source.rglob("*"))
+        for path in paths:
+            if not path.is_file() or "__pycache__" in path.parts:
+                continue
+            wanted.add(target := TREE / path.relative_to(ROOT))
+            if target.exists() and target.read_bytes() == path.read_bytes():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+    for path in [path for path in TREE.rglob("*") if path.is_file() and path not in wanted]:
+        path.unlink()
+
+
+def call(what: str, *command: object) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failed(f"{what}:\n{(done.stdout + done.stderr)[-3000:]}")
+
+
+def build(cmake: str) -> None:
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DHEADRACE_BENCH=OFF", "-DHEADRACE_WERROR=OFF"]
+    if ccache := shutil.which("ccache"):
+        options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}")
+    if not (BUILD / "build.ninja").exists():
+        call("cannot configure", cmake, "-S", TREE, "-B", BUILD, "-G", "Ninja", *options)
+    call("cannot be built", cmake, "--build", BUILD, "--target", "fuzz")
+
+
+def run(count: int) -> tuple[bool, str]:
+    """Whether a sequence failed, and what the fuzzer says."""
+    fuzz = BUILD / "tests" / "fuzz" / "fuzz"
+    done = subprocess.run(
+        [fuzz, "--seed", "1", "--count", str(count), "--no-shrink"],
+        env=os.environ | {"HEADRACE_QUIET": "1"},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=SECONDS,
+    )
+    return done.returncode != 0 and "FAILED, seed" in done.stdout, done.stdout
+
+
+def patch(fault: Path, *options: str) -> None:
+    call(
+        f"{fault.name} does not apply (the engine has changed), plant the fault anew",
+        *("patch", "--directory", TREE, "--strip", "1", "--silent", "--force", "--no-backup"),
+        *("--reject-file", "-", "--input", fault, *options),
+    )
+
+
+def find(fault: Path, cmake: str, count: int) -> str:
+    """Plants a fault and tells how it was found."""
+    patch(fault, "--dry-run")
+    patch(fault)
+    try:
+        build(cmake)
+        found, said = run(count)
+    finally:
+        patch(fault, "--reverse")
+    if not found:
+        raise Failed(f"not found within {count} sequences\n{said[-500:]}")
+    lines = said.splitlines()
+    number = re.search(r"(\d+) sequences were run", said)
+    return f"found by sequence {number[1] if number else '?'}: {lines[1][:100]}"
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=2000, help="of sequences (2000)")
+    parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("names", nargs="*", help="of faults, or their beginnings; none: all")
+    options = parser.parse_args(words)
+    faults = sorted(
+        path
+        for path in FAULTS.glob("*.patch")
+        if not options.names or path.name.startswith(tuple(options.names))
+    )
+    copy_tree()
+    try:
+        build(options.cmake)
+        if run(100)[0]:
+            raise Failed("sequences fail without a fault")
+    except Failed as failed:
+        print(f"faults: {failed}", file=sys.stderr)
+        return 1
+    failures = 0
+    for fault in faults:
+        try:
+            print(f"{fault.stem}: {find(fault, options.cmake, options.count)}", flush=True)
+        except (Failed, subprocess.TimeoutExpired) as failed:
+            failures += 1
+            print(f"{fault.stem}: {failed}", flush=True)
+    print(f"{len(faults) - failures} of {len(faults)} faults were found")
+    return 0 if failures == 0 and faults else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
