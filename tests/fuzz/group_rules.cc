@@ -155,6 +155,10 @@ std::string GroupRules::access_of_shared_pointer(const Step& step, const Call& c
   shared_ranks_.insert(rank);
   shared_accesses_ += 1;
   (step.is_write ? shared_writes_ : shared_reads_) = true;
+  shared_in_flight_ = shared_in_flight_ || step.style != Style::blocking;
+  if (shared_writes_ && shared_reads_ && shared_in_flight_) {
+    return "shared reads that may meet the end before or after writes move it";
+  }
   if (shared_ranks_.size() > 1) {
     if (shared_writes_ && shared_reads_) return "shared reads and writes in an open order";
     if (unsettled_ + shared_accesses_ > kMostUnordered - 1 || has_conflict_) {
@@ -299,7 +303,9 @@ std::string GroupRules::set_view(const Step& step) {
   for (std::size_t rank = 0; rank < group_.ranks.size(); ++rank) {
     const Part& mine = part(step, rank);
     if (mine.view.current != state_.mode.sequential) return "a displacement of the wrong kind";
-    if (expand(mine.view.filetype).size() > kMostTile) return "a large filetype";
+    const TypeMap filetype = expand(mine.view.filetype);
+    if (filetype.size() > kMostTile) return "a large filetype";
+    if (filetype.lowest() < 0) return "a filetype with negative displacements";
     parts.push_back(&mine);
   }
   std::optional<FileState> next = with_views(world_, state_, parts);
@@ -354,7 +360,7 @@ void GroupRules::leave_shared_order() {
   if (shared_ranks_.size() > 1 && shared_writes_) unsettled_ += shared_accesses_;
   shared_ranks_.clear();
   shared_accesses_ = 0;
-  shared_reads_ = shared_writes_ = false;
+  shared_reads_ = shared_writes_ = shared_in_flight_ = false;
 }
 
 bool GroupRules::has_requests() const {

@@ -92,6 +92,7 @@ class GroupRules {
   int shared_accesses_ = 0;
   bool shared_reads_ = false;
   bool shared_writes_ = false;
+  bool shared_in_flight_ = false;
   int unsettled_ = 0;  ///< earlier writes by it whose order no look at the file has told
 };
 
