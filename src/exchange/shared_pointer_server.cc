@@ -97,16 +97,16 @@ bool SharedPointerServer::is_late(const Connection& connection, Clock::time_poin
 void SharedPointerServer::accept_all() {
   while (may_accept(Clock::now())) {
     if (connections_.size() == limits_.most_connections && !make_room()) return pause_accepting();
-    Result<Socket> socket = accept(listener_);
+    Socket socket = accept(listener_);
     if (!socket) {
-      const int failed = socket.error().system_error;
+      const int failed = errno;
       if (failed == EAGAIN || failed == EWOULDBLOCK) return;
       if (failed == EINTR || failed == ECONNABORTED) continue;
       if (failed == EMFILE || failed == ENFILE) make_room();
       return pause_accepting();
     }
-    if (!send_now(socket.value(), greeting_)) continue;
-    connections_.push_back({std::move(socket.value()), {}, 0, false, Clock::now()});
+    if (!send_now(socket, greeting_)) continue;
+    connections_.push_back({std::move(socket), {}, 0, false, Clock::now()});
   }
 }
 

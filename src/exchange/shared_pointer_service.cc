@@ -1,5 +1,8 @@
 #include "exchange/shared_pointer_service.h"
 
+#include <cerrno>
+#include <new>
+
 namespace headrace::exchange {
 
 /// Outlasts static objects. A forked process has none of its parent's threads: it gets its own.
@@ -32,32 +35,39 @@ void SharedPointerService::Host::remove_channel(int id) {
   if (service_.process_.is_here()) service_.registry_.remove_channel(home_.secret, id);
 }
 
+/// The others wait to be told by this rank: what it lacks, memory too, is said in `home`.
 void SharedPointerService::add(SharedPointerHome& home) {
   const std::lock_guard lock(mutex_);
   hosts_ += 1;
-  Error failed;
-  if (!server_) {
-    Result<Secret> greeting = draw_secret();
-    if (greeting) {
-      auto server = std::make_unique<SharedPointerServer>(registry_, greeting.value());
-      failed = server->start();
-      greeting_ = greeting.value();
-      if (!failed) server_ = std::move(server);
-    } else {
-      failed = greeting.error();
-    }
+  try {
+    home.system_error = host(home).system_error;
+  } catch (const std::bad_alloc&) {
+    home = {};
+    home.system_error = ENOMEM;
   }
-  Result<Secret> secret = draw_secret();
-  if (!secret) failed = secret.error();
-  if (failed) {
-    home.system_error = failed.system_error;
-    return;
-  }
+}
+
+Error SharedPointerService::host(SharedPointerHome& home) {
+  if (Error failed = start_server()) return failed;
+  const Result<Secret> secret = draw_secret();
+  if (!secret) return secret.error();
+  describe_own_network(home);
+  registry_.add_team(secret.value());
   home.greeting = greeting_;
   home.secret = secret.value();
   home.port = server_->port();
-  describe_own_network(home);
-  registry_.add_team(home.secret);
+  return {};
+}
+
+Error SharedPointerService::start_server() {
+  if (server_) return {};
+  const Result<Secret> greeting = draw_secret();
+  if (!greeting) return greeting.error();
+  auto server = std::make_unique<SharedPointerServer>(registry_, greeting.value());
+  if (Error failed = server->start()) return failed;
+  greeting_ = greeting.value();
+  server_ = std::move(server);
+  return {};
 }
 
 void SharedPointerService::remove(const SharedPointerHome& home) {

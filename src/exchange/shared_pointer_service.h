@@ -41,11 +41,13 @@ class SharedPointerService {
  private:
   SharedPointerService() = default;
   void add(SharedPointerHome& home);
+  Error host(SharedPointerHome& home);
+  Error start_server();
   void remove(const SharedPointerHome& home);
 
   ProcessMark process_;
   SharedPointerRegistry registry_;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards what follows; held by host and start_server
   int hosts_ = 0;
   Secret greeting_{};
   std::unique_ptr<SharedPointerServer> server_;

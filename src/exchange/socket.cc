@@ -98,10 +98,9 @@ Result<Listener> listen_anywhere() {
   return Listener{std::move(socket), ntohs(port)};
 }
 
-Result<Socket> accept(const Socket& listener) {
+Socket accept(const Socket& listener) {
   Socket socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!socket) return system_failure(errno, "cannot accept");
-  prepare(socket);
+  if (socket) prepare(socket);
   return socket;
 }
 

@@ -61,8 +61,9 @@ struct Listener {
 };
 Result<Listener> listen_anywhere();
 
-/// Takes a connection that has come. Of errors, EAGAIN says that there is none.
-Result<Socket> accept(const Socket& listener);
+/// Takes a connection that has come. Without a socket errno says why; EAGAIN: there is none. Takes
+/// no memory.
+Socket accept(const Socket& listener);
 
 /// Begins to connect: the socket becomes writable when it is done, see connect_result.
 Result<Socket> begin_connect(const NetworkAddress& address, std::uint16_t port);
