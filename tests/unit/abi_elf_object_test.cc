@@ -70,6 +70,14 @@ TEST(ElfObject, FindsTheSlotsOfOtherObjectsAndReplacesThem) {
   EXPECT_EQ(slots, ElfObject::knows_slots() ? 1 : 0);
 }
 
+TEST(ElfObject, KnowsItsOwnLibraryInsideAVisitToo) {
+  in_libc([](const ElfObject&) {
+    EXPECT_TRUE(is_in_this_library(&outside_libc));
+    EXPECT_FALSE(is_in_this_library(::dlsym(RTLD_DEFAULT, "qsort")));
+    EXPECT_FALSE(is_in_this_library(nullptr));
+  });
+}
+
 TEST(ElfObject, CountsLoadedObjects) {
   const auto before = loaded_object_count();
   EXPECT_GT(before, 2u);

@@ -194,6 +194,23 @@ void for_each_object(const std::function<void(const ElfObject&)>& visit) {
       argument);
 }
 
+bool is_in_this_library(const void* address) {
+  struct Search {
+    std::uintptr_t address;
+    bool is_found;
+  } search{reinterpret_cast<std::uintptr_t>(address), false};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        const ElfObject object(*info);
+        if (!object.contains(reinterpret_cast<std::uintptr_t>(&loaded_object_count))) return 0;
+        auto& own = *static_cast<Search*>(data);
+        own.is_found = object.contains(own.address);
+        return 1;
+      },
+      &search);
+  return search.is_found;
+}
+
 unsigned long long loaded_object_count() {
   unsigned long long count = 0;
   ::dl_iterate_phdr(

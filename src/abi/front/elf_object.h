@@ -61,6 +61,10 @@ class ElfObject {
 /// Visits all loaded objects but this library itself.
 void for_each_object(const std::function<void(const ElfObject&)>& visit);
 
+/// Whether an address, of a function for example, lies in this library. Unlike dladdr it may be
+/// called inside for_each_object.
+bool is_in_this_library(const void* address);
+
 /// How many objects were ever loaded; grows by each dlopen of a new one.
 unsigned long long loaded_object_count();
 

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <array>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -57,13 +60,21 @@ void add(const Flavour& flavour, void* library, Name name, Entry entry) {
 /// What the Fortran layer is to call for MPI_Register_datarep; null where that is C's.
 void* register_fortran_datarep = nullptr;
 
-/// Whether the function is one of this library's.
-bool is_own(void* function) {
-  Dl_info of_function{};
-  Dl_info of_us{};
-  return ::dladdr(function, &of_function) != 0 &&
-         ::dladdr(reinterpret_cast<void*>(&is_own), &of_us) != 0 &&
-         of_function.dli_fbase == of_us.dli_fbase;
+/// A name of MPI_Register_datarep, and whether it leads to us.
+struct RegisterName {
+  std::string_view name;
+  bool is_ours;
+};
+
+/// Asked of the dynamic linker before objects are visited: dlsym takes a lock that dlopen has when
+/// it waits for the one that is held during a visit.
+std::array<RegisterName, 2> register_names() {
+  std::array<RegisterName, 2> names{
+      {{"MPI_Register_datarep", false}, {"PMPI_Register_datarep", false}}};
+  for (RegisterName& entry : names) {
+    entry.is_ours = is_in_this_library(::dlsym(RTLD_DEFAULT, entry.name.data()));
+  }
+  return names;
 }
 
 /// Whether an object has the Fortran procedure, as the libraries name it for mpif.h and mpi_f08.
@@ -74,13 +85,13 @@ bool is_fortran_layer(const ElfObject& object) {
 
 /// Leads the Fortran layer's calls of MPI_Register_datarep, where they would come to us, to the
 /// function that knows Fortran's conventions.
-void patch_fortran(const ElfObject& object) {
+void patch_fortran(const ElfObject& object, std::span<const RegisterName> names) {
   if (register_fortran_datarep == nullptr || !is_fortran_layer(object)) return;
   object.for_each_slot([&](std::string_view name, void** slot) {
-    if (name != "MPI_Register_datarep" && name != "PMPI_Register_datarep") return;
-    void* const visible = ::dlsym(RTLD_DEFAULT, std::string(name).c_str());
+    const auto found = std::ranges::find(names, name, &RegisterName::name);
+    if (found == names.end()) return;
     const bool is_bound = !object.contains(reinterpret_cast<std::uintptr_t>(*slot));
-    if (!is_own(is_bound ? *slot : visible)) return;
+    if (is_bound ? !is_in_this_library(*slot) : !found->is_ours) return;
     if (!object.store(slot, register_fortran_datarep)) {
       tell_once("data representations of Fortran are not carried (the memory of " +
                 std::string(object.path()) + " cannot be changed), report this system");
@@ -127,9 +138,10 @@ void catch_unexported() {
   const unsigned long long count = loaded_object_count();
   if (count == seen_object_count) return;
   seen_object_count = count;
-  for_each_object([](const ElfObject& object) {
+  const auto names = register_names();
+  for_each_object([&](const ElfObject& object) {
     patch(object);
-    patch_fortran(object);
+    patch_fortran(object, names);
   });
 }
 
