@@ -1,17 +1,28 @@
 #include "abi/flavour/datatype_construct.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "abi/flavour/datatype_contents.h"
+#include "view/wide.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-std::vector<std::int64_t> multiplied(std::vector<std::int64_t> values, std::int64_t factor) {
-  for (auto& value : values) value *= factor;
-  return values;
+/// A displacement in bytes. Too far for 62 bits where it does not fit in 64: a file can have larger
+/// extents than memory.
+std::int64_t scaled(std::int64_t displacement, std::int64_t extent) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const view::Wide bytes = view::Wide{displacement} * extent;
+  return static_cast<std::int64_t>(std::clamp<view::Wide>(bytes, Limits::min(), Limits::max()));
+}
+
+std::vector<std::int64_t> scaled(std::vector<std::int64_t> displacements, std::int64_t extent) {
+  for (auto& displacement : displacements) displacement = scaled(displacement, extent);
+  return displacements;
 }
 
 view::Order order_of(int order) {
@@ -84,7 +95,8 @@ Result<view::TypePtr> make_derived(Contents& contents, const view::TypePtr& old)
     case MPI_COMBINER_VECTOR: {
       const auto count = contents.next_count();
       const auto blocklength = contents.next_count();
-      return view::make_hvector(count, blocklength, contents.next_count() * old->extent(), old);
+      return view::make_hvector(count, blocklength, scaled(contents.next_count(), old->extent()),
+                                old);
     }
     case MPI_COMBINER_HVECTOR:
     case kHvectorInteger: {
@@ -95,7 +107,7 @@ Result<view::TypePtr> make_derived(Contents& contents, const view::TypePtr& old)
     case MPI_COMBINER_INDEXED: {
       const auto count = contents.next_count();
       const auto blocklengths = contents.next_counts(count);
-      const auto displacements = multiplied(contents.next_counts(count), old->extent());
+      const auto displacements = scaled(contents.next_counts(count), old->extent());
       return view::make_hindexed(blocklengths, displacements, old);
     }
     case MPI_COMBINER_HINDEXED:
@@ -108,7 +120,7 @@ Result<view::TypePtr> make_derived(Contents& contents, const view::TypePtr& old)
       const auto count = contents.next_count();
       const auto blocklength = contents.next_count();
       return view::make_hindexed_block(blocklength,
-                                       multiplied(contents.next_counts(count), old->extent()), old);
+                                       scaled(contents.next_counts(count), old->extent()), old);
     }
     case MPI_COMBINER_HINDEXED_BLOCK: {
       const auto count = contents.next_count();

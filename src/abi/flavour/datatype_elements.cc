@@ -55,6 +55,14 @@ Result<ElementsPtr> repeated(MPI_Datatype datatype, MPI_Datatype old,
   return view::repeat_elements(counts[0], built.value());
 }
 
+/// MPI_LB and MPI_UB, which some libraries still have, are the types without bytes. Their places are
+/// memory's, and types as they lie in a file are built without them.
+Error marker_of_bounds() {
+  return {ErrorClass::type, 0,
+          "MPI_LB and MPI_UB have no place in a view with a data representation (bounds in a file "
+          "do not follow from memory's), use MPI_Type_create_resized"};
+}
+
 /// Types as they lie in a file.
 class FileForm : public TypeForm {
  public:
@@ -63,6 +71,7 @@ class FileForm : public TypeForm {
   Result<view::TypePtr> predefined(MPI_Datatype datatype) const override {
     const auto elements = representation_.elements_of(datatype);
     if (!elements) return elements.error();
+    if (elements.value()->amount().stored == 0) return marker_of_bounds();
     return view::make_basic(elements.value()->amount().stored);
   }
   std::int64_t place_behind(const view::Type& value, const view::Type&) const override {

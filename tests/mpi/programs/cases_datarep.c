@@ -252,6 +252,16 @@ static void file_types(Context* context) {
     CHECK_OK(context, MPI_File_get_byte_offset(file, 2, &offset));
     CHECK_EQUAL(context, offset, 100 + extents[1 + i]);
   }
+#ifdef MPI_UB
+  const int once[] = {1, 1};
+  const MPI_Aint ends[] = {0, 40};
+  const MPI_Datatype marked[] = {MPI_LONG, MPI_UB};
+  MPI_Datatype bounded = MPI_DATATYPE_NULL;
+  MPI_Aint extent = -1;
+  CHECK_OK(context, MPI_Type_create_struct(2, once, ends, marked, &bounded));
+  CHECK_CLASS(context, MPI_File_get_type_extent(file, bounded, &extent), MPI_ERR_TYPE);
+  MPI_Type_free(&bounded);
+#endif
   for (size_t i = 0; i < COUNT_OF(types); i++) MPI_Type_free(&types[i]);
   close_file(context, &file);
 }
