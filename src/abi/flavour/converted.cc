@@ -18,11 +18,15 @@ Error no_room(ByteCount bytes) {
 
 }  // namespace
 
+/// An error like any other: in a collective call this rank still takes its part.
 Result<ConvertedPtr> Converted::make(const Representation& representation,
-                                     const handler::TransferRequest& request, bool outlives_call) {
+                                     const handler::TransferRequest& request,
+                                     bool outlives_call) try {
   ConvertedPtr made(new Converted(representation, request.direction));
   if (Error error = made->take_up(request, outlives_call)) return error;
   return made;
+} catch (const std::bad_alloc&) {
+  return Error{ErrorClass::no_memory, 0, {}};  // without a message: it needs no memory
 }
 
 Error Converted::take_up(const handler::TransferRequest& request, bool outlives_call) {

@@ -45,6 +45,7 @@ Registry& registry() {
 }  // namespace
 
 OpenFile::~OpenFile() {
+  file.reset();  // first: it waits for calls that use what is held here
   release_type(etype);
   release_type(filetype);
   if (group != MPI_GROUP_NULL) native.Group_free(&group);

@@ -1,4 +1,5 @@
 // Reading and writing: blocking, nonblocking, split in two.
+#include <new>
 #include <utility>
 
 #include "abi/flavour/converted.h"
@@ -88,9 +89,15 @@ Error start(OpenFile& file, const TransferRequest& request, MPI_Request* handle)
   auto operation = file.file->start(made.call);
   if (made.problem) return std::move(made.problem);
   if (!operation) return operation.error();
-  Error error =
-      add_request(std::make_shared<Request>(operation.value(), file.link, made.converted), handle);
-  if (error) operation.value()->wait();  // nobody could ask for it
+  Error error;
+  try {
+    auto added = std::make_shared<Request>(operation.value(), file.link, made.converted);
+    error = add_request(std::move(added), handle);
+  } catch (const std::bad_alloc&) {
+    error = {ErrorClass::no_memory, 0, {}};
+  }
+  // Nobody could ask for it, and it uses what ends here.
+  if (error) operation.value()->wait();
   return error;
 }
 

@@ -1,6 +1,7 @@
 // Views and positions.
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "abi/flavour.h"
 #include "abi/flavour/datatype.h"
@@ -41,7 +42,7 @@ Error check_order(const view::Type& type, const char* name, bool is_written) {
 /// the file's representation, which goes to `representation`.
 Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype etype,
                               MPI_Datatype filetype, const char* datarep,
-                              const Representation*& representation) {
+                              const Representation*& representation) try {
   auto element = decode_type(etype);
   if (!element) return element.error();
   auto visible = decode_type(filetype);
@@ -65,6 +66,9 @@ Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype e
     view.from_shared_pointer = true;
   }
   return view;
+} catch (const std::bad_alloc&) {
+  // An error like any other: the others count on this rank.
+  return Error{ErrorClass::no_memory, 0, {}};
 }
 
 /// Handles of a view's types for MPI_File_get_view: the program may free its own.
