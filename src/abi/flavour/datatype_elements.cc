@@ -55,8 +55,8 @@ Result<ElementsPtr> repeated(MPI_Datatype datatype, MPI_Datatype old,
   return view::repeat_elements(counts[0], built.value());
 }
 
-/// MPI_LB and MPI_UB, which some libraries still have, are the types without bytes. Their places are
-/// memory's, and types as they lie in a file are built without them.
+/// MPI_LB and MPI_UB, which some libraries still have, are the types without bytes. Their places
+/// are memory's, and types as they lie in a file are built without them.
 Error marker_of_bounds() {
   return {ErrorClass::type, 0,
           "MPI_LB and MPI_UB have no place in a view with a data representation (bounds in a file "
