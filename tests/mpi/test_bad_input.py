@@ -57,6 +57,7 @@ def expect_open_failure(host: Host, path: Path, classes: set[str], library: Path
         assert line.split()[2] == "open" and line.split()[3].rstrip(":") in classes, line
         named = host.family in WITHOUT_TEXT or str(path) in line
         assert named, f"the text does not name the file: {line}"
+        assert "error stack" not in line, f"a text of the library that is not ours: {line}"
 
 
 def test_no_permission(host: Host, place: Path, library) -> None:

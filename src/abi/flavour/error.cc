@@ -45,6 +45,14 @@ int class_of(ErrorClass error_class) {
   return MPI_ERR_OTHER;
 }
 
+/// Whether the library says `message` of `code`. MPICH 4.0 has messages of its own for codes that
+/// were added to a predefined class, and they have nothing to do with the error.
+bool tells(int code, const std::string& message) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  return native.Error_string(code, text, &length) == MPI_SUCCESS && message == text;
+}
+
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 /// Open MPI (4.1, 5.0) refuses MPI_File_call_errhandler on MPI_FILE_NULL. Its error handler is
 /// called through a file that is made for this purpose, which is what the handler then sees.
@@ -73,11 +81,12 @@ int code_of(const Error& error) {
   const auto key = std::pair(error_class, error.message.substr(0, MPI_MAX_ERROR_STRING - 1));
   const auto known = registry.find(key);
   if (known != registry.end()) return known->second;
+  if (registry.size() >= kLargestRegistry) return error_class;
   int code = error_class;
-  if (registry.size() >= kLargestRegistry ||
-      native.Add_error_code(error_class, &code) != MPI_SUCCESS ||
-      native.Add_error_string(code, key.second.c_str()) != MPI_SUCCESS) {
-    return error_class;
+  if (native.Add_error_code(error_class, &code) != MPI_SUCCESS ||
+      native.Add_error_string(code, key.second.c_str()) != MPI_SUCCESS ||
+      !tells(code, key.second)) {
+    code = error_class;  // kept, too, so that no further code is spent on it
   }
   registry.emplace(key, code);
   return code;

@@ -20,6 +20,7 @@ struct NativeCalls {
   decltype(&PMPI_Comm_split) Comm_split = nullptr;
   decltype(&PMPI_Comm_test_inter) Comm_test_inter = nullptr;
   decltype(&PMPI_Errhandler_free) Errhandler_free = nullptr;
+  decltype(&PMPI_Error_string) Error_string = nullptr;
   decltype(&PMPI_File_call_errhandler) File_call_errhandler = nullptr;
   decltype(&PMPI_File_close) File_close = nullptr;
   decltype(&PMPI_File_get_errhandler) File_get_errhandler = nullptr;
@@ -80,6 +81,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Comm_split", calls.Comm_split, true);
   visit("PMPI_Comm_test_inter", calls.Comm_test_inter, true);
   visit("PMPI_Errhandler_free", calls.Errhandler_free, true);
+  visit("PMPI_Error_string", calls.Error_string, true);
   visit("PMPI_File_call_errhandler", calls.File_call_errhandler, true);
   visit("PMPI_File_close", calls.File_close, true);
   visit("PMPI_File_get_errhandler", calls.File_get_errhandler, true);

@@ -32,6 +32,7 @@ int PMPI_Comm_size(MPI_Comm comm, int* size);
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm);
 int PMPI_Comm_test_inter(MPI_Comm comm, int* flag);
 int PMPI_Errhandler_free(MPI_Errhandler* errhandler);
+int PMPI_Error_string(int errorcode, char* string, int* resultlen);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode);
 int PMPI_File_close(MPI_File* fh);
 int PMPI_File_delete(const char* filename, MPI_Info info);
