@@ -16,6 +16,9 @@ LOGS = REPOSITORY / ".dev" / "log" / "conformance"
 # Ranks that hang must not outlive their launcher: some launchers cannot end them.
 DIES_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 
+OUT_OF_TIME = 124  # running.run's exit code
+PATIENCE = 2  # a case that ran out of time gets this much more of it, once
+
 Verdicts = dict[str, str]
 Judge = Callable[["Run"], Verdicts]
 
@@ -77,6 +80,10 @@ def run_case(suite: str, host: Host, case: Case, layered: bool) -> Verdicts:
         environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
     program = [*DIES_WITH_PARENT, *case.program]
     result = launch(host, case.ranks, program, layered, environment, case.timeout, cwd=directory)
+    if result.code == OUT_OF_TIME:  # ranks that spin on a busy machine, or a true hang
+        directory = work_directory(directory.name)
+        patience = PATIENCE * case.timeout
+        result = launch(host, case.ranks, program, layered, environment, patience, cwd=directory)
     log = LOGS / suite / host.name / f"{case.name}-{way}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(f"{result.explain()}\n{result.out}\n{result.err}\n")

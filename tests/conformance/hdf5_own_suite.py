@@ -14,8 +14,8 @@ PHDF5 = "testphdf5 t_dset t_file t_file_image t_mdset t_ph5basic t_coll_chunk t_
 PHDF5 += " t_chunk_alloc t_filter_read t_prop t_coll_md_read"
 PROGRAMS = {
     "testphdf5": PHDF5.split(),
-    **{name: [name] for name in ("t_mpi", "t_pread", "t_init_term", "t_filters_parallel")},
-    **{name: [name] for name in ("t_shapesame", "t_cache_image")},
+    **{name: [name] for name in ("t_mpi", "t_init_term", "t_filters_parallel")},
+    "t_shapesame": ["t_shapesame"],
 }
 HELPERS = ("h5test", "testframe", "cache_common", "genall5")
 RANKS = 3

@@ -70,7 +70,7 @@ class Row:
 
 def report(rows: list[Row], document: Path | None) -> int:
     """Prints the table and what differs. Returns the exit code: 1 when the layer breaks a test, or
-    when no test was run."""
+    when a suite could not be run at all (nothing in it passes without the layer)."""
     print(f"\n{'suite':10} {'MPI':16} {'plain':>20} {'with the layer':>20}   passed/failed/skipped")
     for row in rows:
         print(row.line())
@@ -80,8 +80,9 @@ def report(rows: list[Row], document: Path | None) -> int:
     _print_names("not built", rows, lambda row: row.not_built)
     if document:
         _write(document, rows)
-    ran = any(row.plain for row in rows)
-    return 1 if not ran or any(row.regressions() for row in rows) else 0
+    idle = [row for row in rows if PASSED not in row.plain.values()]
+    _print_names("did not run", idle, lambda row: [row.missing or "nothing in it passes"])
+    return 1 if not rows or idle or any(row.regressions() for row in rows) else 0
 
 
 def _print_names(title: str, rows: list[Row], names) -> None:
