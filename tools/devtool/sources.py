@@ -56,13 +56,6 @@ HDF5 = Source(
     "hdf5_1.10.8+repack1.orig.tar.gz",
     "7b38e58ff83b13fd8959a90b13bf896bc318ba096c940ab0847abf3ad41a0b31",
 )
-PNETCDF = Source(
-    "pnetcdf",
-    "1.12.3-1",
-    "debian",
-    "pnetcdf_1.12.3.orig.tar.xz",
-    "8f54023ffbbd3c8137e5422b44e32324113d5690f1da0cb7ecd5842c2de850a9",
-)
 
 
 def pending(sources: Iterable[Source]) -> list[Step]:
