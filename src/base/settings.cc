@@ -69,6 +69,8 @@ const SettingRule rules[] = {
                                               },
                                               s.helper_cores);
      }},
+    {"HEADRACE_LISTEN", "1",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.listen); }},
     {"HEADRACE_LIBRARY", "", nullptr},
 };
 

@@ -28,6 +28,7 @@ struct Settings {
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES
+  bool listen = true;                                                  ///< HEADRACE_LISTEN
 };
 
 /// The settings of this process, read from its environment at the first call.

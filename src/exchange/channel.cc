@@ -178,7 +178,8 @@ Result<std::int64_t> Channel::advance_pointer(int cell, std::int64_t etypes) {
                  "the shared pointer is gone (rank 0 has closed the file), close it on all ranks"};
   }
   return Error{ErrorClass::argument, 0,
-               "the shared file pointer would leave 63 bits, seek to a smaller offset"};
+               "the shared file pointer cannot go that far (it would not fit in 63 bits), seek to "
+               "a smaller offset"};
 }
 
 void Channel::set_pointer(int cell, std::int64_t position) {

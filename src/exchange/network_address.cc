@@ -83,18 +83,23 @@ std::vector<NetworkAddress> order_addresses(std::span<const NetworkAddress> peer
                                             std::span<const NetworkAddress> own, bool is_one_host) {
   std::vector<NetworkAddress> near;
   std::vector<NetworkAddress> far;
+  std::vector<NetworkAddress> doubtful;
   if (is_one_host) near.assign(std::begin(kLoopback), std::end(kLoopback));
   for (const NetworkAddress& address : peer) {
     const auto is_address = [&](const NetworkAddress& mine) {
       return has_same_bytes(mine, address);
     };
-    if (!is_one_host && std::ranges::any_of(own, is_address)) continue;
+    if (!is_one_host && std::ranges::any_of(own, is_address)) {
+      doubtful.push_back(address);
+      continue;
+    }
     const auto shares_subnet = [&](const NetworkAddress& mine) {
       return is_same_subnet(mine, address);
     };
     (std::ranges::any_of(own, shares_subnet) ? near : far).push_back(address);
   }
   near.insert(near.end(), far.begin(), far.end());
+  near.insert(near.end(), doubtful.begin(), doubtful.end());
   return near;
 }
 

@@ -24,9 +24,9 @@ struct NetworkAddress {
 std::vector<NetworkAddress> own_addresses();
 
 /// In which order to try a peer's addresses: loopback where `own` and `peer` belong to one host
-/// (`is_one_host`), then those of subnets that both are on, then the others. An address of the peer
-/// that is also one of another host's own, as those of bridges for containers are, leads nowhere
-/// and is left out.
+/// (`is_one_host`), then those of subnets that both are on, then the others. Last, where they are
+/// not known to be one host, addresses that both have: those of bridges for containers lead
+/// nowhere, and whoever answers there does not greet.
 std::vector<NetworkAddress> order_addresses(std::span<const NetworkAddress> peer,
                                             std::span<const NetworkAddress> own, bool is_one_host);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/settings.h"
 #include "exchange/messages.h"
 #include "topo/node.h"
 
@@ -59,9 +60,9 @@ NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_r
 Error NodeTeam::find_shared_pointers(int tag) {
   if (node_count() == 1) return {};
   SharedPointerHome home;
-  if (rank() == 0) {
-    pointer_host_ =
-        std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process());
+  if (rank() == 0 && settings().listen) {
+    pointer_host_ = std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process(),
+                                                                 MemoryLayout::kMostChannels);
     home = pointer_host_->home();
   }
   std::vector<int> all(static_cast<std::size_t>(size()));

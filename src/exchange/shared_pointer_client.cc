@@ -9,6 +9,8 @@ namespace {
 constexpr std::chrono::seconds kPatience{120};
 /// Connections that a question is sent over at most: the home closes idle ones when it has many.
 constexpr int kMostTries = 4;
+/// A home that is gone refuses at once, but one that cannot be reached costs each try some seconds.
+constexpr std::chrono::seconds kPause{30};
 
 }  // namespace
 
@@ -19,7 +21,7 @@ Result<std::int64_t> SharedPointerClient::advance(int channel, int cell, std::in
                  "it there"};
   }
   const std::lock_guard lock(mutex_);
-  if (failure_) return failure_;
+  if (failure_ && Clock::now() < try_again_) return failure_;
   PointerQuestion question;
   question.secret = home_.secret;
   question.sequence = ++sequence_;
@@ -28,9 +30,10 @@ Result<std::int64_t> SharedPointerClient::advance(int channel, int cell, std::in
   question.channel = static_cast<std::uint32_t>(channel);
   question.cell = static_cast<std::uint32_t>(cell);
   Result<std::int64_t> position = ask_until_answered(question);
+  failure_ = position ? Error{} : position.error();
   if (!position) {
     connection_ = Socket();
-    failure_ = position.error();
+    try_again_ = Clock::now() + kPause;
   }
   return position;
 }

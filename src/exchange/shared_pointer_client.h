@@ -16,11 +16,12 @@ class SharedPointerClient {
   SharedPointerClient(const SharedPointerHome& home, int rank) : home_(home), rank_(rank) {}
 
   /// As exchange::advance on the pointer's cell. Waits for the home's thread only, about two
-  /// minutes at most. Where the home was not reached once, all later calls fail at once.
+  /// minutes at most. Where the home was not reached, calls fail at once for half a minute;
+  /// then the next one tries again.
   Result<std::int64_t> advance(int channel, int cell, std::int64_t etypes);
 
  private:
-  /// Errno 0 where the connection was lost.
+  /// Errno ECONNRESET where the connection was lost, ETIMEDOUT where no answer came.
   Result<PointerAnswer> ask(const PointerQuestion& question) const;
   Result<std::int64_t> ask_until_answered(const PointerQuestion& question);
   Error unreachable(const std::string& why) const;
@@ -34,6 +35,7 @@ class SharedPointerClient {
   bool was_reached_ = false;
   std::uint64_t sequence_ = 0;
   Error failure_;  ///< of the last try to reach the home
+  Clock::time_point try_again_;
 };
 
 }  // namespace headrace::exchange

@@ -127,6 +127,9 @@ void describe_own_network(SharedPointerHome& home) {
 }
 
 Reached reach(const SharedPointerHome& home) {
+  if (home.port == 0 && home.system_error == 0) {
+    return {{}, "HEADRACE_LISTEN is 0 there, so it does not listen"};
+  }
   if (home.port == 0) {
     return {{}, std::string("it does not listen: ") + std::strerror(home.system_error)};
   }

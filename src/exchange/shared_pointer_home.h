@@ -19,7 +19,7 @@ struct SharedPointerHome {
   std::array<char, 120> network{};  ///< see topo::network_identity; empty where it is not known
   std::array<NetworkAddress, kMostAddresses> addresses{};
   std::int32_t address_count = 0;
-  std::int32_t system_error = 0;  ///< why nobody listens
+  std::int32_t system_error = 0;  ///< why nobody listens; 0: the setting says so
   std::uint16_t port = 0;         ///< 0 where nobody listens
 
   std::span<const NetworkAddress> known_addresses() const {

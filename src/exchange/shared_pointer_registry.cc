@@ -11,9 +11,10 @@ SharedPointerRegistry::Team* SharedPointerRegistry::find(const Secret& secret) {
   return found;
 }
 
-void SharedPointerRegistry::add_team(const Secret& secret) {
+void SharedPointerRegistry::add_team(const Secret& secret, int most_channels) {
+  std::vector<SharedPointer*> channels(static_cast<std::size_t>(most_channels), nullptr);
   const std::lock_guard lock(mutex_);
-  teams_.push_back({secret, {}, {}});
+  teams_.push_back({secret, std::move(channels), {}});
 }
 
 void SharedPointerRegistry::remove_team(const Secret& secret) {
@@ -24,26 +25,29 @@ void SharedPointerRegistry::remove_team(const Secret& secret) {
 void SharedPointerRegistry::add_channel(const Secret& secret, int channel, SharedPointer& pointer) {
   const std::lock_guard lock(mutex_);
   if (Team* const team = find(secret)) {
-    team->channels[static_cast<std::uint32_t>(channel)] = &pointer;
+    team->channels.at(static_cast<std::size_t>(channel)) = &pointer;
   }
 }
 
 void SharedPointerRegistry::remove_channel(const Secret& secret, int channel) {
   const std::lock_guard lock(mutex_);
-  if (Team* const team = find(secret)) team->channels.erase(static_cast<std::uint32_t>(channel));
+  if (Team* const team = find(secret)) {
+    team->channels.at(static_cast<std::size_t>(channel)) = nullptr;
+  }
 }
 
 std::optional<PointerAnswer> SharedPointerRegistry::answer(const PointerQuestion& question) {
   const std::lock_guard lock(mutex_);
   Team* const team = find(question.secret);
   if (team == nullptr || question.etypes < 0 || question.sequence == 0) return std::nullopt;
-  const auto channel = team->channels.find(question.channel);
+  const bool is_channel = question.channel < team->channels.size();
+  SharedPointer* const pointer = is_channel ? team->channels[question.channel] : nullptr;
   PointerAnswer& last = team->last_answers[question.rank];
   if (question.sequence == last.sequence) return last;
   if (question.sequence < last.sequence) return std::nullopt;
   std::int64_t position = kPointerGone;
-  if (channel != team->channels.end()) {
-    auto& cells = channel->second->cells;
+  if (pointer != nullptr) {
+    auto& cells = pointer->cells;
     if (question.cell >= cells.size()) return std::nullopt;
     position = advance(cells[question.cell], question.etypes);
   }

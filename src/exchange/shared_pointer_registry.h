@@ -15,7 +15,8 @@ namespace headrace::exchange {
 /// channels. Safe from several threads.
 class SharedPointerRegistry {
  public:
-  void add_team(const Secret& secret);
+  /// `most_channels`: their numbers are smaller. Adding a channel then takes no memory.
+  void add_team(const Secret& secret, int most_channels);
   void remove_team(const Secret& secret);
 
   /// `pointer` must live until it is removed; nobody uses it afterwards.
@@ -29,7 +30,7 @@ class SharedPointerRegistry {
  private:
   struct Team {
     Secret secret;
-    std::map<std::uint32_t, SharedPointer*> channels;
+    std::vector<SharedPointer*> channels;                 ///< by number; null where there is none
     std::map<std::uint32_t, PointerAnswer> last_answers;  ///< by rank
   };
 

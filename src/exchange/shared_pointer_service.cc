@@ -19,8 +19,9 @@ SharedPointerService& SharedPointerService::of_process() {
   return *present;
 }
 
-SharedPointerService::Host::Host(SharedPointerService& service) : service_(service) {
-  service_.add(home_);
+SharedPointerService::Host::Host(SharedPointerService& service, int most_channels)
+    : service_(service) {
+  service_.add(home_, most_channels);
 }
 
 SharedPointerService::Host::~Host() {
@@ -36,23 +37,23 @@ void SharedPointerService::Host::remove_channel(int id) {
 }
 
 /// The others wait to be told by this rank: what it lacks, memory too, is said in `home`.
-void SharedPointerService::add(SharedPointerHome& home) {
+void SharedPointerService::add(SharedPointerHome& home, int most_channels) {
   const std::lock_guard lock(mutex_);
   hosts_ += 1;
   try {
-    home.system_error = host(home).system_error;
+    home.system_error = host(home, most_channels).system_error;
   } catch (const std::bad_alloc&) {
     home = {};
     home.system_error = ENOMEM;
   }
 }
 
-Error SharedPointerService::host(SharedPointerHome& home) {
+Error SharedPointerService::host(SharedPointerHome& home, int most_channels) {
   if (Error failed = start_server()) return failed;
   const Result<Secret> secret = draw_secret();
   if (!secret) return secret.error();
   describe_own_network(home);
-  registry_.add_team(secret.value());
+  registry_.add_team(secret.value(), most_channels);
   home.greeting = greeting_;
   home.secret = secret.value();
   home.port = server_->port();

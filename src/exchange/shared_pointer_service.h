@@ -19,7 +19,8 @@ class SharedPointerService {
   /// One team, until its end.
   class Host {
    public:
-    explicit Host(SharedPointerService& service);
+    /// `most_channels` as SharedPointerRegistry::add_team has it.
+    Host(SharedPointerService& service, int most_channels);
     ~Host();
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
@@ -40,8 +41,8 @@ class SharedPointerService {
 
  private:
   SharedPointerService() = default;
-  void add(SharedPointerHome& home);
-  Error host(SharedPointerHome& home);
+  void add(SharedPointerHome& home, int most_channels);
+  Error host(SharedPointerHome& home, int most_channels);
   Error start_server();
   void remove(const SharedPointerHome& home);
 

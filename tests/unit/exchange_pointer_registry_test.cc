@@ -50,7 +50,7 @@ TEST(PointerProtocol, TellsSecretsApartByAnyBit) {
 class PointerRegistryTest : public testing::Test {
  protected:
   PointerRegistryTest() {
-    registry_.add_team(secret_of(1));
+    registry_.add_team(secret_of(1), 64);
     registry_.add_channel(secret_of(1), 3, pointer_);
   }
 
@@ -135,11 +135,11 @@ TEST(NetworkAddresses, OfCommonSubnetsComeFirst) {
   EXPECT_EQ(texts(order_addresses(peer, {}, false)), (Texts{"10.1.0.1", "192.168.4.1", "2000::9"}));
 }
 
-TEST(NetworkAddresses, OfABridgeThatBothHostsHaveLeadNowhere) {
+TEST(NetworkAddresses, OfABridgeThatBothHostsHaveComeLast) {
   const NetworkAddress bridge = address4({172, 17, 0, 1}, 16);
   const std::vector<NetworkAddress> peer{bridge, address4({10, 1, 0, 1}, 16)};
   const std::vector<NetworkAddress> own{bridge, address4({10, 2, 0, 2}, 16)};
-  EXPECT_EQ(texts(order_addresses(peer, own, false)), (Texts{"10.1.0.1"}));
+  EXPECT_EQ(texts(order_addresses(peer, own, false)), (Texts{"10.1.0.1", "172.17.0.1"}));
   EXPECT_EQ(texts(order_addresses(peer, own, true)),
             (Texts{"127.0.0.1", "::1", "172.17.0.1", "10.1.0.1"}));
 }

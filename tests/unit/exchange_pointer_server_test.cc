@@ -34,7 +34,7 @@ class PointerServerTest : public testing::Test {
     home_.greeting = draw_secret().value();
     home_.secret = draw_secret().value();
     describe_own_network(home_);
-    registry_.add_team(home_.secret);
+    registry_.add_team(home_.secret, 64);
     registry_.add_channel(home_.secret, 1, pointer_);
     server_ = std::make_unique<SharedPointerServer>(registry_, home_.greeting, limits);
     const Error failed = server_->start();
@@ -242,8 +242,8 @@ TEST(PointerService, ServesTeamsUntilTheLastOneEnds) {
   SharedPointerService& service = SharedPointerService::of_process();
   SharedPointer pointer{};
   {
-    auto first = std::make_unique<SharedPointerService::Host>(service);
-    const SharedPointerService::Host second(service);
+    auto first = std::make_unique<SharedPointerService::Host>(service, 8);
+    const SharedPointerService::Host second(service, 8);
     EXPECT_EQ(first->home().port, second.home().port);
     EXPECT_FALSE(is_same(first->home().secret, second.home().secret));
     first->add_channel(1, pointer);
@@ -258,10 +258,17 @@ TEST(PointerService, ServesTeamsUntilTheLastOneEnds) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
+TEST(PointerService, SaysWhyNobodyListens) {
+  SharedPointerHome home;
+  EXPECT_NE(reach(home).failure.find("HEADRACE_LISTEN"), std::string::npos);
+  home.system_error = ENOMEM;
+  EXPECT_NE(reach(home).failure.find("memory"), std::string::npos);
+}
+
 /// A forked process has no part in it, and can have teams of its own.
 TEST(PointerService, IsLeftAloneByAForkedProcess) {
   SharedPointer pointer{};
-  auto host = std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process());
+  auto host = std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process(), 8);
   host->add_channel(1, pointer);
   SharedPointerClient client(host->home(), 1);
   EXPECT_EQ(client.advance(1, 0, 2).value(), 0);
@@ -271,7 +278,7 @@ TEST(PointerService, IsLeftAloneByAForkedProcess) {
     const bool is_refused = !client.advance(1, 0, 2);
     host.reset();
     SharedPointer own{};
-    SharedPointerService::Host other(SharedPointerService::of_process());
+    SharedPointerService::Host other(SharedPointerService::of_process(), 8);
     other.add_channel(1, own);
     SharedPointerClient asks(other.home(), 1);
     const auto position = asks.advance(1, 0, 2);
@@ -291,7 +298,7 @@ TEST(PointerService, IsMissedWhenItsProcessIsKilled) {
   if (child == 0) {
     alarm(30);
     SharedPointer pointer{};
-    SharedPointerService::Host host(SharedPointerService::of_process());
+    SharedPointerService::Host host(SharedPointerService::of_process(), 8);
     host.add_channel(1, pointer);
     if (write(ends[1], &host.home(), sizeof host.home()) < 0) _exit(1);
     while (true) pause();
