@@ -56,6 +56,8 @@ class UserRepresentation : public Representation {
   void* function(Direction direction) const {
     return direction == Direction::read ? functions_.read : functions_.write;
   }
+  // Codes of the program's functions. One of C++ that throws has failed: nothing may pass through
+  // here, and the other ranks of a collective call count on this one.
   int call_extent(MPI_Datatype datatype, MPI_Aint& extent) const;
   int call(Direction direction, const TypedBuffer& memory, std::int64_t items, std::byte* stored,
            std::int64_t position) const;
@@ -74,7 +76,7 @@ Error UserRepresentation::failure(const std::string& which, int code) const {
               "' has failed (it returned " + std::to_string(code) + "), see what it reports"};
 }
 
-int UserRepresentation::call_extent(MPI_Datatype datatype, MPI_Aint& extent) const {
+int UserRepresentation::call_extent(MPI_Datatype datatype, MPI_Aint& extent) const try {
   if (functions_.convention != Convention::fortran) {
     auto* const own = reinterpret_cast<MPI_Datarep_extent_function*>(functions_.extent);
     return own(datatype, &extent, functions_.state);
@@ -84,6 +86,8 @@ int UserRepresentation::call_extent(MPI_Datatype datatype, MPI_Aint& extent) con
   FortranInteger error = MPI_SUCCESS;
   reinterpret_cast<FortranExtent*>(functions_.extent)(&handle, &extent, &state, &error);
   return error;
+} catch (...) {
+  return MPI_ERR_CONVERSION;
 }
 
 /// Entries in the type map of a predefined type: two in a pair of a value and an index.
@@ -113,7 +117,7 @@ Result<view::ElementsPtr> UserRepresentation::elements_of(MPI_Datatype predefine
 }
 
 int UserRepresentation::call(Direction direction, const TypedBuffer& memory, std::int64_t items,
-                             std::byte* stored, std::int64_t position) const {
+                             std::byte* stored, std::int64_t position) const try {
   void* const own = function(direction);
   if (functions_.convention == Convention::c_large) {
     return reinterpret_cast<MPI_Datarep_conversion_function_c*>(own)(
@@ -132,6 +136,8 @@ int UserRepresentation::call(Direction direction, const TypedBuffer& memory, std
   reinterpret_cast<FortranConversion*>(own)(memory.buffer, &datatype, &count, stored, &place,
                                             &state, &error);
   return error;
+} catch (...) {
+  return MPI_ERR_CONVERSION;
 }
 
 /// In as many calls as the function's count needs.
