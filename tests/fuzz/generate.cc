@@ -73,7 +73,7 @@ Program generate(std::uint64_t seed, const Features& features) {
   Program program;
   program.seed = seed;
   program.nodes = random_nodes(random, features.ranks > 0 ? features.ranks : rank_count(random));
-  if (random.chance(30)) program.delay_every = static_cast<int>(random.number(3, 40));
+  if (random.chance(45)) program.delay_every = static_cast<int>(random.number(3, 40));
   if (random.chance(40)) program.chunk = random.one_of<std::int64_t>({64, 512, 4096});
   const std::int64_t files = random.chance(80) ? 1 : random.number(2, 3);
   program.has_thread_a_file = files > 1 && random.chance(50);
@@ -81,6 +81,7 @@ Program generate(std::uint64_t seed, const Features& features) {
     program.files.push_back(random_file(random, program.ranks(), features));
   }
   StepMaker maker(random, program, features);
+  for (int file = 0; file < files; ++file) maker.begin(file);
   for (std::int64_t left = files * random.number(3, 14); left > 0; --left) {
     maker.add_step(static_cast<int>(random.number(0, files - 1)));
   }

@@ -9,7 +9,7 @@ namespace headrace::fuzz {
 
 Hints random_hints(sim::Random& random) {
   Hints hints;
-  const std::vector<std::string> paths{"direct", "staged", "staged", "automatic"};
+  const std::vector<std::string> paths{"direct", "staged", "staged", "staged", "automatic"};
   if (random.chance(80)) hints["headrace_write_path"] = random.one_of(paths);
   if (random.chance(80)) hints["headrace_read_path"] = random.one_of(paths);
   if (random.chance(75)) hints["cb_buffer_size"] = "65536";
@@ -20,6 +20,10 @@ Hints random_hints(sim::Random& random) {
 
 StepMaker::StepMaker(sim::Random& random, Program& program, const Features& features)
     : random_(random), program_(program), features_(features), rules_(program) {}
+
+void StepMaker::begin(int file) {
+  if (random_.chance(65)) add_or_meet(set_view(file));
+}
 
 void StepMaker::add_step(int file) {
   const StepKind kind = next_kind(file);
@@ -141,7 +145,9 @@ Step StepMaker::access(int file) {
       random_.chance(2) ? 100'000 : random_.one_of<std::int64_t>({8, 60, 300, 300, 2'000, 9'000});
   const int idle = random_.one_of<int>({0, 0, 20, 60});
   const bool has_offsets = step.positioning == Positioning::explicit_offset;
-  const std::int64_t window = has_offsets && random_.chance(20) ? random_.number(1, 2) : 0;
+  const int border_chance = !has_offsets ? 0 : step.is_collective ? 35 : 15;
+  const bool has_window = random_.chance(border_chance);
+  const std::int64_t window = has_window ? random_.one_of<std::int64_t>({1, 1, 1, 2}) : 0;
   for (int rank = 0; rank < program_.ranks(); ++rank) {
     Part& part = step.parts[static_cast<std::size_t>(rank)];
     if (!part.takes_part) continue;
@@ -160,9 +166,9 @@ void StepMaker::choose_function(Step& step) {
   const int write_chance = !mode.write ? 3 : !mode.read ? 97 : 55;
   step.is_write = random_.chance(features_.errors ? write_chance : write_chance < 50 ? 0 : 100);
   if (mode.read && mode.write) step.is_write = random_.chance(55);
-  step.is_collective = random_.chance(50);
-  step.positioning = random_.one_of<Positioning>(
-      {Positioning::explicit_offset, Positioning::explicit_offset, Positioning::individual});
+  step.is_collective = random_.chance(60);
+  step.positioning =
+      random_.one_of<Positioning>({Positioning::explicit_offset, Positioning::individual});
   if (shares && random_.chance(40)) step.positioning = Positioning::shared;
   if (mode.sequential && random_.chance(97)) step.positioning = Positioning::shared;
   if (features_.nonblocking && random_.chance(35)) step.style = Style::nonblocking;

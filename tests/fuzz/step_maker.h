@@ -16,6 +16,8 @@ class StepMaker {
  public:
   StepMaker(sim::Random& random, Program& program, const Features& features);
 
+  /// Mostly sets a view: without one, ranks do not meet and data is not staged.
+  void begin(int file);
   void add_step(int file);
   /// Waits for all requests and ends the split collective.
   void complete_all(int file);

@@ -163,7 +163,7 @@ TypeTree etype_for(Random& random, const TypeTree& filetype) {
   }
   const TypeTree unit = basic(random.one_of(units));
   for (const std::int64_t number : {3, 5}) {
-    if (random.chance(10) && size % (number * unit.arguments[0][0]) == 0) {
+    if (random.chance(25) && size % (number * unit.arguments[0][0]) == 0) {
       return contiguous(number, unit);
     }
   }
