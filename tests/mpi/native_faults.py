@@ -53,7 +53,10 @@ FAULTS: dict[str, dict[str, str]] = {
     "mpich5": _CLASS_ON_ONE_RANK
     | _SHORT_BACKGROUND
     | _ROMIO_SHARED
-    | {"short_strided": _SHORT_READS["short_strided"]},
+    | {
+        "short_strided": _SHORT_READS["short_strided"],
+        "nonblocking_free": "data of freed requests is missing after close, now and then",
+    },
     "intel": _CLASS_ON_ONE_RANK
     | _SHORT_READS
     | _SHORT_BACKGROUND
@@ -62,6 +65,7 @@ FAULTS: dict[str, dict[str, str]] = {
     | {
         "edge_empty_view": "the pointer goes astray in an empty view",
         "edge_zero_blocks": "blocks of no length are counted",
+        "nonblocking_free": "data of freed requests is missing after close, now and then",
         "modes_sequential": "a position is given for a sequential file",
     },
     "mpich4": _CLASS_ON_ONE_RANK
