@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import source_tree
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(800)
 
 BENCH_ABIS = ("mpich", "openmpi", "mpiabi")
 
@@ -25,7 +25,7 @@ def run(*command: str | Path, **options: object) -> str:
         text=True,
         check=False,
         env=environment,
-        timeout=390,
+        timeout=790,
         **options,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

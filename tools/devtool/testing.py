@@ -76,7 +76,7 @@ GROUPS = (
         "wheel",
         "builds from nothing, installs, works",
         ("tests/repository/test_wheel.py",),
-        420,
+        840,
         0,
         debian.PYTHON_TESTS,
     ),
