@@ -96,21 +96,23 @@ Answer read_split(MPI_File file, Memory& memory) {
   if (answer.code == MPI_SUCCESS) answer.code = begun;
   return answer;
 }
-Answer iread(MPI_File file, Memory& memory) {
+/// The answer to a call that `begun` is the code of.
+Answer wait_for(MPI_Request& request, int begun) {
   Answer answer;
-  MPI_Request request = MPI_REQUEST_NULL;
-  answer.code = CALL(MPI_File_iread(file, memory.data(), count_of(memory), MPI_BYTE, &request));
-  const int completed = CALL(MPI_Wait(&request, &answer.status));
-  if (answer.code == MPI_SUCCESS) answer.code = completed;
+  answer.code = CALL(MPI_Wait(&request, &answer.status));
+  if (begun != MPI_SUCCESS) answer.code = begun;
   return answer;
 }
-Answer iread_all(MPI_File file, Memory& memory) {
-  Answer answer;
+Answer iread(MPI_File file, Memory& memory) {
   MPI_Request request = MPI_REQUEST_NULL;
-  answer.code = CALL(MPI_File_iread_all(file, memory.data(), count_of(memory), MPI_BYTE, &request));
-  const int completed = CALL(MPI_Wait(&request, &answer.status));
-  if (answer.code == MPI_SUCCESS) answer.code = completed;
-  return answer;
+  const int begun = CALL(MPI_File_iread(file, memory.data(), count_of(memory), MPI_BYTE, &request));
+  return wait_for(request, begun);
+}
+Answer iread_all(MPI_File file, Memory& memory) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int begun =
+      CALL(MPI_File_iread_all(file, memory.data(), count_of(memory), MPI_BYTE, &request));
+  return wait_for(request, begun);
 }
 
 void by_read(Trial& trial) {
