@@ -35,40 +35,31 @@ static MPI_File interleaved_file(Context* context, const char* name) {
   return file;
 }
 
-static const int methods[] = {PLAIN,
-                              AT,
-                              ALL,
-                              AT_ALL,
-                              PLAIN | NONBLOCKING,
-                              AT | NONBLOCKING,
-                              ALL | NONBLOCKING,
-                              AT_ALL | NONBLOCKING,
-                              ALL | SPLIT,
-                              AT_ALL | SPLIT};
-
 // By every method, from and to memory with gaps.
 static void all_methods(Context* context) {
   MPI_Datatype spaced;
   MPI_Type_create_resized(MPI_LONG, 0, 16, &spaced);
   MPI_Type_commit(&spaced);
-  for (size_t i = 0; i < COUNT_OF(methods); i++) {
-    MPI_File file = interleaved_file(context, method_name(methods[i]));
+  for (size_t i = 0; i < OWN_PLACE_METHODS; i++) {
+    MPI_File file = interleaved_file(context, method_name(own_place_methods[i]));
     long mine[2 * per_rank], back[2 * per_rank];
     MPI_Offset offset = -1;
     MPI_Status status;
     int count = -1, large = (int)i % 2;
     for (int k = 0; k < 2 * per_rank; k++) mine[k] = k % 2 ? -77 : value_of(context->rank, k / 2);
-    CHECK_OK(context, transfer(file, 1, methods[i], large, 0, mine, per_rank, spaced, &status));
+    CHECK_OK(context,
+             transfer(file, 1, own_place_methods[i], large, 0, mine, per_rank, spaced, &status));
     MPI_Get_count(&status, spaced, &count);
     CHECK_EQUAL(context, count, per_rank);
     CHECK_OK(context, MPI_File_get_position(file, &offset));
-    CHECK_EQUAL(context, offset, has_offset(methods[i]) ? 0 : per_rank);
+    CHECK_EQUAL(context, offset, has_offset(own_place_methods[i]) ? 0 : per_rank);
     CHECK_OK(context, MPI_File_get_byte_offset(file, 2, &offset));
     CHECK_EQUAL(context, offset, 3 + 4 * (2 * context->size + context->rank));
     MPI_Barrier(context->comm);
     memset(back, 0, sizeof back);
     CHECK_OK(context, MPI_File_seek(file, 1, MPI_SEEK_SET));
-    CHECK_OK(context, transfer(file, 0, methods[i], large, 1, back, per_rank - 1, spaced, &status));
+    CHECK_OK(context, transfer(file, 0, own_place_methods[i], large, 1, back, per_rank - 1, spaced,
+                               &status));
     MPI_Get_count(&status, spaced, &count);
     CHECK_EQUAL(context, count, per_rank - 1);
     for (int k = 0; k + 1 < per_rank; k++) {
@@ -77,7 +68,7 @@ static void all_methods(Context* context) {
     }
     close_file(context, &file);
     size_t bytes = 0;
-    unsigned char* whole = read_whole(path_of(context, method_name(methods[i])), &bytes);
+    unsigned char* whole = read_whole(path_of(context, method_name(own_place_methods[i])), &bytes);
     CHECK_EQUAL(context, bytes, 3 + 4 * per_rank * context->size);
     for (int k = 0; whole != NULL && k < per_rank * context->size; k++) {
       CHECK_EQUAL(context, stored_long(whole + 3 + 4 * k),
@@ -135,12 +126,13 @@ static void short_reads(Context* context) {
   MPI_Type_commit(&both);
   MPI_File file = open_file(context, context->comm, "data", MPI_MODE_RDONLY);
   CHECK_OK(context, MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "external32", MPI_INFO_NULL));
-  for (size_t i = 0; i < COUNT_OF(methods); i++) {
+  for (size_t i = 0; i < OWN_PLACE_METHODS; i++) {
     MPI_Status status;
     int elements = -1, count = -1;
     memset(back, 0x11, sizeof back);
     CHECK_OK(context, MPI_File_seek(file, 0, MPI_SEEK_SET));
-    CHECK_OK(context, transfer(file, 0, methods[i], (int)i % 2, 0, back, 3, both, &status));
+    CHECK_OK(context,
+             transfer(file, 0, own_place_methods[i], (int)i % 2, 0, back, 3, both, &status));
     MPI_Get_count(&status, both, &count);
     CHECK_EQUAL(context, count, 1);
     CHECK(context, back[0].number == 1 && back[0].value == 2.0);
@@ -149,7 +141,8 @@ static void short_reads(Context* context) {
     }
     // Three longs and half of one.
     CHECK_OK(context, MPI_File_seek(file, 0, MPI_SEEK_SET));
-    CHECK_OK(context, transfer(file, 0, methods[i], (int)i % 2, 0, back, 2, two, &status));
+    CHECK_OK(context,
+             transfer(file, 0, own_place_methods[i], (int)i % 2, 0, back, 2, two, &status));
     MPI_Get_elements(&status, two, &elements);
     CHECK_EQUAL(context, elements, 3);
     MPI_Get_count(&status, two, &count);

@@ -128,17 +128,7 @@ static void registering(Context* context) {
   MPI_Errhandler_free(&handler);
 }
 
-static const int methods[] = {PLAIN,
-                              AT,
-                              ALL,
-                              AT_ALL,
-                              PLAIN | NONBLOCKING,
-                              AT | NONBLOCKING,
-                              ALL | NONBLOCKING,
-                              AT_ALL | NONBLOCKING,
-                              ALL | SPLIT,
-                              AT_ALL | SPLIT};
-enum { method_count = sizeof methods / sizeof *methods, numbers = 5 };
+enum { numbers = 5 };
 
 // By every method, from ints that lie together and from spaced ones.
 static void every_method(Context* context) {
@@ -146,8 +136,8 @@ static void every_method(Context* context) {
   MPI_Datatype spaced;
   MPI_Type_create_resized(MPI_INT, 0, 16, &spaced);
   MPI_Type_commit(&spaced);
-  for (int i = 0; i < method_count; i++) {
-    MPI_File file = text_file(context, method_name(methods[i]));
+  for (int i = 0; i < OWN_PLACE_METHODS; i++) {
+    MPI_File file = text_file(context, method_name(own_place_methods[i]));
     int mine[4 * numbers], back[4 * numbers], count = -1;
     MPI_Status status;
     MPI_Aint extent = -1;
@@ -155,14 +145,16 @@ static void every_method(Context* context) {
     seen.items = 0;
     CHECK_OK(context, MPI_File_get_type_extent(file, spaced, &extent));
     CHECK_EQUAL(context, extent, 16);
-    CHECK_OK(context, transfer(file, 1, methods[i], i % 2, 0, mine, numbers, spaced, &status));
+    CHECK_OK(context,
+             transfer(file, 1, own_place_methods[i], i % 2, 0, mine, numbers, spaced, &status));
     MPI_Get_count(&status, spaced, &count);
     CHECK_EQUAL(context, count, numbers);
     CHECK_EQUAL(context, seen.items, numbers);
     MPI_Barrier(context->comm);
     memset(back, 0, sizeof back);
     CHECK_OK(context, MPI_File_seek(file, 2, MPI_SEEK_SET));
-    CHECK_OK(context, transfer(file, 0, methods[i], i % 2, 2, back, numbers, MPI_INT, &status));
+    CHECK_OK(context,
+             transfer(file, 0, own_place_methods[i], i % 2, 2, back, numbers, MPI_INT, &status));
     MPI_Get_count(&status, MPI_INT, &count);
     CHECK_EQUAL(context, count, numbers - 2);
     CHECK_EQUAL(context, seen.items, numbers + numbers - 2);
@@ -171,7 +163,7 @@ static void every_method(Context* context) {
     }
     close_file(context, &file);
     size_t bytes = 0;
-    unsigned char* whole = read_whole(path_of(context, method_name(methods[i])), &bytes);
+    unsigned char* whole = read_whole(path_of(context, method_name(own_place_methods[i])), &bytes);
     CHECK_EQUAL(context, bytes, width * numbers * context->size);
     for (int k = 0; whole != NULL && k < numbers * context->size; k++) {
       CHECK_EQUAL(context, atoi((char*)whole + width * k),

@@ -70,6 +70,9 @@ void info_value(MPI_File file, const char* key, char* value, int capacity);
 enum { PLAIN, AT, ALL, AT_ALL, METHOD_COUNT, SHARED = METHOD_COUNT, ORDERED };
 /// Added to a method: begun and waited for by itself, or by a split collective call.
 enum { NONBLOCKING = 16, SPLIT = 32 };
+/// All methods in which a rank has a place of its own: without the shared file pointer.
+enum { OWN_PLACE_METHODS = 10 };
+extern const int own_place_methods[OWN_PLACE_METHODS];
 
 /// One transfer to its end, by the procedure that `method` names. `offset` is for at and at_all
 /// alone; `large` asks for the _c form, where this MPI has it.

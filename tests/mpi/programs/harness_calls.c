@@ -2,6 +2,17 @@
 // halves of a split one.
 #include "harness.h"
 
+const int own_place_methods[OWN_PLACE_METHODS] = {PLAIN,
+                                                  AT,
+                                                  ALL,
+                                                  AT_ALL,
+                                                  PLAIN | NONBLOCKING,
+                                                  AT | NONBLOCKING,
+                                                  ALL | NONBLOCKING,
+                                                  AT_ALL | NONBLOCKING,
+                                                  ALL | SPLIT,
+                                                  AT_ALL | SPLIT};
+
 // One family of procedures by its three parameters before the buffer; `large` forms end in _c.
 #define BY_DIRECTION(writing, name, ...) \
   ((writing) ? MPI_File_write##name(__VA_ARGS__) : MPI_File_read##name(__VA_ARGS__))
