@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import textwrap
 import time
+import venv
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,21 @@ def test_a_mistyped_command_gets_a_suggestion(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "did you mean ./dev build?" in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["venv", "mpi/mpich"])
+def test_it_does_not_run_in_an_environment_of_its_own(tmp_path: Path, name: str) -> None:
+    """With .dev/venv/bin first in PATH it would remove the Python that it runs with."""
+    shutil.copy(DEV, tmp_path)
+    package = tmp_path / "tools" / "devtool"
+    package.mkdir(parents=True)
+    command = "import sys\ndef main(words):\n    print(sys.prefix, words)\n    return 3\n"
+    (package / "main.py").write_text(command)
+    environment = tmp_path / ".dev" / name
+    venv.create(environment, symlinks=True)
+    words = [environment / "bin" / "python", "dev", "a b"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, f"{sys.base_prefix} ['a b']\n"), done.stderr
 
 
 def missing(what: str, package: str) -> debian.Need:
