@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -21,11 +23,17 @@ class PostOffice {
   explicit PostOffice(int ranks) : boxes_(static_cast<std::size_t>(ranks)) {}
 
   int ranks() const { return static_cast<int>(boxes_.size()); }
+  /// Sent so far, by all ranks.
+  std::int64_t messages() const { return messages_; }
+  std::int64_t bytes() const { return bytes_; }
+
   void send(int from, int to, int tag, std::span<const std::byte> message) {
     Box& box = boxes_[static_cast<std::size_t>(to)];
     const std::lock_guard lock(box.mutex);
     box.messages[{from, tag}].emplace_back(message.begin(), message.end());
     box.arrived.notify_all();
+    messages_.fetch_add(1, std::memory_order_relaxed);
+    bytes_.fetch_add(std::ssize(message), std::memory_order_relaxed);
   }
 
   /// False where the message does not have the size that the receiver expects.
@@ -49,6 +57,8 @@ class PostOffice {
     std::map<Sender, std::deque<std::vector<std::byte>>> messages;
   };
   std::vector<Box> boxes_;
+  std::atomic<std::int64_t> messages_{0};
+  std::atomic<std::int64_t> bytes_{0};
 };
 
 /// One rank's messages. Usable from several threads, as the real one is.

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "sim/mailbox.h"
-
 namespace headrace::sim {
 namespace {
 
@@ -143,20 +141,6 @@ void Problems::add(const std::string& problem) {
 std::vector<std::string> Problems::take() {
   const std::lock_guard lock(mutex_);
   return std::move(list_);
-}
-
-void run_ranks(const std::vector<std::string>& nodes, Disk& disk, const RankBody& body) {
-  PostOffice office(static_cast<int>(nodes.size()));
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < office.ranks(); ++rank) {
-    threads.emplace_back([&, rank] {
-      const std::unique_ptr<storage::FileSystem> file_system = disk.file_system(rank);
-      Result<std::shared_ptr<exchange::Team>> team = exchange::Team::create(
-          std::make_unique<MailboxMessenger>(office, rank), nodes[static_cast<std::size_t>(rank)]);
-      body(rank, std::move(team.value()), *file_system);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
 }
 
 std::vector<std::string> run_scenario(const Scenario& scenario) {

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "exchange/team.h"
-#include "sim/disk.h"
+#include "sim/ranks.h"
 #include "sim/scenario.h"
 
 namespace headrace::sim {
@@ -22,11 +20,6 @@ class Problems {
   std::mutex mutex_;
   std::vector<std::string> list_;
 };
-
-/// Calls body(rank, team, file system) on a thread for each rank, and waits for all of them.
-using RankBody =
-    std::function<void(int rank, std::shared_ptr<exchange::Team>, storage::FileSystem&)>;
-void run_ranks(const std::vector<std::string>& nodes, Disk& disk, const RankBody& body);
 
 /// Lets the engine act a scenario and returns what differs from its prediction; empty where all is
 /// well.

@@ -10,7 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from devtool import building, conformance, debian, provision, style, testing
-from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, ROOT, VENV, shown
+from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, RELEASE, ROOT, VENV, shown
+
+# What tests/count/compare.py ends with where baseline and build cannot be compared.
+NOT_COMPARED = 77
 
 
 def setup(arguments: Sequence[str]) -> int:
@@ -75,6 +78,26 @@ def faults(arguments: Sequence[str]) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+def count(arguments: Sequence[str]) -> int:
+    """Counts what fixed cases cost and compares; --record: writes the baselines anew."""
+    parser = _parser("count", count)
+    parser.add_argument("--record", action="store_true", help="write tests/count/baseline anew")
+    parser.add_argument("--only", choices=("operations", "instructions"), help="only these")
+    options = parser.parse_args(arguments)
+    debian.ensure(debian.COUNTS)
+    building.prepare(targets=building.TESTS)
+    folder = ROOT / "tests" / "count"
+    status = 0
+    for kind in (options.only,) if options.only else ("operations", "instructions"):
+        program = RELEASE / "tests" / "count" / f"count_{kind}"
+        command = [sys.executable, folder / "compare.py", kind, program]
+        command += ["--record"] if options.record else []
+        code = subprocess.run(command, check=False).returncode
+        # Not compared for another compiler or C library: said, and no failure.
+        status = status or (0 if code == NOT_COMPARED else code)
+    return status
+
+
 def demo(arguments: Sequence[str]) -> int:
     """Plain MPI, POSIX and Headrace side by side on this machine; --mpi all: every MPI."""
     every = "all" in arguments or "--mpi=all" in arguments
@@ -124,6 +147,7 @@ COMMANDS = {
     "test": test,
     "conformance": conform,
     "faults": faults,
+    "count": count,
     "headrace": headrace,
     "setup": setup,
     "build": build,

@@ -64,6 +64,7 @@ GOOGLETEST = Need("GoogleTest", "libgtest-dev", _header("gtest/gtest.h"))
 C_COMPILER = Need("a C compiler", "gcc", _program("cc"))
 GIT = Need("git", "git", _program("git"))
 UNIT_TESTS = (*BUILD, GOOGLETEST)
+COUNTS = (*UNIT_TESTS, Need("valgrind", "valgrind", _program("valgrind")))
 PYTHON_TESTS = (*BUILD, C_COMPILER, GIT)
 MPI_TESTS = (
     *PYTHON_TESTS,

@@ -42,7 +42,7 @@ GROUPS = (
         debian.PYTHON_TESTS,
         ignored=("tests/repository/test_wheel.py",),
     ),
-    Group("unit", "each room without an MPI", (), 60, 30, debian.UNIT_TESTS),
+    Group("unit", "each room without an MPI", (), 60, 30, debian.COUNTS),
     Group("sim", "the engine on threads as ranks", (), 180, 60, debian.UNIT_TESTS),
     Group(
         "python",

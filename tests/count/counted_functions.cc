@@ -1,0 +1,99 @@
+// Functions of the engine and the C library that are counted where they are called. The linker
+// leads calls of NAME to __wrap_NAME (see CMakeLists.txt); C++ functions go by their mangled names.
+// Where one of them is renamed or gets other parameters, linking fails for want of its __real_
+// name: change both names here and in CMakeLists.txt.
+
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstdarg>
+
+#include "count/counters.h"
+#include "view/copy.h"
+
+#define HEADRACE_COPY_RUN \
+  "_ZN8headrace4view8copy_runENS_9DirectionENS0_6WindowERKNS0_10StridedRunEPSt4byteRNS0_6CursorE"
+#define HEADRACE_NODE_CORES "_ZN8headrace4topo10node_coresEv"
+
+namespace headrace::count {
+namespace {
+
+std::int64_t bytes_of(const iovec* segments, unsigned long number) {
+  std::int64_t bytes = 0;
+  for (unsigned long i = 0; i < number; ++i) {
+    bytes += static_cast<std::int64_t>(segments[i].iov_len);
+  }
+  return bytes;
+}
+
+thread_local bool sleeps_are_counted = false;
+
+}  // namespace
+
+void watch_sleeps(bool are_counted) {
+  sleeps_are_counted = are_counted;
+}
+
+/// For the system call by which a rank sleeps and wakes others.
+void note_futex() {
+  if (sleeps_are_counted) add(kSleeps, 1);
+}
+
+void real_copy_run(Direction direction, view::Window window, const view::StridedRun& run,
+                   std::byte* memory, view::Cursor& memory_cursor) asm("__real_" HEADRACE_COPY_RUN);
+void counted_copy_run(Direction direction, view::Window window, const view::StridedRun& run,
+                      std::byte* memory,
+                      view::Cursor& memory_cursor) asm("__wrap_" HEADRACE_COPY_RUN);
+void counted_copy_run(Direction direction, view::Window window, const view::StridedRun& run,
+                      std::byte* memory, view::Cursor& memory_cursor) {
+  add(kCopies, 1);
+  add(kBytesCopied, run.bytes());
+  real_copy_run(direction, window, run, memory, memory_cursor);
+}
+
+int real_node_cores() asm("__real_" HEADRACE_NODE_CORES);
+int same_node_cores() asm("__wrap_" HEADRACE_NODE_CORES);
+/// The same on every machine: paths are chosen by it.
+int same_node_cores() {
+  constexpr int kCores = 8;
+  return real_node_cores() > 0 ? kCores : 1;
+}
+
+}  // namespace headrace::count
+
+using headrace::count::add;
+
+extern "C" {
+
+long __real_syscall(long, long, long, long, long, long, long);
+ssize_t __real_process_vm_readv(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
+                                unsigned long);
+ssize_t __real_process_vm_writev(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
+                                 unsigned long);
+
+long __wrap_syscall(long number, ...) {
+  if (number == SYS_futex) headrace::count::note_futex();
+  std::va_list arguments;
+  va_start(arguments, number);
+  long words[6];
+  for (long& word : words) word = va_arg(arguments, long);
+  va_end(arguments);
+  return __real_syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+ssize_t __wrap_process_vm_readv(pid_t process, const iovec* own, unsigned long own_number,
+                                const iovec* other, unsigned long other_number,
+                                unsigned long flags) {
+  add(headrace::count::kBytesPulled, headrace::count::bytes_of(own, own_number));
+  return __real_process_vm_readv(process, own, own_number, other, other_number, flags);
+}
+
+ssize_t __wrap_process_vm_writev(pid_t process, const iovec* own, unsigned long own_number,
+                                 const iovec* other, unsigned long other_number,
+                                 unsigned long flags) {
+  add(headrace::count::kBytesPulled, headrace::count::bytes_of(own, own_number));
+  return __real_process_vm_writev(process, own, own_number, other, other_number, flags);
+}
+
+}  // extern "C"
