@@ -29,9 +29,9 @@ std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
 }
 
 /// Pieces of two bytes, far enough apart that each is written by a call of its own.
-engine::View view_of_pieces() {
+engine::View view_of_pieces(std::int64_t displacement = 0) {
   const view::TypePtr pair = view::make_basic(2);
-  return {.displacement = 0, .etype = pair, .filetype = view::make_resized(pair, 0, 50)};
+  return {.displacement = displacement, .etype = pair, .filetype = view::make_resized(pair, 0, 50)};
 }
 
 engine::Outcome move(engine::File& file, Direction direction, bool collective, Bytes& data) {
@@ -85,9 +85,10 @@ TEST_P(Atomic, CollectiveCallsNeverMix) {
       EXPECT_EQ(move(*file, Direction::read, true, seen).bytes, std::ssize(seen));
       EXPECT_TRUE(is_of_one(seen));
     }
-    // Back to what is faster; calls may be staged again.
+    // Back to what is faster; calls may be staged again, and must not overlap.
     EXPECT_FALSE(file->set_atomicity(false));
     EXPECT_FALSE(file->atomicity());
+    EXPECT_FALSE(file->set_view(view_of_pieces(2 * rank), {}));
     Bytes mine(kBytes, 9);
     for (int turn = 0; turn < 3; ++turn) {
       EXPECT_EQ(move(*file, Direction::write, true, mine).bytes, std::ssize(mine));
@@ -95,7 +96,11 @@ TEST_P(Atomic, CollectiveCallsNeverMix) {
     EXPECT_FALSE(file->close());
   });
   const Bytes content = disk.content("file").value();
-  for (std::size_t piece = 0; piece < kPieces; ++piece) EXPECT_EQ(content[piece * 50], 9);
+  for (std::size_t piece = 0; piece < kPieces; ++piece) {
+    for (std::size_t byte = 0; byte < 2 * kRanks; ++byte) {
+      EXPECT_EQ(content[piece * 50 + byte], 9);
+    }
+  }
 }
 
 TEST_P(Atomic, AllRanksMustAskForIt) {
