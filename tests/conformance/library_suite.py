@@ -1,5 +1,5 @@
-"""Programs of ours that write through HDF5, h5py, PnetCDF and netCDF of Debian; what they wrote is
-read by a serial reader, which knows what must be there."""
+"""Programs of ours that write through HDF5, h5py, PnetCDF, netCDF and ADIOS 1 of Debian; what they
+wrote is read by a serial reader, which knows what must be there."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ PROGRAMS = Path(__file__).resolve().parent / "programs"
 # Debian's, since its netCDF and h5py belong to it.
 PYTHON = "/usr/bin/python3"
 RANKS = (1, 2, 4)
+# ADIOS 1's ways to write by MPI-IO and their parameters.
+ADIOS_METHODS = {"MPI": [], "MPI_AGGREGATE": ["num_aggregators=2;num_ost=2"]}
 
 
 def hdf5_cases(host: Host, _: Path) -> Iterator[Case]:
@@ -40,11 +42,24 @@ def netcdf_cases(host: Host, _: Path) -> Iterator[Case]:
     yield from _written(host, "netcdf_write", flags, ["data"], "netcdf_check.py")
 
 
+def adios_cases(host: Host, _: Path) -> Iterator[Case]:
+    kind = host.name.removeprefix("debian-")
+    place = f"/usr/lib/{multiarch()}"
+    # Debian has static archives only, which want all that ADIOS can write with; no netCDF of its
+    # is for MPICH, and none is used here.
+    flags = [f"-L{place}/adios/{kind}", "-ladios", f"-L{place}/hdf5/{kind}", "-l:libnetcdf.so.19"]
+    flags += ["-lhdf5", "-lz", "-lsz", "-l:libbz2.so.1.0", "-l:liblz4.so.1", "-l:libblosc.so.1"]
+    flags += ["-lm", "-lpthread"]
+    for method, parameters in ADIOS_METHODS.items():
+        arguments = ["data", method, *parameters]
+        yield from _written(host, "adios_write", flags, arguments, "adios_check.py")
+
+
 def _written(
     host: Host, name: str, flags: Sequence[str], arguments: Sequence[str], reader: str
 ) -> Iterator[Case]:
     path, missing = compile_with(host, "c", [PROGRAMS / f"{name}.c"], name, flags)
-    title = "-".join([name, *arguments[1:]])
+    title = "-".join([name, *arguments[1:2]])
     for ranks in RANKS:
         program = [path, *arguments]
         yield Case(f"{title}-np{ranks}", ranks, program, _read_by(reader), missing=missing)

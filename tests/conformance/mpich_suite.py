@@ -15,7 +15,7 @@ ROMIO_FAILURE = re.compile(
     r"Found [1-9]\d* errors|should be|[Ee]xpected .* got|[Cc]orrupt|failed|Unexpected error"
 )
 # What these tests call requests of file operations, and that they are MPI's.
-ROMIO_FLAGS = ["-DMPIO_Request=MPI_Request", "-DMPIO_USES_MPI_REQUEST"]
+REQUEST_FLAGS = ["-DMPIO_Request=MPI_Request", "-DMPIO_USES_MPI_REQUEST"]
 OFFSET = "integer(kind=MPI_OFFSET_KIND)"
 # What MPICH's configure would find out about a compiler and an MPI of today.
 CONFIGURATION = """\
@@ -82,7 +82,7 @@ def romio_cases(host: Host, source: Path) -> Iterator[Case]:
     for name, ranks in (ROMIO_NAMED | ROMIO_PLACED | {"aggregation1": 4}).items():
         path = _filled(folder, f"{name}.c", "romio")
         words = arguments[name]
-        yield _case(host, "c", f"romio/{name}", [path], ranks, words, _judge(name), ROMIO_FLAGS)
+        yield _case(host, "c", f"romio/{name}", [path], ranks, words, _judge(name), REQUEST_FLAGS)
     language = "mpif.h"
     if language not in host.compilers:
         return
@@ -96,7 +96,7 @@ def mpich_cases(host: Host, source: Path) -> Iterator[Case]:
     tests = source / "test" / "mpi"
     write_if_changed(BUILD / "mpich" / "mpitestconf.h", CONFIGURATION)
     common = [tests / "util" / name for name in ("mtest.c", "mtest_common.c", "mtest_thread.c")]
-    flags = [f"-I{BUILD / 'mpich'}", f"-I{tests / 'include'}", "-lm"]
+    flags = [f"-I{BUILD / 'mpich'}", f"-I{tests / 'include'}", *REQUEST_FLAGS, "-lm"]
     for folder, names in (("io", C_TESTS), ("errors/io", ERROR_TESTS)):
         for name, ranks in names.items():
             paths = [tests / folder / f"{name}.c", *common]

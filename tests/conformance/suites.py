@@ -10,7 +10,7 @@ from pathlib import Path
 from case import Case
 from hdf5_own_suite import hdf5_own_cases
 from hosts import REPOSITORY, Host
-from library_suite import h5py_cases, hdf5_cases, netcdf_cases, pnetcdf_cases
+from library_suite import adios_cases, h5py_cases, hdf5_cases, netcdf_cases, pnetcdf_cases
 from mpi4py_suite import mpi4py_cases
 from mpich_suite import mpich_cases, romio_cases
 
@@ -41,4 +41,5 @@ SUITES = {
     "h5py": Suite(h5py_cases, OPENMPI),
     "pnetcdf": Suite(pnetcdf_cases, OPENMPI),
     "netcdf": Suite(netcdf_cases, OPENMPI),
+    "adios": Suite(adios_cases, DEBIAN),
 }

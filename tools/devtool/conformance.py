@@ -37,6 +37,7 @@ SUITES = {
     "h5py": Needed((*debian.MPI_TESTS, *debian.H5PY), ()),
     "pnetcdf": Needed((*debian.MPI_TESTS, *debian.PNETCDF), ()),
     "netcdf": Needed((*debian.MPI_TESTS, *debian.NETCDF), ()),
+    "adios": Needed((*debian.MPI_TESTS, *debian.ADIOS), ()),
 }
 
 

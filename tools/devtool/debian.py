@@ -92,6 +92,13 @@ NETCDF = (
     Need("netCDF with MPI", "libnetcdf-mpi-dev", _path(f"/usr/lib/{MULTIARCH}/netcdf/mpi/include")),
     NETCDF_READER,
 )
+_ADIOS = f"/usr/lib/{MULTIARCH}/adios"
+ADIOS = (
+    *HDF5[:2],
+    Need("ADIOS 1 for MPICH", "libadios-mpich-dev", _path(f"{_ADIOS}/mpich/libadios.a")),
+    Need("ADIOS 1 for Open MPI", "libadios-openmpi-dev", _path(f"{_ADIOS}/openmpi/libadios.a")),
+    Need("ADIOS 1's bpls", "libadios-bin", _program("bpls.openmpi")),
+)
 NODE_TESTS = (
     *MPI_TESTS,
     Need("network namespaces", "iproute2", _program("ip")),
