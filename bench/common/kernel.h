@@ -78,7 +78,7 @@ class KernelBench {
   void allocate();
   void remove_file() { remove_test_file(world_.communicator, parameters_.file, world_.rank == 0); }
   std::unique_ptr<Way> make_way(std::int64_t request) const;
-  std::vector<std::int64_t> requests() const;
+  std::vector<std::int64_t> requests(bool writing) const;
   std::int64_t displacement(std::int64_t call) const { return call * kernel_.layout.file_size; }
   std::span<std::byte> buffer(std::int64_t call) {
     return buffers_[static_cast<std::size_t>(call % kernel_.buffers)];

@@ -55,6 +55,7 @@ void parse_kernel(int argc, char** argv, const std::string& program, const std::
   if (ways.back() == "contiguous") {
     own.push_back({0, "request", &p.request,
                    "bytes of a request of --way contiguous (the fastest of 64k, 256k, 1m, 4m)", 1});
+    own.push_back({0, "readRequest", &p.read_request, "the same of reads, where they differ", 1});
   }
   own.insert(own.end(), common.begin(), common.end());
   OptionParser parser(program, program + ": " + summary, std::move(own));
@@ -63,7 +64,7 @@ void parse_kernel(int argc, char** argv, const std::string& program, const std::
   if (std::find(ways.begin(), ways.end(), p.way) == ways.end()) {
     throw AgreedFailure("unknown way '" + p.way + "', give " + listed(ways), 2);
   }
-  if (p.request.bytes > 0 && p.way != "contiguous") {
+  if ((p.request.bytes > 0 || p.read_request.bytes > 0) && p.way != "contiguous") {
     throw AgreedFailure(
         "--request needs --way contiguous (the other ways' requests follow from the pieces), add "
         "it or drop --request",

@@ -15,7 +15,8 @@ struct KernelParameters {
   std::string file;
   std::string hints_file;
   std::string json;
-  Size request;  ///< of the way contiguous, bytes; 0: the fastest of several
+  Size request;       ///< of the way contiguous, bytes; 0: the fastest of several
+  Size read_request;  ///< the same of reads, 0: as of writes
   std::int64_t repetitions = 1;
   std::int64_t seed = 1;
   bool write = false;

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench_support import bench_command, content_by_offset
-from cli_support import Command
+from cli_support import ROOT, Command, compile_c
 
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import HEADRACE, JOBS
@@ -80,6 +80,16 @@ def test_every_way_makes_the_same_file(bench: Command, name: str, way: str) -> N
     assert all(("request" in row) == (way == "contiguous") for row in document["results"])
 
 
+def test_requests_of_the_limit_can_be_set(bench: Command) -> None:
+    flags, size = COVERING["tile"]
+    for given, found in (
+        ("--request 64k --readRequest 256k", [64 << 10, 256 << 10]),
+        ("--request 1000", [1000, 1000]),
+    ):
+        document = check_file(bench, "tile", f"{flags} --way contiguous {given}", size)
+        assert [row["request"] for row in document["results"]] == found
+
+
 @pytest.mark.parametrize(("name", "flags", "size"), quick(MORE, set(MORE[::2])))
 def test_shapes_and_memory(bench: Command, name: str, flags: str, size: int) -> None:
     check_file(bench, name, flags, size)
@@ -140,6 +150,54 @@ def test_a_wrong_byte_is_found(bench: Command, name: str) -> None:
     result = run(bench, name, flags + " -r")
     assert result.returncode == 1
     assert f"1 wrong bytes in 'f' after read, the first at byte {position}" in result.stderr
+
+
+# Between the program and the MPI: spoils a byte of the file before it is closed.
+SPOILER = r"""
+#include <mpi.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int PMPI_File_close(MPI_File *);
+int MPI_File_close(MPI_File *file) {
+  int rank, data = open("f", O_RDWR);
+  char byte;
+  long place = atol(getenv("SPOILER"));
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 && pread(data, &byte, 1, place) == 1) {
+    byte ^= 1;
+    if (pwrite(data, &byte, 1, place) != 1) abort();
+  }
+  close(data);
+  return PMPI_File_close(file);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "place"),
+    [
+        ("tile", "--piece 8 --size 1000000", 3_999_999),
+        ("tile", "--piece 1500000 --size 3000000", 1_499_999),
+        ("irregular", "--pieces 5000 --mean 90 --spread 0 --memory permuted", 1_048_577),
+        ("checkpoint", "--piece 1000 --size 3000 --steps 3", 143_000),
+    ],
+)
+def test_a_byte_written_wrong_is_found(
+    bench: Command, tmp_path: Path, name: str, flags: str, place: int
+) -> None:
+    include = ROOT / ".dev" / "mpi" / "mpich" / "include"
+    if not include.is_dir():
+        pytest.skip("no MPICH in .dev/mpi")
+    spoiler = compile_c(SPOILER, tmp_path / "spoiler.so", "-shared", "-fPIC", f"-I{include}")
+    arguments = ("-w", "-k", "-o", "f", "-G", str(SEED))
+    result = bench(
+        *("bench", name, "-n", 4, "--plain", "--", *flags.split(), *arguments),
+        LD_PRELOAD=str(spoiler),
+        SPOILER=str(place),
+    )
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert f"1 wrong bytes in 'f' after write, the first at byte {place}" in result.stderr
 
 
 def test_a_short_file_is_told(bench: Command) -> None:
