@@ -12,7 +12,8 @@ from headrace.bench import report
 from headrace.bench.comparison import Comparison, run_rounds, start
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
-from headrace.bench.options import mpi_option
+from headrace.bench.options import directory_option, mpi_option
+from headrace.bench.peers.command import peers
 from headrace.bench.programs import NAMES, find_program, kinds_of
 from headrace.bench.promises.command import promises
 from headrace.bench.runner import fair_settings, find_host, launch, run_shown
@@ -73,6 +74,7 @@ def _program_command(name: str) -> click.Command:
 
 for _name in NAMES:
     bench.add_command(_program_command(_name))
+bench.add_command(peers)
 bench.add_command(promises)
 
 
@@ -106,12 +108,7 @@ def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[s
     show_default=True,
     help=f"Measured rounds; a 95 % interval needs {rounds_needed()}.",
 )
-@click.option(
-    "--dir",
-    "directory",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where the files are made.  [a temporary directory]",
-)
+@directory_option("Where the files are made.  [a temporary directory]")
 @click.option("--hand-set", is_flag=True, help="Also plain MPI with an expert's settings.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all runs here.")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)

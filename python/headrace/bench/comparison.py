@@ -4,19 +4,26 @@ import filecmp
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
-from headrace.bench.jobs import HEADRACE, Job, Measurement, Way
-from headrace.bench.runner import Host, measure
-from headrace.bench.statistics import Interval, median_interval
+from headrace.bench.jobs import HEADRACE, PLAIN, Job, Measurement, Way
+from headrace.bench.runner import Host, RunFailed, measure
+from headrace.bench.statistics import Interval, median_interval, paired_ratio
 from headrace.errors import HeadraceError
 
 # What must stay free beside the files of a comparison.
 SPARE_BYTES = 64 << 20
 
+# How often the limit is tried with each size of requests before the best one is kept.
+LIMIT_TRIALS = ("-i", "3")
+
 Progress = Callable[[str], None]
+
+
+class NoSpace(HeadraceError):
+    """The files do not fit."""
 
 
 @dataclass
@@ -79,7 +86,6 @@ class Comparison:
                 if way.key == HEADRACE:
                     continue
                 other = self.bandwidths(way.key, access)
-                ratios = [a / b for a, b in zip(ours, other, strict=True)]
                 result.append(
                     Cell(
                         self.job,
@@ -88,7 +94,7 @@ class Comparison:
                         way,
                         self.spread(HEADRACE, access).median,
                         self.spread(way.key, access).median,
-                        median_interval(ratios),
+                        paired_ratio(ours, other),
                     )
                 )
         return result
@@ -120,11 +126,11 @@ class Comparison:
 
 
 def check_space(job: Job, folder: Path) -> None:
-    """Raises unless the first round's files fit."""
+    """Raises NoSpace unless the first round's files fit."""
     needed = len(job.ways) * job.largest_file + SPARE_BYTES
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise HeadraceError(
+        raise NoSpace(
             f"not enough space in '{folder}'",
             f"{job.title} needs {needed >> 20} MiB and {free >> 20} MiB are free",
             "name another directory with --dir",
@@ -135,7 +141,8 @@ def start(
     job: Job, host: Host, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> Comparison:
     """The first round, which is not measured: keeps each way's file and compares their bytes.
-    The limit's file is left out: it holds as much, but not at the same places."""
+    The limit's file is left out: it holds as much, but not at the same places. The limit tries
+    several sizes of requests; the fastest are those of all later rounds."""
     job = job.under(host.mpi.kind)
     check_space(job, folder)
     result = Comparison(job, host, {way.key: [] for way in job.ways})
@@ -144,24 +151,32 @@ def start(
         for way in job.ways:
             progress(f"{way.label}, keeping the file")
             try:
-                first = measure(job, way, host, files[way.key], environ, keep=True)
+                first = measure(job, _trial(way), host, files[way.key], environ, keep=True)
                 result.first[way.key] = first
+                if way.is_limit:
+                    result.job = job.with_requests(first.requests)
             except HeadraceError as error:
                 if way.key == HEADRACE:
                     raise
                 result.failed[way.key] = str(error)
         if all(way.key == HEADRACE for way in result.ways):
-            raise HeadraceError(*_nothing_to_compare(result))
+            raise RunFailed(PLAIN, *_nothing_to_compare(result))
         progress("comparing the files")
         for way in result.ways:
             if way.key != HEADRACE and not way.is_limit:
-                result.identical[way.key] = filecmp.cmp(
-                    files[way.key], files[HEADRACE], shallow=False
+                pairs = zip(job.files(files[way.key]), job.files(files[HEADRACE]), strict=True)
+                result.identical[way.key] = all(
+                    filecmp.cmp(theirs, ours, shallow=False) for theirs, ours in pairs
                 )
     finally:
-        for file in files.values():
-            file.unlink(missing_ok=True)
+        for name in files.values():
+            for file in job.files(name):
+                file.unlink(missing_ok=True)
     return result
+
+
+def _trial(way: Way) -> Way:
+    return replace(way, flags=(*way.flags, *LIMIT_TRIALS)) if way.is_limit else way
 
 
 def _nothing_to_compare(result: Comparison) -> tuple[str, str, str]:
@@ -172,14 +187,18 @@ def _nothing_to_compare(result: Comparison) -> tuple[str, str, str]:
 def add_round(
     result: Comparison, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> None:
-    """One round: each way once, beginning with another one each time."""
+    """One round: each way once, beginning with another one each time. It counts as a whole, or not
+    at all where a way fails."""
     ways = result.ways
     number = result.rounds
+    file = folder / f"{result.job.key}-{result.host.name}"
+    measured = {}
     for i in range(len(ways)):
         way = ways[(number + i) % len(ways)]
         progress(f"round {number + 1}, {way.label}")
-        file = folder / f"{result.job.key}-{result.host.name}"
-        result.runs[way.key].append(measure(result.job, way, result.host, file, environ))
+        measured[way.key] = measure(result.job, way, result.host, file, environ)
+    for key, run in measured.items():
+        result.runs[key].append(run)
 
 
 def run_rounds(

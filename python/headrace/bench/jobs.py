@@ -1,7 +1,7 @@
 """The jobs that are compared, and how each way of doing them is told to its program."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,11 +9,14 @@ from headrace.errors import HeadraceError
 
 PLAIN = "plain"
 HEADRACE = "headrace"
+POSIX = "posix"
+LIMIT = "limit"
 SEED_SEGMENTS = 3220
 SIGNATURE = 1234567
 
-
-LIMIT = "limit"
+# Accesses that are counted by the second, not by their bytes: files opened and closed again, which
+# are made by it or are there. They are what these accesses of a program tell.
+OPENINGS = {"create": "write", "open": "read"}
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Job:
     """A job: its program, ranks, flags and ways. `line` shows it to people.
 
     largest_file: bytes of the file it makes, 0 where the flags given make it unknown.
+    file_for_each_rank: IOR's -F; largest_file is that of all together.
     """
 
     key: str
@@ -50,6 +54,13 @@ class Job:
     ways: tuple[Way, ...]
     accesses: tuple[str, ...]
     largest_file: int = 0
+    file_for_each_rank: bool = False
+
+    def files(self, file: Path) -> list[Path]:
+        """What it makes where `file` is the name given."""
+        if not self.file_for_each_rank:
+            return [file]
+        return [file.with_name(f"{file.name}.{rank:08}") for rank in range(self.ranks)]
 
     def under(self, kind: str) -> "Job":
         """The same with the ways that the MPI `kind` has."""
@@ -59,6 +70,15 @@ class Job:
     def with_ways(self, *more: Way) -> "Job":
         """The same with more ways, before Headrace's."""
         return replace(self, ways=(*self.ways[:-1], *more, self.ways[-1]))
+
+    def with_requests(self, requests: Mapping[str, int]) -> "Job":
+        """The same with the limit's requests set, in bytes by access."""
+        names = {"write": "--request", "read": "--readRequest"}
+        flags = [word for key, size in requests.items() for word in (names[key], str(size))]
+        ways = (
+            replace(way, flags=(*way.flags, *flags)) if way.is_limit else way for way in self.ways
+        )
+        return replace(self, ways=tuple(ways))
 
     def arguments(self, way: Way, file: Path, summary: Path, keep: bool) -> list[str]:
         """The program's arguments to do it once."""
@@ -72,15 +92,18 @@ class Job:
 
 @dataclass
 class Measurement:
-    """What one run of a program found: by access ("write", "read") MiB/s and the file's hints.
+    """What one run of a program found: by access ("write", "read") MiB/s and the file's hints; of
+    OPENINGS, how many in a second.
 
     calls: by access, seconds of the first of several calls and of the median later one.
+    requests: by access, bytes of the limit's requests that were fastest.
     wrong: bytes that were not as written; overwritten: bytes of others that changed.
     """
 
     bandwidth: dict[str, float] = field(default_factory=dict)
     hints: dict[str, dict[str, str]] = field(default_factory=dict)
     calls: dict[str, tuple[float, float]] = field(default_factory=dict)
+    requests: dict[str, int] = field(default_factory=dict)
     wrong: int = 0
     overwritten: int = 0
 
@@ -99,21 +122,30 @@ def _kernel_ways(*between: Way) -> tuple[Way, ...]:
     )
 
 
-_BY_POSIX = Way("posix", "POSIX", ("--way", "posix"))
+BY_POSIX = Way(POSIX, "POSIX", ("--way", "posix"))
 _BY_RANK0 = Way("rank0", "through rank 0", ("--way", "rank0"))
 # The same ranks move as many bytes contiguously: what a way of doing the job is a share of.
-_THE_LIMIT = Way(LIMIT, "limit", ("--way", "contiguous"))
+THE_LIMIT = Way(LIMIT, "limit", ("--way", "contiguous"))
+
+
+def ior_ways(*mpi: str) -> tuple[Way, ...]:
+    """MPI-IO with the flags `mpi`, and POSIX without -e, as MPI-IO does not sync either."""
+    flags = ("-a", "MPIIO", *mpi)
+    return (
+        Way(PLAIN, "plain MPI", flags),
+        Way(POSIX, "POSIX", ("-a", "POSIX")),
+        Way(HEADRACE, "Headrace", flags, preload=True),
+    )
 
 
 def ior_job(
     ranks: int, extra: Sequence[str] = (), segments: int = SEED_SEGMENTS, block: int = 100_000
 ) -> Job:
     """The seeds' IOR job: one collective call for each 10,000 bytes. Each file is read back by
-    the neighbour and every byte checked. POSIX goes without -e, as MPI-IO does not sync either."""
+    the neighbour and every byte checked."""
     sizes = {"-s": str(segments), "-b": str(block), "-t": "10000"}
     size = [word for pair in sizes.items() if pair[0] not in extra for word in pair]
     common = ("-w", "-r", "-R", "-C", "-g", "-G", str(SIGNATURE), *size, *extra)
-    collective = ("-a", "MPIIO", "-c")
     return Job(
         "ior",
         "IOR, many small collective calls",
@@ -121,11 +153,7 @@ def ior_job(
         "ior",
         ranks,
         common,
-        (
-            Way(PLAIN, "plain MPI", collective),
-            Way("posix", "POSIX", ("-a", "POSIX")),
-            Way(HEADRACE, "Headrace", collective, preload=True),
-        ),
+        ior_ways("-c"),
         ("write", "read"),
         0 if extra else segments * block * ranks,
     )
@@ -159,7 +187,7 @@ def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
         "strided",
         ranks,
         ("-w", "-b", "512", "--stride", "4096", "--size", "128m", *extra),
-        _kernel_ways(_BY_POSIX),
+        _kernel_ways(BY_POSIX),
         ("write",),
         0 if extra else 128 << 20,
     )
@@ -184,7 +212,7 @@ def overlap_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     )
 
 
-def _kernel_job(
+def kernel_job(
     key: str,
     title: str,
     ranks: int,
@@ -212,28 +240,28 @@ def tile_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     """Pieces of 1,000 bytes, ranks in turn, 32 MB a rank, in one collective call."""
     sizes = {"--piece": "1000", "--size": "32000000"}
     title = "subarrays, one collective call"
-    ways = (_BY_POSIX, _THE_LIMIT)
-    return _kernel_job("tile", title, ranks, extra, sizes, ranks * 32_000_000, *ways)
+    ways = (BY_POSIX, THE_LIMIT)
+    return kernel_job("tile", title, ranks, extra, sizes, ranks * 32_000_000, *ways)
 
 
 def irregular_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     """200,000 pieces a rank of 50 to 150 bytes at random places, in one collective call."""
     sizes = {"--pieces": "200000", "--mean": "100"}
     title = "random disjoint pieces, one hindexed view"
-    ways = (_BY_POSIX, _THE_LIMIT)
-    return _kernel_job("irregular", title, ranks, extra, sizes, ranks * 30_000_000, *ways)
+    ways = (BY_POSIX, THE_LIMIT)
+    return kernel_job("irregular", title, ranks, extra, sizes, ranks * 30_000_000, *ways)
 
 
 def checkpoint_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     """A loop of 1,000 collective calls of one shape, each of pieces of 1,000 bytes."""
     sizes = {"--piece": "1000", "--size": "50000", "--steps": "250", "--variables": "4"}
     title = "time-step loop of 4 variables"
-    ways = (_BY_POSIX, _THE_LIMIT)
-    return _kernel_job("checkpoint", title, ranks, extra, sizes, ranks * 50_000_000, *ways)
+    ways = (BY_POSIX, THE_LIMIT)
+    return kernel_job("checkpoint", title, ranks, extra, sizes, ranks * 50_000_000, *ways)
 
 
 def _lattice_with_limit(ranks: int, extra: Sequence[str] = ()) -> Job:
-    return lattice_job(ranks, extra).with_ways(_THE_LIMIT)
+    return lattice_job(ranks, extra).with_ways(THE_LIMIT)
 
 
 JOBS = {
@@ -264,12 +292,19 @@ def read_measurement(job: Job, summary: Path) -> Measurement:
     )
     rows = test.get("Results", test.get("results", []))
     for access in job.accesses:
-        matching = [row for row in rows if row["access"] == access]
+        matching = [row for row in rows if row["access"] == OPENINGS.get(access, access)]
         if not matching:
             continue
-        seconds = sum(row["totalTime"] for row in matching)
-        result.bandwidth[access] = sum(row["bytes"] for row in matching) / seconds / 2**20
+        result.bandwidth[access] = _rate(access, matching)
         result.hints[access] = matching[-1]["hintsBeforeClose"]
         if "firstCall" in matching[-1]:
             result.calls[access] = (matching[-1]["firstCall"], matching[-1]["medianLaterCall"])
+        if "request" in matching[-1]:
+            result.requests[access] = max(matching, key=lambda row: row["bwMiB"])["request"]
     return result
+
+
+def _rate(access: str, rows: Sequence[Mapping[str, float]]) -> float:
+    if access in OPENINGS:
+        return len(rows) / sum(row["openTime"] + row["closeTime"] for row in rows)
+    return sum(row["bytes"] for row in rows) / sum(row["totalTime"] for row in rows) / 2**20

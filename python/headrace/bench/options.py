@@ -1,6 +1,7 @@
 """Options that several commands have."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,5 +17,16 @@ def mpi_option(help_text: str) -> Callable[[Any], Any]:
         type=click.Choice(CHOICES),
         default="mpich",
         show_default=True,
+        help=help_text,
+    )
+
+
+def directory_option(help_text: str, name: str = "directory", multiple: bool = False) -> Any:
+    """--dir DIRECTORY, passed on as `name`."""
+    return click.option(
+        "--dir",
+        name,
+        multiple=multiple,
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
         help=help_text,
     )

@@ -3,13 +3,13 @@
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from headrace import machine
 from headrace.bench.jobs import Job, Measurement, Way, read_measurement
-from headrace.bench.programs import find_program
+from headrace.bench.programs import ALL, find_program, kinds_of
 from headrace.choice import choose
 from headrace.errors import HeadraceError
 from headrace.launch import PRESETS, Launch, Settings, launch_line, own_settings
@@ -19,6 +19,14 @@ from headrace.program import examine
 
 RUN_SECONDS = 300
 GRACE_SECONDS = 5
+
+
+class RunFailed(HeadraceError):
+    """A program did not end well. way: the key of the way it ran in."""
+
+    def __init__(self, way: str, problem: str, why: str, remedy: str):
+        super().__init__(problem, why, remedy, 1)
+        self.way = way
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,29 @@ def find_host(name: str, environ: Mapping[str, str]) -> Host:
     found = next((mpi for mpi in find_all(environ) if mpi.kind == name), None)
     choice = choose(program, str(found.prefix) if found else name, environ)
     return Host(name, choice.mpi, choice.variables)
+
+
+def find_wanted(
+    wanted: Sequence[str], environ: Mapping[str, str], tell: Callable[[str], None]
+) -> list[Host]:
+    """The MPIs of the values of --mpi, at least one. Of "all", one that is not there is left out
+    with a word."""
+    hosts: dict[str, Host] = {}
+    for value in wanted:
+        for kind in kinds_of(value):
+            try:
+                hosts[kind] = find_host(kind, environ)
+            except HeadraceError as error:
+                if value != ALL:
+                    raise
+                tell(f"Leaving out {kind}: {error}")
+    if not hosts:
+        raise HeadraceError(
+            "no MPI was found",
+            "none is in HEADRACE_MPI_PATH, MPI_HOME, I_MPI_ROOT, PATH or beside headrace",
+            "name one with --mpi",
+        )
+    return list(hosts.values())
 
 
 def is_oversubscribed(ranks: int) -> bool:
@@ -110,7 +141,7 @@ def measure(
     environ: Mapping[str, str],
     keep: bool = False,
 ) -> Measurement:
-    """Runs a job once in one way. The file is gone afterwards unless `keep`."""
+    """Runs a job once in one way. The file is gone afterwards unless `keep`. Raises RunFailed."""
     program = find_program(job.program, host.name, environ)
     summary = file.with_name(file.name + ".json")
     command = [str(program), *job.arguments(way, file, summary, keep)]
@@ -118,12 +149,12 @@ def measure(
     code, output = _run_captured(line)
     # The programs end with 1 after a complete run that found wrong data, which we count.
     if code not in (0, 1) or not summary.is_file():
-        raise HeadraceError(
+        raise RunFailed(
+            way.key,
             f"{job.program} failed under {host.title}, {way.label}",
             _reason(job, code, output),
             "run it by hand: headrace bench "
             f"{job.program} -n {job.ranks} --mpi {host.name}{'' if way.preload else ' --plain'}",
-            1,
         )
     try:
         return read_measurement(job, summary)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, exp, log
 from statistics import median
 
 CONFIDENCE = 0.95
@@ -39,6 +39,16 @@ def median_interval(sample: Sequence[float], confidence: float = CONFIDENCE) -> 
         rank += 1
         coverage = _coverage(count, rank)
     return Interval(median(values), values[rank - 1], values[count - rank], coverage, count)
+
+
+def paired_ratio(ours: Sequence[float], others: Sequence[float]) -> Interval:
+    """The ratios of runs that were made in the same rounds."""
+    return median_interval([a / b for a, b in zip(ours, others, strict=True)])
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Of positive numbers, at least one."""
+    return exp(sum(map(log, values)) / len(values))
 
 
 def _coverage(count: int, rank: int) -> float:

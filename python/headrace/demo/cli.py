@@ -11,13 +11,12 @@ from rich.console import Console
 
 from headrace.bench import report
 from headrace.bench.comparison import Comparison, run_rounds, start
-from headrace.bench.options import mpi_option
-from headrace.bench.programs import ALL, kinds_of
-from headrace.bench.runner import Host, find_host
+from headrace.bench.options import directory_option, mpi_option
+from headrace.bench.programs import kinds_of
+from headrace.bench.runner import Host, find_wanted
 from headrace.bench.workspace import surroundings, workspace
 from headrace.demo.progress import DemoProgress
 from headrace.demo.sizing import PARTS, sized_job
-from headrace.errors import HeadraceError
 
 MOST_ROUNDS = 25
 
@@ -31,12 +30,8 @@ MOST_ROUNDS = 25
     show_default=True,
     help="About how long, for each MPI.",
 )
-@click.option(
-    "--dir",
-    "directory",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where the files are made: a disk, a tmpfs, a parallel file system.  "
-    "[a temporary directory]",
+@directory_option(
+    "Where the files are made: a disk, a tmpfs, a parallel file system.  [a temporary directory]"
 )
 def demo(wanted: str, seconds: float, directory: Path | None) -> int:
     """Show on this machine what Headrace does: speed, same bytes, path taken, losses first."""
@@ -44,30 +39,21 @@ def demo(wanted: str, seconds: float, directory: Path | None) -> int:
     base = directory or Path(tempfile.gettempdir())
     kinds = kinds_of(wanted)
     comparisons: list[Comparison] = []
+
+    def tell(text: str) -> None:
+        console.print(text, markup=False, highlight=False)
+
     with workspace(base) as folder, DemoProgress(console, seconds * len(kinds)) as progress:
         console.print(
             f"Headrace demo in {surroundings(base)}, about {seconds * len(kinds):.0f} s",
             highlight=False,
         )
-        for kind in kinds:
-            host = _host(kind, wanted, console)
-            if host is not None:
-                comparisons += _run_parts(host, seconds, folder, progress)
+        for host in find_wanted([wanted], os.environ, tell):
+            comparisons += _run_parts(host, seconds, folder, progress)
     console.print()
     report.show(console, comparisons)
     _show_next_steps(console)
     return 0 if comparisons and all(report.is_sound(one) for one in comparisons) else 1
-
-
-def _host(kind: str, wanted: str, console: Console) -> Host | None:
-    """The MPI; where all are wanted, one that is not there is left out with a word."""
-    try:
-        return find_host(kind, os.environ)
-    except HeadraceError as error:
-        if wanted != ALL:
-            raise
-        console.print(f"Leaving out {kind}: {error}", markup=False, highlight=False)
-        return None
 
 
 def _run_parts(

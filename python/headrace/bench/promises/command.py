@@ -11,6 +11,7 @@ import click
 
 from headrace import __version__
 from headrace.bench import report
+from headrace.bench.options import directory_option
 from headrace.bench.programs import CHOICES
 from headrace.bench.promises import page
 from headrace.bench.promises.cases import Case, list_cases, select
@@ -39,12 +40,7 @@ USUAL_SECONDS = 10
     "--case", "names", multiple=True, help="Only this case, or those whose names begin so."
 )
 @click.option("--list", "listing", is_flag=True, help="List the cases and end.")
-@click.option(
-    "--dir",
-    "directory",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where the files are made (128 MiB).  [a temporary directory]",
-)
+@directory_option("Where the files are made (128 MiB).  [a temporary directory]")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),

@@ -1,0 +1,1 @@
+"""`headrace bench peers`: the whole grid of jobs against plain MPI at its best."""

@@ -1,0 +1,95 @@
+"""The findings as a section of a Markdown file, between two markers."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from headrace.bench import report
+from headrace.bench.peers import tables
+from headrace.bench.peers.judgement import Verdict, judge
+from headrace.bench.peers.results import Results
+from headrace.bench.peers.targets import DECISIVE_RANKS
+from headrace.errors import HeadraceError
+
+BEGIN = "<!-- bench peers begin -->"
+END = "<!-- bench peers end -->"
+WIDTH = 104
+
+
+def section(results: Results, picture: str = "") -> str:
+    """The text between the markers; `picture`: the path of the figure as the document names it."""
+    verdicts = judge(results)
+    parts = [
+        *textwrap.wrap(circumstances(results, verdicts), WIDTH, break_on_hyphens=False),
+        "",
+        *([f"![Share of the limit by size of pieces]({picture})", ""] if picture else []),
+        *_tables(verdicts),
+        *settings(results),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _tables(verdicts: Sequence[Verdict]) -> Iterable[str]:
+    yield from tables.markdown(tables.loss_table(verdicts))
+    for table in tables.share_tables(verdicts, DECISIVE_RANKS):
+        yield from tables.markdown(table)
+    for table in (tables.mean_table(verdicts), tables.target_table(verdicts)):
+        yield from tables.markdown(table)
+
+
+def circumstances(results: Results, verdicts: Sequence[Verdict]) -> str:
+    """When, where and how often it was measured."""
+    attempts = [one.best() for one in results.points.values()]
+    dates = sorted({one.date[:10] for one in attempts if one and one.rounds})
+    counts = sorted({one.rate.count for one in verdicts})
+    machine = results.identity["machine"]
+    when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "not yet"
+    rounds = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1])))) if counts else "no"
+    noisy = len({one.point for one in verdicts if one.is_noisy})
+    return (
+        f"Measured {when} with Headrace {results.identity['headrace']} on {machine['cores']} cores "
+        f"({machine['processor']}, {machine['GiB']} GiB), files in the page cache of "
+        f"{', '.join(dict.fromkeys(results.file_systems.values()))}, by `headrace bench peers`: "
+        f"ways alternate, rounds: {rounds}, {results.identity['size'] / 1e6:.0f} MB in a call or a "
+        f"loop of calls. Beside other work that was heard: {noisy} of "
+        f"{len({one.point for one in verdicts})} cells."
+    )
+
+
+def settings(results: Results) -> list[str]:
+    """What each MPI was given in all its runs."""
+    pairs = {f"{one.title}: {one.settings}" for one in results.points.values()}
+    return [f"- {text}" for text in sorted(pairs)]
+
+
+def write(path: str, text: str) -> None:
+    """Into a new file, to standard output ("-"), or between the markers of a file that is there."""
+    file = Path(path)
+    if path != "-" and file.exists():
+        text = replaced(_read(file), text, path)
+    elif path != "-":
+        text = f"{BEGIN}\n{text}{END}\n"
+    report.write_text(path, text)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text()
+    except (OSError, ValueError) as error:
+        raise HeadraceError(f"'{file}' cannot be read", str(error), "give another file") from error
+
+
+def replaced(document: str, text: str, path: str) -> str:
+    """The document with `text` between its markers, which must be there once."""
+    if (
+        document.count(BEGIN) != 1
+        or document.count(END) != 1
+        or (document.index(BEGIN) > document.index(END))
+    ):
+        raise HeadraceError(
+            f"'{path}' is left as it is",
+            f"it does not hold '{BEGIN}' and then '{END}', once each",
+            "put them where the tables belong, or give a new file",
+        )
+    head, rest = document.split(BEGIN)
+    return f"{head}{BEGIN}\n{text}{END}{rest.split(END)[1]}"

@@ -1,0 +1,63 @@
+"""What tells one series of measurements from another: machine, build and settings."""
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from headrace import __version__, machine
+from headrace.bench.workspace import file_system
+from headrace.library import find_library
+
+MEMORY_FILE_SYSTEM = Path("/dev/shm")
+DISK_FOLDERS = ("/tmp", "/var/tmp")
+# Of the environment: whatever steers Headrace or an MPI, but for what only says where things are.
+SETTING_PREFIXES = ("HEADRACE_", "MPIR_CVAR_", "OMPI_MCA_", "PRTE_MCA_", "I_MPI_")
+PLACES = ("HEADRACE_LIBRARY", "HEADRACE_MPI_PATH", "HEADRACE_BENCH_PATH", "I_MPI_ROOT")
+
+
+def identity(size: int, environ: Mapping[str, str]) -> dict[str, Any]:
+    """As results.SAME names it."""
+    library = Path(find_library(environ)).read_bytes()
+    return {
+        "machine": describe_machine(),
+        "headrace": __version__,
+        "library": hashlib.sha256(library).hexdigest()[:16],
+        "size": size,
+        "settings": {
+            key: environ[key]
+            for key in sorted(environ)
+            if key.startswith(SETTING_PREFIXES) and key not in PLACES
+        },
+    }
+
+
+def describe_machine() -> dict[str, Any]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "name": platform.node(),
+        "processor": _processor(),
+        "cores": machine.available_cores(),
+        "GiB": round(memory / 2**30),
+        "kernel": platform.release(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def usual_directories(temporary: Path) -> list[Path]:
+    """Where files are made by default: on a disk and in memory, as far as there are both."""
+    folders = [temporary, *map(Path, DISK_FOLDERS)]
+    usable = [folder for folder in folders if os.access(folder, os.W_OK)]
+    disk = [folder for folder in usable if file_system(folder) != "tmpfs"][:1]
+    memory = [MEMORY_FILE_SYSTEM] if os.access(MEMORY_FILE_SYSTEM, os.W_OK) else []
+    return [*disk, *memory] or [temporary]

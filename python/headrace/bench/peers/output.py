@@ -1,0 +1,62 @@
+"""The findings on the terminal, losses first."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from headrace.bench.peers import document, tables
+from headrace.bench.peers.grid import BY_NAME
+from headrace.bench.peers.judgement import judge, problems
+from headrace.bench.peers.results import Results
+from headrace.bench.peers.tables import Table as Texts
+from headrace.bench.report import METHOD
+
+
+def show(console: Console, results: Results) -> None:
+    """What is wrong, then losses, every cell, means, targets, and how it was measured."""
+    verdicts = judge(results)
+    for problem in problems(results):
+        point = problem.point
+        title = BY_NAME[point.case].title if point.case in BY_NAME else point.case
+        _line(console, f"WRONG: {title}, {point.ranks} ranks, {problem.title}: {problem.text}")
+    if not verdicts:
+        _line(console, "Nothing was measured yet.")
+        return
+    for table in (
+        tables.loss_table(verdicts),
+        tables.cell_table(verdicts),
+        tables.mean_table(verdicts),
+        tables.target_table(verdicts),
+    ):
+        _show_table(console, table)
+    for measured in results.points.values():
+        attempt = measured.best()
+        for way, why in attempt.failed.items() if attempt else ():
+            label = attempt.labels.get(way, way)
+            point = measured.point
+            _line(
+                console,
+                f"left out: {point.case}, {point.ranks} ranks, {measured.title}, {label}: {why}",
+            )
+    for line in document.settings(results):
+        _line(console, line)
+    _line(console, document.circumstances(results, verdicts))
+    _line(console, METHOD)
+
+
+def _show_table(console: Console, texts: Texts) -> None:
+    console.print()
+    console.print(texts.title, style="bold", highlight=False)
+    if texts.rows:
+        table = Table(box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+        for header in texts.headers:
+            table.add_column(header, overflow="fold")
+        for row in texts.rows:
+            table.add_row(*row)
+        console.print(table, markup=False, highlight=False)
+    if texts.note:
+        _line(console, texts.note)
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
