@@ -23,6 +23,19 @@ void move_fixed(Target to, Source from, std::int64_t count) {
   }
 }
 
+/// Moves pieces of kPart to 2 * kPart bytes as two parts of a length known to the compiler, which
+/// overlap where the piece is shorter than both.
+template <std::size_t kPart>
+void move_two_parts(Target to, Source from, ByteCount length, std::int64_t count) {
+  const std::size_t second = static_cast<std::size_t>(length) - kPart;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::byte* const target = to.first + i * to.stride;
+    const std::byte* const source = from.first + i * from.stride;
+    std::memcpy(target, source, kPart);
+    std::memcpy(target + second, source + second, kPart);
+  }
+}
+
 void move_any(Target to, Source from, ByteCount length, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(to.first + i * to.stride, from.first + i * from.stride,
@@ -40,8 +53,15 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
     case 16: return move_fixed<16>(to, from, count);
     case 24: return move_fixed<24>(to, from, count);
     case 32: return move_fixed<32>(to, from, count);
-    default: return move_any(to, from, length, count);
+    default: break;
   }
+  // Longer pieces are faster by the C library (docs/copy-kernels.md).
+  if (length > 64) return move_any(to, from, length, count);
+  if (length > 32) return move_two_parts<32>(to, from, length, count);
+  if (length > 16) return move_two_parts<16>(to, from, length, count);
+  if (length > 8) return move_two_parts<8>(to, from, length, count);
+  if (length > 4) return move_two_parts<4>(to, from, length, count);
+  return move_two_parts<2>(to, from, length, count);
 }
 
 /// The byte `offset` away from `memory`, which may be null with absolute offsets (MPI_BOTTOM).

@@ -82,7 +82,7 @@ void add_view_loops(std::vector<HotLoop>& loops) {
     loops.push_back(walk_loop(name, sides));
     loops.push_back(visit_loop(name, sides));
   }
-  for (const ByteCount piece : {1, 8, 16, 32, 64, 100, 256, 1'000}) {
+  for (const ByteCount piece : {1, 7, 8, 12, 16, 20, 32, 48, 64, 100, 256, 1'000}) {
     loops.push_back(copy_loop(std::to_string(piece) + "B", strided(piece), Direction::write));
   }
   loops.push_back(copy_loop("8B_read", strided(8), Direction::read));

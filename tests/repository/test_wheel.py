@@ -60,6 +60,7 @@ def test_holds_the_library_and_the_programs(wheel: Path) -> None:
     assert "headrace/lib/libheadrace.so" in names
     for abi in BENCH_ABIS:
         assert f"headrace/bin/ior-{abi}" in names
+    assert "headrace/bin/copy" in names
     assert not [name for name in names if name.endswith((".a", ".h", ".cc"))]
 
 

@@ -14,7 +14,7 @@ from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
 from headrace.bench.options import directory_option, mpi_option
 from headrace.bench.peers.command import peers
-from headrace.bench.programs import NAMES, find_program, kinds_of
+from headrace.bench.programs import NAMES, find_file, find_program, kinds_of
 from headrace.bench.promises.command import promises
 from headrace.bench.runner import fair_settings, find_host, launch, run_shown
 from headrace.bench.statistics import rounds_needed
@@ -76,6 +76,23 @@ for _name in NAMES:
     bench.add_command(_program_command(_name))
 bench.add_command(peers)
 bench.add_command(promises)
+
+
+@bench.command(
+    short_help="Tries ways to copy pieces to a staging slot on this processor.",
+    context_settings={"allow_interspersed_args": False},
+)
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
+def copy(flags: tuple[str, ...]) -> None:
+    """Try ways to copy pieces to a staging slot on this processor, without an MPI: what Headrace
+    does, the C library's memcpy, vectors, stores past the cache.
+
+    \b
+    headrace bench copy -- --dir DIRECTORY     also writes the slots to files there
+    headrace bench copy -- -h                  lists the flags
+    """
+    program = str(find_file("copy"))
+    os.execv(program, [program, *flags])
 
 
 def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[str]) -> int:

@@ -36,7 +36,11 @@ def folders(environ: Mapping[str, str]) -> list[Path]:
 
 def find_program(name: str, kind: str, environ: Mapping[str, str] = os.environ) -> Path:
     """The benchmark `name` for the MPI `kind` ("mpich", "openmpi", "intel" or "abi")."""
-    file_name = f"{name}-{SUFFIXES[kind]}"
+    return find_file(f"{name}-{SUFFIXES[kind]}", environ)
+
+
+def find_file(file_name: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The benchmark program of that file name; one without an MPI has its own name alone."""
     for folder in folders(environ):
         program = folder / file_name
         if os.access(program, os.X_OK):
