@@ -40,6 +40,13 @@ def test_sizes_are_whole_pieces() -> None:
         grid.BY_NAME["lattice"].make(3, SIZE)
 
 
+def test_loops_of_small_calls_are_shorter_on_many_ranks() -> None:
+    for name, sizes in (("ior-100000", [64e6, 16e6, 4e6]), ("ior-1000000", [64e6, 64e6, 64e6])):
+        case = grid.BY_NAME[name]
+        assert [case.make(ranks, SIZE).largest_file for ranks in (2, 4, 8)] == sizes
+    assert grid.BY_NAME["checkpoint-20k"].make(8, SIZE).largest_file == 8 * 80_000 * 6
+
+
 def test_cells_are_chosen_by_name_or_kind() -> None:
     assert [case.name for case in select(["open", "checkpoint-1m"])] == ["checkpoint-1m", "open"]
     assert [case.name for case in select(["self"])] == ["self-65536", "self-1048576"]
@@ -164,7 +171,12 @@ def test_sure_losses_come_first() -> None:
     assert {peer.label for _, peer in found} == {"plain MPI", "plain (no buffering)"}
     table = tables.loss_table(judge(results))
     assert table.rows[0][:5] == ("tile, pieces of 8 B", "write", "2", "tmpfs", "MPICH 5.0.2")
-    assert table.note.startswith("2 of 6 cells are lost")
+    assert table.note.startswith("2 of 6 cells are lost") and "too few" not in table.note
+    assert targets.no_sure_loss(judge(results)).value == -2
+    short = made_attempt(SMALL, 5, rate=lambda way, *_: {HEADRACE: 50.0}.get(way, 100.0))
+    verdicts = judge(made_results((SMALL, [short])))
+    assert "2 of them with too few rounds" in tables.loss_table(verdicts).note
+    assert targets.no_sure_loss(verdicts).is_met is None
 
 
 def test_ways_that_failed_are_not_judged() -> None:

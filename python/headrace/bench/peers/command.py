@@ -245,5 +245,6 @@ def _run(session: Session, json_file: Path | None) -> None:
         say(f"stopped, {session.progress.left()}{kept}")
         raise
     except HeadraceError:
+        output.show(report.make_console(), session.results)
         say(f"stopped, {session.progress.left()}{kept}")
         raise

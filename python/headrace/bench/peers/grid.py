@@ -26,6 +26,7 @@ USUAL_SIZE = 64_000_000
 POSIX_FROM_PIECE = 1000
 
 CALL_BYTES = {"checkpoint-20k": 20_000, "checkpoint-1m": 1_000_000}
+SMALL_CALL = 100_000
 VARIABLES = 4
 LATTICE_AREA = (32, 16, 16)
 SITE_BYTES = 576
@@ -71,11 +72,19 @@ def per_rank(case: str, size: int, ranks: int, unit: int) -> int:
     return share
 
 
+def loop_size(size: int, ranks: int) -> int:
+    """Bytes of a loop of many small calls: with more ranks than cores, waiting ranks that spin make
+    each call of some MPIs tens of milliseconds long."""
+    return size * 4 // max(ranks, 2) ** 2
+
+
 def _tile(piece: int, ranks: int, size: int) -> Job:
     share = per_rank(f"tile-{piece}", size, ranks, piece)
     sizes = {"--piece": str(piece), "--size": str(share)}
     ways = (BY_POSIX, THE_LIMIT) if piece >= POSIX_FROM_PIECE else (THE_LIMIT,)
-    return kernel_job("tile", "subarrays", ranks, (), sizes, ranks * share, *ways)
+    return kernel_job(
+        "tile", f"tile of pieces of {piece} B", ranks, (), sizes, ranks * share, *ways
+    )
 
 
 def _irregular(mean: int, ranks: int, size: int) -> Job:
@@ -83,12 +92,13 @@ def _irregular(mean: int, ranks: int, size: int) -> Job:
     sizes = {"--pieces": str(pieces), "--mean": str(mean)}
     largest = ranks * pieces * mean * 3 // 2
     ways = (BY_POSIX, THE_LIMIT)
-    return kernel_job("irregular", "random pieces", ranks, (), sizes, largest, *ways)
+    return kernel_job("irregular", "random disjoint pieces", ranks, (), sizes, largest, *ways)
 
 
 def _checkpoint(name: str, ranks: int, size: int) -> Job:
     call = CALL_BYTES[name]
-    steps = per_rank(name, size, ranks, call * VARIABLES) // (call * VARIABLES)
+    moved = loop_size(size, ranks) if call < SMALL_CALL else size
+    steps = per_rank(name, moved, ranks, call * VARIABLES) // (call * VARIABLES)
     sizes = {"--piece": "1000", "--size": call, "--steps": steps, "--variables": VARIABLES}
     words = {key: str(value) for key, value in sizes.items()}
     largest = ranks * call * VARIABLES * steps
@@ -110,7 +120,8 @@ def _lattice(ranks: int, size: int) -> Job:
 
 
 def _ior(block: int, transfer: int, ranks: int, size: int) -> Job:
-    segments = per_rank(f"ior-{block}", size, ranks, block) // block
+    moved = loop_size(size, ranks) if transfer < SMALL_CALL else size
+    segments = per_rank(f"ior-{block}", moved, ranks, block) // block
     flags = ("-s", str(segments), "-b", str(block), "-t", str(transfer))
     return replace(ior_job(ranks, flags), largest_file=segments * block * ranks)
 

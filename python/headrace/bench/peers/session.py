@@ -82,7 +82,7 @@ class Session:
         not belong together with these, are not there."""
         for point in self.points:
             job = self.job(point)
-            check_space(job, self.folders[point.directory])
+            check_space(job, Path(point.directory))
             earlier = self.results.points.get(point)
             now = self._measured(point)
             if earlier and (earlier.title, earlier.settings, earlier.lines) != (
@@ -167,7 +167,7 @@ def _require_space(job: Job, folder: Path, why: object) -> None:
         raise NoSpace(
             f"the file system of '{folder.parent}' filled up",
             str(why),
-            f"free some space ({free >> 20} MiB are free); what was measured is kept",
+            f"free some space ({free >> 20} MiB are free) and start again",
             1,
         )
 

@@ -61,8 +61,10 @@ def loss_table(verdicts: Sequence[Verdict]) -> Table:
         )
         for one, peer in losses(verdicts)
     ]
-    count = len({(one.point, one.access) for one, _ in losses(verdicts)})
-    note = f"{count} of {len(verdicts)} cells are lost: the interval of the ratio is below 1."
+    lost = {(one.point, one.access): one for one, _ in losses(verdicts)}
+    note = f"{len(lost)} of {len(verdicts)} cells are lost: the interval of the ratio is below 1"
+    unsure = sum(not one.rate.is_confident for one in lost.values())
+    note += f"; {unsure} of them with too few rounds for 95 %." if unsure else "."
     headers = (*PLACE_HEADERS, "against", "ratio", "Headrace is", "other work")
     return Table("Where Headrace loses", headers, rows, note)
 

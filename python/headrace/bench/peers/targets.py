@@ -139,8 +139,9 @@ def reached(target: Target, verdicts: Sequence[Verdict], name: Callable[[Verdict
 
 
 def no_sure_loss(verdicts: Sequence[Verdict], ranks: int = DECISIVE_RANKS) -> Reached:
-    """No cell may be surely lost, against neither defaults nor best settings."""
-    mine = [one for one in verdicts if one.point.ranks == ranks]
+    """No cell may be surely lost, against neither defaults nor best settings; those with too few
+    rounds for a 95 % interval are not counted."""
+    mine = [one for one in verdicts if one.point.ranks == ranks and one.rate.is_confident]
     lost = len({(one.point, one.access) for one, _ in losses(mine)})
     target = Target("cells whose 95 % interval lies wholly below 1, at most", 0, "count")
     value = float(-lost) if mine else None
