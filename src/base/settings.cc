@@ -33,7 +33,7 @@ const SettingRule rules[] = {
                                        },
                                        s.read_path);
      }},
-    {"HEADRACE_BUFFER_SIZE", "1m",
+    {"HEADRACE_BUFFER_SIZE", "256k",
      [](const std::string& text, Settings& s) {
        return read_size(text, 65536, 268435456, s.buffer_size);
      }},

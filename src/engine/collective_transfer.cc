@@ -22,7 +22,7 @@ enum Field : std::size_t {
   kBytes,
   kPieces,
   kGranule,
-  kTransferred,
+  kNextWindow,
   kSlotsOffset,
   kWindowSize,
   kSlotCount,
@@ -167,7 +167,7 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kBytes] = access.bytes;
   values[kPieces] = pieces_of(type, access.bytes);
   values[kGranule] = granule;
-  values[kTransferred] = control.staging.transferred.load(std::memory_order_acquire);
+  values[kNextWindow] = control.staging.next.load(std::memory_order_acquire);
   values[kSlotsOffset] = slots_ ? slots_->offset : -1;
   values[kWindowSize] = geometry_.window_size;
   values[kSlotCount] = geometry_.count;
@@ -187,25 +187,28 @@ void CollectiveTransfer::reserve_slots() {
       const std::lock_guard lock(mutex_);
       geometry_ = geometry;
     }
-    exchange::prepare_slots(*channel_.control(), geometry_);
+    exchange::Slots(channel_.control()->staging, *slots_, geometry_).prepare();
     return;
   }
+}
+
+/// The leader's slots and their geometry count: it may have kept them over a change of hints.
+void CollectiveTransfer::find_slots(const Values& leader) {
+  {
+    const std::lock_guard lock(mutex_);
+    geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
+  }
+  const std::int64_t offset = leader[kSlotsOffset];
+  if (slots_ && slots_->offset == offset && slots_->size == geometry_.bytes()) return;
+  slots_.reset();
+  if (offset >= 0) slots_ = channel_.slots_at(offset, geometry_.bytes());
 }
 
 CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
                                                      const exchange::Waiter& waiter) {
   exchange::Board& board = *channel_.board();
   board.wait_for_all(waiter);
-  // The leader's slots and their geometry count: it may have kept them over a change of hints.
-  const Values& leader = board.values_of(0);
-  {
-    const std::lock_guard lock(mutex_);
-    geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
-  }
-  slots_.reset();
-  if (leader[kSlotsOffset] >= 0) {
-    slots_ = channel_.slots_at(leader[kSlotsOffset], geometry_.bytes());
-  }
+  find_slots(board.values_of(0));
   std::vector<plan::RankRange> ranges;
   std::vector<plan::FileRange> first_pieces;
   policy::CallFacts facts;
@@ -220,7 +223,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     agrees = agrees && values[kDirection] == (direction == Direction::write ? 1 : 0);
     // Every rank had finished the calls before this one when it posted, and windows of this one
     // begin when all have: so the largest count posted is where this call's windows begin.
-    first_window = std::max(first_window, values[kTransferred]);
+    first_window = std::max(first_window, values[kNextWindow]);
     if (values[kBytes] == 0) continue;
     ranges.push_back({values[kBegin], values[kEnd], values[kBytes]});
     first_pieces.push_back({values[kBegin], values[kFirstPieceEnd]});
@@ -233,22 +236,31 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   facts.windows = windows.count();
   facts.stretches_per_piece = stretches_per_piece(first_pieces);
   const int granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
-  return {std::move(windows), facts, first_window, granule_shift, agrees};
+  const bool may_tile = facts.bytes == windows.hull().end - windows.hull().begin;
+  return {std::move(windows), facts, first_window, granule_shift, agrees, may_tile};
 }
 
 Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset begin,
                                                 FileOffset end, const Meeting& meeting,
                                                 ByteCount sieve_size,
                                                 const exchange::Waiter& waiter) {
-  exchange::StagedTransfer transfer(channel_, waiter, store_, *slots_, geometry_, meeting.windows,
-                                    meeting.first_window, meeting.granule_shift);
-  exchange::StagedAccess staged{
-      access.direction, access.file, access.memory, access.buffer, begin, end, access.bytes};
-  const exchange::StagedOutcome outcome = transfer.run(staged);
-  if (outcome.system_error == 0) return {outcome.bytes, 0};
-  if (access.direction == Direction::write && !depends_on_the_writer(outcome.system_error)) {
-    return {outcome.bytes, outcome.system_error};
-  }
+  const exchange::StagedCall call{channel_,
+                                  waiter,
+                                  store_,
+                                  {channel_.control()->staging, *slots_, geometry_},
+                                  meeting.windows,
+                                  meeting.first_window,
+                                  meeting.granule_shift,
+                                  meeting.may_tile};
+  exchange::StagedAccess staged{access.file, access.memory, access.buffer, begin, end,
+                                access.bytes};
+  const bool writes = access.direction == Direction::write;
+  const exchange::StagedOutcome outcome =
+      writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);
+  const bool moves_rest = writes ? outcome.stopped_without_error ||
+                                       depends_on_the_writer(outcome.system_error)
+                                 : outcome.system_error != 0;
+  if (!moves_rest) return {outcome.bytes, outcome.system_error};
   // This rank's own calls have the last word on its own bytes.
   Access rest = access;
   rest.file.seek(access.file.position() + outcome.bytes);

@@ -9,7 +9,7 @@
 #include "engine/agreement.h"
 #include "engine/direct_transfer.h"
 #include "exchange/channel.h"
-#include "exchange/staged_transfer.h"
+#include "exchange/staged_call.h"
 #include "plan/windows.h"
 #include "policy/path.h"
 #include "storage/store.h"
@@ -75,7 +75,8 @@ class CollectiveTransfer {
     policy::CallFacts facts;
     std::int64_t first_window = 0;
     int granule_shift = 0;
-    bool agrees = true;  ///< all called in the same direction
+    bool agrees = true;    ///< all called in the same direction
+    bool may_tile = false;  ///< as many bytes as lie between the first and the last
   };
 
   Choice& choice(Direction direction) { return choices_[direction == Direction::write ? 0 : 1]; }
@@ -88,6 +89,7 @@ class CollectiveTransfer {
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();
+  void find_slots(const exchange::Values& leader);
   void announce(const Access& access, FileOffset begin, FileOffset end,
                 const exchange::Waiter& waiter);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);

@@ -10,6 +10,9 @@
 namespace headrace::exchange {
 namespace {
 
+/// The first part of the slot memory stays when files return it: the next file finds it warm.
+constexpr std::size_t kKeptSlotBytes = std::size_t{4} << 20;
+
 std::int64_t add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
@@ -200,13 +203,18 @@ std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
 }
 
 SlotMemory Channel::slots_at(std::int64_t offset, std::size_t size) const {
+  team_->memory()->populate(static_cast<std::size_t>(offset), size);
   return {team_->memory()->base() + offset, offset, size};
 }
 
 void Channel::return_slots(const SlotMemory& slots) {
-  const auto offset = static_cast<std::size_t>(slots.offset);
-  team_->memory()->release(offset, slots.size);
-  team_->slot_pool().give_back(offset - team_->layout().slots_offset(), slots.size);
+  const std::size_t place =
+      static_cast<std::size_t>(slots.offset) - team_->layout().slots_offset();
+  const std::size_t kept = place < kKeptSlotBytes ? std::min(slots.size, kKeptSlotBytes - place) : 0;
+  if (kept < slots.size) {
+    team_->memory()->release(static_cast<std::size_t>(slots.offset) + kept, slots.size - kept);
+  }
+  team_->slot_pool().give_back(place, slots.size);
 }
 
 void Channel::note_failed_write(int system_error) {

@@ -9,6 +9,7 @@
 #include "exchange/event.h"
 #include "exchange/range_locks.h"
 #include "exchange/shared_pointer.h"
+#include "plan/tiling.h"
 
 namespace headrace::exchange {
 
@@ -26,22 +27,30 @@ struct alignas(64) Published {
 struct alignas(64) Slot {
   std::atomic<std::int64_t> next_window;  ///< the window that may use the slot now
   std::atomic<std::int32_t> arrived;      ///< ranks that are done copying in (write) or out (read)
-  FileOffset valid_end;                   ///< read: end of what the file had, at most the window's
+  std::atomic<plan::TilingSum::Value> pieces;  ///< write: of all ranks' pieces, where they may tile
+  std::atomic<std::int64_t> loaded;            ///< read: the window whose bytes are here, plus one
+  FileOffset valid_end;       ///< read: end of what the file had, at most the window's
+  std::int32_t system_error;  ///< read: why it had no more; 0 at the end of the file
 };
 
-/// The first window of a round that could not be written or read.
+/// Why a call's windows were not written from some place on.
+struct WriteStop {
+  FileOffset done_end;        ///< all given bytes below are in the file
+  std::int32_t system_error;  ///< 0 where pieces overlap, so that some byte may be nobody's
+};
+
+/// The first window of a round that could not be written.
 struct StagingFailure {
   std::atomic<std::uint64_t> round;  ///< the round it belongs to
   std::int64_t window;
-  FileOffset done_end;  ///< write: all given bytes below are in the file
-  std::int32_t system_error;
+  WriteStop stop;
 };
 
 inline constexpr int kMostSlots = 16;
 
 struct Staging {
-  alignas(64) std::atomic<std::int64_t> transferred;  ///< windows below are written, or loaded
-  alignas(64) std::atomic<std::uint32_t> storing;     ///< 1 while a rank writes or loads a window
+  alignas(64) std::atomic<std::int64_t> next;      ///< windows below are written, or being loaded
+  alignas(64) std::atomic<std::uint32_t> writing;  ///< 1 while a rank writes a window
   std::array<StagingFailure, kBoardDepth> failures;
   std::array<Slot, kMostSlots> slots;
 };

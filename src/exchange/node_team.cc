@@ -16,9 +16,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Looks at shared memory before a rank sleeps: some tens of microseconds. Pays only where all
-/// ranks of the node can run at the same time.
-constexpr int kSpinsWithACoreEach = 1000;
+/// Looks at shared memory before a rank sleeps: some hundred microseconds, in which a peer writes a
+/// window. Pays only where all ranks of the node can run at the same time.
+constexpr int kSpinsWithACoreEach = 5000;
 
 }  // namespace
 

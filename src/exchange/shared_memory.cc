@@ -94,6 +94,12 @@ bool SharedMemory::commit(std::size_t offset, std::size_t len) {
   return failed == 0;
 }
 
+void SharedMemory::populate(std::size_t offset, std::size_t len) {
+#ifdef MADV_POPULATE_WRITE
+  madvise(base_ + offset, len, MADV_POPULATE_WRITE);
+#endif
+}
+
 void SharedMemory::release(std::size_t offset, std::size_t len) {
   fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
             static_cast<off_t>(len));

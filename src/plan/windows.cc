@@ -11,10 +11,13 @@ Windows::Windows(std::span<const RankRange> ranges, ByteCount window_size)
   }
   std::vector<RankRange> sorted = ranges_;
   std::ranges::sort(sorted, {}, &RankRange::begin);
+  if (sorted.empty()) return;
   FileOffset counted = 0;  // bytes below are in span_ or in nobody's range
+  common_ = {sorted.back().begin, sorted.front().end};
   for (const RankRange& range : sorted) {
     span_ += std::max<ByteCount>(0, range.end - std::max(range.begin, counted));
     counted = std::max(counted, range.end);
+    common_.end = std::min(common_.end, range.end);
     const FileOffset begin = range.begin / window_size * window_size;
     const FileOffset end = (range.end + window_size - 1) / window_size * window_size;
     if (stretches_.empty() ||
@@ -25,6 +28,7 @@ Windows::Windows(std::span<const RankRange> ranges, ByteCount window_size)
     last.number = std::max(last.number, (end - last.begin) / window_size);
     count_ = last.first + last.number;
   }
+  hull_ = {sorted.front().begin, counted};
 }
 
 const Windows::Stretch& Windows::stretch_of_window(std::int64_t window) const {
@@ -39,6 +43,7 @@ FileRange Windows::range(std::int64_t window) const {
 
 int Windows::participants(std::int64_t window) const {
   const FileRange file = range(window);
+  if (common_.begin < file.end && common_.end > file.begin) return static_cast<int>(ranges_.size());
   return static_cast<int>(std::ranges::count_if(ranges_, [&](const RankRange& rank) {
     return rank.begin < file.end && rank.end > file.begin;
   }));
@@ -46,6 +51,7 @@ int Windows::participants(std::int64_t window) const {
 
 FileRange Windows::touched(std::int64_t window) const {
   const FileRange file = range(window);
+  if (common_.begin <= file.begin && common_.end >= file.end) return file;
   FileRange touched{file.end, file.begin};
   for (const RankRange& rank : ranges_) {
     if (rank.begin >= file.end || rank.end <= file.begin) continue;

@@ -35,6 +35,8 @@ class Windows {
   std::int64_t count() const { return count_; }
   /// Bytes between the first and the last byte of the ranges, gaps between ranges left out.
   ByteCount span() const { return span_; }
+  /// From the first byte of the ranges to the last.
+  FileRange hull() const { return hull_; }
   ByteCount window_size() const { return window_size_; }
   FileRange range(std::int64_t window) const;
   int participants(std::int64_t window) const;
@@ -58,6 +60,8 @@ class Windows {
   std::vector<Stretch> stretches_;
   std::int64_t count_ = 0;
   ByteCount span_ = 0;
+  FileRange hull_;
+  FileRange common_;  ///< what all ranges hold
 };
 
 }  // namespace headrace::plan

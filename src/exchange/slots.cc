@@ -1,0 +1,34 @@
+#include "exchange/slots.h"
+
+#include <cstring>
+
+namespace headrace::exchange {
+
+void Slots::prepare() {
+  const auto size = static_cast<std::size_t>(geometry_.window_size);
+  const auto count = static_cast<std::size_t>(geometry_.count);
+  std::memset(base_ + count * size, 0, count * (size / 8));  // another file may have used it
+  const std::int64_t next = staging_.next.load(std::memory_order_relaxed);
+  for (std::int64_t window = next; window < next + geometry_.count; ++window) {
+    Slot& fresh = slot(window);
+    fresh.next_window.store(window, std::memory_order_relaxed);
+    fresh.arrived.store(0, std::memory_order_relaxed);
+    fresh.pieces.store(0, std::memory_order_relaxed);
+    fresh.loaded.store(0, std::memory_order_relaxed);
+  }
+}
+
+plan::Coverage Slots::coverage(std::int64_t window, int granule_shift) const {
+  const auto size = static_cast<std::size_t>(geometry_.window_size);
+  std::byte* maps = base_ + static_cast<std::size_t>(geometry_.count) * size;
+  std::byte* map = maps + index(window) * (size / 8);
+  return {reinterpret_cast<plan::Coverage::Word*>(map), granule_shift};
+}
+
+void Slots::pass_on(std::int64_t window) const {
+  Slot& done = slot(window);
+  done.arrived.store(0, std::memory_order_relaxed);
+  done.next_window.store(window + geometry_.count, std::memory_order_release);
+}
+
+}  // namespace headrace::exchange

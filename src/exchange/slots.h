@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/types.h"
+#include "exchange/channel.h"
+#include "plan/coverage.h"
+
+namespace headrace::exchange {
+
+/// How a channel's slot memory is divided: `count` slots of whole pages, and behind them one
+/// coverage map each, large enough for a granule of one byte.
+struct SlotGeometry {
+  ByteCount window_size = 0;  ///< bytes of one slot, whole pages
+  int count = 0;              ///< at most kMostSlots
+
+  std::size_t bytes() const {
+    constexpr std::size_t kPage = 4096;
+    const auto slot = static_cast<std::size_t>(window_size + window_size / 8);
+    return (static_cast<std::size_t>(count) * slot + kPage - 1) / kPage * kPage;
+  }
+};
+
+/// The slots of a channel: where window w, counted over all its calls, has its bytes and its state.
+class Slots {
+ public:
+  Slots(Staging& staging, const SlotMemory& memory, const SlotGeometry& geometry)
+      : staging_(staging), base_(memory.base), geometry_(geometry) {}
+
+  /// Prepares fresh slots; the leader calls it before it tells the others of them.
+  void prepare();
+
+  Slot& slot(std::int64_t window) const { return staging_.slots[index(window)]; }
+  std::byte* bytes(std::int64_t window) const {
+    return base_ + index(window) * static_cast<std::size_t>(geometry_.window_size);
+  }
+  plan::Coverage coverage(std::int64_t window, int granule_shift) const;
+  ByteCount window_size() const { return geometry_.window_size; }
+
+  bool is_free(std::int64_t window) const {
+    return slot(window).next_window.load(std::memory_order_acquire) == window;
+  }
+  /// `window` is done with its slot, which the next one may use.
+  void pass_on(std::int64_t window) const;
+
+ private:
+  std::size_t index(std::int64_t window) const {
+    return static_cast<std::size_t>(window % geometry_.count);
+  }
+
+  Staging& staging_;
+  std::byte* base_;
+  SlotGeometry geometry_;
+};
+
+}  // namespace headrace::exchange

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/types.h"
+#include "exchange/channel.h"
+#include "exchange/slots.h"
+#include "plan/windows.h"
+#include "storage/store.h"
+#include "view/cursor.h"
+
+namespace headrace::exchange {
+
+// Collective buffering on one node: the ranks' pieces go through slots of shared memory that hold
+// consecutive windows of the file in file order. A rank waits only for windows that its range
+// meets, or earlier ones.
+
+/// What the ranks of a node know of a staged call, the same on all.
+struct StagedCall {
+  Channel& channel;
+  Waiter waiter;
+  storage::Store& store;
+  Slots slots;
+  const plan::Windows& windows;
+  std::int64_t first_window;  ///< number of the first window, counted over all calls of the channel
+  int granule_shift;  ///< every piece begins and ends at a multiple of 1 << granule_shift
+  /// The ranks' bytes are as many as lie between the first and the last: unless pieces overlap, no
+  /// byte in between is left out.
+  bool may_tile;
+
+  plan::FileRange range(std::int64_t window) const { return windows.range(window - first_window); }
+  plan::FileRange touched(std::int64_t window) const {
+    return windows.touched(window - first_window);
+  }
+  int participants(std::int64_t window) const {
+    return windows.participants(window - first_window);
+  }
+  std::int64_t window_of(FileOffset offset) const {
+    return first_window + windows.window_of(offset);
+  }
+};
+
+/// One rank's data in a staged call, at least one byte. The cursors stand at the first.
+struct StagedAccess {
+  view::Cursor file;
+  view::Cursor memory;
+  std::byte* buffer = nullptr;  ///< where offset 0 of `memory` lies
+  FileOffset begin = 0;         ///< the first byte, and behind the last, in the file
+  FileOffset end = 0;
+  ByteCount bytes = 0;
+};
+
+/// What became of a rank's data in a staged call.
+struct StagedOutcome {
+  ByteCount bytes = 0;   ///< moved, from the start of the data
+  int system_error = 0;  ///< why it stopped early
+  /// Reading: the file ended. Writing: pieces overlap, and this rank must write the rest itself.
+  bool stopped_without_error = false;
+};
+
+/// Ranks copy into slots; a rank that finds the next window complete and nobody writing writes it,
+/// while the others copy. Windows are written in file order; when one fails, the later ones of the
+/// call are left alone.
+StagedOutcome staged_write(const StagedCall& call, StagedAccess& access);
+
+/// A rank that must wait for a window loads the next one that nobody has begun to load; several
+/// ranks load different windows at a time. Then each copies its pieces out.
+StagedOutcome staged_read(const StagedCall& call, StagedAccess& access);
+
+}  // namespace headrace::exchange

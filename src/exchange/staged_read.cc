@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "exchange/staged_call.h"
+#include "view/copy.h"
+
+namespace headrace::exchange {
+namespace {
+
+/// One rank's part in a staged read.
+class StagedRead {
+ public:
+  StagedRead(const StagedCall& call, StagedAccess& access)
+      : call_(call),
+        access_(access),
+        staging_(call.channel.control()->staging),
+        event_(call.channel.control()->event),
+        last_(call.window_of(access.end - 1)) {}
+
+  StagedOutcome run();
+
+ private:
+  void wait_for(std::int64_t window);
+  bool can_load_next() const;
+  bool load_next();
+  void load(std::int64_t window);
+  void empty(std::int64_t window, StagedOutcome& outcome);
+  void leave(std::int64_t window);
+
+  bool is_loaded(std::int64_t window) const {
+    return call_.slots.slot(window).loaded.load(std::memory_order_acquire) == window + 1;
+  }
+
+  const StagedCall& call_;
+  StagedAccess& access_;
+  Staging& staging_;
+  Event& event_;
+  std::int64_t last_;  ///< the last window that holds bytes of this rank
+};
+
+StagedOutcome StagedRead::run() {
+  StagedOutcome outcome;
+  for (std::int64_t window = call_.window_of(access_.begin); window <= last_; ++window) {
+    wait_for(window);
+    if (outcome.system_error == 0 && !outcome.stopped_without_error) empty(window, outcome);
+    leave(window);
+  }
+  return outcome;
+}
+
+/// Waits until the window is loaded, loading windows meanwhile.
+void StagedRead::wait_for(std::int64_t window) {
+  while (!is_loaded(window)) {
+    if (load_next()) continue;
+    event_.wait(call_.waiter, [&] { return is_loaded(window) || can_load_next(); });
+  }
+}
+
+bool StagedRead::can_load_next() const {
+  const std::int64_t window = staging_.next.load(std::memory_order_acquire);
+  // Windows of an earlier call are for the ranks that still are in it.
+  return window >= call_.first_window && window <= last_ && call_.slots.is_free(window);
+}
+
+/// Loads the next window that nobody has begun to load. False where there is none.
+bool StagedRead::load_next() {
+  while (can_load_next()) {
+    std::int64_t window = staging_.next.load(std::memory_order_acquire);
+    if (window > last_ || !call_.slots.is_free(window)) return false;
+    if (!staging_.next.compare_exchange_strong(window, window + 1, std::memory_order_acq_rel)) {
+      continue;
+    }
+    load(window);
+    return true;
+  }
+  return false;
+}
+
+void StagedRead::load(std::int64_t window) {
+  const plan::FileRange touched = call_.touched(window);
+  const iovec segment{call_.slots.bytes(window) + (touched.begin - call_.range(window).begin),
+                      static_cast<std::size_t>(touched.end - touched.begin)};
+  const storage::Transferred done = call_.store.read(touched.begin, {&segment, 1});
+  Slot& slot = call_.slots.slot(window);
+  slot.valid_end = touched.begin + done.bytes;
+  slot.system_error = done.system_error;
+  slot.loaded.store(window + 1, std::memory_order_release);
+  event_.signal();
+}
+
+/// Copies this rank's pieces out of a loaded window.
+void StagedRead::empty(std::int64_t window, StagedOutcome& outcome) {
+  const plan::FileRange file = call_.range(window);
+  const Slot& slot = call_.slots.slot(window);
+  const FileOffset end = std::min(access_.end, file.end);
+  outcome.bytes += view::copy(Direction::read, {call_.slots.bytes(window), file.begin},
+                              access_.file, std::min(end, slot.valid_end), access_.buffer,
+                              access_.memory, access_.memory.remaining());
+  // Data that the window should have and has not: nothing behind it counts.
+  const bool lacks = slot.valid_end < end && outcome.bytes < access_.bytes &&
+                     access_.file.peek() < end;
+  if (!lacks) return;
+  outcome.system_error = slot.system_error;
+  outcome.stopped_without_error = slot.system_error == 0;
+}
+
+void StagedRead::leave(std::int64_t window) {
+  const int left = call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (left < call_.participants(window)) return;
+  call_.slots.pass_on(window);
+  event_.signal();
+}
+
+}  // namespace
+
+StagedOutcome staged_read(const StagedCall& call, StagedAccess& access) {
+  return StagedRead(call, access).run();
+}
+
+}  // namespace headrace::exchange

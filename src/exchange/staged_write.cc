@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <optional>
+
+#include "exchange/staged_call.h"
+#include "plan/tiling.h"
+#include "view/copy.h"
+
+namespace headrace::exchange {
+namespace {
+
+using plan::TilingSum;
+
+/// One rank's part in a staged write.
+class StagedWrite {
+ public:
+  StagedWrite(const StagedCall& call, StagedAccess& access)
+      : call_(call),
+        access_(access),
+        staging_(call.channel.control()->staging),
+        event_(call.channel.control()->event),
+        round_(call.channel.board()->round()),
+        last_(call.window_of(access.end - 1)),
+        pieces_(call.granule_shift) {}
+
+  StagedOutcome run();
+
+ private:
+  void fill(std::int64_t window);
+  std::optional<WriteStop> stop() const;
+  bool can_write_next() const;
+  void write_ready();
+  void write_window(std::int64_t window);
+  void write_tiled(std::int64_t window);
+  void write_covered(std::int64_t window);
+  bool write_stretch(std::int64_t window, FileOffset begin, ByteCount len);
+  void stop_at(std::int64_t window, const WriteStop& stop);
+  /// Waits for `done()`, writing windows meanwhile.
+  template <class Done>
+  void work_until(Done done);
+
+  StagingFailure& failure() const { return staging_.failures[round_ % kBoardDepth]; }
+  bool has_stopped() const { return failure().round.load(std::memory_order_acquire) == round_; }
+
+  const StagedCall& call_;
+  StagedAccess& access_;
+  Staging& staging_;
+  Event& event_;
+  std::uint64_t round_;
+  std::int64_t last_;  ///< the last window that holds bytes of this rank
+  TilingSum pieces_;
+};
+
+StagedOutcome StagedWrite::run() {
+  for (std::int64_t window = call_.window_of(access_.begin); window <= last_; ++window) {
+    work_until([&] { return call_.slots.is_free(window); });
+    fill(window);
+    // seq_cst: either this rank sees that nobody writes, or the writer sees the window complete.
+    call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_seq_cst);
+    write_ready();
+  }
+  work_until([&] { return staging_.next.load(std::memory_order_acquire) > last_; });
+  const std::optional<WriteStop> stopped = stop();
+  if (!stopped) return {access_.bytes, 0, false};
+  const ByteCount start = access_.file.position() - access_.bytes;
+  const ByteCount done = std::clamp<ByteCount>(
+      view::data_below(*access_.file.type(), access_.file.origin(), stopped->done_end) - start, 0,
+      access_.bytes);
+  if (done == access_.bytes) return {done, 0, false};
+  return {done, stopped->system_error, stopped->system_error == 0};
+}
+
+/// Where the call stopped, if in one of this rank's windows or before.
+std::optional<WriteStop> StagedWrite::stop() const {
+  if (!has_stopped() || failure().window > last_) return std::nullopt;
+  return failure().stop;
+}
+
+/// Copies this rank's pieces of a window into its slot.
+void StagedWrite::fill(std::int64_t window) {
+  const plan::FileRange file = call_.range(window);
+  const view::Window slot{call_.slots.bytes(window), file.begin};
+  const auto copy = [&](auto&& visit) {
+    view::copy(Direction::write, slot, access_.file, std::min(access_.end, file.end),
+               access_.buffer, access_.memory, access_.memory.remaining(), visit);
+  };
+  if (!call_.may_tile) {
+    plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
+    copy([&](const view::StridedRun& run) {
+      covered.mark_strided(run.offset - file.begin, run.length, run.stride, run.count);
+    });
+    return;
+  }
+  pieces_.clear();
+  copy([&](const view::StridedRun& run) {
+    pieces_.add(run.offset - file.begin, run.length, run.stride, run.count);
+  });
+  std::atomic<TilingSum::Value>& all = call_.slots.slot(window).pieces;
+  TilingSum::Value seen = all.load(std::memory_order_relaxed);
+  while (!all.compare_exchange_weak(seen, TilingSum::together(seen, pieces_.value()),
+                                    std::memory_order_relaxed)) {
+  }
+}
+
+template <class Done>
+void StagedWrite::work_until(Done done) {
+  while (!done()) {
+    write_ready();
+    if (done()) return;
+    event_.wait(call_.waiter, [&] {
+      return done() || (staging_.writing.load(std::memory_order_acquire) == 0 && can_write_next());
+    });
+  }
+}
+
+/// Writes what is complete, one window after the other, unless another rank is at it.
+void StagedWrite::write_ready() {
+  while (can_write_next()) {
+    if (staging_.writing.exchange(1, std::memory_order_seq_cst) != 0) return;
+    while (can_write_next()) {
+      const std::int64_t window = staging_.next.load(std::memory_order_acquire);
+      write_window(window);
+      staging_.next.store(window + 1, std::memory_order_release);
+      event_.signal();
+    }
+    staging_.writing.store(0, std::memory_order_seq_cst);
+    event_.signal();
+  }
+}
+
+bool StagedWrite::can_write_next() const {
+  const std::int64_t window = staging_.next.load(std::memory_order_acquire);
+  // Windows of an earlier call are for the ranks that still are in it.
+  if (window < call_.first_window || window > last_ || !call_.slots.is_free(window)) return false;
+  return call_.slots.slot(window).arrived.load(std::memory_order_seq_cst) ==
+         call_.participants(window);
+}
+
+void StagedWrite::write_window(std::int64_t window) {
+  if (call_.may_tile) {
+    write_tiled(window);
+  } else {
+    write_covered(window);
+  }
+  call_.slots.pass_on(window);
+}
+
+/// Writes the window as one piece where the ranks' pieces tile it. Where they overlap, bytes
+/// between them may be nobody's: then the call stops, and each rank writes its own.
+void StagedWrite::write_tiled(std::int64_t window) {
+  const plan::FileRange file = call_.range(window);
+  const plan::FileRange touched = call_.touched(window);
+  const TilingSum::Value pieces =
+      call_.slots.slot(window).pieces.exchange(0, std::memory_order_relaxed);
+  if (has_stopped()) return;
+  if (pieces == TilingSum::of_stretch(touched.begin - file.begin, touched.end - file.begin,
+                                      call_.granule_shift)) {
+    write_stretch(window, touched.begin, touched.end - touched.begin);
+  } else {
+    stop_at(window, {touched.begin, 0});
+  }
+}
+
+/// Writes what is marked, and nothing in between.
+void StagedWrite::write_covered(std::int64_t window) {
+  const ByteCount size = call_.slots.window_size();
+  const FileOffset begin_of_window = call_.range(window).begin;
+  plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
+  ByteCount begin = 0;
+  ByteCount len = 0;
+  bool goes_on = !has_stopped();
+  for (ByteCount at = 0; goes_on && covered.next_run(at, size, begin, len); at = begin + len) {
+    goes_on = write_stretch(window, begin_of_window + begin, len);
+  }
+  covered.clear(size);
+}
+
+/// False where it failed.
+bool StagedWrite::write_stretch(std::int64_t window, FileOffset begin, ByteCount len) {
+  std::byte* place = call_.slots.bytes(window) + (begin - call_.range(window).begin);
+  const iovec segment{place, static_cast<std::size_t>(len)};
+  const storage::Transferred done = call_.store.write(begin, {&segment, 1});
+  if (done.system_error == 0) return true;
+  stop_at(window, {begin + done.bytes, done.system_error});
+  return false;
+}
+
+void StagedWrite::stop_at(std::int64_t window, const WriteStop& stop) {
+  failure().window = window;
+  failure().stop = stop;
+  failure().round.store(round_, std::memory_order_release);
+}
+
+}  // namespace
+
+StagedOutcome staged_write(const StagedCall& call, StagedAccess& access) {
+  return StagedWrite(call, access).run();
+}
+
+}  // namespace headrace::exchange
