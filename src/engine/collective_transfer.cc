@@ -59,7 +59,7 @@ std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
 }  // namespace
 
 CollectiveTransfer::~CollectiveTransfer() {
-  if (slots_ && channel_.node_rank() == 0) channel_.return_slots(*slots_);
+  if (slots_ && channel_.node_rank() == 0) channel_.return_slots(slots_->memory());
 }
 
 void CollectiveTransfer::set(const Agreement& agreement) {
@@ -168,7 +168,7 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kPieces] = pieces_of(type, access.bytes);
   values[kGranule] = granule;
   values[kNextWindow] = control.staging.next.load(std::memory_order_acquire);
-  values[kSlotsOffset] = slots_ ? slots_->offset : -1;
+  values[kSlotsOffset] = slots_ ? slots_->memory().offset : -1;
   values[kWindowSize] = geometry_.window_size;
   values[kSlotCount] = geometry_.count;
   if (access.bytes > 0) {
@@ -181,13 +181,14 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
 /// suffice to write one while the other is filled.
 void CollectiveTransfer::reserve_slots() {
   for (exchange::SlotGeometry geometry = geometry_; geometry.count >= 2; geometry.count /= 2) {
-    slots_ = channel_.reserve_slots(geometry.bytes());
-    if (!slots_) continue;
+    const auto memory = channel_.reserve_slots(geometry.bytes());
+    if (!memory) continue;
+    slots_.emplace(channel_.control()->staging, *memory, geometry);
+    slots_->prepare();
     {
       const std::lock_guard lock(mutex_);
       geometry_ = geometry;
     }
-    exchange::Slots(channel_.control()->staging, *slots_, geometry_).prepare();
     return;
   }
 }
@@ -199,9 +200,11 @@ void CollectiveTransfer::find_slots(const Values& leader) {
     geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
   }
   const std::int64_t offset = leader[kSlotsOffset];
-  if (slots_ && slots_->offset == offset && slots_->size == geometry_.bytes()) return;
+  if (slots_ && slots_->memory().offset == offset) return;
   slots_.reset();
-  if (offset >= 0) slots_ = channel_.slots_at(offset, geometry_.bytes());
+  if (offset < 0) return;
+  slots_.emplace(channel_.control()->staging, channel_.slots_at(offset, geometry_.bytes()),
+                 geometry_);
 }
 
 CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
@@ -247,7 +250,7 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
   const exchange::StagedCall call{channel_,
                                   waiter,
                                   store_,
-                                  {channel_.control()->staging, *slots_, geometry_},
+                                  *slots_,
                                   meeting.windows,
                                   meeting.first_window,
                                   meeting.granule_shift,

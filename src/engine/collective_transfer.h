@@ -103,7 +103,7 @@ class CollectiveTransfer {
   Agreement agreement_;
   std::array<Choice, 2> choices_;
   exchange::SlotGeometry geometry_;
-  std::optional<exchange::SlotMemory> slots_;  ///< as the node's leader reserved them
+  std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them
 };
 
 }  // namespace headrace::engine

@@ -203,7 +203,6 @@ std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
 }
 
 SlotMemory Channel::slots_at(std::int64_t offset, std::size_t size) const {
-  team_->memory()->populate(static_cast<std::size_t>(offset), size);
   return {team_->memory()->base() + offset, offset, size};
 }
 

@@ -94,9 +94,9 @@ bool SharedMemory::commit(std::size_t offset, std::size_t len) {
   return failed == 0;
 }
 
-void SharedMemory::populate(std::size_t offset, std::size_t len) {
+void SharedMemory::populate([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::size_t len) {
 #ifdef MADV_POPULATE_WRITE
-  madvise(base_ + offset, len, MADV_POPULATE_WRITE);
+  madvise(begin, len, MADV_POPULATE_WRITE);
 #endif
 }
 

@@ -44,7 +44,7 @@ class SharedMemory {
   /// SIGBUS. False where there is none. The maker calls it; the others may then touch the range.
   bool commit(std::size_t offset, std::size_t len);
   /// Maps a committed range into this process at once: cheaper than a fault a page. May do nothing.
-  void populate(std::size_t offset, std::size_t len);
+  static void populate(std::byte* begin, std::size_t len);
   /// Gives the memory of a range back; its content is lost.
   void release(std::size_t offset, std::size_t len);
   /// Call when all have opened it. The maker's name goes away.

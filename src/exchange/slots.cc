@@ -2,13 +2,15 @@
 
 #include <cstring>
 
+#include "exchange/shared_memory.h"
+
 namespace headrace::exchange {
 
 void Slots::prepare() {
   const auto size = static_cast<std::size_t>(geometry_.window_size);
   const auto count = static_cast<std::size_t>(geometry_.count);
-  std::memset(base_ + count * size, 0, count * (size / 8));  // another file may have used it
-  const std::int64_t next = staging_.next.load(std::memory_order_relaxed);
+  std::memset(memory_.base + count * size, 0, count * (size / 8));  // another file may have used it
+  const std::int64_t next = staging_->next.load(std::memory_order_relaxed);
   for (std::int64_t window = next; window < next + geometry_.count; ++window) {
     Slot& fresh = slot(window);
     fresh.next_window.store(window, std::memory_order_relaxed);
@@ -18,9 +20,16 @@ void Slots::prepare() {
   }
 }
 
+void Slots::map(std::int64_t window) {
+  const std::uint32_t bit = std::uint32_t{1} << index(window);
+  if ((mapped_ & bit) != 0) return;
+  mapped_ |= bit;
+  SharedMemory::populate(bytes(window), static_cast<std::size_t>(geometry_.window_size));
+}
+
 plan::Coverage Slots::coverage(std::int64_t window, int granule_shift) const {
   const auto size = static_cast<std::size_t>(geometry_.window_size);
-  std::byte* maps = base_ + static_cast<std::size_t>(geometry_.count) * size;
+  std::byte* maps = memory_.base + static_cast<std::size_t>(geometry_.count) * size;
   std::byte* map = maps + index(window) * (size / 8);
   return {reinterpret_cast<plan::Coverage::Word*>(map), granule_shift};
 }

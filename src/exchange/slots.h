@@ -26,17 +26,22 @@ struct SlotGeometry {
 class Slots {
  public:
   Slots(Staging& staging, const SlotMemory& memory, const SlotGeometry& geometry)
-      : staging_(staging), base_(memory.base), geometry_(geometry) {}
+      : staging_(&staging), memory_(memory), geometry_(geometry) {}
+
+  const SlotMemory& memory() const { return memory_; }
+  const SlotGeometry& geometry() const { return geometry_; }
 
   /// Prepares fresh slots; the leader calls it before it tells the others of them.
   void prepare();
+  /// Maps the slot of `window` into this process, unless it was before: cheaper than a fault a
+  /// page. Slots are mapped one by one, since other ranks can go on meanwhile.
+  void map(std::int64_t window);
 
-  Slot& slot(std::int64_t window) const { return staging_.slots[index(window)]; }
+  Slot& slot(std::int64_t window) const { return staging_->slots[index(window)]; }
   std::byte* bytes(std::int64_t window) const {
-    return base_ + index(window) * static_cast<std::size_t>(geometry_.window_size);
+    return memory_.base + index(window) * static_cast<std::size_t>(geometry_.window_size);
   }
   plan::Coverage coverage(std::int64_t window, int granule_shift) const;
-  ByteCount window_size() const { return geometry_.window_size; }
 
   bool is_free(std::int64_t window) const {
     return slot(window).next_window.load(std::memory_order_acquire) == window;
@@ -49,9 +54,12 @@ class Slots {
     return static_cast<std::size_t>(window % geometry_.count);
   }
 
-  Staging& staging_;
-  std::byte* base_;
+  static_assert(kMostSlots <= 32);
+
+  Staging* staging_;
+  SlotMemory memory_;
   SlotGeometry geometry_;
+  std::uint32_t mapped_ = 0;  ///< a bit for each slot
 };
 
 }  // namespace headrace::exchange

@@ -21,7 +21,7 @@ struct StagedCall {
   Channel& channel;
   Waiter waiter;
   storage::Store& store;
-  Slots slots;
+  Slots& slots;
   const plan::Windows& windows;
   std::int64_t first_window;  ///< number of the first window, counted over all calls of the channel
   int granule_shift;  ///< every piece begins and ends at a multiple of 1 << granule_shift

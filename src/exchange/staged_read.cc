@@ -76,6 +76,7 @@ bool StagedRead::load_next() {
 }
 
 void StagedRead::load(std::int64_t window) {
+  call_.slots.map(window);
   const plan::FileRange touched = call_.touched(window);
   const iovec segment{call_.slots.bytes(window) + (touched.begin - call_.range(window).begin),
                       static_cast<std::size_t>(touched.end - touched.begin)};
@@ -89,6 +90,7 @@ void StagedRead::load(std::int64_t window) {
 
 /// Copies this rank's pieces out of a loaded window.
 void StagedRead::empty(std::int64_t window, StagedOutcome& outcome) {
+  call_.slots.map(window);
   const plan::FileRange file = call_.range(window);
   const Slot& slot = call_.slots.slot(window);
   const FileOffset end = std::min(access_.end, file.end);

@@ -77,6 +77,7 @@ std::optional<WriteStop> StagedWrite::stop() const {
 
 /// Copies this rank's pieces of a window into its slot.
 void StagedWrite::fill(std::int64_t window) {
+  call_.slots.map(window);
   const plan::FileRange file = call_.range(window);
   const view::Window slot{call_.slots.bytes(window), file.begin};
   const auto copy = [&](auto&& visit) {
@@ -162,7 +163,7 @@ void StagedWrite::write_tiled(std::int64_t window) {
 
 /// Writes what is marked, and nothing in between.
 void StagedWrite::write_covered(std::int64_t window) {
-  const ByteCount size = call_.slots.window_size();
+  const ByteCount size = call_.slots.geometry().window_size;
   const FileOffset begin_of_window = call_.range(window).begin;
   plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
   ByteCount begin = 0;
