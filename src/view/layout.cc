@@ -23,6 +23,26 @@ void summarise_vector(Node& node) {
   node.depth = child.depth + 1;
 }
 
+/// What a list's summary takes from one of its parts.
+struct Part {
+  ByteCount size;
+  std::int64_t low;
+  std::int64_t high;
+  std::int64_t last;
+  std::int64_t piece_count;
+  std::int64_t granule;
+  int depth;
+  bool is_monotonic;
+  bool ascends;
+
+  static Part of(const Node& node) {
+    return {node.size,        node.low,     node.high,  node.last,
+            node.piece_count, node.granule, node.depth, node.is_monotonic,
+            node.ascends};
+  }
+  static Part bytes(ByteCount size) { return {size, 0, size, 0, 1, size, 0, true, true}; }
+};
+
 /// What lists of parts have in common: offsets become relative to the first, and the node's summary
 /// grows part by part.
 class ListBuilder {
@@ -38,8 +58,8 @@ class ListBuilder {
 
   Node& node() { return node_; }
 
-  /// Adds part `i`, of which `part` is the node's own summary.
-  void add(std::size_t i, const Node& part) {
+  /// Adds part `i`.
+  void add(std::size_t i, const Part& part) {
     const std::int64_t offset = node_.offsets[i];
     if (i > 0 && offset < end_) node_.is_monotonic = false;
     if (i > 0 && offset < node_.last) node_.ascends = false;
@@ -51,7 +71,10 @@ class ListBuilder {
     node_.low = std::min(node_.low, offset + part.low);
     node_.high = std::max(node_.high, end_);
     node_.piece_count += part.piece_count;
-    node_.granule = std::gcd(node_.granule, std::gcd(offset, part.granule));
+    // Long lists soon have a granule of 1, and a divisor costs more than the rest.
+    if (node_.granule != 1) {
+      node_.granule = std::gcd(node_.granule, std::gcd(offset, part.granule));
+    }
     node_.depth = std::max(node_.depth, part.depth + 1);
   }
 
@@ -116,7 +139,7 @@ Layout mixed(const std::vector<Layout>& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     node.starts.push_back(node.size);
     node.children.push_back(parts[i].node);
-    list.add(i, *parts[i].node);
+    list.add(i, Part::of(*parts[i].node));
   }
   node.starts.push_back(node.size);
   return list.finish();
@@ -158,7 +181,8 @@ Layout place(const Layout& part, std::vector<std::int64_t> offsets) {
   }
   ListBuilder list(NodeKind::blocks, std::move(offsets));
   list.node().child = part.node;
-  for (std::size_t i = 0; i < list.node().offsets.size(); ++i) list.add(i, *part.node);
+  const Part alike = Part::of(*part.node);
+  for (std::size_t i = 0; i < list.node().offsets.size(); ++i) list.add(i, alike);
   return list.finish().moved(part.offset);
 }
 
@@ -189,7 +213,7 @@ Layout pieces(std::vector<std::int64_t> offsets, std::vector<ByteCount> lengths)
   node.starts.reserve(lengths.size() + 1);
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     node.starts.push_back(node.size);
-    list.add(i, bytes_node(lengths[i]));
+    list.add(i, Part::bytes(lengths[i]));
   }
   node.starts.push_back(node.size);
   return list.finish();
