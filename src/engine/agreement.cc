@@ -23,10 +23,14 @@ ByteCount round_up(ByteCount value, ByteCount multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Whole pages, and whole stripes where these are whole pages too, as all real ones are.
-ByteCount window_size(ByteCount buffer_size, ByteCount striping_unit) {
-  const ByteCount unit = striping_unit % kPage == 0 && striping_unit > 0 ? striping_unit : kPage;
-  return round_up(buffer_size, unit);
+/// Stripes that are whole pages, as all real ones are; else 0.
+ByteCount stripe_of(const HintValues& wanted) {
+  return wanted.striping_unit % kPage == 0 ? wanted.striping_unit : 0;
+}
+
+/// Whole pages, and whole stripes where they are known.
+ByteCount window_size(const HintValues& wanted) {
+  return round_up(wanted.buffer_size, std::max(kPage, stripe_of(wanted)));
 }
 
 /// What must be the same on all ranks of a view (MPI 4.1, section 14.3), in one number of 62 bits:
@@ -64,7 +68,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
                         const HintValues& wanted, const View& view) {
   constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min,
                               Combine::max, Combine::min, Combine::min, Combine::min,
-                              Combine::min, Combine::min, Combine::max};
+                              Combine::min, Combine::min, Combine::max, Combine::max};
   const view::Type& filetype = *view.filetype;
   const std::int64_t form = form_of(view);
   Values values{code_of(failed),
@@ -72,12 +76,13 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.read_path),
                 static_cast<std::int64_t>(wanted.read_path),
-                window_size(wanted.buffer_size, wanted.striping_unit),
+                window_size(wanted),
                 settings().buffer_count,
                 mean_piece(filetype),
                 filetype.is_monotonic() ? 1 : 0,
                 form,
-                form};
+                form,
+                stripe_of(wanted)};
   if (Error error = channel.combine(values, ways)) return error;
   if (Error error = own_or_others(failed, values[0], what)) return error;
   if (values[9] != values[10]) {
@@ -90,6 +95,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
   agreement.write_path = common_wish(values[1], values[2]);
   agreement.read_path = common_wish(values[3], values[4]);
   agreement.window_size = values[5];
+  agreement.stripe = values[11];
   agreement.slot_count =
       static_cast<int>(std::clamp<std::int64_t>(values[6], 2, exchange::kMostSlots));
   agreement.view = {channel.node_size(), values[7], values[8] == 1};

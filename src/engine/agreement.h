@@ -15,6 +15,7 @@ struct Agreement {
   policy::Wish write_path = policy::Wish::automatic;
   policy::Wish read_path = policy::Wish::automatic;
   ByteCount window_size = 0;  ///< whole pages, whole stripes
+  ByteCount stripe = 0;       ///< windows are whole stripes; 0: not known
   int slot_count = 0;
   policy::ViewFacts view;
 };

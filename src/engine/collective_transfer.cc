@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -28,6 +29,11 @@ enum Field : std::size_t {
   kSlotCount,
   kFirstPieceEnd,
 };
+
+/// Windows of small calls are halved down to these. Smaller ones gain less by working side by side
+/// than their system calls cost; files grow slowly by small writes.
+constexpr ByteCount kLeastWindowToWrite = 64 << 10;
+constexpr ByteCount kLeastWindowToRead = 16 << 10;
 
 /// Limits that belong to a process or a user: the owner of the bytes may have others than the rank
 /// that wrote them.
@@ -218,7 +224,8 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   facts.direction = direction;
   facts.node_ranks = board.ranks();
   facts.cores = topo::node_cores();
-  std::int64_t granule = geometry_.window_size;
+  plan::FileRange hull{std::numeric_limits<FileOffset>::max(), 0};
+  std::int64_t granule = 0;
   std::int64_t first_window = 0;
   bool agrees = true;
   for (int rank = 0; rank < board.ranks(); ++rank) {
@@ -229,18 +236,27 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     first_window = std::max(first_window, values[kNextWindow]);
     if (values[kBytes] == 0) continue;
     ranges.push_back({values[kBegin], values[kEnd], values[kBytes]});
+    hull = {std::min(hull.begin, values[kBegin]), std::max(hull.end, values[kEnd])};
     first_pieces.push_back({values[kBegin], values[kFirstPieceEnd]});
     facts.bytes += values[kBytes];
     facts.pieces += values[kPieces];
     granule = std::gcd(granule, values[kGranule]);
   }
-  plan::Windows windows(ranges, geometry_.window_size);
+  plan::Windows windows(ranges, window_size_for(direction, hull.end - hull.begin));
   facts.span = windows.span();
   facts.windows = windows.count();
   facts.stretches_per_piece = stretches_per_piece(first_pieces);
+  granule = std::gcd(granule, windows.window_size());
   const int granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
-  const bool may_tile = facts.bytes == windows.hull().end - windows.hull().begin;
+  const bool may_tile = facts.bytes == hull.end - hull.begin;
   return {std::move(windows), facts, first_window, granule_shift, agrees, may_tile};
+}
+
+ByteCount CollectiveTransfer::window_size_for(Direction direction, ByteCount bytes) const {
+  if (agreement_.stripe > 0) return geometry_.window_size;
+  const ByteCount least = direction == Direction::write ? kLeastWindowToWrite : kLeastWindowToRead;
+  const int workers = std::min(channel_.node_size(), topo::node_cores());
+  return plan::fitting_window(bytes, std::int64_t{2} * workers, least, geometry_.window_size);
 }
 
 Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset begin,
@@ -255,14 +271,14 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
                                   meeting.first_window,
                                   meeting.granule_shift,
                                   meeting.may_tile};
-  exchange::StagedAccess staged{access.file, access.memory, access.buffer, begin, end,
-                                access.bytes};
+  exchange::StagedAccess staged{access.file, access.memory, access.buffer,
+                                begin,       end,           access.bytes};
   const bool writes = access.direction == Direction::write;
   const exchange::StagedOutcome outcome =
       writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);
-  const bool moves_rest = writes ? outcome.stopped_without_error ||
-                                       depends_on_the_writer(outcome.system_error)
-                                 : outcome.system_error != 0;
+  const bool moves_rest =
+      writes ? outcome.stopped_without_error || depends_on_the_writer(outcome.system_error)
+             : outcome.system_error != 0;
   if (!moves_rest) return {outcome.bytes, outcome.system_error};
   // This rank's own calls have the last word on its own bytes.
   Access rest = access;

@@ -75,7 +75,7 @@ class CollectiveTransfer {
     policy::CallFacts facts;
     std::int64_t first_window = 0;
     int granule_shift = 0;
-    bool agrees = true;    ///< all called in the same direction
+    bool agrees = true;     ///< all called in the same direction
     bool may_tile = false;  ///< as many bytes as lie between the first and the last
   };
 
@@ -93,6 +93,7 @@ class CollectiveTransfer {
   void announce(const Access& access, FileOffset begin, FileOffset end,
                 const exchange::Waiter& waiter);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);
+  ByteCount window_size_for(Direction direction, ByteCount bytes) const;
   Transferred staged_transfer(const Access& access, FileOffset begin, FileOffset end,
                               const Meeting& meeting, ByteCount sieve_size,
                               const exchange::Waiter& waiter);

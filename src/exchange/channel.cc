@@ -207,9 +207,9 @@ SlotMemory Channel::slots_at(std::int64_t offset, std::size_t size) const {
 }
 
 void Channel::return_slots(const SlotMemory& slots) {
-  const std::size_t place =
-      static_cast<std::size_t>(slots.offset) - team_->layout().slots_offset();
-  const std::size_t kept = place < kKeptSlotBytes ? std::min(slots.size, kKeptSlotBytes - place) : 0;
+  const std::size_t place = static_cast<std::size_t>(slots.offset) - team_->layout().slots_offset();
+  const std::size_t kept =
+      place < kKeptSlotBytes ? std::min(slots.size, kKeptSlotBytes - place) : 0;
   if (kept < slots.size) {
     team_->memory()->release(static_cast<std::size_t>(slots.offset) + kept, slots.size - kept);
   }

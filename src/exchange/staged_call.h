@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,7 +25,7 @@ struct StagedCall {
   Slots& slots;
   const plan::Windows& windows;
   std::int64_t first_window;  ///< number of the first window, counted over all calls of the channel
-  int granule_shift;  ///< every piece begins and ends at a multiple of 1 << granule_shift
+  int granule_shift;          ///< every piece begins and ends at a multiple of 1 << granule_shift
   /// The ranks' bytes are as many as lie between the first and the last: unless pieces overlap, no
   /// byte in between is left out.
   bool may_tile;
@@ -38,6 +39,13 @@ struct StagedCall {
   }
   std::int64_t window_of(FileOffset offset) const {
     return first_window + windows.window_of(offset);
+  }
+  /// What a rank waits for that needs `window`, and later `last`, and must sleep until then. Where
+  /// ranks take turns on cores, several windows at a time, so that turns are long. Never so many
+  /// that the ranks before them could not go on: half of the slots are left.
+  std::int64_t sleep_until(std::int64_t window, std::int64_t last) const {
+    const int ahead = waiter.spins > 0 ? 0 : slots.geometry().count / 2 - 1;
+    return std::min(window + ahead, last);
   }
 };
 

@@ -40,7 +40,10 @@ class StagedRead {
 StagedOutcome StagedRead::run() {
   StagedOutcome outcome;
   for (std::int64_t window = call_.window_of(access_.begin); window <= last_; ++window) {
-    wait_for(window);
+    if (!is_loaded(window)) {
+      wait_for(call_.sleep_until(window, last_));
+      wait_for(window);
+    }
     if (outcome.system_error == 0 && !outcome.stopped_without_error) empty(window, outcome);
     leave(window);
   }
@@ -98,8 +101,8 @@ void StagedRead::empty(std::int64_t window, StagedOutcome& outcome) {
                               access_.file, std::min(end, slot.valid_end), access_.buffer,
                               access_.memory, access_.memory.remaining());
   // Data that the window should have and has not: nothing behind it counts.
-  const bool lacks = slot.valid_end < end && outcome.bytes < access_.bytes &&
-                     access_.file.peek() < end;
+  const bool lacks =
+      slot.valid_end < end && outcome.bytes < access_.bytes && access_.file.peek() < end;
   if (!lacks) return;
   outcome.system_error = slot.system_error;
   outcome.stopped_without_error = slot.system_error == 0;

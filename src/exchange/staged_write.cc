@@ -25,6 +25,7 @@ class StagedWrite {
   StagedOutcome run();
 
  private:
+  void wait_for_slot(std::int64_t window);
   void fill(std::int64_t window);
   std::optional<WriteStop> stop() const;
   bool can_write_next() const;
@@ -52,7 +53,7 @@ class StagedWrite {
 
 StagedOutcome StagedWrite::run() {
   for (std::int64_t window = call_.window_of(access_.begin); window <= last_; ++window) {
-    work_until([&] { return call_.slots.is_free(window); });
+    if (!call_.slots.is_free(window)) wait_for_slot(window);
     fill(window);
     // seq_cst: either this rank sees that nobody writes, or the writer sees the window complete.
     call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_seq_cst);
@@ -67,6 +68,12 @@ StagedOutcome StagedWrite::run() {
       access_.bytes);
   if (done == access_.bytes) return {done, 0, false};
   return {done, stopped->system_error, stopped->system_error == 0};
+}
+
+void StagedWrite::wait_for_slot(std::int64_t window) {
+  const std::int64_t later = call_.sleep_until(window, last_);
+  work_until([&] { return call_.slots.is_free(later); });
+  work_until([&] { return call_.slots.is_free(window); });
 }
 
 /// Where the call stopped, if in one of this rank's windows or before.
@@ -163,7 +170,7 @@ void StagedWrite::write_tiled(std::int64_t window) {
 
 /// Writes what is marked, and nothing in between.
 void StagedWrite::write_covered(std::int64_t window) {
-  const ByteCount size = call_.slots.geometry().window_size;
+  const ByteCount size = call_.windows.window_size();
   const FileOffset begin_of_window = call_.range(window).begin;
   plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
   ByteCount begin = 0;

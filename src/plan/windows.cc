@@ -28,7 +28,6 @@ Windows::Windows(std::span<const RankRange> ranges, ByteCount window_size)
     last.number = std::max(last.number, (end - last.begin) / window_size);
     count_ = last.first + last.number;
   }
-  hull_ = {sorted.front().begin, counted};
 }
 
 const Windows::Stretch& Windows::stretch_of_window(std::int64_t window) const {
@@ -65,6 +64,12 @@ std::int64_t Windows::window_of(FileOffset offset) const {
   const Stretch& stretch =
       *std::prev(std::ranges::upper_bound(stretches_, offset, {}, &Stretch::begin));
   return stretch.first + (offset - stretch.begin) / window_size_;
+}
+
+ByteCount fitting_window(ByteCount bytes, std::int64_t wanted, ByteCount least, ByteCount largest) {
+  ByteCount size = largest;
+  while (size / 2 % least == 0 && bytes / size < wanted) size /= 2;
+  return size;
 }
 
 }  // namespace headrace::plan

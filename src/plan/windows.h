@@ -35,8 +35,6 @@ class Windows {
   std::int64_t count() const { return count_; }
   /// Bytes between the first and the last byte of the ranges, gaps between ranges left out.
   ByteCount span() const { return span_; }
-  /// From the first byte of the ranges to the last.
-  FileRange hull() const { return hull_; }
   ByteCount window_size() const { return window_size_; }
   FileRange range(std::int64_t window) const;
   int participants(std::int64_t window) const;
@@ -60,8 +58,14 @@ class Windows {
   std::vector<Stretch> stretches_;
   std::int64_t count_ = 0;
   ByteCount span_ = 0;
-  FileRange hull_;
   FileRange common_;  ///< what all ranges hold
 };
+
+/// The size of a call's windows: at most `largest`, and less where the call is small, so that the
+/// ranks have several to work on side by side; halved while it stays a multiple of `least` and
+/// there are fewer than `wanted` windows in `bytes`.
+///
+/// Example: 40,000 bytes, at least 3 windows of 16 to 256 KiB: 16 KiB.
+ByteCount fitting_window(ByteCount bytes, std::int64_t wanted, ByteCount least, ByteCount largest);
 
 }  // namespace headrace::plan

@@ -36,9 +36,8 @@ struct Part {
   bool ascends;
 
   static Part of(const Node& node) {
-    return {node.size,        node.low,     node.high,  node.last,
-            node.piece_count, node.granule, node.depth, node.is_monotonic,
-            node.ascends};
+    return {node.size,    node.low,   node.high,         node.last,   node.piece_count,
+            node.granule, node.depth, node.is_monotonic, node.ascends};
   }
   static Part bytes(ByteCount size) { return {size, 0, size, 0, 1, size, 0, true, true}; }
 };

@@ -79,15 +79,14 @@ TEST(TilingSum, TellsWhetherEachByteIsCoveredOnce) {
     const ByteCount granules = random.number(4, 120);
     std::vector<Strided> runs = random_runs(random, shift, granules);
     // Often one piece more, one less, or one moved: as many bytes, one hole and one overlap.
-    const auto any = static_cast<std::size_t>(
-        random.number(0, static_cast<std::int64_t>(runs.size()) - 1));
+    const auto any =
+        static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(runs.size()) - 1));
     switch (random.number(0, 3)) {
       case 0: runs.push_back(runs[any]); break;
       case 1: runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(any)); break;
       case 2: {
         Strided& moved = runs[any];
-        const ByteCount room =
-            (granules << shift) - ((moved.count - 1) * moved.stride + moved.len);
+        const ByteCount room = (granules << shift) - ((moved.count - 1) * moved.stride + moved.len);
         moved.begin = random.number(0, room >> shift) << shift;
         break;
       }
@@ -108,13 +107,11 @@ TEST(TilingSum, IsTheSameHoweverTheStretchIsCut) {
   TilingSum odds(0);
   evens.add(0, 8, 16, kWindow / 16);
   odds.add(8, 8, 16, kWindow / 16);
-  EXPECT_EQ(TilingSum::together(evens.value(), odds.value()),
-            TilingSum::of_stretch(0, kWindow, 0));
+  EXPECT_EQ(TilingSum::together(evens.value(), odds.value()), TilingSum::of_stretch(0, kWindow, 0));
   EXPECT_NE(evens.value(), odds.value());
   odds.clear();
   odds.add(8, 8, 16, kWindow / 16 - 1);
-  EXPECT_NE(TilingSum::together(evens.value(), odds.value()),
-            TilingSum::of_stretch(0, kWindow, 0));
+  EXPECT_NE(TilingSum::together(evens.value(), odds.value()), TilingSum::of_stretch(0, kWindow, 0));
 }
 
 }  // namespace

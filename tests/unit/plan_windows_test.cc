@@ -72,5 +72,15 @@ TEST(Windows, AgreesWithAByteByByteCount) {
   }
 }
 
+TEST(FittingWindow, IsSmallerWhereACallIsSmall) {
+  constexpr ByteCount kKiB = 1024;
+  EXPECT_EQ(fitting_window(40'000, 3, 16 * kKiB, 256 * kKiB), 16 * kKiB);
+  EXPECT_EQ(fitting_window(0, 4, 16 * kKiB, 256 * kKiB), 16 * kKiB);
+  EXPECT_EQ(fitting_window(512 * kKiB, 4, 16 * kKiB, 256 * kKiB), 128 * kKiB);
+  EXPECT_EQ(fitting_window(1024 * kKiB, 4, 16 * kKiB, 256 * kKiB), 256 * kKiB);
+  EXPECT_EQ(fitting_window(1, 4, 256 * kKiB, 256 * kKiB), 256 * kKiB);
+  EXPECT_EQ(fitting_window(1, 4, 64 * kKiB, 96 * kKiB), 96 * kKiB);
+}
+
 }  // namespace
 }  // namespace headrace::plan
