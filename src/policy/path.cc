@@ -7,29 +7,43 @@
 namespace headrace::policy {
 namespace {
 
-/// Constants of the cost model, measured on 2 cores with ext4 and tmpfs (page cache). One system
-/// call on an inode excludes the others, so the calls of all ranks add up; copies run side by side.
+/// Constants of the cost model, measured on 2 cores with ext4 and tmpfs, data in the page cache;
+/// docs/paths.md has the curves. Times in nanoseconds.
 struct Costs {
-  double system_call;      ///< ns a call, without its bytes
-  double file_byte;        ///< ns a byte between page cache and memory, one call at a time
-  double copy_byte;        ///< ns a byte between user memory and a slot, on one core
-  double copy_piece;       ///< ns a piece copied to or from a slot
-  double meeting;          ///< ns until all ranks of a node have met, each with a core
-  double meeting_crowded;  ///< the same a rank, where ranks outnumber cores and take turns
+  double call;         ///< a system call of a rank's own, without its bytes
+  double call_byte;    ///< a byte between page cache and user memory
+  double first_byte;   ///< more for each of a call's first kFirstBytes: the file grows by pages
+  double window_call;  ///< a system call for a window
+  double window_byte;  ///< a byte between page cache and a slot, which stays in the CPU's caches
+  double copy_byte;    ///< a byte between a slot and user memory
+  double copy_piece;   ///< a piece between a slot and user memory
 };
-constexpr Costs kWriteCosts{700, 0.38, 0.25, 3, 3'000, 15'000};
-constexpr Costs kReadCosts{400, 0.14, 0.25, 3, 3'000, 15'000};
+constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4};
+constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4};
+constexpr double kFirstBytes = 32 << 10;
+
+/// Until all ranks of a node have met, each with a core; and for each rank where they take turns.
+constexpr double kMeeting = 3'000;
+constexpr double kCrowdedMeeting = 15'000;
 
 /// Mean pieces from this size on never gain by staging: a call of their own moves them at the speed
-/// of memory.
-constexpr ByteCount kLargePieceToWrite = 64 << 10;
-constexpr ByteCount kLargePieceToRead = 64 << 10;
+/// of memory. Writes gain longer, since the ranks' own calls would exclude each other.
+constexpr ByteCount kLargePieceToWrite = 1 << 20;
+constexpr ByteCount kLargePieceToRead = 256 << 10;
+
+/// Pieces below this size are read together with what lies between them (data sieving).
+constexpr double kSievedPiece = 2'048;
 
 /// Staging moves whole windows. Below this share of wanted bytes it is not considered.
 constexpr double kLeastDensity = 1.0 / 8;
 
 const Costs& costs_of(Direction direction) {
   return direction == Direction::write ? kWriteCosts : kReadCosts;
+}
+
+/// Ranks that can work at the same time.
+int workers_of(const CallFacts& facts) {
+  return std::max(1, std::min(facts.node_ranks, facts.cores));
 }
 
 std::string readable(ByteCount bytes) {
@@ -68,28 +82,40 @@ Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
 
 double direct_cost(const CallFacts& facts) {
   const Costs& costs = costs_of(facts.direction);
-  return static_cast<double>(facts.pieces) * costs.system_call +
-         static_cast<double>(facts.bytes) * costs.file_byte;
+  const auto bytes = static_cast<double>(facts.bytes);
+  const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
+  const double piece = bytes / pieces;
+  const double by_pieces = pieces * (costs.call + std::min(piece, kFirstBytes) * costs.first_byte) +
+                           bytes * costs.call_byte;
+  // One write on an inode excludes the others; reads go side by side.
+  if (facts.direction == Direction::write) return by_pieces;
+  const int workers = workers_of(facts);
+  if (piece >= kSievedPiece) return by_pieces / workers;
+  const double sieved =
+      facts.node_ranks * (costs.call + static_cast<double>(facts.span) * costs.window_byte) +
+      bytes * costs.copy_byte + pieces * costs.copy_piece;
+  return std::min(by_pieces, sieved) / workers;
 }
 
 double staged_cost(const CallFacts& facts) {
   const Costs& costs = costs_of(facts.direction);
-  const int workers = std::max(1, std::min(facts.node_ranks, facts.cores));
+  const auto bytes = static_cast<double>(facts.bytes);
+  const auto pieces = static_cast<double>(facts.pieces);
+  const auto windows = static_cast<double>(facts.windows);
+  const int workers = workers_of(facts);
   const double meeting =
-      facts.node_ranks <= facts.cores ? costs.meeting : costs.meeting_crowded * facts.node_ranks;
-  const double copy = (static_cast<double>(facts.bytes) * costs.copy_byte +
-                       static_cast<double>(facts.pieces) * costs.copy_piece) /
-                      workers;
+      facts.node_ranks <= facts.cores ? kMeeting : kCrowdedMeeting * facts.node_ranks;
+  const double copy = (bytes * costs.copy_byte + pieces * costs.copy_piece) / workers;
+  if (facts.direction == Direction::read) {
+    const double file =
+        windows * costs.window_call + static_cast<double>(facts.span) * costs.window_byte;
+    return meeting + copy + file / workers;
+  }
   // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
   const bool has_holes = facts.bytes < facts.span * 9 / 10;
-  const double stretches = static_cast<double>(facts.pieces) * facts.stretches_per_piece;
-  const auto windows = static_cast<double>(facts.windows);
-  const double calls =
-      facts.direction == Direction::write && has_holes ? std::max(windows, stretches) : windows;
-  const auto moved =
-      static_cast<double>(facts.direction == Direction::write ? facts.bytes : facts.span);
-  const double file = calls * costs.system_call + moved * costs.file_byte;
-  // Copies of some windows overlap the system calls of others, on other cores.
+  const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
+  const double file = calls * costs.window_call + bytes * costs.window_byte;
+  // One rank writes a window while others fill the next ones.
   return meeting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
 

@@ -31,7 +31,7 @@ TEST(DecideView, LeavesLargePiecesToTheirRanks) {
 
 CallFacts dense(std::int64_t pieces, ByteCount piece) {
   const ByteCount bytes = pieces * piece;
-  return {Direction::write, 2, bytes, pieces, bytes, bytes / (1 << 20) + 1, 2};
+  return {Direction::write, 2, bytes, pieces, bytes, bytes / (256 << 10) + 1, 1, 2};
 }
 
 TEST(DecideCall, StagesManySmallPieces) {
@@ -43,7 +43,7 @@ TEST(DecideCall, StagesManySmallPieces) {
 }
 
 TEST(DecideCall, DoesNotStageAFewLargePieces) {
-  EXPECT_EQ(decide_call(Wish::automatic, dense(2, 1 << 20)).path, Path::direct);
+  EXPECT_EQ(decide_call(Wish::automatic, dense(2, 16 << 20)).path, Path::direct);
   EXPECT_EQ(decide_call(Wish::automatic, dense(2, 100)).path, Path::direct);
 }
 
@@ -62,6 +62,41 @@ TEST(DecideCall, CrossesOnce) {
     EXPECT_EQ(crossings, 1);
     EXPECT_EQ(before, Path::direct);
   }
+}
+
+/// Where the choice changes for 64 MiB of 2 ranks. The measured crossings are in
+/// docs/paths.md; estimates need not be nearer than a factor of two.
+TEST(DecideCall, CrossesWhereItWasMeasured) {
+  const auto path_of = [](Direction direction, ByteCount piece) {
+    CallFacts facts = dense((ByteCount{64} << 20) / piece, piece);
+    facts.direction = direction;
+    return decide_call(Wish::automatic, facts).path;
+  };
+  EXPECT_EQ(path_of(Direction::read, 30'000), Path::staged);
+  EXPECT_EQ(path_of(Direction::read, 200'000), Path::direct);
+  EXPECT_EQ(path_of(Direction::write, 1'000'000), Path::staged);
+  EXPECT_EQ(path_of(Direction::write, 8'000'000), Path::direct);
+}
+
+/// Few bytes are not worth a meeting. Small reads are sieved, so it takes more of them.
+TEST(DecideCall, CrossesByTheNumberOfPieces) {
+  const auto path_of = [](Direction direction, std::int64_t pieces) {
+    CallFacts facts = dense(pieces, 64);
+    facts.direction = direction;
+    return decide_call(Wish::automatic, facts).path;
+  };
+  EXPECT_EQ(path_of(Direction::write, 3), Path::direct);
+  EXPECT_EQ(path_of(Direction::write, 30), Path::staged);
+  EXPECT_EQ(path_of(Direction::read, 100), Path::direct);
+  EXPECT_EQ(path_of(Direction::read, 2'000), Path::staged);
+}
+
+/// Where ranks outnumber cores a meeting costs turns, so small calls go directly.
+TEST(DecideCall, MeetsLessWhereRanksOutnumberCores) {
+  CallFacts facts = dense(100, 1'000);
+  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+  facts.node_ranks = 16;
+  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::direct);
 }
 
 TEST(DecideCall, CostsGrowWithTheWork) {
