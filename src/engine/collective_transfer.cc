@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "topo/node.h"
@@ -28,7 +29,9 @@ enum Field : std::size_t {
   kWindowSize,
   kSlotCount,
   kFirstPieceEnd,
+  kCores,
 };
+static_assert(kCores < std::tuple_size_v<Values>);
 
 /// Windows of small calls are halved down to these. Smaller ones gain less by working side by side
 /// than their system calls cost; files grow slowly by small writes.
@@ -177,6 +180,7 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kSlotsOffset] = slots_ ? slots_->memory().offset : -1;
   values[kWindowSize] = geometry_.window_size;
   values[kSlotCount] = geometry_.count;
+  values[kCores] = topo::node_cores();
   if (access.bytes > 0) {
     values[kFirstPieceEnd] = begin + std::min(access.file.piece_left(), access.bytes);
   }
@@ -223,7 +227,8 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   policy::CallFacts facts;
   facts.direction = direction;
   facts.node_ranks = board.ranks();
-  facts.cores = topo::node_cores();
+  // The leader's count: some C libraries count only the cores that a rank is bound to.
+  facts.cores = static_cast<int>(board.values_of(0)[kCores]);
   plan::FileRange hull{std::numeric_limits<FileOffset>::max(), 0};
   std::int64_t granule = 0;
   std::int64_t first_window = 0;
@@ -242,7 +247,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     facts.pieces += values[kPieces];
     granule = std::gcd(granule, values[kGranule]);
   }
-  plan::Windows windows(ranges, window_size_for(direction, hull.end - hull.begin));
+  plan::Windows windows(ranges, window_size_for(facts, hull.end - hull.begin));
   facts.span = windows.span();
   facts.windows = windows.count();
   facts.stretches_per_piece = stretches_per_piece(first_pieces);
@@ -252,10 +257,12 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   return {std::move(windows), facts, first_window, granule_shift, agrees, may_tile};
 }
 
-ByteCount CollectiveTransfer::window_size_for(Direction direction, ByteCount bytes) const {
+ByteCount CollectiveTransfer::window_size_for(const policy::CallFacts& facts,
+                                              ByteCount bytes) const {
   if (agreement_.stripe > 0) return geometry_.window_size;
-  const ByteCount least = direction == Direction::write ? kLeastWindowToWrite : kLeastWindowToRead;
-  const int workers = std::min(channel_.node_size(), topo::node_cores());
+  const ByteCount least =
+      facts.direction == Direction::write ? kLeastWindowToWrite : kLeastWindowToRead;
+  const int workers = std::min(facts.node_ranks, facts.cores);
   return plan::fitting_window(bytes, std::int64_t{2} * workers, least, geometry_.window_size);
 }
 

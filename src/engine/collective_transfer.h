@@ -93,7 +93,7 @@ class CollectiveTransfer {
   void announce(const Access& access, FileOffset begin, FileOffset end,
                 const exchange::Waiter& waiter);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);
-  ByteCount window_size_for(Direction direction, ByteCount bytes) const;
+  ByteCount window_size_for(const policy::CallFacts& facts, ByteCount bytes) const;
   Transferred staged_transfer(const Access& access, FileOffset begin, FileOffset end,
                               const Meeting& meeting, ByteCount sieve_size,
                               const exchange::Waiter& waiter);

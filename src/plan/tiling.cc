@@ -60,6 +60,7 @@ class Powers {
 
   Value of(std::int64_t exponent) const {
     const auto x = static_cast<std::uint64_t>(exponent);
+    if (x >= kEntries * kEntries * kEntries) return raised(kRoot, x);
     Value power = tables_[0][x % kEntries];
     if (x >= kEntries) power = product(power, tables_[1][x / kEntries % kEntries]);
     if (x >= kEntries * kEntries) power = product(power, tables_[2][x / kEntries / kEntries]);

@@ -23,7 +23,7 @@ class TilingSum {
  public:
   using Value = std::uint64_t;  ///< below 2^61 - 1
 
-  /// All offsets and lengths are multiples of 1 << granule_shift, and offsets below 2^30 granules.
+  /// All offsets and lengths are multiples of 1 << granule_shift.
   explicit TilingSum(int granule_shift) : shift_(granule_shift) {}
 
   /// Adds `count` pieces of `len` bytes, `stride` bytes apart (at least len where count > 1).

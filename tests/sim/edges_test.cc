@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "sim/cores.h"
 #include "sim/runner.h"
 #include "sim/watchdog.h"
 
@@ -74,6 +75,36 @@ TEST(Edges, RanksThatCallInOtherDirectionsAllReturn) {
               }
               EXPECT_FALSE(file->close());
             });
+}
+
+/// Ranks that are bound to cores of their own may each count those alone: windows are the same.
+TEST(Edges, RanksThatCountOtherCoresChooseTheSameWindows) {
+  const Watchdog watchdog("Edges.RanksThatCountOtherCores", kCaseLimit);
+  constexpr int kRanks = 4;
+  static constexpr std::int64_t kPart = 250'000;
+  Disk disk(0);
+  run_ranks(
+      std::vector<std::string>(kRanks, "a"), disk,
+      [](int rank, const auto& team, storage::FileSystem& files) {
+        see_cores(rank + 1);
+        const auto file = open(team, files, "file",
+                               {{"headrace_write_path", "staged"},
+                                {"headrace_read_path", "staged"},
+                                {"cb_buffer_size", "1048576"}});
+        Bytes data(kPart, static_cast<std::uint8_t>(rank));
+        Bytes back(kPart, 0xee);
+        for (int turn = 0; turn < 3; ++turn) {
+          EXPECT_EQ(file->transfer(call(Direction::write, true, rank * kPart, data)).bytes, kPart);
+          EXPECT_EQ(file->transfer(call(Direction::read, true, rank * kPart, back)).bytes, kPart);
+          EXPECT_EQ(back, data);
+        }
+        EXPECT_FALSE(file->close());
+      });
+  const Bytes content = disk.content("file").value();
+  ASSERT_EQ(std::ssize(content), kRanks * kPart);
+  for (std::int64_t i = 0; i < std::ssize(content); ++i) {
+    ASSERT_EQ(content[static_cast<std::size_t>(i)], i / kPart);
+  }
 }
 
 /// One thread closes a file while another opens and uses files on the same communicator, and each
