@@ -45,7 +45,17 @@ def made_attempt(
     **more: object,
 ) -> Attempt:
     """An attempt as if it had been measured. rate: by way, access and number of the round."""
-    job = job_of(point)
+    return attempt_at(job_of(point), rounds, others, rate, **more)
+
+
+def attempt_at(
+    job: Job,
+    rounds: int = 7,
+    others: float = 0.0,
+    rate: Callable[[str, str, int], float] | None = None,
+    **more: object,
+) -> Attempt:
+    """The same of any job."""
     labels = {way.key: way.label for way in job.ways}
     rate = rate or (lambda way, _access, _number: RATES.get(way, OTHER_RATE))
     made = [
@@ -130,13 +140,19 @@ class Bench:
     def _save(self) -> None:
         self.saved += 1
 
-    def session(self, rounds: int = 3, repeats: int = 0, until: float = float("inf")) -> Session:
+    def session(
+        self,
+        rounds: int = 3,
+        repeats: int = 0,
+        until: float = float("inf"),
+        kind: type[Session] = Session,
+    ) -> Session:
         names = {point: point.case for point in self.points}
         progress = Progress(self.lines.append, self.points, self.results, rounds, names)
         folders = {point.directory: self.folder for point in self.points}
         for place in folders:
             self.results.file_systems.setdefault(place, "tmpfs")
-        return Session(
+        return kind(
             *(self.points, HOSTS, folders, SIZE, rounds, repeats, {}),
             *(self.results, self._save, progress, until),
         )

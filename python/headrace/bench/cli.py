@@ -13,6 +13,7 @@ from headrace.bench.comparison import Comparison, run_rounds, start
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
 from headrace.bench.options import directory_option, mpi_option
+from headrace.bench.paths.command import paths
 from headrace.bench.peers.command import peers
 from headrace.bench.programs import NAMES, find_file, find_program, kinds_of
 from headrace.bench.promises.command import promises
@@ -74,6 +75,7 @@ def _program_command(name: str) -> click.Command:
 
 for _name in NAMES:
     bench.add_command(_program_command(_name))
+bench.add_command(paths)
 bench.add_command(peers)
 bench.add_command(promises)
 

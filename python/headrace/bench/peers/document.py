@@ -39,20 +39,26 @@ def _tables(verdicts: Sequence[Verdict]) -> Iterable[str]:
 
 def circumstances(results: Results, verdicts: Sequence[Verdict]) -> str:
     """When, where and how often it was measured."""
-    attempts = [one.best() for one in results.points.values()]
-    dates = sorted({one.date[:10] for one in attempts if one and one.rounds})
     counts = sorted({one.rate.count for one in verdicts})
-    machine = results.identity["machine"]
-    when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "not yet"
     rounds = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1])))) if counts else "no"
     noisy = len({one.point for one in verdicts if one.is_noisy})
     return (
+        f"{measured_how(results, 'peers')}: ways alternate, rounds: {rounds}, "
+        f"{results.identity['size'] / 1e6:.0f} MB in a call or a loop of calls. Beside other work "
+        f"that was heard: {noisy} of {len({one.point for one in verdicts})} cells."
+    )
+
+
+def measured_how(results: Results, command: str) -> str:
+    """When, with what, where, and by which command."""
+    attempts = [one.best() for one in results.points.values()]
+    dates = sorted({one.date[:10] for one in attempts if one and one.rounds})
+    machine = results.identity["machine"]
+    when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "not yet"
+    return (
         f"Measured {when} with Headrace {results.identity['headrace']} on {machine['cores']} cores "
         f"({machine['processor']}, {machine['GiB']} GiB), files in the page cache of "
-        f"{', '.join(dict.fromkeys(results.file_systems.values()))}, by `headrace bench peers`: "
-        f"ways alternate, rounds: {rounds}, {results.identity['size'] / 1e6:.0f} MB in a call or a "
-        f"loop of calls. Beside other work that was heard: {noisy} of "
-        f"{len({one.point for one in verdicts})} cells."
+        f"{', '.join(dict.fromkeys(results.file_systems.values()))}, by `headrace bench {command}`"
     )
 
 
@@ -62,13 +68,13 @@ def settings(results: Results) -> list[str]:
     return [f"- {text}" for text in sorted(pairs)]
 
 
-def write(path: str, text: str) -> None:
+def write(path: str, text: str, begin: str = BEGIN, end: str = END) -> None:
     """Into a new file, to standard output ("-"), or between the markers of a file that is there."""
     file = Path(path)
     if path != "-" and file.exists():
-        text = replaced(_read(file), text, path)
+        text = replaced(_read(file), text, path, begin, end)
     elif path != "-":
-        text = f"{BEGIN}\n{text}{END}\n"
+        text = f"{begin}\n{text}{end}\n"
     report.write_text(path, text)
 
 
@@ -79,17 +85,17 @@ def _read(file: Path) -> str:
         raise HeadraceError(f"'{file}' cannot be read", str(error), "give another file") from error
 
 
-def replaced(document: str, text: str, path: str) -> str:
+def replaced(document: str, text: str, path: str, begin: str = BEGIN, end: str = END) -> str:
     """The document with `text` between its markers, which must be there once."""
     if (
-        document.count(BEGIN) != 1
-        or document.count(END) != 1
-        or (document.index(BEGIN) > document.index(END))
+        document.count(begin) != 1
+        or document.count(end) != 1
+        or (document.index(begin) > document.index(end))
     ):
         raise HeadraceError(
             f"'{path}' is left as it is",
-            f"it does not hold '{BEGIN}' and then '{END}', once each",
+            f"it does not hold '{begin}' and then '{end}', once each",
             "put them where the tables belong, or give a new file",
         )
-    head, rest = document.split(BEGIN)
-    return f"{head}{BEGIN}\n{text}{END}{rest.split(END)[1]}"
+    head, rest = document.split(begin)
+    return f"{head}{begin}\n{text}{end}{rest.split(end)[1]}"

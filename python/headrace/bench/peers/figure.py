@@ -1,6 +1,6 @@
 """One picture of the shares: small multiples by file system, access and number of ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -110,12 +110,17 @@ def draw(verdicts: Sequence[Verdict], prefix: Path) -> list[Path]:
             "no cell of tile, irregular or lattice was measured",
             "measure one with --cells",
         )
+    return save(lambda: _picture(all_panels), prefix)
+
+
+def save(make: Callable[[], Any], prefix: Path) -> list[Path]:
+    """Writes the picture that `make` makes as PREFIX.svg and PREFIX.png."""
     files = [prefix.with_name(f"{prefix.name}.{kind}") for kind in ("svg", "png")]
     import matplotlib
 
     try:
         with matplotlib.rc_context({"font.size": FONT_POINTS, "svg.hashsalt": "headrace"}):
-            picture = _picture(all_panels)
+            picture = make()
             for file in files:
                 # Without a date the same numbers make the same file.
                 metadata = {"Date": None} if file.suffix == ".svg" else None

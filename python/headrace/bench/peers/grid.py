@@ -78,7 +78,7 @@ def loop_size(size: int, ranks: int) -> int:
     return size * 4 // max(ranks, 2) ** 2
 
 
-def _tile(piece: int, ranks: int, size: int) -> Job:
+def tile(piece: int, ranks: int, size: int) -> Job:
     share = per_rank(f"tile-{piece}", size, ranks, piece)
     sizes = {"--piece": str(piece), "--size": str(share)}
     ways = (BY_POSIX, THE_LIMIT) if piece >= POSIX_FROM_PIECE else (THE_LIMIT,)
@@ -87,7 +87,7 @@ def _tile(piece: int, ranks: int, size: int) -> Job:
     )
 
 
-def _irregular(mean: int, ranks: int, size: int) -> Job:
+def irregular(mean: int, ranks: int, size: int) -> Job:
     pieces = per_rank(f"irregular-{mean}", size, ranks, mean) // mean
     sizes = {"--pieces": str(pieces), "--mean": str(mean)}
     largest = ranks * pieces * mean * 3 // 2
@@ -106,7 +106,7 @@ def _checkpoint(name: str, ranks: int, size: int) -> Job:
     return kernel_job("checkpoint", "a loop of small calls", ranks, (), words, largest, *ways)
 
 
-def _lattice(ranks: int, size: int) -> Job:
+def lattice(ranks: int, size: int) -> Job:
     if ranks not in LATTICE_GRIDS:
         raise HeadraceError(
             f"the lattice cannot be divided among {ranks} ranks",
@@ -158,7 +158,7 @@ def _openings(ranks: int, _size: int) -> Job:
 
 def _tile_case(piece: int) -> Case:
     title = f"tile, pieces of {piece:,} B"
-    return Case(f"tile-{piece}", "tile", piece, title, LIMIT, partial(_tile, piece))
+    return Case(f"tile-{piece}", "tile", piece, title, LIMIT, partial(tile, piece))
 
 
 def _ior_case(block: int, transfer: int) -> Case:
@@ -179,8 +179,8 @@ def _checkpoint_case(name: str) -> Case:
 
 CASES: tuple[Case, ...] = (
     *map(_tile_case, (8, 64, 100, 1000, 10_000, 100_000, 1_000_000)),
-    Case("irregular", "irregular", 100, "irregular, about 100 B", LIMIT, partial(_irregular, 100)),
-    Case("lattice", "lattice", LATTICE_RUN, "4-D lattice, runs of 9,216 B", LIMIT, _lattice),
+    Case("irregular", "irregular", 100, "irregular, about 100 B", LIMIT, partial(irregular, 100)),
+    Case("lattice", "lattice", LATTICE_RUN, "4-D lattice, runs of 9,216 B", LIMIT, lattice),
     *map(_checkpoint_case, CALL_BYTES),
     _ior_case(100_000, 10_000),
     _ior_case(1_000_000, 1_000_000),
@@ -190,18 +190,18 @@ CASES: tuple[Case, ...] = (
 BY_NAME = {case.name: case for case in CASES}
 
 
-def select(words: Sequence[str]) -> list[Case]:
+def select(words: Sequence[str], cases: Sequence[Case] = CASES) -> list[Case]:
     """The cases of these names or groups, in the grid's order; all where none is named."""
-    known = {word for case in CASES for word in (case.name, case.group)}
+    known = {word for case in cases for word in (case.name, case.group)}
     unknown = [word for word in words if word not in known]
     if unknown:
         raise HeadraceError(
             f"there is no cell '{unknown[0]}'",
-            "cells are " + ", ".join(case.name for case in CASES),
+            "cells are " + ", ".join(case.name for case in cases),
             "give one of them, or a kind: "
-            + ", ".join(dict.fromkeys(case.group for case in CASES)),
+            + ", ".join(dict.fromkeys(case.group for case in cases)),
         )
-    return [case for case in CASES if not words or case.name in words or case.group in words]
+    return [case for case in cases if not words or case.name in words or case.group in words]
 
 
 def hand_set_keys(ways: Sequence[Way]) -> list[str]:

@@ -70,7 +70,7 @@ class Verdict:
 def judge(results: Results) -> list[Verdict]:
     """All accesses of all points that have rounds and a case that this version knows."""
     verdicts = []
-    names = _directory_names(results.file_systems)
+    names = directory_names(results.file_systems)
     for measured in results.points.values():
         attempt = measured.best()
         if attempt is None or not attempt.rounds or measured.point.case not in BY_NAME:
@@ -81,7 +81,7 @@ def judge(results: Results) -> list[Verdict]:
     return verdicts
 
 
-def _directory_names(file_systems: Mapping[str, str]) -> dict[str, str]:
+def directory_names(file_systems: Mapping[str, str]) -> dict[str, str]:
     """The file system's type, with the directory where there are several of a type."""
     types = list(file_systems.values())
     return {

@@ -18,9 +18,9 @@ def show(console: Console, results: Results) -> None:
     for problem in problems(results):
         point = problem.point
         title = BY_NAME[point.case].title if point.case in BY_NAME else point.case
-        _line(console, f"WRONG: {title}, {point.ranks} ranks, {problem.title}: {problem.text}")
+        show_line(console, f"WRONG: {title}, {point.ranks} ranks, {problem.title}: {problem.text}")
     if not verdicts:
-        _line(console, "Nothing was measured yet.")
+        show_line(console, "Nothing was measured yet.")
         return
     for table in (
         tables.loss_table(verdicts),
@@ -28,23 +28,23 @@ def show(console: Console, results: Results) -> None:
         tables.mean_table(verdicts),
         tables.target_table(verdicts),
     ):
-        _show_table(console, table)
+        show_table(console, table)
     for measured in results.points.values():
         attempt = measured.best()
         for way, why in attempt.failed.items() if attempt else ():
             label = attempt.labels.get(way, way)
             point = measured.point
-            _line(
+            show_line(
                 console,
                 f"left out: {point.case}, {point.ranks} ranks, {measured.title}, {label}: {why}",
             )
     for line in document.settings(results):
-        _line(console, line)
-    _line(console, document.circumstances(results, verdicts))
-    _line(console, METHOD)
+        show_line(console, line)
+    show_line(console, document.circumstances(results, verdicts))
+    show_line(console, METHOD)
 
 
-def _show_table(console: Console, texts: Texts) -> None:
+def show_table(console: Console, texts: Texts) -> None:
     console.print()
     console.print(texts.title, style="bold", highlight=False)
     if texts.rows:
@@ -55,8 +55,8 @@ def _show_table(console: Console, texts: Texts) -> None:
             table.add_row(*row)
         console.print(table, markup=False, highlight=False)
     if texts.note:
-        _line(console, texts.note)
+        show_line(console, texts.note)
 
 
-def _line(console: Console, text: str) -> None:
+def show_line(console: Console, text: str) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -97,16 +97,17 @@ class Measured:
 
 @dataclass
 class Results:
-    """identity: what SAME names; file_systems: type by directory."""
+    """identity: what SAME names; file_systems: type by directory; form: of the file they are in."""
 
     identity: dict[str, Any]
     file_systems: dict[str, str] = field(default_factory=dict)
     points: dict[Point, Measured] = field(default_factory=dict)
+    form: str = FORMAT
 
 
 def to_document(results: Results) -> dict[str, Any]:
     return {
-        "format": FORMAT,
+        "format": results.form,
         **results.identity,
         "fileSystems": results.file_systems,
         "points": [asdict(measured) for measured in results.points.values()],
@@ -135,27 +136,29 @@ def save(results: Results, path: Path) -> None:
         ) from error
 
 
-def load(path: Path) -> Results:
+def load(path: Path, form: str = FORMAT) -> Results:
     """What an earlier run wrote; refuses what is damaged or no such file."""
     try:
         document = json.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise _unreadable(path, str(error)) from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise _unreadable(path, f"it is not of the format '{FORMAT}'")
+        raise _unreadable(path, str(error), form) from error
+    if not isinstance(document, dict) or document.get("format") != form:
+        raise _unreadable(path, f"it is not of the format '{form}'", form)
     try:
         measured = [_measured(entry) for entry in document["points"]]
         return Results(
             {key: document[key] for key in SAME},
             dict(document["fileSystems"]),
             {one.point: one for one in measured},
+            form,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _unreadable(path, f"damaged: {error or type(error).__name__}") from error
+        raise _unreadable(path, f"damaged: {error or type(error).__name__}", form) from error
 
 
-def _unreadable(path: Path, why: str) -> HeadraceError:
-    remedy = "give a file that 'headrace bench peers --json' wrote, or a new name"
+def _unreadable(path: Path, why: str, form: str) -> HeadraceError:
+    command = form.rpartition(" ")[0]
+    remedy = f"give a file that '{command} --json' wrote, or a new name"
     return HeadraceError(f"'{path}' cannot be read", why, remedy)
 
 
