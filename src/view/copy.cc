@@ -64,12 +64,6 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
   return move_two_parts<2>(to, from, length, count);
 }
 
-/// The byte `offset` away from `memory`, which may be null with absolute offsets (MPI_BOTTOM).
-std::byte* address(std::byte* memory, std::int64_t offset) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(memory) +
-                                      static_cast<std::uintptr_t>(offset));
-}
-
 void move_pairs(Direction direction, Window window, std::byte* memory, const PiecePairs& pairs) {
   std::byte* in_window = window.base + (pairs.file_offset - window.offset);
   std::byte* in_memory = address(memory, pairs.memory_offset);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/types.h"
 #include "view/cursor.h"
@@ -61,11 +62,52 @@ class PairReader {
   PiecePairs pairs_{};
 };
 
+/// The byte `offset` away from `memory`, which may be null with absolute offsets (MPI_BOTTOM).
+inline std::byte* address(std::byte* memory, std::int64_t offset) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(memory) +
+                                      static_cast<std::uintptr_t>(offset));
+}
+
+/// Moves `length` bytes to (write) or from (read) a window.
+inline void move_piece(Direction direction, std::byte* in_window, std::byte* in_memory,
+                       ByteCount length) {
+  const bool writes = direction == Direction::write;
+  std::memcpy(writes ? in_window : in_memory, writes ? in_memory : in_window,
+              static_cast<std::size_t>(length));
+}
+
 /// Moves the bytes of one file run, all of it inside the window, to (write) or from (read) the
 /// window and steps `memory_cursor` over them. `memory` is where offset 0 of the memory cursor
 /// lies, null for absolute addresses.
 void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
               Cursor& memory_cursor);
+
+/// Moves the pieces ahead that stand in one list and are contiguous together in memory: the loop
+/// for irregular views, in which a step costs as much as the bytes. As copy() otherwise; 0 where the
+/// next piece is not of that kind.
+template <class Visit>
+ByteCount copy_list(Direction direction, Window window, Cursor& file, FileOffset end_offset,
+                    std::byte* memory, Cursor& memory_cursor, ByteCount limit, Visit& visit) {
+  const PieceList list = file.list_ahead();
+  if (list.count == 0) return 0;
+  const ByteCount room = std::min({limit, file.remaining(), memory_cursor.piece_left()});
+  std::byte* const in_memory = address(memory, memory_cursor.peek());
+  ByteCount moved = 0;
+  std::int64_t count = 0;
+  for (; count < list.count; ++count) {
+    const FileOffset offset = list.offset_of(count);
+    const ByteCount length = list.length_of(count);
+    if (length > room - moved || length > end_offset - offset) break;
+    std::byte* const in_window = window.base + (offset - window.offset);
+    move_piece(direction, in_window, in_memory + moved, length);
+    visit(StridedRun{offset, length, 0, 1});
+    moved += length;
+  }
+  if (count == 0) return 0;
+  file.skip_list(count, moved);
+  memory_cursor.next(moved);
+  return moved;
+}
 
 /// Moves data between a window of file bytes and user memory, both in the order of their cursors:
 /// memory to window for Direction::write, window to memory for Direction::read. Goes on until
@@ -79,6 +121,10 @@ ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_
   const ByteCount most = std::min(limit, memory_cursor.remaining());
   ByteCount done = 0;
   while (done < most) {
+    const ByteCount listed = copy_list(direction, window, file, end_offset, memory, memory_cursor,
+                                       most - done, visit);
+    done += listed;
+    if (listed > 0) continue;
     const StridedRun run = file.next_before(end_offset, most - done);
     if (run.count == 0) break;
     copy_run(direction, window, run, memory, memory_cursor);

@@ -153,6 +153,27 @@ StridedRun Cursor::next_before(std::int64_t end_offset, ByteCount limit) {
   return take<true>(limit, end_offset - peek());
 }
 
+PieceList Cursor::list_ahead() const {
+  if (within_ != 0 || depth_ == 0) return {};
+  const Level& innermost = level(depth_ - 1);
+  const Node& node = *innermost.node;
+  const std::int64_t* offsets = node.offsets.data() + innermost.index;
+  const std::int64_t count = node.count - innermost.index;
+  if (node.kind == NodeKind::pieces) {
+    return {innermost.base, offsets, node.starts.data() + innermost.index, 0, count};
+  }
+  const bool is_irregular =
+      node.kind == NodeKind::blocks && count > 2 &&
+      offsets[1] - offsets[0] != offsets[2] - offsets[1];
+  if (!is_irregular) return {};
+  return {innermost.base, offsets, nullptr, piece_length_, count};
+}
+
+void Cursor::skip_list(std::int64_t count, ByteCount bytes) {
+  position_ += bytes;
+  step_over_parts(count);
+}
+
 std::int64_t offset_of(const Type& type, std::int64_t origin, ByteCount data_position) {
   std::int64_t offset = origin + type.layout().offset;
   for (const Node* node = type.tiled().get(); node;) {

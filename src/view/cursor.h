@@ -24,6 +24,21 @@ struct StridedRun {
   ByteCount bytes() const { return length * count; }
 };
 
+/// Pieces that stand in a list, one after the other in data order: piece i is
+/// [base + offsets[i], + length_of(i)). Valid while the cursor's type is.
+struct PieceList {
+  std::int64_t base = 0;
+  const std::int64_t* offsets = nullptr;
+  const ByteCount* starts = nullptr;  ///< data positions, one more than pieces; null: all alike
+  ByteCount length = 0;               ///< of each, where all are alike
+  std::int64_t count = 0;
+
+  std::int64_t offset_of(std::int64_t i) const { return base + offsets[i]; }
+  ByteCount length_of(std::int64_t i) const {
+    return starts != nullptr ? starts[i + 1] - starts[i] : length;
+  }
+};
+
 /// Walks a type that is repeated without end at its extent, in data order. The first repetition is
 /// placed at `origin`: a displacement in a file, or an offset into a buffer. Copying is cheap,
 /// memory is proportional to the depth of the type (no heap up to kInlineLevels loops), and every
@@ -63,6 +78,12 @@ class Cursor {
   /// where the next one does. For a monotonic type nothing below `end_offset` comes after that.
   StridedRun next_before(std::int64_t end_offset, ByteCount limit = kUnlimited);
 
+  /// The pieces ahead that stand in one list without a common stride, for a loop over them; none
+  /// where the next byte is not the first of such a piece. Not cut at remaining().
+  PieceList list_ahead() const;
+  /// Steps over the first `count` > 0 pieces of list_ahead(), which have `bytes` <= remaining().
+  void skip_list(std::int64_t count, ByteCount bytes);
+
  private:
   /// A loop on the way to the current piece: part `index` of `node`, which is placed at `base`.
   struct Level {
@@ -73,6 +94,9 @@ class Cursor {
   static constexpr int kInlineLevels = 6;
 
   Level& level(int i) { return heap_levels_.empty() ? inline_levels_[i] : heap_levels_[i]; }
+  const Level& level(int i) const {
+    return heap_levels_.empty() ? inline_levels_[i] : heap_levels_[i];
+  }
   void descend(const Node* node, std::int64_t base, ByteCount position);
   void step_within_piece(ByteCount bytes);
   void step_over_parts(std::int64_t count);
