@@ -96,6 +96,9 @@ void check(const Bytes& content, const std::vector<Pieces>& pieces) {
 }
 
 TEST(Overlap, LeavesBytesThatNobodyGave) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the ranks write the same bytes, which is the race that this is about";
+#endif
   const Budget budget = sim::budget(60);
   for (int i = 0; i < budget.cases; ++i) {
     const std::uint64_t seed = budget.first_seed + static_cast<std::uint64_t>(i);
