@@ -22,9 +22,10 @@ constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4};
 constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4};
 constexpr double kFirstBytes = 32 << 10;
 
-/// Until all ranks of a node have met, each with a core; and for each rank where they take turns.
-constexpr double kMeeting = 3'000;
-constexpr double kCrowdedMeeting = 15'000;
+/// Until other ranks' part in a window is done, each with a core; and for each rank where they take
+/// turns. The meeting is not in it: when a call is decided it has been paid for, on either path.
+constexpr double kWaiting = 300;
+constexpr double kCrowdedWaiting = 15'000;
 
 /// Mean pieces from this size on never gain by staging: a call of their own moves them at the speed
 /// of memory. Writes gain longer, since the ranks' own calls would exclude each other.
@@ -103,20 +104,20 @@ double staged_cost(const CallFacts& facts) {
   const auto pieces = static_cast<double>(facts.pieces);
   const auto windows = static_cast<double>(facts.windows);
   const int workers = workers_of(facts);
-  const double meeting =
-      facts.node_ranks <= facts.cores ? kMeeting : kCrowdedMeeting * facts.node_ranks;
+  const double waiting =
+      facts.node_ranks <= facts.cores ? kWaiting : kCrowdedWaiting * facts.node_ranks;
   const double copy = (bytes * costs.copy_byte + pieces * costs.copy_piece) / workers;
   if (facts.direction == Direction::read) {
     const double file =
         windows * costs.window_call + static_cast<double>(facts.span) * costs.window_byte;
-    return meeting + copy + file / workers;
+    return waiting + copy + file / workers;
   }
   // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
   const bool has_holes = facts.bytes < facts.span * 9 / 10;
   const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
   const double file = calls * costs.window_call + bytes * costs.window_byte;
   // One rank writes a window while others fill the next ones.
-  return meeting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
+  return waiting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
 
 CallDecision decide_call(Wish wish, const CallFacts& facts) {

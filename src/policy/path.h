@@ -66,7 +66,7 @@ CallDecision decide_call(Wish wish, const CallFacts& facts);
 
 std::string explain(const CallDecision& decision, const CallFacts& facts);
 
-/// Estimated time of a call in nanoseconds, data in the page cache.
+/// Estimated time of a call in nanoseconds after the ranks have met, data in the page cache.
 double direct_cost(const CallFacts& facts);
 double staged_cost(const CallFacts& facts);
 

@@ -44,7 +44,7 @@ TEST(DecideCall, StagesManySmallPieces) {
 
 TEST(DecideCall, DoesNotStageAFewLargePieces) {
   EXPECT_EQ(decide_call(Wish::automatic, dense(2, 16 << 20)).path, Path::direct);
-  EXPECT_EQ(decide_call(Wish::automatic, dense(2, 100)).path, Path::direct);
+  EXPECT_EQ(decide_call(Wish::automatic, dense(1, 100)).path, Path::direct);
 }
 
 /// From small to large pieces of the same data the choice changes once, from staged to direct.
@@ -78,21 +78,23 @@ TEST(DecideCall, CrossesWhereItWasMeasured) {
   EXPECT_EQ(path_of(Direction::write, 8'000'000), Path::direct);
 }
 
-/// Few bytes are not worth a meeting. Small reads are sieved, so it takes more of them.
+/// When the ranks have met, one system call for a window is soon cheaper than one for each piece
+/// or, sieved, for each rank. Only a lone piece is better off by itself.
 TEST(DecideCall, CrossesByTheNumberOfPieces) {
-  const auto path_of = [](Direction direction, std::int64_t pieces) {
-    CallFacts facts = dense(pieces, 64);
-    facts.direction = direction;
-    return decide_call(Wish::automatic, facts).path;
-  };
-  EXPECT_EQ(path_of(Direction::write, 3), Path::direct);
-  EXPECT_EQ(path_of(Direction::write, 30), Path::staged);
-  EXPECT_EQ(path_of(Direction::read, 100), Path::direct);
-  EXPECT_EQ(path_of(Direction::read, 2'000), Path::staged);
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const auto path_of = [&](std::int64_t pieces) {
+      CallFacts facts = dense(pieces, 64);
+      facts.direction = direction;
+      return decide_call(Wish::automatic, facts).path;
+    };
+    EXPECT_EQ(path_of(1), Path::direct);
+    EXPECT_EQ(path_of(4), Path::staged);
+    EXPECT_EQ(path_of(2'000), Path::staged);
+  }
 }
 
-/// Where ranks outnumber cores a meeting costs turns, so small calls go directly.
-TEST(DecideCall, MeetsLessWhereRanksOutnumberCores) {
+/// Where ranks outnumber cores waiting costs turns, so small calls go directly.
+TEST(DecideCall, WaitsLessWhereRanksOutnumberCores) {
   CallFacts facts = dense(100, 1'000);
   EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
   facts.node_ranks = 16;
