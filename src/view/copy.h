@@ -83,8 +83,8 @@ void copy_run(Direction direction, Window window, const StridedRun& run, std::by
               Cursor& memory_cursor);
 
 /// Moves the pieces ahead that stand in one list and are contiguous together in memory: the loop
-/// for irregular views, in which a step costs as much as the bytes. As copy() otherwise; 0 where the
-/// next piece is not of that kind.
+/// for irregular views, in which a step costs as much as the bytes. As copy() otherwise; 0 where
+/// the next piece is not of that kind.
 template <class Visit>
 ByteCount copy_list(Direction direction, Window window, Cursor& file, FileOffset end_offset,
                     std::byte* memory, Cursor& memory_cursor, ByteCount limit, Visit& visit) {
@@ -121,8 +121,8 @@ ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_
   const ByteCount most = std::min(limit, memory_cursor.remaining());
   ByteCount done = 0;
   while (done < most) {
-    const ByteCount listed = copy_list(direction, window, file, end_offset, memory, memory_cursor,
-                                       most - done, visit);
+    const ByteCount listed =
+        copy_list(direction, window, file, end_offset, memory, memory_cursor, most - done, visit);
     done += listed;
     if (listed > 0) continue;
     const StridedRun run = file.next_before(end_offset, most - done);

@@ -162,9 +162,8 @@ PieceList Cursor::list_ahead() const {
   if (node.kind == NodeKind::pieces) {
     return {innermost.base, offsets, node.starts.data() + innermost.index, 0, count};
   }
-  const bool is_irregular =
-      node.kind == NodeKind::blocks && count > 2 &&
-      offsets[1] - offsets[0] != offsets[2] - offsets[1];
+  const bool is_irregular = node.kind == NodeKind::blocks && count > 2 &&
+                            offsets[1] - offsets[0] != offsets[2] - offsets[1];
   if (!is_irregular) return {};
   return {innermost.base, offsets, nullptr, piece_length_, count};
 }
