@@ -180,7 +180,9 @@ def remote_options(mpi: Mpi, shell: Path) -> list[str]:
     if mpi.kind == "openmpi":
         hosts = ["--host", "nodea:1,nodeb:1"]
         if mpi.version.startswith("4."):
-            return ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(shell), *hosts]
+            agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(shell)]
+            # Its daemon may put what it shares with its ranks over its own stack, and crash.
+            return [*agent, "--mca", "rtc_hwloc_vmhole", "none", *hosts]
         return ["--prtemca", "plm", "ssh", "--prtemca", "plm_ssh_agent", str(shell), *hosts]
     launcher = ["-launcher", "ssh", "-launcher-exec", str(shell), "-localhost", "127.0.0.1"]
     return [*launcher, "-hosts", "nodea,nodeb", "-ppn", "1"]
