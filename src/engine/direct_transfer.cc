@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "policy/path.h"
 #include "view/copy.h"
 
 namespace headrace::engine {
@@ -86,7 +87,7 @@ void for_each_piece_while(Access& access, const view::StridedRun& run, Visit vis
     const view::PiecePairs& pairs = reader.pairs();
     for (std::int64_t i = 0; i < pairs.count; ++i) {
       if (!visit(pairs.file_offset + i * pairs.file_stride,
-                 memory_at(access.buffer, pairs.memory_offset + i * pairs.memory_stride),
+                 view::memory_at(access.buffer, pairs.memory_offset + i * pairs.memory_stride),
                  pairs.length)) {
         return;
       }
@@ -171,7 +172,8 @@ Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_s
     const view::StridedRun run = ahead.next(left);
     if (run.count == 0) break;
     ByteCount wanted = 0;
-    if (may_sieve && (run.length < kSmallPiece || access.memory.type()->piece_count() > 1)) {
+    if (may_sieve &&
+        (run.length < policy::kSievedPiece || access.memory.type()->piece_count() > 1)) {
       wanted = sieve.bytes_within_reach(access, left);
     }
     Transferred step;
@@ -201,7 +203,7 @@ Transferred direct_transfer(storage::Store& store, Access access, ByteCount siev
   if (access.bytes == 0) return {};
   if (access.memory.type()->is_contiguous() && access.file.type()->is_contiguous()) {
     return move_stretch(store, access.direction, access.file.peek(),
-                        memory_at(access.buffer, access.memory.peek()), access.bytes);
+                        view::memory_at(access.buffer, access.memory.peek()), access.bytes);
   }
   return access.direction == Direction::write ? write_pieces(store, access)
                                               : read_pieces(store, access, sieve_size);

@@ -18,13 +18,6 @@ struct Access {
   ByteCount bytes = 0;
 };
 
-/// Where `offset` of a buffer lies. The buffer may be null and the offset an address (MPI_BOTTOM),
-/// so this is no pointer arithmetic.
-inline std::byte* memory_at(void* buffer, std::int64_t offset) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(buffer) +
-                                      static_cast<std::uintptr_t>(offset));
-}
-
 /// Bytes moved from the start of the data, and the errno that stopped it. Fewer bytes without an
 /// error: a read met the end of the file.
 using storage::Transferred;

@@ -4,6 +4,7 @@
 #include "engine/agreement.h"
 #include "engine/atomic_transfer.h"
 #include "engine/open_file.h"
+#include "view/copy.h"
 #include "view/wide.h"
 
 // Views, pointers and transfers of an open file.
@@ -286,8 +287,9 @@ std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
   }
   if (call.collective) collective_->note_call(call.direction);
   CollectiveTransfer::Moved moved;
-  moved.transferred = move_stretch(*store_, call.direction, begin,
-                                   memory_at(call.buffer, call.type->true_lower_bound()), bytes);
+  moved.transferred =
+      move_stretch(*store_, call.direction, begin,
+                   view::memory_at(call.buffer, call.type->true_lower_bound()), bytes);
   Outcome outcome = finish(call, bytes, moved);
   if (outcome.bytes < bytes) pull_back(call, unit, bytes - outcome.bytes, move);
   return outcome;

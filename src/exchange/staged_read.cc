@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "exchange/staged_call.h"
 #include "view/copy.h"
@@ -20,7 +21,7 @@ class StagedRead {
 
  private:
   void wait_for(std::int64_t window);
-  bool can_load_next() const;
+  std::optional<std::int64_t> next_to_load() const;
   bool load_next();
   void load(std::int64_t window);
   void empty(std::int64_t window, StagedOutcome& outcome);
@@ -54,26 +55,28 @@ StagedOutcome StagedRead::run() {
 void StagedRead::wait_for(std::int64_t window) {
   while (!is_loaded(window)) {
     if (load_next()) continue;
-    event_.wait(call_.waiter, [&] { return is_loaded(window) || can_load_next(); });
+    event_.wait(call_.waiter, [&] { return is_loaded(window) || next_to_load(); });
   }
 }
 
-bool StagedRead::can_load_next() const {
+/// The next window that nobody has begun to load, where this rank may load it now.
+std::optional<std::int64_t> StagedRead::next_to_load() const {
   const std::int64_t window = staging_.next.load(std::memory_order_acquire);
   // Windows of an earlier call are for the ranks that still are in it.
-  return window >= call_.first_window && window <= last_ && call_.slots.is_free(window);
+  if (window < call_.first_window || window > last_) return std::nullopt;
+  if (!call_.slots.is_free(window)) return std::nullopt;
+  return window;
 }
 
-/// Loads the next window that nobody has begun to load. False where there is none.
+/// Loads a window. False where there is none to load.
 bool StagedRead::load_next() {
-  while (can_load_next()) {
-    std::int64_t window = staging_.next.load(std::memory_order_acquire);
-    if (window > last_ || !call_.slots.is_free(window)) return false;
-    if (!staging_.next.compare_exchange_strong(window, window + 1, std::memory_order_acq_rel)) {
-      continue;
+  while (const std::optional<std::int64_t> window = next_to_load()) {
+    std::int64_t next = *window;
+    // Else another rank has taken it.
+    if (staging_.next.compare_exchange_strong(next, next + 1, std::memory_order_acq_rel)) {
+      load(*window);
+      return true;
     }
-    load(window);
-    return true;
   }
   return false;
 }

@@ -32,9 +32,6 @@ constexpr double kCrowdedWaiting = 15'000;
 constexpr ByteCount kLargePieceToWrite = 1 << 20;
 constexpr ByteCount kLargePieceToRead = 256 << 10;
 
-/// Pieces below this size are read together with what lies between them (data sieving).
-constexpr double kSievedPiece = 2'048;
-
 /// Staging moves whole windows. Below this share of wanted bytes it is not considered.
 constexpr double kLeastDensity = 1.0 / 8;
 
@@ -91,7 +88,7 @@ double direct_cost(const CallFacts& facts) {
   // One write on an inode excludes the others; reads go side by side.
   if (facts.direction == Direction::write) return by_pieces;
   const int workers = workers_of(facts);
-  if (piece >= kSievedPiece) return by_pieces / workers;
+  if (piece >= static_cast<double>(kSievedPiece)) return by_pieces / workers;
   const double sieved =
       facts.node_ranks * (costs.call + static_cast<double>(facts.span) * costs.window_byte) +
       bytes * costs.copy_byte + pieces * costs.copy_piece;

@@ -20,6 +20,9 @@ enum class Wish { automatic, direct, staged };
 /// Mean piece of a view without gaps.
 inline constexpr ByteCount kContiguousView = std::numeric_limits<ByteCount>::max();
 
+/// Direct reads take pieces below this size, in bytes, with what lies between them (data sieving).
+inline constexpr ByteCount kSievedPiece = 2048;
+
 /// What is known when a view is set, the same on all ranks.
 struct ViewFacts {
   int node_ranks = 1;  ///< ranks on this node that share memory

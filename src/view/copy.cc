@@ -66,7 +66,7 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
 
 void move_pairs(Direction direction, Window window, std::byte* memory, const PiecePairs& pairs) {
   std::byte* in_window = window.base + (pairs.file_offset - window.offset);
-  std::byte* in_memory = address(memory, pairs.memory_offset);
+  std::byte* in_memory = memory_at(memory, pairs.memory_offset);
   if (direction == Direction::write) {
     move_pieces({in_window, pairs.file_stride}, {in_memory, pairs.memory_stride}, pairs.length,
                 pairs.count);

@@ -62,9 +62,10 @@ class PairReader {
   PiecePairs pairs_{};
 };
 
-/// The byte `offset` away from `memory`, which may be null with absolute offsets (MPI_BOTTOM).
-inline std::byte* address(std::byte* memory, std::int64_t offset) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(memory) +
+/// Where `offset` of a buffer lies. The buffer may be null and the offset an address (MPI_BOTTOM),
+/// so this is no pointer arithmetic.
+inline std::byte* memory_at(void* buffer, std::int64_t offset) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(buffer) +
                                       static_cast<std::uintptr_t>(offset));
 }
 
@@ -91,7 +92,7 @@ ByteCount copy_list(Direction direction, Window window, Cursor& file, FileOffset
   const PieceList list = file.list_ahead();
   if (list.count == 0) return 0;
   const ByteCount room = std::min({limit, file.remaining(), memory_cursor.piece_left()});
-  std::byte* const in_memory = address(memory, memory_cursor.peek());
+  std::byte* const in_memory = memory_at(memory, memory_cursor.peek());
   ByteCount moved = 0;
   std::int64_t count = 0;
   for (; count < list.count; ++count) {

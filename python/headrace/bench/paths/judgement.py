@@ -9,7 +9,7 @@ from math import exp, log
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.paths.grid import BY_NAME, DIRECT, FORCED, STAGED
 from headrace.bench.peers.grid import Case, Point
-from headrace.bench.peers.judgement import directory_names
+from headrace.bench.peers.judgement import measured_accesses
 from headrace.bench.peers.results import Attempt, Measured, Results
 from headrace.bench.statistics import Interval, median_interval, paired_ratio
 
@@ -59,17 +59,11 @@ class Choice:
 
 def judge(results: Results) -> list[Choice]:
     """All accesses of all points that have rounds in which both paths worked."""
-    names = directory_names(results.file_systems)
-    found = []
-    for measured in results.points.values():
-        attempt = measured.best()
-        is_known = measured.point.case in BY_NAME
-        if attempt is None or not attempt.rounds or not is_known or attempt.failed:
-            continue
-        kind = names.get(measured.point.directory, measured.point.directory)
-        for access in attempt.rounds[0].rates[HEADRACE]:
-            found.append(_choice(measured, attempt, access, kind))
-    return found
+    return [
+        _choice(measured, attempt, access, kind)
+        for measured, attempt, access, kind in measured_accesses(results, BY_NAME)
+        if not attempt.failed
+    ]
 
 
 def _choice(measured: Measured, attempt: Attempt, access: str, kind: str) -> Choice:

@@ -1,6 +1,6 @@
 """What the results say: Headrace beside each peer's defaults and best settings, point by point."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headrace.bench.jobs import HEADRACE, PLAIN
@@ -69,16 +69,22 @@ class Verdict:
 
 def judge(results: Results) -> list[Verdict]:
     """All accesses of all points that have rounds and a case that this version knows."""
-    verdicts = []
+    return [_verdict(*one) for one in measured_accesses(results, BY_NAME)]
+
+
+def measured_accesses(
+    results: Results, cases: Container[str]
+) -> Iterator[tuple[Measured, Attempt, str, str]]:
+    """Of all points of `cases` that have rounds, the best attempt, with each access and the name of
+    the file system."""
     names = directory_names(results.file_systems)
     for measured in results.points.values():
         attempt = measured.best()
-        if attempt is None or not attempt.rounds or measured.point.case not in BY_NAME:
+        if attempt is None or not attempt.rounds or measured.point.case not in cases:
             continue
         kind = names.get(measured.point.directory, measured.point.directory)
         for access in attempt.rounds[0].rates[HEADRACE]:
-            verdicts.append(_verdict(measured, attempt, access, kind))
-    return verdicts
+            yield measured, attempt, access, kind
 
 
 def directory_names(file_systems: Mapping[str, str]) -> dict[str, str]:
