@@ -1,0 +1,185 @@
+#include "plan/aggregators.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <numeric>
+
+namespace headrace::plan {
+namespace {
+
+std::string_view without_blanks(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+Error bad_list(std::string_view text, std::string_view entry, const char* reason) {
+  return {ErrorClass::info, 0,
+          "cb_config_list '" + std::string(text) + "' cannot be used (" + reason + " in '" +
+              std::string(entry) + "'), write for example *:1 or node1:2,node2:1"};
+}
+
+bool is_host(std::string_view name, std::string_view host) {
+  if (name == "*" || name == host) return true;
+  return name.find('.') == std::string_view::npos && name == host.substr(0, host.find('.'));
+}
+
+std::int64_t rounds_of(std::int64_t objects, std::int64_t count) {
+  return (objects + count - 1) / count;
+}
+
+/// The largest divisor of `objects` that is at most `most`.
+std::int64_t divisor_below(std::int64_t objects, std::int64_t most) {
+  std::int64_t count = std::min(objects, most);
+  while (objects % count != 0) --count;
+  return count;
+}
+
+/// A count that shares `objects` evenly, at most `most` and at least 1.
+std::int64_t fitting_count(std::int64_t objects, std::int64_t most) {
+  if (objects <= 0) return most;
+  if (most >= objects) return most / objects * objects;
+  const std::int64_t divisor = divisor_below(objects, most);
+  if (2 * divisor > most) return divisor;
+  return rounds_of(objects, rounds_of(objects, most));
+}
+
+std::string how_shared(std::int64_t objects, std::int64_t count) {
+  const std::string stripes = std::to_string(objects) + " stripes";
+  if (count % objects == 0 || objects % count == 0) {
+    return stripes + " are shared out evenly among " + std::to_string(count);
+  }
+  return stripes + " have no divisor near it";
+}
+
+/// Hands out places of nodes.
+class Places {
+ public:
+  explicit Places(std::span<const int> places) : left_(places.size()), used_(places.size()) {
+    std::ranges::transform(places, left_.begin(), [](int most) { return std::max(0, most); });
+    for (std::size_t node = 0; node < left_.size(); ++node) {
+      if (left_[node] > 0) usable_.push_back(static_cast<int>(node));
+    }
+  }
+
+  std::int64_t total() const {
+    return std::accumulate(left_.begin(), left_.end(), std::int64_t{0});
+  }
+  std::int64_t usable() const { return std::ssize(usable_); }
+
+  /// The usable node at `start` or the next one that has `wanted` places left; -1: none.
+  int find(std::int64_t start, int wanted) const {
+    for (std::int64_t i = 0; i < usable(); ++i) {
+      const int node = usable_[(start + i) % usable()];
+      if (left_[node] >= wanted) return node;
+    }
+    return -1;
+  }
+
+  Aggregator take(int node) {
+    --left_[node];
+    return {node, used_[node]++};
+  }
+
+ private:
+  std::vector<int> left_;
+  std::vector<int> used_;
+  std::vector<int> usable_;
+};
+
+/// Aggregators t, t + groups, ... on one node each, groups spread over the nodes.
+std::vector<Aggregator> spread(Places places, std::int64_t count, std::int64_t groups) {
+  std::vector<Aggregator> chosen(count);
+  const auto members = static_cast<int>(count / groups);
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::int64_t start = groups < places.usable() ? group * places.usable() / groups : group;
+    const int home = places.find(start, members);
+    for (int member = 0; member < members; ++member) {
+      chosen[group + member * groups] = places.take(home >= 0 ? home : places.find(start, 1));
+    }
+  }
+  return chosen;
+}
+
+/// The count that was asked for, and how.
+struct Asked {
+  std::int64_t count = 0;
+  std::string how;  ///< empty: by nobody
+};
+
+Asked asked_count(std::int64_t nodes, std::int64_t objects, const AggregatorWish& wish) {
+  if (wish.count > 0) return {wish.count, "cb_nodes=" + std::to_string(wish.count)};
+  if (objects <= 0) return {nodes, ""};
+  if (wish.multiplier <= 1) return {objects, ""};
+  const bool overflows = wish.multiplier > std::numeric_limits<std::int64_t>::max() / objects;
+  return {overflows ? std::numeric_limits<std::int64_t>::max() : wish.multiplier * objects,
+          "cray_cb_nodes_multiplier=" + std::to_string(wish.multiplier)};
+}
+
+}  // namespace
+
+Result<ConfigList> ConfigList::parse(std::string_view text) {
+  ConfigList list;
+  for (std::string_view rest = text;;) {
+    const auto comma = rest.find(',');
+    const std::string_view entry = without_blanks(rest.substr(0, comma));
+    const auto colon = entry.find(':');
+    const std::string_view host = without_blanks(entry.substr(0, colon));
+    if (host.empty()) return bad_list(text, entry, "a host is missing");
+    int most = 1;
+    if (colon != std::string_view::npos) {
+      const std::string_view number = without_blanks(entry.substr(colon + 1));
+      const char* const end = number.data() + number.size();
+      if (number == "*") {
+        most = -1;
+      } else if (const auto read = std::from_chars(number.data(), end, most);
+                 read.ec != std::errc{} || read.ptr != end || most < 0) {
+        return bad_list(text, entry, "a count is neither a number nor *");
+      }
+    }
+    list.entries_.push_back({std::string(host), most});
+    if (comma == std::string_view::npos) return list;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+int ConfigList::most_on(std::string_view host, int ranks) const {
+  for (const Entry& entry : entries_) {
+    if (is_host(entry.host, host)) return entry.most < 0 ? ranks : std::min(entry.most, ranks);
+  }
+  return 0;
+}
+
+AggregatorChoice choose_aggregators(std::span<const int> places, std::int64_t stripe_count,
+                                    const AggregatorWish& wish) {
+  AggregatorChoice choice;
+  const Places all(places);
+  if (all.total() == 0) return choice;
+  const Asked asked = asked_count(all.usable(), stripe_count, wish);
+  std::int64_t most = asked.count;
+  std::string limit;
+  if (stripe_count > 0 && wish.most_for_object > 0 &&
+      most / stripe_count + (most % stripe_count != 0) > wish.most_for_object) {
+    most = wish.most_for_object * stripe_count;
+    limit = "romio_lustre_co_ratio=" + std::to_string(wish.most_for_object) + " allows " +
+            std::to_string(most);
+  }
+  if (most > all.total()) {
+    most = all.total();
+    limit = "the nodes have " + std::to_string(most) + " places for them";
+  }
+  const std::int64_t count = fitting_count(stripe_count, most);
+  if (!asked.how.empty() && count != asked.count) {
+    if (count != most) {
+      limit += (limit.empty() ? "" : ", and ") + how_shared(stripe_count, count);
+    }
+    choice.corrections.push_back(asked.how + " gives " + std::to_string(count) + " aggregators (" +
+                                 limit + ")");
+  }
+  const std::int64_t groups = stripe_count > 0 ? std::min(count, stripe_count) : count;
+  choice.aggregators = spread(all, count, groups);
+  return choice;
+}
+
+}  // namespace headrace::plan
