@@ -170,8 +170,7 @@ class PosixStore : public Store {
 
   Error sync() override {
     while (fsync(descriptor_) != 0) {
-      // Pipes and special files have nothing to sync.
-      if (errno == EINVAL || errno == EROFS) return {};
+      if ((errno == EINVAL || errno == EROFS) && !may_have_unsynced_data()) return {};
       if (errno != EINTR) return failure("cannot sync");
     }
     return {};
@@ -214,6 +213,18 @@ class PosixStore : public Store {
     if (file_size_is_limited()) return true;
     unlimited_below_.store(end + kStretch, std::memory_order_relaxed);
     return false;
+  }
+
+  /// Pipes, special files and files that are only read have nothing to sync. Of any other, EROFS
+  /// says that its file system went read-only after a fault, and data did not reach the disk. Keeps
+  /// errno.
+  bool may_have_unsynced_data() {
+    const int why = errno;
+    struct stat status{};
+    const bool is_regular = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+    const bool is_written = (fcntl(descriptor_, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    errno = why;
+    return is_regular && is_written;
   }
 
   static struct flock lock_range(FileOffset begin, FileOffset end, LockMode mode) {

@@ -61,7 +61,16 @@ GROUPS = (
         120,
         debian.MPI_TESTS,
         ALL_MPI,
-        ("tests/mpi/nodes",),
+        ("tests/mpi/nodes", "tests/mpi/faults"),
+    ),
+    Group(
+        "faults",
+        "failing stores, poor machines, sudden ends; three MPIs",
+        ("tests/mpi/faults",),
+        300,
+        60,
+        debian.MPI_TESTS,
+        ALL_MPI,
     ),
     Group(
         "nodes",

@@ -1,0 +1,32 @@
+"""Faults are tried under three MPIs, with --deep under all; the table of them is printed."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import absent
+from hosts import all_hosts, host_named
+
+from faults import table
+
+USUAL = ("mpich", "openmpi", "intel")
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(host.name, marks=() if host.name in USUAL else pytest.mark.deep)
+        for host in all_hosts()
+    ]
+)
+def host(request: pytest.FixtureRequest):
+    found = host_named(request.param)
+    if found.missing:
+        absent(found.missing)
+    return found
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    if not table.TRIED:
+        return
+    terminalreporter.section("faults and what holds, by MPI: cases")
+    for line in table.lines():
+        terminalreporter.write_line(line)

@@ -1,0 +1,152 @@
+"""Cases of failing stores as data, the plan that fault_job carries out, and what must hold."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+RANK_BYTES = 100_000
+SOURCES = ["fault_job.c", "fault_data.c", "harness.c", "harness_calls.c", "harness_data.c"]
+
+CLASS_OF = {
+    "EIO": "IO",
+    "ENOSPC": "NO_SPACE",
+    "EDQUOT": "QUOTA",
+    "EFBIG": "IO",
+    "ESTALE": "IO",
+    "EACCES": "ACCESS",
+    "EPERM": "ACCESS",
+    "EROFS": "READ_ONLY",
+    "ENOMEM": "NO_MEM",
+    "ENOENT": "NO_SUCH_FILE",
+    "EMFILE": "NO_MEM",
+}
+# The calls are made again until they succeed.
+PASSING = {"EINTR", "EAGAIN"}
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """How bytes go: the method's name in fault_job, and the shape of the ranks' places."""
+
+    how: str
+    shape: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.how}-{self.shape}"
+
+
+TRANSFERS = (
+    Transfer("at_all", "blocks"),
+    Transfer("all", "turns"),
+    Transfer("all", "holes"),
+    Transfer("plain", "holes"),
+    Transfer("split-all", "turns"),
+    Transfer("iall", "turns"),
+    Transfer("iat", "blocks"),
+    Transfer("ordered", "blocks"),
+)
+"""Direct, staged in whole windows, staged with gaps, lone pieces, and what goes on by itself."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fault. call: the store's call that meets it; error: errno's name, empty for none; rest:
+    further words of the plan (fault_job.c); must_meet: whether a run in which no call met the fault
+    is a mistake of the test. fails: the classes that a step may have, for cases of their own rules.
+    """
+
+    name: str
+    writes: bool
+    transfer: Transfer
+    call: str
+    error: str = ""
+    rest: str = ""
+    fails: tuple[str, ...] | None = None
+    must_meet: bool = True
+
+    def line(self) -> str:
+        words = [self.name, f"dir={'write' if self.writes else 'read'}"]
+        words += [f"how={self.transfer.how}", f"shape={self.transfer.shape}"]
+        words += [f"bytes={RANK_BYTES}"]
+        words += [f"call={self.call}"] if self.call else []
+        words += [f"error={getattr(errno, self.error)}"] if self.error else []
+        return " ".join([*words, self.rest]).rstrip()
+
+    def row(self) -> str:
+        """Its row in the table."""
+        what = self.error or re.sub(r"=\S+", "", self.rest.split()[-1])
+        return f"{self.call or 'write'}: {what}"
+
+    def classes(self) -> set[str]:
+        """What the failing step may say, success left out."""
+        if self.fails is not None:
+            return set(self.fails)
+        return {CLASS_OF[self.error]} if self.error in CLASS_OF else set()
+
+
+STEPS = ("open", "transfer", "sync", "again", "size", "resize", "allocate", "close")
+STEP_OF = {"read": "transfer", "write": "transfer", "delete": "close", "": "transfer"}
+
+Facts = dict[str, str]
+
+
+def read_facts(output: str) -> dict[str, list[Facts]]:
+    """By case, a dictionary for each rank."""
+    facts: dict[str, list[Facts]] = {}
+    for line in output.splitlines():
+        name, *words = line.split()[:1] + [word for word in line.split()[1:] if "=" in word]
+        if words:
+            facts.setdefault(name, []).append(dict(word.split("=", 1) for word in words))
+    return facts
+
+
+def judge(case: Case, ranks: list[Facts], size: int) -> Iterable[str]:
+    """What is wrong, in a sentence each."""
+    if len(ranks) != size or any("hangs" in facts for facts in ranks):
+        yield "not all ranks came back"
+        return
+    if case.must_meet and case.call and not any(int(facts.get("met", 0)) for facts in ranks):
+        yield "the fault was not met"
+    failing = STEP_OF.get(case.call, case.call)
+    allowed = {failing: case.classes() | {"SUCCESS"}}
+    wrote_badly = [case.writes and facts.get("transfer", "none") != "SUCCESS" for facts in ranks]
+    for rank, facts in enumerate(ranks):
+        others_failed = any(bad for other, bad in enumerate(wrote_badly) if other != rank)
+        told = False
+        for step in STEPS:
+            if step not in facts:
+                continue
+            tells = others_failed and step in ("sync", "close")
+            told = told or (tells and facts[step] != "SUCCESS")
+            if facts[step] not in allowed.get(step, {"SUCCESS"}) and not tells:
+                yield f"rank {rank}: {step} gives {facts[step]}"
+        if others_failed and not told:
+            yield f"rank {rank}: neither sync nor close tells that another rank's write failed"
+        yield from _judge_bytes(case, rank, facts)
+    must_fail = case.error and case.error not in PASSING and case.must_meet
+    is_everywhere = "rank=" not in case.rest
+    succeeds = all(facts.get(failing) == "SUCCESS" for facts in ranks)
+    if must_fail and is_everywhere and succeeds:
+        yield f"{failing} succeeds on all ranks"
+
+
+def _judge_bytes(case: Case, rank: int, facts: Facts) -> Iterable[str]:
+    if facts["leaked"] != "0":
+        yield f"rank {rank}: {facts['leaked']} descriptors are left open"
+    for step, prefix in (("transfer", ""), ("again", "again")):
+        if step not in facts or f"{prefix}count" not in facts:
+            continue
+        count, present = int(facts[f"{prefix}count"]), int(facts[f"{prefix}present"])
+        if facts[f"{prefix}foreign"] != "0":
+            yield f"rank {rank}: {facts[f'{prefix}foreign']} bytes are nobody's ({step})"
+        if facts[step] == "SUCCESS" and case.writes and count != RANK_BYTES:
+            yield f"rank {rank}: success, and {count} bytes are written ({step})"
+        if facts[step] != "SUCCESS" and count == RANK_BYTES:
+            yield f"rank {rank}: an error, and all bytes are counted ({step})"
+        is_true = count == present if case.writes else count <= present
+        if not is_true and "remove=" not in case.rest:
+            yield f"rank {rank}: {count} bytes are counted, {present} are there ({step})"

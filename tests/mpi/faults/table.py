@@ -1,0 +1,31 @@
+"""What was tried of which fault under which MPI, for the table at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+TRIED: Counter[tuple[str, str]] = Counter()
+FAILED: Counter[tuple[str, str]] = Counter()
+
+
+def note(row: str, host: str, good: bool) -> None:
+    TRIED[row, host] += 1
+    FAILED[row, host] += not good
+
+
+def lines() -> list[str]:
+    """Cases tried, and how many of them failed where any did."""
+    hosts = list(dict.fromkeys(host for _, host in TRIED))
+    rows = list(dict.fromkeys(row for row, _ in TRIED))
+    table = [f"{'':44}" + "".join(f"{host:>16}" for host in hosts)]
+    for row in rows:
+        cells = [
+            f"{TRIED[row, host]} FAILED {FAILED[row, host]}"
+            if FAILED[row, host]
+            else f"{TRIED[row, host]} pass"
+            if TRIED[row, host]
+            else "-"
+            for host in hosts
+        ]
+        table.append(f"{row:44}" + "".join(f"{cell:>16}" for cell in cells))
+    return table

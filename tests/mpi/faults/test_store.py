@@ -1,0 +1,44 @@
+"""A failing store under the real library: every call and error, in one job for each MPI."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from hosts import Host
+from running import Result, compile_c, launch, shared_object, work_directory
+
+from faults import table
+from faults.cases import STORE_CASES
+from faults.plan import SOURCES, Case, judge, read_facts
+
+
+def run_plan(host: Host, directory, cases: list[Case], ranks: int, library) -> Result:
+    (directory / "plan").write_text("".join(case.line() + "\n" for case in cases))
+    program = compile_c(host, SOURCES, "fault_job")
+    objects = [library, shared_object("store_fault.c")]
+    if host.family.startswith("mpich") and ranks <= 2:
+        objects.append(shared_object("yield_shim.c"))  # the job consists of meetings
+    return launch(host, ranks, [program, directory, directory / "plan"], True, objects=objects)
+
+
+def problems(host: Host, cases: list[Case], result: Result, ranks: int) -> list[str]:
+    """What is wrong, and the cases' entries in the table."""
+    facts = read_facts(result.out)
+    wrong = []
+    for case in cases:
+        found = list(judge(case, facts.get(case.name, []), ranks))
+        table.note(case.row(), host.name, not found)
+        wrong += [f"{case.name}: {text}\n  {facts.get(case.name)}" for text in found]
+    return wrong
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.deep)])
+def test_store(host: Host, ranks: int, library) -> None:
+    directory = work_directory(f"faults-store-{ranks}-{host.name}")
+    result = run_plan(host, directory, STORE_CASES, ranks, library)
+    wrong = problems(host, STORE_CASES, result, ranks)
+    assert not wrong, f"{len(wrong)} problems\n" + "\n".join(wrong)
+    assert result.code == 0 and result.out.endswith("end\n"), result.explain()
+    assert not result.litter, result.litter
+    shutil.rmtree(directory)
