@@ -33,6 +33,8 @@ const SettingRule rules[] = {
                                        },
                                        s.read_path);
      }},
+    {"HEADRACE_VERIFY", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.verify); }},
     {"HEADRACE_BUFFER_SIZE", "256k",
      [](const std::string& text, Settings& s) {
        return read_size(text, 65536, 268435456, s.buffer_size);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 
 #include "engine/agreement.h"
 #include "engine/atomic_transfer.h"
@@ -237,25 +238,35 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call) {
   const bool meets = call.collective && collective_->meets(call.direction);
   // Calls that only read cannot conflict.
   const bool is_atomic = is_atomic_ && mode_.write;
+  bool verifies = verification_ && call.collective && call.direction == Direction::write;
+  if (verifies && is_atomic) {
+    verification_->leave_out("in atomic mode others may write the same bytes meanwhile");
+    verifies = false;
+  }
   const Access access = access_of(valid, *view_, failed ? 0 : position);
-  return {std::move(valid), view_, access,           values_.sieve_size, meets,
-          is_atomic,        move,  std::move(failed)};
+  return {std::move(valid), view_, access, values_.sieve_size, meets, is_atomic,
+          verifies,         false, move,   std::move(failed)};
 }
 
-/// Moves the data of a prepared call and accounts for it. Waits, where it must, as `waiter` says.
-Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& waiter) {
+/// Moves the data of a prepared call. Waits, where it must, as `waiter` says.
+CollectiveTransfer::Moved OpenFile::move(const Prepared& prepared, const exchange::Waiter& waiter) {
   const TransferCall& call = prepared.call;
-  CollectiveTransfer::Moved moved;
   if (prepared.meets) {
-    moved = collective_->transfer(prepared.access, prepared.sieve_size, waiter);
-  } else {
-    if (call.collective) collective_->note_call(call.direction);
-    moved.transferred =
-        prepared.is_atomic
-            ? atomic_transfer(*channel_, *store_, prepared.access, prepared.sieve_size, waiter)
-            : direct_transfer(*store_, prepared.access, prepared.sieve_size);
+    return collective_->transfer(prepared.access, prepared.sieve_size, waiter);
   }
-  return finish(call, prepared.access.bytes, moved);
+  if (call.collective) collective_->note_call(call.direction);
+  CollectiveTransfer::Moved moved;
+  moved.transferred =
+      prepared.is_atomic
+          ? atomic_transfer(*channel_, *store_, prepared.access, prepared.sieve_size, waiter)
+          : direct_transfer(*store_, prepared.access, prepared.sieve_size);
+  return moved;
+}
+
+/// Moves the data of a prepared call and accounts for it.
+Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& waiter) {
+  if (verification_) return carry_out_verified(prepared, waiter);
+  return finish(prepared.call, prepared.access.bytes, move(prepared, waiter));
 }
 
 /// The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
@@ -263,6 +274,7 @@ Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& wa
 std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
   const View& view = *view_;
   if (call.shared || is_atomic_.load(std::memory_order_relaxed)) return std::nullopt;
+  if (verification_) return std::nullopt;
   if (!view.filetype->is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
   if (call.collective && collective_->meets(call.direction)) return std::nullopt;
   if (check(call)) return std::nullopt;
@@ -300,7 +312,7 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   const Prepared prepared = prepare(call);
   // In a collective call the others may wait for this rank: it takes part with no data.
   if (prepared.failed && !call.collective) return {0, prepared.failed};
-  if (prepared.meets) drain_lane();
+  if (prepared.keeps_order()) drain_lane();
   Outcome outcome = carry_out(prepared, channel_->waiter());
   if (prepared.failed) return {0, prepared.failed};
   const ByteCount missing = call.count * call.type->size() - outcome.bytes;
@@ -325,17 +337,20 @@ void OpenFile::pull_back(const TransferCall& call, ByteCount unit, ByteCount mis
 /// What a call did, in the terms of the program, and in the file's counts. `reachable`: bytes of
 /// the call that the view shows.
 Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
-                         const CollectiveTransfer::Moved& moved) {
+                         const CollectiveTransfer::Moved& moved, Error wrong) {
   Outcome outcome{moved.transferred.bytes, {}};
   const bool writes = call.direction == Direction::write;
   const bool staged = moved.path == policy::Path::staged;
   ByteCount& total = writes ? (staged ? totals_.written_staged : totals_.written_directly)
                             : (staged ? totals_.read_staged : totals_.read_directly);
   std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);
+  const bool is_wrong = static_cast<bool>(wrong);
   const int reason = moved.transferred.system_error;
   if (reason != 0) {
     outcome.error =
         system_failure(reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
+  } else if (wrong) {
+    outcome.error = std::move(wrong);
   } else if (writes && reachable < call.count * call.type->size()) {
     outcome.error = {ErrorClass::argument, 0,
                      "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
@@ -345,9 +360,9 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
   totals_.failed_calls += 1;
   // Only a call that the file system failed leaves data missing that others may count on. Both
   // counts change under the lock, so that no thread takes this rank's failure for another's.
-  if (writes && reason != 0) {
+  if (writes && (reason != 0 || is_wrong)) {
     own_failed_writes_ += 1;
-    channel_->note_failed_write(reason);
+    channel_->note_failed_write(reason != 0 ? reason : EIO);
   }
   return outcome;
 }

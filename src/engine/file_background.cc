@@ -29,7 +29,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
         background_(file.background_),
         queue_(std::move(queue)),
         prepared_(std::move(prepared)) {
-    in_flight_ = &(prepared_->meets ? background_->meeting : background_->independent);
+    in_flight_ = &(prepared_->keeps_order() ? background_->meeting : background_->independent);
     in_flight_->add();
   }
 
@@ -101,8 +101,9 @@ class OpenFile::BackgroundCall : public Operation, public Work {
 
 Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) try {
   Prepared prepared = prepare(call);
+  prepared.in_background = true;
   const Error failed = prepared.failed;
-  const bool meets = prepared.meets;
+  const bool meets = prepared.keeps_order();
   // Where ranks meet the others count on this one: it takes part with no data.
   if (failed && !meets) return failed;
   const bool moves = prepared.access.bytes > 0;

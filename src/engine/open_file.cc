@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/message.h"
+#include "base/settings.h"
 #include "engine/agreement.h"
 
 namespace headrace::engine {
@@ -56,9 +57,10 @@ OpenFile::~OpenFile() {
 /// Before anything that depends on the mode: ranks of other modes would wait at other places.
 Error OpenFile::agree_on_mode(const Error& refused) {
   const std::int64_t bits = bits_of(mode_);
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max};
-  Values values{code_of(refused), bits, bits};
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min};
+  Values values{code_of(refused), bits, bits, settings().verify ? 1 : 0};
   if (Error error = channel_->combine(values, ways)) return error;
+  may_verify_ = values[3] == 1;
   if (values[1] == values[2]) {
     return own_or_others(refused, values[0], "cannot open '" + path_ + "'");
   }
@@ -91,7 +93,7 @@ Error OpenFile::open(const Hints& hints, const Error& refused) {
   if (!agreement) return agreement.error();
   collective_.emplace(*channel_, *store_);
   collective_->set(agreement.value());
-  return {};
+  return may_verify_ && mode_.write ? start_verifying() : Error{};
 }
 
 /// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
@@ -127,6 +129,7 @@ void OpenFile::take_hints(const Hints& hints, HintValues& values) {
 Error OpenFile::close() {
   drain();
   Error failed = store_->close();
+  if (verification_) verified_ = collect_verified();
   if (Error untold = untold_failure(); !failed) failed = std::move(untold);
   constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum,
                               Combine::sum, Combine::sum, Combine::sum};
@@ -166,6 +169,7 @@ void OpenFile::record(const Values& totals) {
   };
   file.write_reason = reason(Direction::write);
   file.read_reason = reason(Direction::read);
+  file.verified = verified_;
   record::add_file(file);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/background.h"
 #include "engine/collective_transfer.h"
 #include "engine/file.h"
+#include "engine/verification.h"
 #include "engine/work_queue.h"
 #include "record/summary.h"
 
@@ -69,8 +70,13 @@ class OpenFile : public File {
     ByteCount sieve_size = 0;
     bool meets = false;      ///< the ranks of the node meet
     bool is_atomic = false;  ///< the data goes as if alone
+    bool verifies = false;   ///< the ranks of the file read it back
+    bool in_background = false;
     PointerMove move;
     Error failed;
+
+    /// All ranks carry such calls out in the order in which they were made.
+    bool keeps_order() const { return meets || verifies; }
   };
 
   class BackgroundCall;
@@ -94,6 +100,10 @@ class OpenFile : public File {
   Prepared prepare(const TransferCall& call);
   std::int64_t take_shared_place(TransferCall& call, Error& failed);
   Outcome carry_out(const Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out_verified(const Prepared& prepared, const exchange::Waiter& waiter);
+  CollectiveTransfer::Moved move(const Prepared& prepared, const exchange::Waiter& waiter);
+  Error start_verifying();
+  record::Verified collect_verified();
   /// Moves the shared pointer by `etypes`; where it was. Waits for no rank.
   Result<std::int64_t> take_shared(std::int64_t etypes);
   /// Collective: moves the shared pointer by what all ranks ask for together; where this rank's
@@ -112,7 +122,7 @@ class OpenFile : public File {
   void pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
                  const PointerMove& move);
   Outcome finish(const TransferCall& call, ByteCount reachable,
-                 const CollectiveTransfer::Moved& moved);
+                 const CollectiveTransfer::Moved& moved, Error wrong = {});
   std::shared_ptr<WorkQueue> lane();
   void drain_lane();
   void drain();
@@ -127,6 +137,10 @@ class OpenFile : public File {
   AccessMode mode_;
   std::unique_ptr<storage::Store> store_;
   std::optional<CollectiveTransfer> collective_;
+  bool may_verify_ = false;                             ///< all ranks are told to
+  std::unique_ptr<Verification> verification_;          ///< null where nothing is verified
+  std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted where something is
+  std::optional<record::Verified> verified_;            ///< by all ranks, when closed
   const std::shared_ptr<Background> background_ = std::make_shared<Background>();
   std::atomic<bool> is_splitting_ = false;  ///< whether split_ has an operation
   std::atomic<bool> is_atomic_ = false;

@@ -18,6 +18,8 @@ std::int64_t add(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
+}  // namespace
+
 void merge_values(Values& into, const Values& from, std::span<const Combine> ways) {
   for (std::size_t i = 0; i < ways.size(); ++i) {
     switch (ways[i]) {
@@ -27,8 +29,6 @@ void merge_values(Values& into, const Values& from, std::span<const Combine> way
     }
   }
 }
-
-}  // namespace
 
 Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
     : team_(std::move(team)), id_(id) {
@@ -120,6 +120,11 @@ Error Channel::combine_between_nodes(Values& values, std::span<const Combine> wa
 Error Channel::barrier() {
   Values none{};
   return combine(none, {});
+}
+
+Error Channel::exchange(int to, std::span<const std::byte> outgoing, int from,
+                        std::span<std::byte> incoming) {
+  return team_->messenger().exchange(id_, to, outgoing, from, incoming);
 }
 
 Result<Channel::Scan> Channel::scan(std::int64_t mine) {

@@ -16,6 +16,9 @@ class SharedMemory;
 /// How values of several ranks become one.
 enum class Combine { min, max, sum };
 
+/// into[i] becomes the combination of into[i] and from[i] by ways[i].
+void merge_values(Values& into, const Values& from, std::span<const Combine> ways);
+
 /// A part of the node's shared memory for staging.
 struct SlotMemory {
   std::byte* base = nullptr;
@@ -44,6 +47,9 @@ class Channel {
   /// ranks. Values without a way are undefined afterwards. Nobody returns before all have called.
   Error combine(Values& values, std::span<const Combine> ways);
   Error barrier();
+  /// As Messenger::exchange, with the channel's tag; for threads of the program.
+  Error exchange(int to, std::span<const std::byte> outgoing, int from,
+                 std::span<std::byte> incoming);
 
   /// Of one number a rank: the sum over the ranks before this one, and over all.
   struct Scan {

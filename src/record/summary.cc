@@ -12,6 +12,7 @@ struct Totals {
   std::int64_t files = 0;
   FileTotals sum;
   FileRecord largest;
+  std::optional<Verified> verified;
 };
 
 Totals& totals() {
@@ -32,6 +33,51 @@ void add(FileTotals& sum, const FileTotals& more) {
   sum.failed_calls += more.failed_calls;
 }
 
+void add(std::optional<Verified>& sum, const std::optional<Verified>& more) {
+  if (!more) return;
+  if (!sum) sum.emplace();
+  sum->nanoseconds += more->nanoseconds;
+  sum->transfer_nanoseconds += more->transfer_nanoseconds;
+  sum->bytes_read_back += more->bytes_read_back;
+  sum->bytes_contested += more->bytes_contested;
+  sum->ranges_wrong += more->ranges_wrong;
+  sum->calls_left_out += more->calls_left_out;
+  if (sum->reason_left_out.empty()) sum->reason_left_out = more->reason_left_out;
+}
+
+/// "1 call was" or "2 calls were".
+std::string were(std::int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? " was" : "s were");
+}
+
+std::string text_of(const Verified& verified) {
+  const auto seconds = [](std::int64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) / 1e9;
+  };
+  const double own = seconds(verified.nanoseconds);
+  const double all = own + seconds(verified.transfer_nanoseconds);
+  std::array<char, 160> cost{};
+  std::snprintf(cost.data(), cost.size(),
+                "collective writes were verified: %.1f MiB read back by other ranks in %.3f s "
+                "(%.0f %% of the time in I/O)",
+                static_cast<double>(verified.bytes_read_back) / (1 << 20), own,
+                all > 0 ? 100 * own / all : 0.0);
+  std::string text = cost.data();
+  text += verified.ranges_wrong == 0
+              ? ", no difference"
+              : ", " + were(verified.ranges_wrong, "range") +
+                    " NOT what was written (each is an MPI error of its rank)";
+  if (verified.bytes_contested > 0) {
+    text += ", " + were(verified.bytes_contested, "byte") +
+            " not compared (several ranks wrote them in one call)";
+  }
+  if (verified.calls_left_out > 0) {
+    text += ", " + were(verified.calls_left_out, "call") + " not verified (" +
+            verified.reason_left_out + ")";
+  }
+  return text;
+}
+
 /// "wrote 12.0 MiB (90 % staged), " or nothing.
 std::string share(const char* verb, ByteCount directly, ByteCount staged) {
   const ByteCount bytes = directly + staged;
@@ -50,6 +96,7 @@ void add_file(const FileRecord& file) {
   const std::lock_guard lock(all.mutex);
   all.files += 1;
   add(all.sum, file.totals);
+  add(all.verified, file.verified);
   if (all.files == 1 || bytes_of(file.totals) > bytes_of(all.largest.totals)) all.largest = file;
 }
 
@@ -69,6 +116,7 @@ std::vector<std::string> summary() {
   if (!largest.read_reason.empty()) {
     lines.push_back("collective reads from '" + largest.path + "': " + largest.read_reason);
   }
+  if (all.verified) lines.push_back(text_of(*all.verified));
   if (all.sum.failed_calls > 0) {
     lines.push_back(std::to_string(all.sum.failed_calls) +
                     " calls failed (each returned an MPI error), check the program's output");

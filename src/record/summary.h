@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,24 @@ struct FileTotals {
   std::int64_t failed_calls = 0;
 };
 
+/// What HEADRACE_VERIFY found, by all ranks of a file.
+struct Verified {
+  std::int64_t nanoseconds = 0;           ///< of the rank that took longest
+  std::int64_t transfer_nanoseconds = 0;  ///< of all calls that move data, without verifying
+  ByteCount bytes_read_back = 0;
+  ByteCount bytes_contested = 0;  ///< that several ranks wrote in one call: not compared
+  std::int64_t ranges_wrong = 0;
+  std::int64_t calls_left_out = 0;
+  std::string reason_left_out;  ///< of the first of them
+};
+
 /// What a file was and why its collective calls took their paths.
 struct FileRecord {
   std::string path;
   FileTotals totals;
   std::string write_reason;  ///< empty where there was no collective write
   std::string read_reason;
+  std::optional<Verified> verified{};  ///< where writes were
 };
 
 /// Adds a closed file. Called on the file's first rank. Thread-safe.

@@ -195,6 +195,13 @@ class PosixStore : public Store {
     return true;
   }
 
+  Result<std::unique_ptr<Store>> reopen_to_read() override {
+    const std::string name = "/proc/self/fd/" + std::to_string(descriptor_);
+    const int descriptor = ::open(name.c_str(), O_CLOEXEC | O_RDONLY);
+    if (descriptor < 0) return failure("cannot open to read");
+    return std::unique_ptr<Store>(std::make_unique<PosixStore>(descriptor, path_));
+  }
+
   Error close() override {
     const int descriptor = descriptor_;
     descriptor_ = -1;
@@ -290,6 +297,11 @@ class PosixFileSystem : public FileSystem {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<Store>> Store::reopen_to_read() {
+  return Error{ErrorClass::unsupported_operation, 0,
+               "cannot open the file anew (its kind does not allow it), open it by its name"};
+}
 
 FileSystem& posix_file_system() {
   static auto* const instance = new PosixFileSystem;  // never destroyed: usable during exit

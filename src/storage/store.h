@@ -43,6 +43,9 @@ class Store {
   /// The same without waiting: false where another has a lock that conflicts.
   virtual Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
   virtual Error close() = 0;
+  /// The same file for reading, opened anew: whatever has become of its name, and with what network
+  /// file systems do at an open.
+  virtual Result<std::unique_ptr<Store>> reopen_to_read();
 };
 
 /// How to open: MPI's access mode without its numbers.

@@ -168,6 +168,12 @@ def test_settings_of_the_command_line_reach_the_ranks(headrace, make_launcher, f
     assert "HEADRACE_QUIET=1" in launcher.seen()["argv"]
 
 
+def test_verify_is_a_setting_of_the_ranks(headrace, make_launcher, first_on_path):
+    launcher = make_launcher("mpirun", "mpirun (Open MPI) 5.0.11")
+    headrace("run", "--verify", "mpirun", "app", PATH=first_on_path)
+    assert "HEADRACE_VERIFY=1" in launcher.seen()["argv"]
+
+
 def test_dry_run_prints_and_runs_nothing(headrace, make_launcher, first_on_path, marker):
     launcher = make_launcher("mpiexec", HYDRA_VERSION)
     result = headrace("run", "--dry-run", "mpiexec", "-n", "2", "a b", PATH=first_on_path)

@@ -61,6 +61,10 @@ class DiskStore : public storage::Store {
     return true;
   }
   Error sync() override { return disk_.fail_whole(Operation::sync, rank_, "sync"); }
+  Result<std::unique_ptr<storage::Store>> reopen_to_read() override {
+    return std::unique_ptr<storage::Store>(
+        std::make_unique<DiskStore>(disk_, rank_, inode_, storage::OpenFlags{.read = true}));
+  }
   Error close() override { return disk_.fail_whole(Operation::close, rank_, "close"); }
 
  private:

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "record/summary.h"
 
 namespace headrace::record {
@@ -25,6 +27,21 @@ TEST(Summary, TellsOfAllFilesInAFewLines) {
   EXPECT_EQ(lines[1], "collective writes to 'large': staged, small");
   EXPECT_EQ(lines[2], "collective reads from 'large': staged, too");
   EXPECT_EQ(lines[3].find("2 calls failed"), 0U);
+}
+
+TEST(Summary, TellsOfVerifiedWrites) {
+  FileRecord file{"verified", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
+  file.verified = {250'000'000, 750'000'000, 3 * kMiB, 1, 2, 1, "no reason"};
+  add_file(file);
+  const std::vector<std::string> lines = summary();
+  EXPECT_LE(lines.size(), 5U);
+  EXPECT_NE(std::ranges::find(lines,
+                              "collective writes were verified: 3.0 MiB read back by other ranks "
+                              "in 0.250 s (25 % of the time in I/O), 2 ranges were NOT what was "
+                              "written (each is an MPI error of its rank), 1 byte was not compared "
+                              "(several ranks wrote them in one call), 1 call was not verified (no "
+                              "reason)"),
+            lines.end());
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ from headrace.launchers import FAMILIES, OPENMPI, Family, detect, looks_like_lau
 from headrace.library import find_library
 from headrace.program import Program, examine, image_of, locate, preload_obstacle
 
+VERIFY = "HEADRACE_VERIFY"
+
 HELP = """Run a program with Headrace under its MPI.
 
 \b
@@ -51,6 +53,9 @@ Headrace is replaced by the launcher, whose exit code and signals are therefore 
 @click.option(
     "--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Set HEADRACE_NAME."
 )
+@click.option(
+    "--verify", is_flag=True, help="Read back and compare every collective write (HEADRACE_VERIFY)."
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and do not.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def run(
@@ -58,10 +63,11 @@ def run(
     wanted: str | None,
     family_name: str | None,
     assignments: tuple[str, ...],
+    verify: bool,
     dry_run: bool,
     command: tuple[str, ...],
 ) -> None:
-    environ = {**os.environ, **_assigned(assignments)}
+    environ = {**os.environ, **_assigned(assignments), **({VERIFY: "1"} if verify else {})}
     library = find_library(environ)
     settings = Settings(str(library), own_settings(environ))
     if np is None:

@@ -1,0 +1,228 @@
+#include "engine/verification.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+#include "base/message.h"
+#include "engine/written_claims.h"
+
+namespace headrace::engine {
+namespace {
+
+using exchange::Combine;
+using exchange::Ring;
+using exchange::Values;
+using plan::FileRange;
+
+/// Ranges that are asked about at a time.
+constexpr std::size_t kAskedAtATime = 5;
+
+/// Bytes of a call that lie in a range, counted as often as the call has them.
+ByteCount bytes_within(const Access& access, const FileRange& range) {
+  if (access.bytes == 0) return 0;
+  const view::Type& type = *access.file.type();
+  const ByteCount first = access.file.position();
+  if (type.is_monotonic()) {
+    const auto below = [&](FileOffset offset) {
+      return std::clamp(view::data_below(type, access.file.origin(), offset), first,
+                        first + access.bytes);
+    };
+    return below(range.end) - below(range.begin);
+  }
+  ByteCount bytes = 0;
+  view::Cursor file = access.file;
+  for (ByteCount left = access.bytes; left > 0;) {
+    const view::StridedRun run = file.next(left);
+    left -= run.bytes();
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      const FileOffset begin = run.offset + i * run.stride;
+      bytes += std::max<ByteCount>(
+          0, std::min(range.end, begin + run.length) - std::max(range.begin, begin));
+    }
+  }
+  return bytes;
+}
+
+std::string text_of(const FileRange& range) {
+  return "bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end - 1);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Verification>> Verification::make(exchange::Channel& channel,
+                                                         storage::Store& store, bool reads,
+                                                         std::string path) {
+  std::unique_ptr<Verification> made(new Verification(channel, store, std::move(path)));
+  if (Error error = made->set_up(reads)) return error;
+  return made;
+}
+
+Error Verification::set_up(bool reads) {
+  bool can_read = reads;
+  if (!reads) {
+    auto reader = store_.reopen_to_read();
+    can_read = static_cast<bool>(reader);
+    if (reader) reader_ = std::move(reader.value());
+  }
+  bool has_boxes = true;
+  if (exchange::Board* const board = channel_.board()) {
+    const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(channel_.node_size());
+    if (channel_.node_rank() == 0) boxes_ = channel_.reserve_slots(size);
+    board->post(channel_.waiter(), Values{boxes_ ? boxes_->offset : -1});
+    board->wait_for_all(channel_.waiter());
+    const std::int64_t offset = board->values_of(0)[0];
+    has_boxes = offset >= 0;
+    if (has_boxes && !boxes_) boxes_ = channel_.slots_at(offset, size);
+  }
+  constexpr Combine ways[] = {Combine::min, Combine::min, Combine::min};
+  Values values{can_read ? 1 : 0, has_boxes ? 1 : 0, channel_.node_size()};
+  if (Error error = channel_.combine(values, ways)) return error;
+  can_read_ = values[0] == 1;
+  has_boxes_ = values[1] == 1;
+  somebody_is_alone_ = channel_.size() > 1 && values[2] == 1;
+  return {};
+}
+
+Verification::~Verification() {
+  if (boxes_ && channel_.node_rank() == 0) channel_.return_slots(*boxes_);
+}
+
+void Verification::leave_out(const std::string& reason) {
+  if (channel_.rank() == 0) totals_.calls_left_out += 1;
+  if (!reason_.empty()) return;
+  reason_ = reason;
+  if (channel_.rank() == 0)
+    tell_once("writes to '" + path_ + "' are not verified (" + reason + ")");
+}
+
+std::unique_ptr<Ring> Verification::ring_for(bool by_messages, const exchange::Waiter& waiter) {
+  if (by_messages) return exchange::make_message_ring(channel_);
+  if (channel_.board() == nullptr) return exchange::make_lone_ring();
+  return exchange::make_node_ring(channel_, *boxes_, waiter);
+}
+
+Verification::Found Verification::check(const Access& access, ByteCount written, bool in_background,
+                                        const exchange::Waiter& waiter) {
+  const auto begin = std::chrono::steady_clock::now();
+  const bool by_messages =
+      !in_background && channel_.size() > 1 && (somebody_is_alone_ || !has_boxes_);
+  if (!can_read_) {
+    leave_out("it cannot be opened for reading, allow that or open it with MPI_MODE_RDWR");
+    return {written, {}};
+  }
+  if (!has_boxes_ && !by_messages) {
+    leave_out(
+        "no memory is left on a node for calls that go on by themselves, raise "
+        "HEADRACE_NODE_MEMORY");
+    return {written, {}};
+  }
+  const std::unique_ptr<Ring> ring = ring_for(by_messages, waiter);
+  std::unique_ptr<storage::Store> opened_anew;
+  Error failed;
+  if (by_messages) {
+    failed = store_.sync();
+    Values none{};
+    if (Error error = ring->combine(none, {})) return {written, error};
+    if (auto opened = store_.reopen_to_read()) opened_anew = std::move(opened.value());
+  }
+  // All have written before any reads, and nobody goes on before all have read.
+  const bool meets_nodes = !in_background && !by_messages && channel_.node_count() > 1;
+  if (meets_nodes) {
+    if (Error error = channel_.barrier()) return {written, error};
+  }
+  storage::Store& own_reader = reader_ ? *reader_ : store_;
+  Access mine = access;
+  mine.bytes = written;
+  WrittenClaims claims(mine);
+  Error error = compare(*ring, opened_anew ? *opened_anew : own_reader, claims);
+  if (!error) error = settle_contested(*ring, access, claims);
+  if (!error && meets_nodes) error = channel_.barrier();
+  if (!error) error = failed;
+  Found found = error ? Found{written, error} : judge(claims, written);
+  totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  return found;
+}
+
+Error Verification::compare(Ring& ring, storage::Store& reader, WrittenClaims& claims) {
+  ReadBack read_back(reader);
+  constexpr Combine ways[] = {Combine::max};
+  while (true) {
+    Values more{claims.has_more() ? 1 : 0};
+    if (Error error = ring.combine(more, ways)) return error;
+    if (more[0] == 0) break;
+    Ring::Message claim;
+    if (Error error = ring.turn(true, claims.next(), claim)) return error;
+    Ring::Message verdict;
+    if (Error error = ring.turn(false, read_back.judge(claim), verdict)) return error;
+    claims.hear(verdict);
+  }
+  totals_.bytes_read_back += read_back.bytes_read();
+  return {};
+}
+
+/// Each rank with suspects in turn asks the others whether they gave these bytes, too.
+Error Verification::settle_contested(Ring& ring, const Access& access, WrittenClaims& claims) {
+  std::vector<Suspect>& suspects = claims.suspects();
+  std::size_t asked = 0;
+  while (true) {
+    constexpr Combine one[] = {Combine::max};
+    Values asker{asked < suspects.size() ? channel_.rank() : -1};
+    if (Error error = ring.combine(asker, one)) return error;
+    if (asker[0] < 0) return {};
+    const bool asks = asker[0] == channel_.rank();
+    constexpr std::size_t kValues = 2 * kAskedAtATime;
+    std::array<Combine, kValues> ways;
+    ways.fill(Combine::max);
+    Values ranges{};
+    std::fill_n(ranges.begin(), kValues, -1);
+    const std::size_t count = asks ? std::min(kAskedAtATime, suspects.size() - asked) : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      ranges[2 * i] = suspects[asked + i].range.begin;
+      ranges[2 * i + 1] = suspects[asked + i].range.end;
+    }
+    if (Error error = ring.combine(ranges, ways)) return error;
+    Values contested{};
+    for (std::size_t i = 0; i < kAskedAtATime; ++i) {
+      const FileRange range{ranges[2 * i], ranges[2 * i + 1]};
+      if (range.begin < 0) continue;
+      // A rank's own pieces may overlap, too.
+      const ByteCount own = asks ? range.end - range.begin : 0;
+      contested[i] = bytes_within(access, range) > own ? 1 : 0;
+    }
+    if (Error error = ring.combine(contested, std::span(ways).first(kAskedAtATime))) return error;
+    for (std::size_t i = 0; i < count; ++i) suspects[asked + i].is_contested = contested[i] == 1;
+    asked += count;
+  }
+}
+
+Verification::Found Verification::judge(WrittenClaims& claims, ByteCount written) {
+  const Suspect* first = nullptr;
+  std::int64_t count = 0;
+  for (const Suspect& suspect : claims.suspects()) {
+    if (suspect.is_contested && suspect.system_error == 0) {
+      totals_.bytes_contested += suspect.range.end - suspect.range.begin;
+      continue;
+    }
+    ++count;
+    if (first == nullptr || suspect.position < first->position) first = &suspect;
+  }
+  if (first == nullptr) return {written, {}};
+  totals_.ranges_wrong += count;
+  const std::string others =
+      count > 1 ? " and " + std::to_string(count - 1) + " other ranges" : std::string();
+  const std::string where = text_of(first->range) + others + " of '" + path_ + "'";
+  if (first->system_error != 0) {
+    Error error = system_failure(first->system_error, "cannot read back " + where);
+    error.error_class = ErrorClass::io;
+    return {first->position, std::move(error)};
+  }
+  return {
+      first->position,
+      {ErrorClass::io, 0,
+       where + " are not what this rank wrote (another rank read them back), write them again and "
+               "tell the support staff that the storage loses data"}};
+}
+
+}  // namespace headrace::engine

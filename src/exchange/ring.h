@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exchange/channel.h"
+
+namespace headrace::exchange {
+
+/// Ranks in a circle: each tells the next one and is told by the one before. Who is alone tells
+/// itself. All functions are collective over the ranks of the ring, and between two turns in one
+/// direction they combine().
+class Ring {
+ public:
+  /// What a rank says in one turn.
+  struct Message {
+    std::array<std::int64_t, 7> head{};
+    std::vector<std::byte> body;  ///< kMostBody bytes at most
+  };
+  static constexpr std::size_t kMostBody = std::size_t{32} << 10;
+
+  virtual ~Ring() = default;
+
+  /// Gives `mine` to the next rank and takes what the one before gives (or the other way round,
+  /// where not `onward`).
+  virtual Error turn(bool onward, const Message& mine, Message& theirs) = 0;
+  /// As Channel::combine.
+  virtual Error combine(Values& values, std::span<const Combine> ways) = 0;
+};
+
+/// Of one rank.
+std::unique_ptr<Ring> make_lone_ring();
+
+/// Of the node's ranks, by shared memory; from any thread. `boxes` has two times kMostBody bytes
+/// for each of them.
+std::unique_ptr<Ring> make_node_ring(Channel& channel, const SlotMemory& boxes,
+                                     const Waiter& waiter);
+
+/// Of all ranks of the channel, by messages; for threads of the program.
+std::unique_ptr<Ring> make_message_ring(Channel& channel);
+
+}  // namespace headrace::exchange
