@@ -1,5 +1,7 @@
 #include "engine/helper_threads.h"
 
+#include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <new>
 
@@ -17,6 +19,7 @@ HelperThreads& HelperThreads::of_process() {
 bool HelperThreads::run(const std::shared_ptr<Job>& job) {
   if (!process_.is_here()) return false;
   const std::lock_guard lock(mutex_);
+  if (resting_) return false;
   try {
     if (idle_ <= handed_.size()) return make_thread(job);
     handed_.push_back(job);
@@ -35,6 +38,8 @@ bool HelperThreads::make_thread(const std::shared_ptr<Job>& job) {
   pthread_t thread;
   if (!start_thread(thread, &live, first.get())) return false;
   static_cast<void>(first.release());
+  // Runs before the destructors of all that the program had made before: its buffers, often.
+  [[maybe_unused]] static const int registered = std::atexit([] { of_process().rest(); });
   threads_.push_back(thread);
   return true;
 }
@@ -52,12 +57,21 @@ void* HelperThreads::live(void* first) {
 std::shared_ptr<Job> HelperThreads::next() {
   std::unique_lock lock(mutex_);
   idle_ += 1;
+  rested_.notify_all();
   changed_.wait(lock, [this] { return stopping_ || !handed_.empty(); });
   idle_ -= 1;
   if (handed_.empty()) return nullptr;
   std::shared_ptr<Job> job = std::move(handed_.front());
   handed_.pop_front();
   return job;
+}
+
+void HelperThreads::rest() {
+  if (!process_.is_here()) return;
+  constexpr std::chrono::seconds kLongest{1};
+  std::unique_lock lock(mutex_);
+  resting_ = true;
+  rested_.wait_for(lock, kLongest, [this] { return idle_ == threads_.size() && handed_.empty(); });
 }
 
 void HelperThreads::stop() {

@@ -39,6 +39,9 @@ class HelperThreads {
   HelperThreads() = default;
   static void* live(void* first);
   bool make_thread(const std::shared_ptr<Job>& job);
+  /// The program exits: what it will destroy may be in use. Waits until all threads are idle, no
+  /// longer than a job may last that needs no rank which has left. No thread begins another one.
+  void rest();
   std::shared_ptr<Job> next();
 
   ProcessMark process_;
@@ -48,6 +51,8 @@ class HelperThreads {
   std::size_t idle_ = 0;
   std::vector<pthread_t> threads_;
   bool stopping_ = false;
+  bool resting_ = false;
+  std::condition_variable rested_;  ///< told when a thread becomes idle
 };
 
 }  // namespace headrace::engine

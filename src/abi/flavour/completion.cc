@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "abi/flavour/error.h"
@@ -12,14 +13,32 @@
 namespace headrace::HEADRACE_FLAVOUR::completion {
 namespace {
 
-/// The boundary: no exception passes it.
+/// Whether what passes through this thread was thrown by the program's error handler.
+thread_local bool program_throws = false;
+
+/// Calls the program's error handler, which may throw.
+int raise_to_program(MPI_File file, const Error& error) {
+  struct Passage {
+    bool has_returned = false;
+    ~Passage() {
+      if (!has_returned) program_throws = true;
+    }
+  } passage;
+  const int code = raise(file, error);
+  passage.has_returned = true;
+  return code;
+}
+
+/// The boundary: no exception of ours passes it.
 template <class Complete>
 int guarded(Complete complete) {
   try {
     return complete();
   } catch (const std::bad_alloc&) {
+    if (std::exchange(program_throws, false)) throw;
     return MPI_ERR_NO_MEM;
   } catch (const std::exception&) {
+    if (std::exchange(program_throws, false)) throw;
     return MPI_ERR_OTHER;
   }
 }
@@ -29,7 +48,7 @@ int guarded(Complete complete) {
 int tell(int code, Request& own) {
   if (code != MPI_SUCCESS) return code;
   const Error error = own.take_error();
-  return error ? raise(own.file(), error) : code;
+  return error ? raise_to_program(own.file(), error) : code;
 }
 
 /// The requests of an array that are ours, by their place.
@@ -105,7 +124,7 @@ int Batch::tell_several(int code, std::span<const int> indices, MPI_Status* stat
       for (std::size_t j = 0; j < indices.size(); ++j) statuses[j].MPI_ERROR = MPI_SUCCESS;
     }
     code = MPI_ERR_IN_STATUS;
-    const int own_code = raise(own.file(), error);
+    const int own_code = raise_to_program(own.file(), error);
     if (has_statuses) statuses[i].MPI_ERROR = own_code;
   }
   return code;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "abi/flavour/identity.h"
@@ -71,7 +72,7 @@ void raise_without_file(int code) {
 
 }  // namespace
 
-int code_of(const Error& error) {
+int code_of(const Error& error) try {
   const int error_class = class_of(error.error_class);
   if (error.message.empty()) return error_class;
 
@@ -90,6 +91,8 @@ int code_of(const Error& error) {
   }
   registry.emplace(key, code);
   return code;
+} catch (const std::bad_alloc&) {
+  return class_of(error.error_class);
 }
 
 int raise(MPI_File fh, const Error& error) {

@@ -16,17 +16,19 @@ Function next(abi::Name name, abi::Entry entry) {
   return reinterpret_cast<Function>(abi::next_function(name, entry));
 }
 
-/// Runs a handler and reports its error through `fh`. This is the boundary: no exception passes it.
+/// Runs a handler and reports its error through `fh`. This is the boundary: no exception of ours
+/// passes it. What the program's error handler throws does, as it would pass the library.
 template <class Handler>
 int answer(MPI_File fh, Handler handler) {
+  Error error;
   try {
-    const Error error = handler();
-    return error ? raise(fh, error) : MPI_SUCCESS;
+    error = handler();
   } catch (const std::bad_alloc&) {
-    return raise(fh, {ErrorClass::no_memory, 0, {}});  // without a message: it needs no memory
+    error = {ErrorClass::no_memory, 0, {}};  // without a message: it needs no memory
   } catch (const std::exception&) {
-    return raise(fh, {ErrorClass::other, 0, {}});
+    error = {ErrorClass::other, 0, {}};
   }
+  return error ? raise(fh, error) : MPI_SUCCESS;
 }
 
 /// For a procedure that was given the handle of a file of ours that is closed.

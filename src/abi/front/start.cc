@@ -14,6 +14,7 @@
 #include "abi/front/slot_patch.h"
 #include "base/message.h"
 #include "base/settings.h"
+#include "base/unwinding.h"
 
 namespace headrace::abi {
 
@@ -135,6 +136,7 @@ void advance() {
   if (own.state == State::searching) search(own);
   if (own.state == State::waiting && own.flavour->is_running()) {
     for (const std::string& problem : settings_problems()) tell_job(problem);
+    prepare_unwinding();
     if (own.flavour->start()) {
       fill_table([&](Name name, Entry entry) {
         return completes_requests(entry) ? next_function(name, entry)
