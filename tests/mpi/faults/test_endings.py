@@ -25,8 +25,8 @@ CXX = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-pthread", *WITHOUT_CXX]
 @dataclass(frozen=True)
 class Ending:
     """mode: sudden_end's; goes_on: whether the program ends well by itself after it, whatever the
-    plain library makes of it; any_code: launchers differ from run to run; staged: ranks wait for one another in shared memory; usual: tried
-    also without --deep."""
+    plain library makes of it; any_code: launchers give other codes from run to run; staged: ranks
+    wait for one another in shared memory; usual: tried also without --deep."""
 
     mode: str
     goes_on: bool = False
