@@ -9,8 +9,13 @@
 
 namespace headrace::exchange {
 
-/// Collective: every rank gives `mine` (equally long everywhere) and gets all ranks' blocks in rank
-/// order. Bruck's algorithm: ceil(log2 P) rounds (Bruck et al., IEEE TPDS 8(11), 1997).
+/// Collective over `members` (rank numbers; `index` is the caller's place): each gives `mine`
+/// (equally long everywhere) and gets all blocks in the order of the members. Bruck's algorithm:
+/// ceil(log2 P) rounds (Bruck et al., IEEE TPDS 8(11), 1997).
+Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
+                                         std::span<const int> members, int index,
+                                         std::span<const std::byte> mine);
+/// The same over all ranks.
 Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
                                          std::span<const std::byte> mine);
 

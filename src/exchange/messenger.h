@@ -1,11 +1,31 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "base/result.h"
 
 namespace headrace::exchange {
+
+/// A message on its way, in a buffer of its sender or receiver that must live until it is done. One
+/// that is let go of before is left to the MPI library.
+class Message {
+ public:
+  virtual ~Message() = default;
+  /// Never waits, and lets the MPI library progress. Once true, it stays true.
+  virtual Result<bool> is_done() = 0;
+};
+
+/// A message that has come and that nobody has received yet.
+struct Arrival {
+  int from = 0;
+  std::size_t size = 0;
+};
+
+/// Bytes of the largest message that may be started: what an int can count.
+inline constexpr std::size_t kLargestMessage = 0x7fffffff;
 
 /// Point-to-point messages between the ranks of one communicator. The abi room implements it with
 /// MPI on a hidden communicator, the simulation with mailboxes. Messages between two ranks with one
@@ -21,6 +41,16 @@ class Messenger {
   /// progress and gives up the core.
   virtual Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
                          std::span<std::byte> incoming) = 0;
+
+  /// Begins to send. Done when the receiver has begun to take the message, not before: so a sender
+  /// knows how much of its is still to be received.
+  virtual Result<std::unique_ptr<Message>> start_send(int tag, int to,
+                                                      std::span<const std::byte> outgoing) = 0;
+  /// Begins to receive a message of at most as many bytes.
+  virtual Result<std::unique_ptr<Message>> start_receive(int tag, int from,
+                                                         std::span<std::byte> incoming) = 0;
+  /// The next message from `from` (-1: from anybody) that can be received; never waits.
+  virtual Result<std::optional<Arrival>> find(int tag, int from) = 0;
 
   /// Lets the library progress the program's own messages. A rank that waits in shared memory calls
   /// this now and then: a peer may be unable to come until a message of ours has gone out.

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,38 +28,116 @@ class PostOffice {
   std::int64_t messages() const { return messages_; }
   std::int64_t bytes() const { return bytes_; }
 
-  void send(int from, int to, int tag, std::span<const std::byte> message) {
+  /// Becomes true when a message is received.
+  using Taken = std::shared_ptr<std::atomic<bool>>;
+
+  /// A place for a message that has not come yet.
+  struct Expected {
+    std::span<std::byte> place;
+    std::size_t size = 0;
+    std::atomic<bool> is_here = false;
+  };
+
+  Taken send(int from, int to, int tag, std::span<const std::byte> message) {
     Box& box = boxes_[static_cast<std::size_t>(to)];
     const std::lock_guard lock(box.mutex);
-    box.messages[{from, tag}].emplace_back(message.begin(), message.end());
+    const Taken taken = std::make_shared<std::atomic<bool>>(false);
+    std::deque<Letter>& letters = box.messages[{tag, from}];
+    letters.push_back({{message.begin(), message.end()}, taken});
+    deliver(letters, box.expected[{tag, from}]);
     box.arrived.notify_all();
     messages_.fetch_add(1, std::memory_order_relaxed);
     bytes_.fetch_add(std::ssize(message), std::memory_order_relaxed);
+    return taken;
+  }
+
+  /// Gets messages in the order in which they are expected, as MPI matches them.
+  void expect(int from, int to, int tag, std::shared_ptr<Expected> expected) {
+    Box& box = boxes_[static_cast<std::size_t>(to)];
+    const std::lock_guard lock(box.mutex);
+    box.expected[{tag, from}].push_back(std::move(expected));
+    deliver(box.messages[{tag, from}], box.expected[{tag, from}]);
   }
 
   /// False where the message does not have the size that the receiver expects.
   bool receive(int from, int to, int tag, std::span<std::byte> message) {
     Box& box = boxes_[static_cast<std::size_t>(to)];
     std::unique_lock lock(box.mutex);
-    auto& queue = box.messages[{from, tag}];
+    auto& queue = box.messages[{tag, from}];
     box.arrived.wait(lock, [&] { return !queue.empty(); });
-    const std::vector<std::byte> content = std::move(queue.front());
-    queue.pop_front();
-    if (content.size() != message.size()) return false;
-    std::ranges::copy(content, message.begin());
-    return true;
+    return take(queue, message) == message.size();
+  }
+
+  std::optional<exchange::Arrival> find(int from, int to, int tag) {
+    Box& box = boxes_[static_cast<std::size_t>(to)];
+    const std::lock_guard lock(box.mutex);
+    for (auto entry = box.messages.lower_bound({tag, std::max(from, 0)});
+         entry != box.messages.end() && entry->first.first == tag; ++entry) {
+      if (from >= 0 && entry->first.second != from) break;
+      if (entry->second.empty()) continue;
+      return exchange::Arrival{entry->first.second, entry->second.front().content.size()};
+    }
+    return std::nullopt;
   }
 
  private:
-  using Sender = std::pair<int, int>;  ///< rank and tag
+  using Sender = std::pair<int, int>;  ///< tag and rank
+  struct Letter {
+    std::vector<std::byte> content;
+    Taken taken;
+  };
   struct Box {
     std::mutex mutex;
     std::condition_variable arrived;
-    std::map<Sender, std::deque<std::vector<std::byte>>> messages;
+    std::map<Sender, std::deque<Letter>> messages;
+    std::map<Sender, std::deque<std::shared_ptr<Expected>>> expected;
   };
+
+  static void deliver(std::deque<Letter>& letters,
+                      std::deque<std::shared_ptr<Expected>>& expected) {
+    while (!letters.empty() && !expected.empty()) {
+      expected.front()->size = take(letters, expected.front()->place);
+      expected.front()->is_here = true;
+      expected.pop_front();
+    }
+  }
+
+  static std::size_t take(std::deque<Letter>& queue, std::span<std::byte> message) {
+    const Letter letter = std::move(queue.front());
+    queue.pop_front();
+    const std::size_t size = letter.content.size();
+    std::copy_n(letter.content.begin(), std::min(size, message.size()), message.begin());
+    *letter.taken = true;
+    return size;
+  }
+
   std::vector<Box> boxes_;
   std::atomic<std::int64_t> messages_{0};
   std::atomic<std::int64_t> bytes_{0};
+};
+
+class SentMessage : public exchange::Message {
+ public:
+  explicit SentMessage(PostOffice::Taken taken) : taken_(std::move(taken)) {}
+  Result<bool> is_done() override { return taken_->load(); }
+
+ private:
+  PostOffice::Taken taken_;
+};
+
+class ExpectedMessage : public exchange::Message {
+ public:
+  explicit ExpectedMessage(std::shared_ptr<PostOffice::Expected> expected)
+      : expected_(std::move(expected)) {}
+
+  Result<bool> is_done() override {
+    if (!expected_->is_here) return false;
+    if (expected_->size <= expected_->place.size()) return true;
+    return Error{ErrorClass::other, 0, "a message is larger than expected"};
+  }
+
+ private:
+  std::shared_ptr<PostOffice::Expected> expected_;
 };
 
 /// One rank's messages. Usable from several threads, as the real one is.
@@ -78,6 +157,23 @@ class MailboxMessenger : public exchange::Messenger {
       return {ErrorClass::other, 0, "a message has another size than expected"};
     }
     return {};
+  }
+
+  Result<std::unique_ptr<exchange::Message>> start_send(
+      int tag, int to, std::span<const std::byte> outgoing) override {
+    return std::unique_ptr<exchange::Message>(
+        std::make_unique<SentMessage>(office_.send(rank_, to, tag, outgoing)));
+  }
+  Result<std::unique_ptr<exchange::Message>> start_receive(int tag, int from,
+                                                           std::span<std::byte> incoming) override {
+    auto expected = std::make_shared<PostOffice::Expected>();
+    expected->place = incoming;
+    office_.expect(from, rank_, tag, expected);
+    return std::unique_ptr<exchange::Message>(
+        std::make_unique<ExpectedMessage>(std::move(expected)));
+  }
+  Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
+    return office_.find(from, rank_, tag);
   }
 
  private:

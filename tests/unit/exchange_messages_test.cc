@@ -66,6 +66,30 @@ TEST_P(Messages, ReduceToAllMergesEveryMemberOnce) {
   });
 }
 
+TEST(MessagesInFlight, ASendIsDoneWhenItIsReceived) {
+  sim::PostOffice office(3);
+  sim::MailboxMessenger sender(office, 2);
+  sim::MailboxMessenger receiver(office, 0);
+  const std::int32_t sent = 7;
+  const auto out = sender.start_send(4, 0, std::as_bytes(std::span(&sent, 1)));
+  ASSERT_TRUE(out);
+  EXPECT_FALSE(out.value()->is_done().value());
+  EXPECT_FALSE(receiver.find(5, -1).value());
+  EXPECT_FALSE(receiver.find(4, 1).value());
+  for (const int from : {-1, 2}) {
+    const std::optional<Arrival> arrival = receiver.find(4, from).value();
+    ASSERT_TRUE(arrival);
+    EXPECT_EQ(arrival->from, 2);
+    EXPECT_EQ(arrival->size, sizeof sent);
+  }
+  std::int32_t received[2] = {0, 0};
+  const auto in = receiver.start_receive(4, 2, std::as_writable_bytes(std::span(received)));
+  ASSERT_TRUE(in);
+  EXPECT_TRUE(in.value()->is_done().value());
+  EXPECT_TRUE(out.value()->is_done().value());
+  EXPECT_EQ(received[0], sent);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, Messages, testing::Range(1, 18));
 
 }  // namespace

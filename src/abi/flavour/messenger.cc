@@ -12,6 +12,26 @@ namespace {
 
 std::atomic<bool> stopped = false;
 
+class RequestMessage final : public exchange::Message {
+ public:
+  ~RequestMessage() override {
+    if (request_ != MPI_REQUEST_NULL && !stopped) native.Request_free(&request_);
+  }
+
+  Result<bool> is_done() override {
+    int done = 0;
+    if (native.Testall(1, &request_, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+      return native_failure("complete a message");
+    }
+    return done != 0;
+  }
+
+  MPI_Request* request() { return &request_; }
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
 class CommunicatorMessenger final : public exchange::Messenger {
  public:
   explicit CommunicatorMessenger(MPI_Comm hidden) : communicator_(hidden) {
@@ -48,6 +68,39 @@ class CommunicatorMessenger final : public exchange::Messenger {
       receiving = receiving && !incoming.empty();
     }
     return {};
+  }
+
+  Result<std::unique_ptr<exchange::Message>> start_send(
+      int tag, int to, std::span<const std::byte> outgoing) override {
+    auto message = std::make_unique<RequestMessage>();
+    if (native.Issend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to, tag,
+                      communicator_, message->request()) != MPI_SUCCESS) {
+      return native_failure("send a message");
+    }
+    return std::unique_ptr<exchange::Message>(std::move(message));
+  }
+
+  Result<std::unique_ptr<exchange::Message>> start_receive(int tag, int from,
+                                                           std::span<std::byte> incoming) override {
+    auto message = std::make_unique<RequestMessage>();
+    if (native.Irecv(incoming.data(), static_cast<int>(incoming.size()), MPI_BYTE, from, tag,
+                     communicator_, message->request()) != MPI_SUCCESS) {
+      return native_failure("receive a message");
+    }
+    return std::unique_ptr<exchange::Message>(std::move(message));
+  }
+
+  Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
+    int found = 0;
+    int size = 0;
+    MPI_Status status;
+    if (native.Iprobe(from < 0 ? MPI_ANY_SOURCE : from, tag, communicator_, &found, &status) !=
+            MPI_SUCCESS ||
+        (found != 0 && native.Get_count(&status, MPI_BYTE, &size) != MPI_SUCCESS)) {
+      return native_failure("look for a message");
+    }
+    if (found == 0) return std::optional<exchange::Arrival>();
+    return std::optional(exchange::Arrival{status.MPI_SOURCE, static_cast<std::size_t>(size)});
   }
 
   void progress() override {
@@ -97,6 +150,19 @@ class SoloMessenger final : public exchange::Messenger {
       std::memcpy(incoming.data(), outgoing.data(), std::min(incoming.size(), outgoing.size()));
     }
     return {};
+  }
+
+  // A communicator of one process has nobody to send to.
+  Result<std::unique_ptr<exchange::Message>> start_send(int, int,
+                                                        std::span<const std::byte>) override {
+    return Error{ErrorClass::other, 0, "there is nobody to send to"};
+  }
+  Result<std::unique_ptr<exchange::Message>> start_receive(int, int,
+                                                           std::span<std::byte>) override {
+    return Error{ErrorClass::other, 0, "there is nobody to receive from"};
+  }
+  Result<std::optional<exchange::Arrival>> find(int, int) override {
+    return std::optional<exchange::Arrival>();
   }
 
   void progress() override {}

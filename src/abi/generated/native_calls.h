@@ -27,6 +27,7 @@ struct NativeCalls {
   decltype(&PMPI_File_open) File_open = nullptr;
   decltype(&PMPI_File_set_errhandler) File_set_errhandler = nullptr;
   decltype(&PMPI_Finalized) Finalized = nullptr;
+  decltype(&PMPI_Get_count) Get_count = nullptr;
   decltype(&PMPI_Group_excl) Group_excl = nullptr;
   decltype(&PMPI_Group_free) Group_free = nullptr;
   decltype(&PMPI_Group_size) Group_size = nullptr;
@@ -43,6 +44,7 @@ struct NativeCalls {
   decltype(&PMPI_Iprobe) Iprobe = nullptr;
   decltype(&PMPI_Irecv) Irecv = nullptr;
   decltype(&PMPI_Isend) Isend = nullptr;
+  decltype(&PMPI_Issend) Issend = nullptr;
   decltype(&PMPI_Request_free) Request_free = nullptr;
   decltype(&PMPI_Send) Send = nullptr;
   decltype(&PMPI_Status_set_cancelled) Status_set_cancelled = nullptr;
@@ -88,6 +90,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_File_open", calls.File_open, true);
   visit("PMPI_File_set_errhandler", calls.File_set_errhandler, true);
   visit("PMPI_Finalized", calls.Finalized, true);
+  visit("PMPI_Get_count", calls.Get_count, true);
   visit("PMPI_Group_excl", calls.Group_excl, true);
   visit("PMPI_Group_free", calls.Group_free, true);
   visit("PMPI_Group_size", calls.Group_size, true);
@@ -104,6 +107,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Iprobe", calls.Iprobe, true);
   visit("PMPI_Irecv", calls.Irecv, true);
   visit("PMPI_Isend", calls.Isend, true);
+  visit("PMPI_Issend", calls.Issend, true);
   visit("PMPI_Request_free", calls.Request_free, true);
   visit("PMPI_Send", calls.Send, true);
   visit("PMPI_Status_set_cancelled", calls.Status_set_cancelled, true);
