@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/types.h"
 
@@ -62,6 +63,14 @@ class Coverage {
     begin = first << shift_;
     len = (stop - first) << shift_;
     return true;
+  }
+
+  /// Copies the words of the first `bytes` bytes. Call when nobody marks any more.
+  void copy_words(ByteCount bytes, std::byte* to) const {
+    for (std::int64_t i = 0; i < words_for(bytes, shift_); ++i) {
+      const std::uint64_t word = words_[i].load(std::memory_order_relaxed);
+      std::memcpy(to + 8 * i, &word, sizeof word);
+    }
   }
 
   /// Unmarks the first `bytes` bytes.

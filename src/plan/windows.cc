@@ -40,8 +40,7 @@ FileRange Windows::range(std::int64_t window) const {
   return {begin, begin + window_size_};
 }
 
-int Windows::participants(std::int64_t window) const {
-  const FileRange file = range(window);
+int Windows::participants_of(const FileRange& file) const {
   if (common_.begin < file.end && common_.end > file.begin) return static_cast<int>(ranges_.size());
   return static_cast<int>(std::ranges::count_if(ranges_, [&](const RankRange& rank) {
     return rank.begin < file.end && rank.end > file.begin;

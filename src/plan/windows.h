@@ -37,7 +37,9 @@ class Windows {
   ByteCount span() const { return span_; }
   ByteCount window_size() const { return window_size_; }
   FileRange range(std::int64_t window) const;
-  int participants(std::int64_t window) const;
+  int participants(std::int64_t window) const { return participants_of(range(window)); }
+  /// Ranks whose range meets a window that need not be one of these.
+  int participants_of(const FileRange& window) const;
   /// The part of range(window) between the first and the last byte of its participants.
   FileRange touched(std::int64_t window) const;
   /// The window that holds a byte of some rank's range.

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "plan/windows.h"
+
+namespace headrace::plan {
+
+/// Which node writes and reads a window of the file, whatever the call: windows, counted from the
+/// beginning of the file, go to the nodes in turn. So a node meets the same windows in every call,
+/// and with windows of whole stripes it meets the same storage targets.
+struct Owners {
+  int nodes = 1;
+
+  int owner_of(std::int64_t window) const { return static_cast<int>(window % nodes); }
+  /// The first window from `window` on that `node` owns.
+  std::int64_t next(int node, std::int64_t window) const {
+    return window + ((node - window) % nodes + nodes) % nodes;
+  }
+};
+
+/// Messages between nodes in one call, as its plan has them.
+struct Traffic {
+  std::int64_t parts = 0;   ///< to owners, about one window each
+  std::int64_t pairs = 0;   ///< of a node and an owner between which there are any
+  std::int64_t rounds = 0;  ///< the most windows that one node owns
+};
+
+/// Messages by which `nodes` leaders meet: a Bruck allgather.
+std::int64_t meeting_messages(int nodes);
+
+/// Which parts of a collective call's windows go between which nodes: all from the ranges that the
+/// nodes touch, so that every node knows whose parts come and to whom its own go without asking.
+/// Windows are numbered from 0 in file order, windows that no range meets left out. A node takes
+/// part in every window that its range meets: one message for each to the owner.
+class ExchangePlan {
+ public:
+  /// `ranges`: of each node; without bytes where its ranks have none.
+  ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners);
+
+  std::int64_t count() const { return windows_.count(); }
+  int nodes() const { return static_cast<int>(ranges_.size()); }
+  const Windows& windows() const { return windows_; }
+  const RankRange& range_of(int node) const { return ranges_[static_cast<std::size_t>(node)]; }
+
+  int owner_of(std::int64_t window) const;
+  bool meets(int node, std::int64_t window) const;
+  /// Nodes that take part in a window besides its owner.
+  int parts_of_others(std::int64_t window) const;
+
+  /// The first window from `window` on that `node` meets and `owner` owns; -1 where there is none.
+  std::int64_t next(int node, int owner, std::int64_t window) const;
+  /// The last such window of all; -1 where there is none.
+  std::int64_t last(int node, int owner) const;
+  /// Messages with parts of windows from `node` to `owner`.
+  std::int64_t messages(int node, int owner) const;
+  /// Written: all parts, and one answer to each pair. Read: a request for each part, and an answer
+  /// with its bytes unless it has none.
+  Traffic traffic() const;
+
+ private:
+  std::int64_t place_of(std::int64_t window) const {
+    return windows_.range(window).begin / windows_.window_size();
+  }
+
+  std::vector<RankRange> ranges_;
+  Windows windows_;
+  Owners owners_;
+};
+
+}  // namespace headrace::plan

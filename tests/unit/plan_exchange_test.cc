@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "plan/exchange_plan.h"
+
+namespace headrace::plan {
+namespace {
+
+TEST(ExchangePlan, GivesWindowsToNodesInTurn) {
+  const ExchangePlan plan({{0, 1000, 500}, {250, 700, 100}, {0, 0, 0}}, 100, Owners{3});
+  EXPECT_EQ(plan.count(), 10);
+  EXPECT_EQ(plan.owner_of(4), 1);
+  EXPECT_EQ(plan.parts_of_others(0), 0);  // the second node begins behind it
+  EXPECT_EQ(plan.parts_of_others(2), 2);  // the third owns it and has no data
+  EXPECT_EQ(plan.messages(0, 0), 0);
+  EXPECT_EQ(plan.messages(0, 1), 3);
+  EXPECT_EQ(plan.messages(1, 0), 2);
+  EXPECT_EQ(plan.messages(2, 0), 0);
+}
+
+TEST(ExchangePlan, KeepsOwnersOverCalls) {
+  const ExchangePlan first({{0, 450, 450}}, 100, Owners{3});
+  const ExchangePlan second({{350, 900, 550}}, 100, Owners{3});
+  EXPECT_EQ(first.owner_of(4), second.owner_of(1));  // both [400, 500)
+}
+
+TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
+  std::mt19937_64 random(7);
+  const auto number = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  for (int turn = 0; turn < 300; ++turn) {
+    const int nodes = static_cast<int>(number(1, 6));
+    std::vector<RankRange> ranges;
+    for (int node = 0; node < nodes; ++node) {
+      const std::int64_t begin = number(0, 500);
+      const std::int64_t len = number(0, 200);
+      ranges.push_back({begin, begin + len, len == 0 ? 0 : number(1, len)});
+    }
+    const ExchangePlan plan(ranges, number(5, 60), Owners{nodes});
+    std::vector<std::int64_t> parts(static_cast<std::size_t>(plan.count()));
+    for (int node = 0; node < nodes; ++node) {
+      for (int owner = 0; owner < nodes; ++owner) {
+        std::int64_t found = 0;
+        std::int64_t last = -1;
+        std::int64_t next = plan.next(node, owner, 0);
+        for (std::int64_t window = 0; window < plan.count(); ++window) {
+          if (plan.owner_of(window) != owner || !plan.meets(node, window)) continue;
+          ASSERT_EQ(next, window);
+          next = plan.next(node, owner, window + 1);
+          last = window;
+          if (node == owner) continue;
+          ++found;
+          parts[static_cast<std::size_t>(window)] += 1;
+        }
+        ASSERT_EQ(next, -1);
+        ASSERT_EQ(plan.last(node, owner), last);
+        ASSERT_EQ(plan.messages(node, owner), found);
+      }
+    }
+    for (std::int64_t window = 0; window < plan.count(); ++window) {
+      ASSERT_EQ(plan.parts_of_others(window), parts[static_cast<std::size_t>(window)]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace::plan
