@@ -20,6 +20,7 @@ const SettingRule rules[] = {
                                            {"automatic", PathSetting::automatic},
                                            {"direct", PathSetting::direct},
                                            {"staged", PathSetting::staged},
+                                           {"exchanged", PathSetting::exchanged},
                                        },
                                        s.write_path);
      }},
@@ -30,6 +31,7 @@ const SettingRule rules[] = {
                                            {"automatic", PathSetting::automatic},
                                            {"direct", PathSetting::direct},
                                            {"staged", PathSetting::staged},
+                                           {"exchanged", PathSetting::exchanged},
                                        },
                                        s.read_path);
      }},

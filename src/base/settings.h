@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-enum class PathSetting { automatic, direct, staged };
+enum class PathSetting { automatic, direct, staged, exchanged };
 
 enum class SharedMemorySetting { automatic, memfd, posix, none };
 

@@ -98,7 +98,11 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
   agreement.stripe = values[11];
   agreement.slot_count =
       static_cast<int>(std::clamp<std::int64_t>(values[6], 2, exchange::kMostSlots));
-  agreement.view = {channel.node_size(), values[7], values[8] == 1};
+  agreement.view = {.node_ranks = channel.node_size(),
+                    .smallest_mean_piece = values[7],
+                    .is_monotonic = values[8] == 1,
+                    .nodes = channel.node_count(),
+                    .stripe = agreement.stripe};
   return agreement;
 }
 

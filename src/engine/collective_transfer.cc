@@ -94,49 +94,19 @@ void CollectiveTransfer::choose() {
     choice.for_call.reset();
     choice.lacked_memory = false;
     choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
+    choice.between_nodes.reset();
     choice.for_view = policy::decide_view(direction, choice.wish, agreement_.view);
-    choice.meets = choice.for_view.path == Path::staged;
+    policy::ViewFacts of_node = agreement_.view;
+    of_node.nodes = 1;
+    choice.for_node = policy::decide_view(direction, choice.wish, of_node);
+    choice.meets = choice.for_view.path != Path::direct;
+    choice.meets_in_background = choice.for_node.path != Path::direct;
   }
-}
-
-Path CollectiveTransfer::path_taken(Direction direction) const {
-  const std::lock_guard lock(mutex_);
-  return path_of(choice(direction));
-}
-
-std::string CollectiveTransfer::reason(Direction direction) const {
-  const std::lock_guard lock(mutex_);
-  return reason_of(choice(direction));
-}
-
-bool CollectiveTransfer::has_been_called(Direction direction) const {
-  const std::lock_guard lock(mutex_);
-  return choice(direction).has_been_called || choice(direction).before;
-}
-
-ByteCount CollectiveTransfer::window_size() const {
-  const std::lock_guard lock(mutex_);
-  return geometry_.window_size;
-}
-
-Path CollectiveTransfer::path_of(const Choice& choice) const {
-  if (!choice.has_been_called && choice.before) return choice.before->path;
-  if (choice.lacked_memory) return Path::direct;
-  return choice.for_call ? choice.for_call->path : choice.for_view.path;
-}
-
-std::string CollectiveTransfer::reason_of(const Choice& choice) const {
-  if (!choice.has_been_called && choice.before) return choice.before->reason;
-  if (choice.lacked_memory) {
-    return "no memory for collective buffers is left on the node (HEADRACE_NODE_MEMORY)";
-  }
-  if (choice.for_call) return policy::explain(*choice.for_call, choice.facts);
-  if (choice.has_been_called && choice.meets) return "chosen by the ranks that had data";
-  return choice.for_view.reason;
 }
 
 CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size,
-                                                       const exchange::Waiter& waiter) {
+                                                       const exchange::Waiter& waiter,
+                                                       bool is_in_background) {
   note_call(access.direction);
   const FileOffset begin = access.bytes > 0 ? access.file.peek() : 0;
   const FileOffset end = access.bytes > 0
@@ -145,12 +115,84 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
                                    1
                              : 0;
   announce(access, begin, end, waiter);
+  Choice& choice = this->choice(access.direction);
+  if (choice.for_view.path == Path::exchanged) {
+    {
+      const std::lock_guard lock(mutex_);
+      choice.was_in_background = is_in_background;
+    }
+    if (!is_in_background) {
+      return transfer_between_nodes(access, begin, end, sieve_size, waiter);
+    }
+  }
   if (access.bytes == 0) return {};
-  const Meeting meeting = meet(access.direction, waiter);
+  return transfer_within_node(access, begin, end, meet(access.direction, waiter), sieve_size,
+                              waiter);
+}
+
+CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(const Access& access,
+                                                                   FileOffset begin, FileOffset end,
+                                                                   const Meeting& meeting,
+                                                                   ByteCount sieve_size,
+                                                                   const exchange::Waiter& waiter) {
   if (!meeting.agrees || decide(access.direction, meeting) == Path::direct) {
     return {direct_transfer(store_, access, sieve_size), Path::direct};
   }
   return {staged_transfer(access, begin, end, meeting, sieve_size, waiter), Path::staged};
+}
+
+/// The leader stays also where it has no data: other nodes count on it.
+CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
+    const Access& access, FileOffset begin, FileOffset end, ByteCount sieve_size,
+    const exchange::Waiter& waiter) {
+  const bool leads = channel_.is_leader();
+  if (!leads && access.bytes == 0) return {};
+  Choice& choice = this->choice(access.direction);
+  std::optional<Meeting> meeting;
+  ExchangedTransfer::Agreed agreed;
+  if (leads) {
+    meeting.emplace(meet(access.direction, waiter));
+    agreed = nodes_.lead(node_part(access.direction, *meeting), meeting->first_window, choice.wish,
+                         agreement_.stripe > 0);
+  } else {
+    agreed = nodes_.follow(waiter);
+    find_slots(channel_.call_board().values_of(0));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    choice.between_nodes = agreed;
+  }
+  if (!agreed.decision.is_chosen) {
+    if (access.bytes == 0) return {};
+    if (choice.for_node.path == Path::direct) {
+      return {direct_transfer(store_, access, sieve_size), Path::direct};
+    }
+    if (!meeting) meeting.emplace(meet(access.direction, waiter));
+    return transfer_within_node(access, begin, end, *meeting, sieve_size, waiter);
+  }
+  exchange::StagedAccess staged{access.file, access.memory, access.buffer,
+                                begin,       end,           access.bytes};
+  const exchange::StagedOutcome outcome =
+      nodes_.move(access.direction, agreed, *slots_, leads ? &meeting->windows : nullptr,
+                  access.bytes > 0 ? &staged : nullptr, waiter);
+  if (access.bytes == 0) return {};
+  return {finish(access, outcome, sieve_size), Path::exchanged};
+}
+
+NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeting) const {
+  NodePart part;
+  part.bytes = meeting.facts.bytes;
+  if (part.bytes > 0) {
+    part.begin = meeting.hull.begin;
+    part.end = meeting.hull.end;
+    part.granule = meeting.granule;
+    const auto pieces = static_cast<double>(meeting.facts.pieces);
+    part.stretches = static_cast<std::int64_t>(pieces * meeting.facts.stretches_per_piece);
+  }
+  part.window_size = slots_ ? geometry_.window_size : 0;
+  part.direction = direction == Direction::write ? 1 : 0;
+  if (!meeting.agrees) part.direction = NodePart::kNoDirection;
+  return part;
 }
 
 Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
@@ -164,7 +206,7 @@ Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
 
 void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
                                   const exchange::Waiter& waiter) {
-  exchange::Control& control = *channel_.control();
+  exchange::Control& control = channel_.call_control();
   if (channel_.node_rank() == 0 && !slots_) reserve_slots();
   const view::Type& type = *access.file.type();
   std::int64_t granule = std::gcd(type.granule(), access.file.origin());
@@ -184,7 +226,7 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   if (access.bytes > 0) {
     values[kFirstPieceEnd] = begin + std::min(access.file.piece_left(), access.bytes);
   }
-  channel_.board()->post(waiter, values);
+  channel_.call_board().post(waiter, values);
 }
 
 /// Fewer slots where memory is short: large ones were asked for, or other files have the rest. Two
@@ -193,7 +235,7 @@ void CollectiveTransfer::reserve_slots() {
   for (exchange::SlotGeometry geometry = geometry_; geometry.count >= 2; geometry.count /= 2) {
     const auto memory = channel_.reserve_slots(geometry.bytes());
     if (!memory) continue;
-    slots_.emplace(channel_.control()->staging, *memory, geometry);
+    slots_.emplace(channel_.call_control().staging, *memory, geometry);
     slots_->prepare();
     {
       const std::lock_guard lock(mutex_);
@@ -213,13 +255,13 @@ void CollectiveTransfer::find_slots(const Values& leader) {
   if (slots_ && slots_->memory().offset == offset) return;
   slots_.reset();
   if (offset < 0) return;
-  slots_.emplace(channel_.control()->staging, channel_.slots_at(offset, geometry_.bytes()),
+  slots_.emplace(channel_.call_control().staging, channel_.slots_at(offset, geometry_.bytes()),
                  geometry_);
 }
 
 CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
                                                      const exchange::Waiter& waiter) {
-  exchange::Board& board = *channel_.board();
+  exchange::Board& board = channel_.call_board();
   board.wait_for_all(waiter);
   find_slots(board.values_of(0));
   std::vector<plan::RankRange> ranges;
@@ -251,10 +293,10 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   facts.span = windows.span();
   facts.windows = windows.count();
   facts.stretches_per_piece = stretches_per_piece(first_pieces);
-  granule = std::gcd(granule, windows.window_size());
-  const int granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+  const int granule_shift =
+      std::countr_zero(static_cast<std::uint64_t>(std::gcd(granule, windows.window_size())));
   const bool may_tile = facts.bytes == hull.end - hull.begin;
-  return {std::move(windows), facts, first_window, granule_shift, agrees, may_tile};
+  return {std::move(windows), facts, hull, granule, first_window, granule_shift, agrees, may_tile};
 }
 
 ByteCount CollectiveTransfer::window_size_for(const policy::CallFacts& facts,
@@ -283,6 +325,13 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
   const bool writes = access.direction == Direction::write;
   const exchange::StagedOutcome outcome =
       writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);
+  return finish(access, outcome, sieve_size);
+}
+
+/// Moves what was not moved and may be by this rank's own calls.
+Transferred CollectiveTransfer::finish(const Access& access, const exchange::StagedOutcome& outcome,
+                                       ByteCount sieve_size) {
+  const bool writes = access.direction == Direction::write;
   const bool moves_rest =
       writes ? outcome.stopped_without_error || depends_on_the_writer(outcome.system_error)
              : outcome.system_error != 0;

@@ -8,6 +8,7 @@
 
 #include "engine/agreement.h"
 #include "engine/direct_transfer.h"
+#include "engine/exchanged_transfer.h"
 #include "exchange/channel.h"
 #include "exchange/staged_call.h"
 #include "plan/windows.h"
@@ -22,7 +23,7 @@ namespace headrace::engine {
 class CollectiveTransfer {
  public:
   CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
-      : channel_(channel), store_(store) {}
+      : channel_(channel), store_(store), nodes_(channel, store) {}
   ~CollectiveTransfer();
   CollectiveTransfer(const CollectiveTransfer&) = delete;
   CollectiveTransfer& operator=(const CollectiveTransfer&) = delete;
@@ -36,6 +37,11 @@ class CollectiveTransfer {
   bool meets(Direction direction) const {
     return choice(direction).meets.load(std::memory_order_relaxed);
   }
+  /// The same for calls that go on by themselves. Helper threads must not call MPI, so these never
+  /// go between nodes.
+  bool meets_in_background(Direction direction) const {
+    return choice(direction).meets_in_background.load(std::memory_order_relaxed);
+  }
   /// Takes note of a call in which ranks do not meet: the caller carries it out itself.
   void note_call(Direction direction) {
     std::atomic<bool>& called = choice(direction).has_been_called;
@@ -48,7 +54,8 @@ class CollectiveTransfer {
   };
   /// Collective; for calls in which ranks meet. Waits for the others, in the way of `waiter`, only
   /// where this rank has data.
-  Moved transfer(const Access& access, ByteCount sieve_size, const exchange::Waiter& waiter);
+  Moved transfer(const Access& access, ByteCount sieve_size, const exchange::Waiter& waiter,
+                 bool is_in_background);
 
   /// The path of the last call, or of the next where none was made yet.
   policy::Path path_taken(Direction direction) const;
@@ -60,9 +67,14 @@ class CollectiveTransfer {
   /// What was chosen in one direction.
   struct Choice {
     std::atomic<bool> meets = false;
+    std::atomic<bool> meets_in_background = false;
     std::atomic<bool> has_been_called = false;  ///< since the view was set
     policy::Wish wish = policy::Wish::automatic;
     policy::Decision for_view;
+    policy::Decision for_node;  ///< what it would be if each node stood alone
+    /// Of the last call that might go between nodes.
+    std::optional<ExchangedTransfer::Agreed> between_nodes;
+    bool was_in_background = false;
     std::optional<policy::CallDecision> for_call;
     policy::CallFacts facts;
     bool lacked_memory = false;
@@ -73,6 +85,8 @@ class CollectiveTransfer {
   struct Meeting {
     plan::Windows windows;
     policy::CallFacts facts;
+    plan::FileRange hull;
+    std::int64_t granule = 0;
     std::int64_t first_window = 0;
     int granule_shift = 0;
     bool agrees = true;     ///< all called in the same direction
@@ -85,6 +99,8 @@ class CollectiveTransfer {
   }
   policy::Path path_of(const Choice& choice) const;
   std::string reason_of(const Choice& choice) const;
+  std::string reason_within_node(const Choice& choice) const;
+  bool is_exchanged(const Choice& choice) const;
   void choose();
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);
@@ -94,6 +110,14 @@ class CollectiveTransfer {
                 const exchange::Waiter& waiter);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);
   ByteCount window_size_for(const policy::CallFacts& facts, ByteCount bytes) const;
+  Moved transfer_within_node(const Access& access, FileOffset begin, FileOffset end,
+                             const Meeting& meeting, ByteCount sieve_size,
+                             const exchange::Waiter& waiter);
+  Moved transfer_between_nodes(const Access& access, FileOffset begin, FileOffset end,
+                               ByteCount sieve_size, const exchange::Waiter& waiter);
+  NodePart node_part(Direction direction, const Meeting& meeting) const;
+  Transferred finish(const Access& access, const exchange::StagedOutcome& outcome,
+                     ByteCount sieve_size);
   Transferred staged_transfer(const Access& access, FileOffset begin, FileOffset end,
                               const Meeting& meeting, ByteCount sieve_size,
                               const exchange::Waiter& waiter);
@@ -104,6 +128,7 @@ class CollectiveTransfer {
   Agreement agreement_;
   std::array<Choice, 2> choices_;
   exchange::SlotGeometry geometry_;
+  ExchangedTransfer nodes_;
   std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them
 };
 

@@ -217,7 +217,7 @@ std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
 }
 
 /// Checks a call, takes its place in the file, and moves the pointer by what it asks for.
-OpenFile::Prepared OpenFile::prepare(const TransferCall& call) {
+OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_background) {
   TransferCall valid = call;
   Error failed = check(call);
   if (failed) valid.count = 0;
@@ -235,7 +235,9 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call) {
     position_ += bytes / unit_of(*view_);
     move = {position_, seeks_};
   }
-  const bool meets = call.collective && collective_->meets(call.direction);
+  const bool meets =
+      call.collective && (in_background ? collective_->meets_in_background(call.direction)
+                                        : collective_->meets(call.direction));
   // Calls that only read cannot conflict.
   const bool is_atomic = is_atomic_ && mode_.write;
   bool verifies = verification_ && call.collective && call.direction == Direction::write;
@@ -244,15 +246,16 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call) {
     verifies = false;
   }
   const Access access = access_of(valid, *view_, failed ? 0 : position);
-  return {std::move(valid), view_, access, values_.sieve_size, meets, is_atomic,
-          verifies,         false, move,   std::move(failed)};
+  return {std::move(valid), view_,         access, values_.sieve_size, meets, is_atomic,
+          verifies,         in_background, move,   std::move(failed)};
 }
 
 /// Moves the data of a prepared call. Waits, where it must, as `waiter` says.
 CollectiveTransfer::Moved OpenFile::move(const Prepared& prepared, const exchange::Waiter& waiter) {
   const TransferCall& call = prepared.call;
   if (prepared.meets) {
-    return collective_->transfer(prepared.access, prepared.sieve_size, waiter);
+    return collective_->transfer(prepared.access, prepared.sieve_size, waiter,
+                                 prepared.in_background);
   }
   if (call.collective) collective_->note_call(call.direction);
   CollectiveTransfer::Moved moved;
@@ -309,7 +312,7 @@ std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
 
 Outcome OpenFile::transfer(const TransferCall& call) {
   if (std::optional<Outcome> outcome = transfer_stretch(call)) return std::move(*outcome);
-  const Prepared prepared = prepare(call);
+  const Prepared prepared = prepare(call, false);
   // In a collective call the others may wait for this rank: it takes part with no data.
   if (prepared.failed && !call.collective) return {0, prepared.failed};
   if (prepared.keeps_order()) drain_lane();
@@ -340,7 +343,7 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
                          const CollectiveTransfer::Moved& moved, Error wrong) {
   Outcome outcome{moved.transferred.bytes, {}};
   const bool writes = call.direction == Direction::write;
-  const bool staged = moved.path == policy::Path::staged;
+  const bool staged = moved.path != policy::Path::direct;
   ByteCount& total = writes ? (staged ? totals_.written_staged : totals_.written_directly)
                             : (staged ? totals_.read_staged : totals_.read_directly);
   std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);

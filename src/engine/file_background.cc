@@ -100,8 +100,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
 };
 
 Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) try {
-  Prepared prepared = prepare(call);
-  prepared.in_background = true;
+  Prepared prepared = prepare(call, true);
   const Error failed = prepared.failed;
   const bool meets = prepared.keeps_order();
   // Where ranks meet the others count on this one: it takes part with no data.

@@ -22,6 +22,7 @@ Wish wish_of(PathSetting setting) {
   switch (setting) {
     case PathSetting::direct: return Wish::direct;
     case PathSetting::staged: return Wish::staged;
+    case PathSetting::exchanged: return Wish::exchanged;
     case PathSetting::automatic: break;
   }
   return Wish::automatic;
@@ -35,6 +36,7 @@ std::string lower(std::string_view text) {
 
 Wish wish_of(const std::string& value) {
   const std::string text = lower(value);
+  if (text == "exchanged") return Wish::exchanged;
   for (const std::string_view staged : {"staged", "enable", "true", "yes", "on", "1"}) {
     if (text == staged) return Wish::staged;
   }
@@ -45,11 +47,18 @@ Wish wish_of(const std::string& value) {
 }
 
 std::string_view name_of(Wish wish) {
-  return wish == Wish::staged ? "staged" : wish == Wish::direct ? "direct" : "automatic";
+  switch (wish) {
+    case Wish::direct: return policy::name_of(policy::Path::direct);
+    case Wish::staged: return policy::name_of(policy::Path::staged);
+    case Wish::exchanged: return policy::name_of(policy::Path::exchanged);
+    case Wish::automatic: break;
+  }
+  return "automatic";
 }
 
 std::string_view romio_name_of(Wish wish) {
-  return wish == Wish::staged ? "enable" : wish == Wish::direct ? "disable" : "automatic";
+  if (wish == Wish::automatic) return "automatic";
+  return wish == Wish::direct ? "disable" : "enable";
 }
 
 const HintRule* find_rule(std::string_view name) {

@@ -164,7 +164,7 @@ void OpenFile::record(const Values& totals) {
   file.totals = {totals[2], totals[3], totals[4], totals[5], totals[6]};
   const auto reason = [this](Direction direction) -> std::string {
     if (!collective_->has_been_called(direction)) return {};
-    return (collective_->path_taken(direction) == policy::Path::staged ? "staged, " : "direct, ") +
+    return std::string(policy::name_of(collective_->path_taken(direction))) + ", " +
            collective_->reason(direction);
   };
   file.write_reason = reason(Direction::write);
@@ -261,8 +261,7 @@ Hints OpenFile::hints() const {
   hints["cb_buffer_size"] = std::to_string(collective_->window_size());
   for (const Direction direction : {Direction::write, Direction::read}) {
     const std::string name = direction == Direction::write ? "headrace_write_" : "headrace_read_";
-    const bool staged = collective_->path_taken(direction) == policy::Path::staged;
-    hints[name + "taken"] = staged ? "staged" : "direct";
+    hints[name + "taken"] = policy::name_of(collective_->path_taken(direction));
     hints[name + "reason"] = collective_->reason(direction);
   }
   return hints;

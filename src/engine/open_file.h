@@ -97,7 +97,7 @@ class OpenFile : public File {
   Error check(const Result<View>& view) const;
   Error check(const TransferCall& call) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
-  Prepared prepare(const TransferCall& call);
+  Prepared prepare(const TransferCall& call, bool in_background);
   std::int64_t take_shared_place(TransferCall& call, Error& failed);
   Outcome carry_out(const Prepared& prepared, const exchange::Waiter& waiter);
   Outcome carry_out_verified(const Prepared& prepared, const exchange::Waiter& waiter);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "exchange/messages.h"
 #include "exchange/node_team.h"
@@ -35,6 +36,10 @@ Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
   SharedMemory* memory = team_->memory();
   if (memory == nullptr || team_->node_count() > 1) own_ = std::make_unique<Own>();
   if (memory != nullptr) use(*memory, round);
+  if (memory == nullptr && team_->node_count() > 1) {
+    own_->lone = std::make_unique<Lone>();
+    own_->lone_board.emplace(own_->lone->control.event, own_->lone->posts, 0, 1, 0);
+  }
   if (auto* const host = team_->pointer_host()) host->add_channel(id_, *near_pointer());
 }
 
@@ -66,6 +71,19 @@ int Channel::node_size() const {
 }
 int Channel::node_count() const {
   return team_->node_count();
+}
+int Channel::node_index() const {
+  return team_->node_index();
+}
+int Channel::leader_of(int node) const {
+  return team_->leaders()[static_cast<std::size_t>(node)];
+}
+int Channel::tag_of(MessageKind kind) const {
+  static_assert(3 * MemoryLayout::kMostChannels <= 32767, "tags that MPI guarantees");
+  return id_ + static_cast<int>(kind) * MemoryLayout::kMostChannels;
+}
+Messenger& Channel::messenger() {
+  return team_->messenger();
 }
 Waiter Channel::waiter() const {
   return team_->waiter();
@@ -113,8 +131,30 @@ Error Channel::combine_between_nodes(Values& values, std::span<const Combine> wa
     merge_values(a, b, ways);
     std::memcpy(into.data(), &a, sizeof a);
   };
-  return reduce_to_all(team_->messenger(), id_, team_->leaders(), team_->leader_index(),
+  return reduce_to_all(team_->messenger(), id_, team_->leaders(), team_->node_index(),
                        std::as_writable_bytes(std::span(values)), merge);
+}
+
+Result<std::vector<std::byte>> Channel::meet_leaders(std::span<const std::byte> mine) {
+  return allgather(team_->messenger(), tag_of(MessageKind::meeting), team_->leaders(),
+                   team_->node_index(), mine);
+}
+
+void Channel::publish(const Values& values) {
+  const std::uint64_t round = call_board().round();
+  Published& published = call_control().published[round % kBoardDepth];
+  published.values = values;
+  published.failed = 0;
+  published.round.store(round, std::memory_order_release);
+  call_control().event.signal();
+}
+
+const Values& Channel::wait_for_published(const Waiter& waiter) {
+  const std::uint64_t round = call_board().round();
+  Published& published = call_control().published[round % kBoardDepth];
+  call_control().event.wait(
+      waiter, [&] { return published.round.load(std::memory_order_acquire) >= round; });
+  return published.values;
 }
 
 Error Channel::barrier() {
@@ -196,9 +236,10 @@ void Channel::set_pointer(int cell, std::int64_t position) {
 
 std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
   SharedMemory* memory = team_->memory();
-  if (memory == nullptr) return std::nullopt;
+  if (memory == nullptr && (!own_ || !own_->lone)) return std::nullopt;
   const std::optional<std::size_t> place = team_->slot_pool().take(size);
   if (!place) return std::nullopt;
+  if (memory == nullptr) return lone_slots(*place, size);
   const std::size_t offset = team_->layout().slots_offset() + *place;
   if (!memory->commit(offset, size)) {
     team_->slot_pool().give_back(*place, size);
@@ -207,11 +248,29 @@ std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
   return slots_at(static_cast<std::int64_t>(offset), size);
 }
 
+/// Memory of this process, for a rank that is alone on its node.
+std::optional<SlotMemory> Channel::lone_slots(std::size_t place, std::size_t size) {
+  constexpr std::size_t kPage = 4096;
+  own_->lone_slots.reset(new (std::nothrow) std::byte[size + kPage]);
+  if (!own_->lone_slots) {
+    team_->slot_pool().give_back(place, size);
+    return std::nullopt;
+  }
+  void* begin = own_->lone_slots.get();
+  std::size_t room = size + kPage;
+  return SlotMemory{static_cast<std::byte*>(std::align(kPage, size, begin, room)),
+                    static_cast<std::int64_t>(place), size};
+}
+
 SlotMemory Channel::slots_at(std::int64_t offset, std::size_t size) const {
   return {team_->memory()->base() + offset, offset, size};
 }
 
 void Channel::return_slots(const SlotMemory& slots) {
+  if (team_->memory() == nullptr) {
+    team_->slot_pool().give_back(static_cast<std::size_t>(slots.offset), slots.size);
+    return own_->lone_slots.reset();
+  }
   const std::size_t place = static_cast<std::size_t>(slots.offset) - team_->layout().slots_offset();
   const std::size_t kept =
       place < kKeptSlotBytes ? std::min(slots.size, kKeptSlotBytes - place) : 0;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "exchange/board.h"
@@ -76,6 +78,24 @@ class Channel {
   /// Null where this rank is alone on its node.
   Control* control() { return control_; }
 
+  /// The same in calls in which nodes exchange: a rank that is alone on its node has its own.
+  Board& call_board() { return board_ ? *board_ : *own_->lone_board; }
+  Control& call_control() { return control_ != nullptr ? *control_ : own_->lone->control; }
+  int node_index() const;
+  /// The rank that leads a node.
+  int leader_of(int node) const;
+  /// A rank that is alone leads its node.
+  bool is_leader() const { return node_rank() == 0; }
+  /// Messages between leaders, each kind with a tag of its own.
+  enum class MessageKind { meeting, part, answer };
+  int tag_of(MessageKind kind) const;
+  Messenger& messenger();
+  /// The leaders' call, collective among them: what each gave, in the order of the nodes.
+  Result<std::vector<std::byte>> meet_leaders(std::span<const std::byte> mine);
+  /// The leader tells the ranks of its node what holds in the board's current round.
+  void publish(const Values& values);
+  const Values& wait_for_published(const Waiter& waiter);
+
   /// The leader's call: memory for staging slots from the node's budget, or none.
   std::optional<SlotMemory> reserve_slots(std::size_t size);
   /// The same memory as the leader's `offset` names it.
@@ -87,15 +107,25 @@ class Channel {
   void note_failed_write(int system_error);
 
  private:
+  /// What the ranks of a node share, of a rank that is alone on its node.
+  struct Lone {
+    Control control{};
+    std::array<Post, kBoardDepth> posts{};
+  };
+
   /// What would be in Control, where there is none or each process needs its own.
   struct Own {
     SharedPointer pointer{};
     RangeLocks locks{};
+    std::unique_ptr<Lone> lone;  ///< where this rank is alone on one of several nodes
+    std::optional<Board> lone_board;
+    std::unique_ptr<std::byte[]> lone_slots;
   };
 
   void use(SharedMemory& memory, std::uint64_t round);
   Error combine_between_nodes(Values& values, std::span<const Combine> ways);
   Result<std::int64_t> sum_before(std::int64_t mine);
+  std::optional<SlotMemory> lone_slots(std::size_t place, std::size_t size);
   /// Null where the first rank is on another node.
   SharedPointer* near_pointer();
 

@@ -48,11 +48,41 @@ struct StagingFailure {
 
 inline constexpr int kMostSlots = 16;
 
+/// A window that its node owns and that waits to be written or loaded, in a call in which nodes
+/// exchange.
+struct StoreJob {
+  std::int64_t window;
+  FileOffset begin;  ///< of what is to be loaded; of the window where it is written
+  FileOffset end;
+};
+
+/// The node's windows that wait for the file, in the order in which they are dealt with; numbered
+/// on and on over all calls. The leader adds them, any rank of the node takes the next one.
+struct StoreJobs {
+  alignas(64) std::atomic<std::int64_t> added;
+  alignas(64) std::atomic<std::int64_t> taken;
+  std::atomic<std::int64_t> done;
+  /// More than there are slots: the leader looks at jobs that are done.
+  std::array<StoreJob, std::size_t{2} * kMostSlots> jobs;
+
+  StoreJob& job(std::int64_t number) {
+    return jobs[static_cast<std::size_t>(number) % jobs.size()];
+  }
+};
+
+/// How a call in which nodes exchange ended, told by the leader.
+struct ExchangeEnd {
+  std::atomic<std::uint64_t> round;  ///< that ended
+  WriteStop stop;
+};
+
 struct Staging {
   alignas(64) std::atomic<std::int64_t> next;      ///< windows below are written, or being loaded
   alignas(64) std::atomic<std::uint32_t> writing;  ///< 1 while a rank writes a window
   std::array<StagingFailure, kBoardDepth> failures;
   std::array<Slot, kMostSlots> slots;
+  StoreJobs jobs;
+  std::array<ExchangeEnd, kBoardDepth> ends;
 };
 
 struct Control {

@@ -43,6 +43,11 @@ class Event {
     }
   }
 
+  /// For who must look after other things as well: changes() before looking, and doze() where there
+  /// was nothing to do, which returns at a signal since then or after a while.
+  std::uint32_t changes() const { return count_.load(std::memory_order_seq_cst); }
+  void doze(std::uint32_t seen, std::int64_t nanoseconds) { sleep(seen, nanoseconds); }
+
  private:
   static constexpr std::int64_t kShortestSleep = 50'000;
   static constexpr std::int64_t kLongestSleep = 5'000'000;

@@ -53,7 +53,7 @@ NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_r
     return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin());
   };
   node_rank_ = place_in(node_ranks_, rank());
-  leader_index_ = place_in(leaders_, rank());
+  node_index_ = place_in(leaders_, node_ranks_.front());
   if (node_size() <= topo::node_cores()) spins_ = kSpinsWithACoreEach;
 }
 

@@ -63,8 +63,8 @@ class NodeTeam : public Team {
   int node_size() const { return static_cast<int>(node_ranks_.size()); }
   bool is_leader() const { return node_rank_ == 0; }
   bool is_first_node() const { return node_ranks_.front() == 0; }
-  /// This rank's place among the leaders; call on leaders only.
-  int leader_index() const { return leader_index_; }
+  /// The node's number: its leader's place among the leaders.
+  int node_index() const { return node_index_; }
 
   /// The first rank's, which has the shared pointers; null on one node.
   SharedPointerService::Host* pointer_host() { return pointer_host_.get(); }
@@ -87,7 +87,7 @@ class NodeTeam : public Team {
   std::vector<int> node_ranks_;
   std::vector<int> leaders_;
   int node_rank_ = 0;
-  int leader_index_ = 0;
+  int node_index_ = 0;
   int spins_ = 0;
   std::unique_ptr<SharedMemory> memory_;
   MemoryLayout layout_;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "exchange/empty_slot.h"
 #include "exchange/staged_call.h"
-#include "view/copy.h"
 
 namespace headrace::exchange {
 namespace {
@@ -98,17 +98,7 @@ void StagedRead::load(std::int64_t window) {
 void StagedRead::empty(std::int64_t window, StagedOutcome& outcome) {
   call_.slots.map(window);
   const plan::FileRange file = call_.range(window);
-  const Slot& slot = call_.slots.slot(window);
-  const FileOffset end = std::min(access_.end, file.end);
-  outcome.bytes += view::copy(Direction::read, {call_.slots.bytes(window), file.begin},
-                              access_.file, std::min(end, slot.valid_end), access_.buffer,
-                              access_.memory, access_.memory.remaining());
-  // Data that the window should have and has not: nothing behind it counts.
-  const bool lacks =
-      slot.valid_end < end && outcome.bytes < access_.bytes && access_.file.peek() < end;
-  if (!lacks) return;
-  outcome.system_error = slot.system_error;
-  outcome.stopped_without_error = slot.system_error == 0;
+  empty_slot(call_.slots, window, file, access_, outcome);
 }
 
 void StagedRead::leave(std::int64_t window) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "policy/readable.h"
+
 namespace headrace::policy {
 namespace {
 
@@ -35,6 +37,8 @@ constexpr ByteCount kLargePieceToRead = 256 << 10;
 /// Staging moves whole windows. Below this share of wanted bytes it is not considered.
 constexpr double kLeastDensity = 1.0 / 8;
 
+constexpr const char* kAskedFor = "asked for by hint or setting";
+
 const Costs& costs_of(Direction direction) {
   return direction == Direction::write ? kWriteCosts : kReadCosts;
 }
@@ -44,29 +48,32 @@ int workers_of(const CallFacts& facts) {
   return std::max(1, std::min(facts.node_ranks, facts.cores));
 }
 
-std::string readable(ByteCount bytes) {
-  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), value < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", value,
-                units[unit]);
-  return text.data();
-}
-
 }  // namespace
+
+std::string_view name_of(Path path) {
+  switch (path) {
+    case Path::direct: return "direct";
+    case Path::staged: return "staged";
+    case Path::exchanged: return "exchanged";
+  }
+  return {};
+}
 
 Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
   if (facts.is_atomic) return {Path::direct, "atomic mode: each rank locks what its call touches"};
+  if (facts.nodes > 1 && facts.is_monotonic) {
+    if (wish == Wish::exchanged) return {Path::exchanged, kAskedFor};
+    if (wish == Wish::automatic && facts.smallest_mean_piece < facts.stripe) {
+      return {Path::exchanged, "pieces of " + readable(facts.smallest_mean_piece) +
+                                   " in the view are small against stripes of " +
+                                   readable(facts.stripe)};
+    }
+  }
   if (facts.node_ranks < 2)
     return {Path::direct, "no other rank of the file shares memory with this one"};
   if (!facts.is_monotonic) return {Path::direct, "a view goes backwards in the file"};
-  if (wish == Wish::direct) return {Path::direct, "asked for by hint or setting"};
-  if (wish == Wish::staged) return {Path::staged, "asked for by hint or setting"};
+  if (wish == Wish::direct) return {Path::direct, kAskedFor};
+  if (wish == Wish::staged || wish == Wish::exchanged) return {Path::staged, kAskedFor};
   const ByteCount large = direction == Direction::write ? kLargePieceToWrite : kLargePieceToRead;
   const std::string pieces = "pieces of " + readable(facts.smallest_mean_piece) + " in the view";
   if (facts.smallest_mean_piece >= large) {
@@ -119,7 +126,9 @@ double staged_cost(const CallFacts& facts) {
 
 CallDecision decide_call(Wish wish, const CallFacts& facts) {
   if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
-  if (wish == Wish::staged) return {Path::staged, CallReason::asked_for};
+  if (wish == Wish::staged || wish == Wish::exchanged) {
+    return {Path::staged, CallReason::asked_for};
+  }
   const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
   if (density < kLeastDensity) return {Path::direct, CallReason::far_apart};
   return {staged_cost(facts) < direct_cost(facts) ? Path::staged : Path::direct,
@@ -133,7 +142,7 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   std::array<char, 64> times{};
   switch (decision.reason) {
     case CallReason::nothing_to_move: return "nothing to move";
-    case CallReason::asked_for: return "asked for by hint or setting";
+    case CallReason::asked_for: return kAskedFor;
     case CallReason::far_apart: return pieces + " lie far apart, so windows would be nearly empty";
     case CallReason::estimated: break;
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "base/types.h"
 
@@ -10,12 +11,15 @@ namespace headrace::policy {
 
 /// How the bytes of a collective call go between ranks and file.
 enum class Path {
-  direct,  ///< each rank moves its own pieces
-  staged,  ///< the ranks of a node gather them in node-shared memory in file order
+  direct,     ///< each rank moves its own pieces
+  staged,     ///< the ranks of a node gather them in node-shared memory in file order
+  exchanged,  ///< besides, each window of the file is written or read by one node, its owner
 };
 
-/// What a user asked for.
-enum class Wish { automatic, direct, staged };
+std::string_view name_of(Path path);
+
+/// What a user asked for. Where there is one node, `exchanged` is as `staged`.
+enum class Wish { automatic, direct, staged, exchanged };
 
 /// Mean piece of a view without gaps.
 inline constexpr ByteCount kContiguousView = std::numeric_limits<ByteCount>::max();
@@ -30,6 +34,8 @@ struct ViewFacts {
       0;                     ///< bytes in a contiguous piece of a rank's view, of all ranks
   bool is_monotonic = true;  ///< all ranks' views
   bool is_atomic = false;    ///< each call's data goes as if alone
+  int nodes = 1;
+  ByteCount stripe = 0;  ///< of a file system that all nodes share; 0: not known
 };
 
 /// What the ranks of a node tell each other when a collective call begins.

@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"HEADRACE_BUFFER_COUNT=3.5", "is not a whole number"},
                     BadValue{"HEADRACE_BUFFER_COUNT=1", "is out of range (2 to "},
                     BadValue{"HEADRACE_READ_PATH=fast",
-                             "is not known (write automatic, direct or staged)"},
+                             "is not known (write automatic, direct, staged or exchanged)"},
                     BadValue{"HEADRACE_QUIET=maybe", "is neither yes nor no"},
                     BadValue{"HEADRACE_BUFER_SIZE=1m", "did you mean HEADRACE_BUFFER_SIZE?"},
                     BadValue{"HEADRACE_SOMETHING_ELSE=1", "no setting has this name"}));

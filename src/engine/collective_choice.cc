@@ -1,0 +1,66 @@
+#include "engine/collective_transfer.h"
+
+// What a file's collective calls were and will be: told to whoever asks.
+
+namespace headrace::engine {
+
+using policy::Path;
+
+Path CollectiveTransfer::path_taken(Direction direction) const {
+  const std::lock_guard lock(mutex_);
+  return path_of(choice(direction));
+}
+
+std::string CollectiveTransfer::reason(Direction direction) const {
+  const std::lock_guard lock(mutex_);
+  return reason_of(choice(direction));
+}
+
+bool CollectiveTransfer::has_been_called(Direction direction) const {
+  const std::lock_guard lock(mutex_);
+  return choice(direction).has_been_called || choice(direction).before;
+}
+
+ByteCount CollectiveTransfer::window_size() const {
+  const std::lock_guard lock(mutex_);
+  return geometry_.window_size;
+}
+
+/// Whether the last call went between nodes.
+bool CollectiveTransfer::is_exchanged(const Choice& choice) const {
+  if (choice.for_view.path != Path::exchanged || choice.was_in_background) return false;
+  return !choice.between_nodes || choice.between_nodes->decision.is_chosen;
+}
+
+Path CollectiveTransfer::path_of(const Choice& choice) const {
+  if (!choice.has_been_called && choice.before) return choice.before->path;
+  if (is_exchanged(choice)) return Path::exchanged;
+  if (choice.lacked_memory) return Path::direct;
+  return choice.for_call ? choice.for_call->path : choice.for_view.path;
+}
+
+std::string CollectiveTransfer::reason_of(const Choice& choice) const {
+  if (!choice.has_been_called && choice.before) return choice.before->reason;
+  if (is_exchanged(choice)) {
+    return policy::explain(choice.between_nodes->decision, choice.between_nodes->facts);
+  }
+  const std::string reason = reason_within_node(choice);
+  if (choice.for_view.path != Path::exchanged || !choice.has_been_called) return reason;
+  if (choice.was_in_background) {
+    return reason + "; each node by itself: calls that go on by themselves send no messages";
+  }
+  if (!choice.between_nodes) return reason;
+  return reason + "; each node by itself: " +
+         policy::explain(choice.between_nodes->decision, choice.between_nodes->facts);
+}
+
+std::string CollectiveTransfer::reason_within_node(const Choice& choice) const {
+  if (choice.lacked_memory) {
+    return "no memory for collective buffers is left on the node (HEADRACE_NODE_MEMORY)";
+  }
+  if (choice.for_call) return policy::explain(*choice.for_call, choice.facts);
+  if (choice.has_been_called && choice.meets) return "chosen by the ranks that had data";
+  return choice.for_view.reason;
+}
+
+}  // namespace headrace::engine

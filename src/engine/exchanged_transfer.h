@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "exchange/channel.h"
+#include "exchange/exchanged_call.h"
+#include "exchange/message_buffers.h"
+#include "plan/exchange_plan.h"
+#include "policy/exchange.h"
+#include "storage/store.h"
+
+namespace headrace::engine {
+
+/// A node's part in a call that may go between nodes, as its leader tells the others.
+struct NodePart {
+  FileOffset begin = 0;
+  FileOffset end = 0;
+  ByteCount bytes = 0;
+  std::int64_t stretches = 0;  ///< that its ranks' pieces form together, estimated
+  std::int64_t granule = 0;
+  ByteCount window_size = 0;  ///< of its collective buffers; 0: it has none
+  std::int64_t direction = 0;
+  static constexpr std::int64_t kNoDirection = -1;  ///< its ranks do not agree
+};
+
+/// Lets the nodes decide whether they exchange in a call, and exchange. On every rank of the file;
+/// the leaders meet, and tell the others of their node.
+class ExchangedTransfer {
+ public:
+  ExchangedTransfer(exchange::Channel& channel, storage::Store& store)
+      : channel_(channel), store_(store) {}
+
+  /// What the nodes have agreed on.
+  struct Agreed {
+    policy::ExchangeDecision decision;
+    policy::ExchangeFacts facts;
+    std::int64_t known_window = 0;  ///< see exchange::ExchangedCall
+    FileOffset known_begin = 0;
+    int granule_shift = 0;
+  };
+  /// The leader's call, collective among leaders. `first_window`: where this call's windows begin
+  /// on this node. Windows shrink with the call where there are no stripes to keep to.
+  Agreed lead(NodePart mine, std::int64_t first_window, policy::Wish wish, bool has_stripes);
+  /// The others' call.
+  Agreed follow(const exchange::Waiter& waiter);
+
+  /// Moves the data of a rank; a leader calls it without data as well. `ranks`: of the node, for
+  /// the leader.
+  exchange::StagedOutcome move(Direction direction, const Agreed& agreed, exchange::Slots& slots,
+                               const plan::Windows* ranks, exchange::StagedAccess* access,
+                               const exchange::Waiter& waiter);
+
+ private:
+  plan::Owners owners() const { return {channel_.node_count()}; }
+
+  exchange::Channel& channel_;
+  storage::Store& store_;
+  // The leader's.
+  exchange::MessageBuffers buffers_;
+  bool is_broken_ = false;  ///< messages failed: slots are not as they should be
+  std::int64_t first_window_ = 0;
+  std::optional<plan::ExchangePlan> plan_;
+};
+
+}  // namespace headrace::engine

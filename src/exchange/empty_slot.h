@@ -1,0 +1,26 @@
+#pragma once
+
+#include <algorithm>
+
+#include "exchange/staged_call.h"
+#include "view/copy.h"
+
+namespace headrace::exchange {
+
+/// Copies a rank's pieces out of a loaded window, which lies at `file`.
+inline void empty_slot(const Slots& slots, std::int64_t window, const plan::FileRange& file,
+                       StagedAccess& access, StagedOutcome& outcome) {
+  const Slot& slot = slots.slot(window);
+  const FileOffset end = std::min(access.end, file.end);
+  outcome.bytes += view::copy(Direction::read, {slots.bytes(window), file.begin}, access.file,
+                              std::min(end, slot.valid_end), access.buffer, access.memory,
+                              access.memory.remaining());
+  // Data that the window should have and has not: nothing behind it counts.
+  const bool lacks =
+      slot.valid_end < end && outcome.bytes < access.bytes && access.file.peek() < end;
+  if (!lacks) return;
+  outcome.system_error = slot.system_error;
+  outcome.stopped_without_error = slot.system_error == 0;
+}
+
+}  // namespace headrace::exchange

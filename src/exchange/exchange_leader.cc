@@ -1,0 +1,91 @@
+#include "exchange/exchange_leader.h"
+
+#include <sched.h>
+
+namespace headrace::exchange {
+
+ExchangeLeader::ExchangeLeader(const LeaderCall& lead)
+    : lead_(lead), call_(lead.call), messenger_(lead.call.channel.messenger()) {
+  for (int node = 0; node < lead.plan.nodes(); ++node) {
+    const std::int64_t first = node == me() ? -1 : lead.plan.next(node, me(), 0);
+    if (first < 0) continue;
+    sources_.push_back({node, call_.channel.leader_of(node), first, lead.plan.last(node, me())});
+  }
+}
+
+WindowMemory ExchangeLeader::memory_of(std::int64_t window) const {
+  call_.slots.map(number_of(window));
+  return {call_.slots.bytes(number_of(window)), range(window).begin, call_.window_size,
+          call_.granule_shift};
+}
+
+std::int64_t ExchangeLeader::next_own(std::int64_t window) const {
+  while (window < count() && lead_.plan.owner_of(window) != me()) ++window;
+  return window;
+}
+
+void ExchangeLeader::pass_on(std::int64_t window) {
+  call_.slots.pass_on(number_of(window));
+  call_.event().signal();
+}
+
+MessageBuffers::Buffer* ExchangeLeader::free_one(std::span<MessageBuffers::Buffer> buffers) {
+  const auto found =
+      std::ranges::find_if(buffers, [](const auto& buffer) { return buffer.message == nullptr; });
+  return found == buffers.end() ? nullptr : &*found;
+}
+
+void ExchangeLeader::send(Channel::MessageKind kind, int node, MessageBuffers::Buffer& buffer,
+                          std::size_t size) {
+  auto begun = messenger_.start_send(call_.channel.tag_of(kind), call_.channel.leader_of(node),
+                                     buffer.room.first(size));
+  if (!begun) return fail();
+  buffer.message = std::move(begun.value());
+}
+
+bool ExchangeLeader::reap_sends() {
+  bool reaped = false;
+  for (MessageBuffers::Buffer& buffer : lead_.buffers.sends()) {
+    if (!buffer.message) continue;
+    const auto done = buffer.message->is_done();
+    if (!done) return fail(), false;
+    if (!done.value()) continue;
+    buffer.message.reset();
+    reaped = true;
+  }
+  return reaped;
+}
+
+bool ExchangeLeader::has_sends() const {
+  return std::ranges::any_of(lead_.buffers.sends(),
+                             [](const auto& buffer) { return buffer.message != nullptr; });
+}
+
+bool ExchangeLeader::is_first(const Incoming& incoming) const {
+  return std::ranges::none_of(receiving_, [&](const Receiving& one) {
+    return one.window >= 0 && one.node == incoming.node && one.window < incoming.window;
+  });
+}
+
+void ExchangeLeader::rest(std::uint32_t seen) {
+  // First it only gives up the core: the peer is often next to run on it. Where ranks take turns
+  // on cores it sleeps sooner.
+  const int yields = call_.waiter.spins > 0 ? 200 : 20;
+  constexpr std::int64_t kShortest = 20'000;
+  constexpr int kDoublings = 5;
+  if (idle_++ < yields) {
+    ::sched_yield();
+    return;
+  }
+  call_.event().doze(seen, kShortest << std::min(idle_ - yields - 1, kDoublings));
+  messenger_.progress();
+}
+
+void ExchangeLeader::end(const WriteStop& stop) {
+  call_.staging().next.store(lead_.first_window + count(), std::memory_order_release);
+  call_.end().stop = stop;
+  call_.end().round.store(call_.round(), std::memory_order_release);
+  call_.event().signal();
+}
+
+}  // namespace headrace::exchange

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exchange/exchanged_call.h"
+#include "exchange/message_buffers.h"
+#include "exchange/part_message.h"
+
+namespace headrace::exchange {
+
+/// What leading a call in which nodes exchange takes in both directions: the messages of other
+/// nodes about this node's own windows, in the order of each sender, and buffers. Windows are the
+/// plan's here, from 0. Nothing waits: each step does what can be done now and tells whether there
+/// was something.
+class ExchangeLeader {
+ protected:
+  explicit ExchangeLeader(const LeaderCall& lead);
+
+  /// Another node that takes part in this node's own windows.
+  struct Source {
+    int node = 0;
+    int rank = 0;
+    std::int64_t next = -1;  ///< the window that its next message is about; -1 where all have come
+    std::int64_t last = -1;
+  };
+  /// A message about an own window, received.
+  struct Incoming {
+    std::span<const std::byte> message;
+    std::int64_t window = 0;
+    int node = 0;
+  };
+
+  int me() const { return call_.channel.node_index(); }
+  std::int64_t count() const { return lead_.plan.count(); }
+  std::int64_t number_of(std::int64_t window) const { return lead_.first_window + window; }
+  bool is_free(std::int64_t window) const { return call_.slots.is_free(number_of(window)); }
+  Slot& slot(std::int64_t window) const { return call_.slots.slot(number_of(window)); }
+  plan::FileRange range(std::int64_t window) const { return lead_.plan.windows().range(window); }
+  WindowMemory memory_of(std::int64_t window) const;
+  plan::Coverage coverage(std::int64_t window) const {
+    return call_.slots.coverage(number_of(window), call_.granule_shift);
+  }
+  /// The first window from `window` on that this node owns; count() where there is none.
+  std::int64_t next_own(std::int64_t window) const;
+  int arrived(std::int64_t window) const {
+    return slot(window).arrived.load(std::memory_order_seq_cst);
+  }
+  /// Ranks of the node that take part in a window.
+  int ranks_in(std::int64_t window) const { return lead_.ranks.participants_of(range(window)); }
+  void pass_on(std::int64_t window);
+  int& of_others(std::int64_t window) {
+    return of_others_[static_cast<std::size_t>(number_of(window) % call_.slots.geometry().count)];
+  }
+
+  static MessageBuffers::Buffer* free_one(std::span<MessageBuffers::Buffer> buffers);
+  void send(Channel::MessageKind kind, int node, MessageBuffers::Buffer& buffer, std::size_t size);
+  bool reap_sends();
+  bool has_sends() const;
+
+  /// Begins to receive the next message about a window for which `may_take(window)`.
+  template <class MayTake>
+  bool receive_next(MayTake may_take);
+  /// Hands over what was received; `take(Incoming)` returns false where it must wait.
+  template <class Take>
+  bool take_received(Take take);
+  /// Whether nothing was received of this node that is about an earlier window.
+  bool is_first(const Incoming& incoming) const;
+
+  void fail() { has_failed_ = true; }
+  /// Nothing was to be done since event().changes() was `seen`.
+  void rest(std::uint32_t seen);
+  void end(const WriteStop& stop);
+
+  const LeaderCall& lead_;
+  const ExchangedCall& call_;
+  Messenger& messenger_;
+  std::vector<Source> sources_;
+  bool has_failed_ = false;
+  int idle_ = 0;
+
+ private:
+  struct Receiving {
+    std::int64_t window = -1;  ///< -1: none
+    int node = 0;
+    std::size_t size = 0;
+    bool is_here = false;
+  };
+
+  std::size_t turn_ = 0;
+  std::array<Receiving, MessageBuffers::kReceives> receiving_;
+  std::array<int, kMostSlots> of_others_{};  ///< of each slot: parts of other nodes dealt with
+};
+
+template <class MayTake>
+bool ExchangeLeader::receive_next(MayTake may_take) {
+  const auto place = std::ranges::find(receiving_, -1, &Receiving::window);
+  if (place == receiving_.end() || sources_.empty()) return false;
+  const int tag = call_.channel.tag_of(Channel::MessageKind::part);
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    Source& source = sources_[(turn_ + i) % sources_.size()];
+    if (source.next < 0 || !may_take(source.next)) continue;
+    const auto found = messenger_.find(tag, source.rank);
+    if (!found) return fail(), false;
+    if (!found.value()) continue;
+    MessageBuffers::Buffer& buffer =
+        lead_.buffers.receives()[static_cast<std::size_t>(place - receiving_.begin())];
+    const std::size_t size = found.value()->size;
+    if (size > buffer.room.size()) return fail(), false;
+    auto begun = messenger_.start_receive(tag, source.rank, buffer.room.first(size));
+    if (!begun) return fail(), false;
+    buffer.message = std::move(begun.value());
+    *place = {source.next, source.node, size, false};
+    source.next = lead_.plan.next(source.node, me(), source.next + 1);
+    turn_ = (turn_ + i + 1) % sources_.size();
+    return true;
+  }
+  return false;
+}
+
+template <class Take>
+bool ExchangeLeader::take_received(Take take) {
+  bool took = false;
+  for (std::size_t i = 0; i < receiving_.size() && !has_failed_; ++i) {
+    Receiving& one = receiving_[i];
+    if (one.window < 0) continue;
+    MessageBuffers::Buffer& buffer = lead_.buffers.receives()[i];
+    if (!one.is_here) {
+      const auto done = buffer.message->is_done();
+      if (!done) return fail(), false;
+      one.is_here = done.value();
+    }
+    if (!one.is_here || !take(Incoming{buffer.room.first(one.size), one.window, one.node})) {
+      continue;
+    }
+    buffer.message.reset();
+    one.window = -1;
+    took = true;
+  }
+  return took;
+}
+
+}  // namespace headrace::exchange

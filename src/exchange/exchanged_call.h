@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/types.h"
+#include "exchange/channel.h"
+#include "exchange/slots.h"
+#include "exchange/staged_call.h"
+#include "plan/exchange_plan.h"
+#include "storage/store.h"
+
+namespace headrace::exchange {
+
+// Collective buffering between nodes. Every window has an owner, the node that writes and reads it
+// (plan::Owners). On each node the ranks' pieces go through slots of shared memory, as in a staged
+// call; what is not the node's own, its leader sends to the owner's leader, or gets from it, one
+// message a window. Windows are numbered alike on all nodes, in file order, and a node's slots go
+// through all of them: so the first window that is not done finds a slot on every node, whatever
+// the others do, and no node waits for another in a circle.
+
+class MessageBuffers;
+
+/// What the ranks of a node know of a call in which nodes exchange.
+struct ExchangedCall {
+  Channel& channel;
+  Waiter waiter;
+  storage::Store& store;
+  Slots& slots;
+  /// A window that the node's ranks meet, by its number and its place in the file; all windows that
+  /// they meet follow one another.
+  std::int64_t known_window;
+  FileOffset known_begin;
+  ByteCount window_size;
+  int granule_shift;  ///< every piece of any node begins and ends at a multiple of 1 << this
+  plan::Owners owners;
+
+  Control& control() const { return channel.call_control(); }
+  Staging& staging() const { return control().staging; }
+  Event& event() const { return control().event; }
+  std::uint64_t round() const { return channel.call_board().round(); }
+
+  std::int64_t window_of(FileOffset offset) const {
+    return known_window + (offset - known_begin) / window_size;
+  }
+  FileOffset begin_of(std::int64_t window) const {
+    return known_begin + (window - known_window) * window_size;
+  }
+  bool is_own(std::int64_t window) const {
+    return owners.owner_of(begin_of(window) / window_size) == channel.node_index();
+  }
+
+  /// Whether the leader has ended the call, and how.
+  bool has_ended() const { return end().round.load(std::memory_order_acquire) == round(); }
+  ExchangeEnd& end() const { return staging().ends[round() % kBoardDepth]; }
+  /// The first of the node's own windows that could not be written.
+  StagingFailure& failure() const { return staging().failures[round() % kBoardDepth]; }
+  bool has_failed() const { return failure().round.load(std::memory_order_acquire) == round(); }
+};
+
+/// What the leader knows besides.
+struct LeaderCall {
+  const ExchangedCall& call;
+  const plan::ExchangePlan& plan;
+  const plan::Windows& ranks;  ///< of this node: who takes part in a window
+  std::int64_t first_window;   ///< the plan's window 0, counted over all calls of the channel
+  MessageBuffers& buffers;
+};
+
+/// The part of a rank that does not lead, with data.
+StagedOutcome exchanged_write(const ExchangedCall& call, StagedAccess& access);
+StagedOutcome exchanged_read(const ExchangedCall& call, StagedAccess& access);
+
+/// The leader's part; `access` is null where it has no data of its own. The call is over on this
+/// node when it returns. `broken`: messages failed, and the slots cannot be used any more.
+struct LeaderOutcome {
+  StagedOutcome own;
+  bool broken = false;
+};
+LeaderOutcome lead_exchanged_write(const LeaderCall& call, StagedAccess* access);
+LeaderOutcome lead_exchanged_read(const LeaderCall& call, StagedAccess* access);
+
+}  // namespace headrace::exchange

@@ -1,0 +1,328 @@
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "exchange/empty_slot.h"
+#include "exchange/exchange_leader.h"
+#include "exchange/store_jobs.h"
+
+namespace headrace::exchange {
+namespace {
+
+/// A rank's own pieces. In windows that other nodes own it marks what it wants ahead, as far as
+/// there are slots; then it copies its pieces out of window after window.
+class RankRead {
+ public:
+  RankRead(const ExchangedCall& call, StagedAccess& access)
+      : call_(call),
+        access_(access),
+        ahead_(access.file),
+        to_mark_(call.window_of(access.begin)),
+        to_copy_(to_mark_),
+        last_(call.window_of(access.end - 1)) {}
+
+  bool is_done() const { return to_copy_ > last_; }
+  bool can_mark() const {
+    return to_mark_ <= last_ && (call_.is_own(to_mark_) || call_.slots.is_free(to_mark_));
+  }
+  bool can_copy() const { return to_copy_ < to_mark_ && is_loaded(to_copy_); }
+
+  bool mark_next() {
+    if (!can_mark()) return false;
+    if (call_.is_own(to_mark_)) {
+      must_seek_ = true;
+    } else {
+      mark(to_mark_);
+      arrive(to_mark_);
+    }
+    ++to_mark_;
+    return true;
+  }
+
+  bool copy_next() {
+    if (!can_copy()) return false;
+    if (outcome_.system_error == 0 && !outcome_.stopped_without_error) {
+      call_.slots.map(to_copy_);
+      const FileOffset begin = call_.begin_of(to_copy_);
+      empty_slot(call_.slots, to_copy_, {begin, begin + call_.window_size}, access_, outcome_);
+    }
+    arrive(to_copy_);
+    ++to_copy_;
+    return true;
+  }
+
+  /// The rest could not be had this way.
+  void give_up() {
+    if (!is_done() && !outcome_.stopped_without_error) outcome_.system_error = EIO;
+  }
+  const StagedOutcome& outcome() const { return outcome_; }
+
+ private:
+  bool is_loaded(std::int64_t window) const {
+    return call_.slots.slot(window).loaded.load(std::memory_order_acquire) == window + 1;
+  }
+  void arrive(std::int64_t window) {
+    call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_acq_rel);
+    call_.event().signal();
+  }
+  void mark(std::int64_t window);
+
+  const ExchangedCall& call_;
+  StagedAccess& access_;
+  view::Cursor ahead_;
+  bool must_seek_ = false;  ///< `ahead_` stands before windows that were not marked
+  std::int64_t to_mark_;
+  std::int64_t to_copy_;
+  std::int64_t last_;
+  StagedOutcome outcome_;
+};
+
+void RankRead::mark(std::int64_t window) {
+  call_.slots.map(window);
+  const FileOffset begin = call_.begin_of(window);
+  const FileOffset end = std::min(access_.end, begin + call_.window_size);
+  if (must_seek_) {
+    ahead_.seek(
+        std::max(ahead_.position(), view::data_below(*ahead_.type(), ahead_.origin(), begin)));
+    must_seek_ = false;
+  }
+  plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
+  while (true) {
+    const view::StridedRun run = ahead_.next_before(end);
+    if (run.count == 0) return;
+    covered.mark_strided(run.offset - begin, run.length, run.stride, run.count);
+  }
+}
+
+/// The leader's part in a read: it asks the owners for what the node's ranks marked, and answers
+/// what other nodes ask for out of its own windows, which any rank of the node loads.
+class ReadLeader : ExchangeLeader {
+ public:
+  ReadLeader(const LeaderCall& lead, StagedAccess* access);
+  LeaderOutcome run();
+
+ private:
+  /// An answer that is to come, in a buffer.
+  struct Answer {
+    std::int64_t window = -1;  ///< -1: none
+    std::size_t asked = 0;     ///< bytes of the request
+  };
+
+  bool step();
+  bool ask_next();
+  bool ask(std::int64_t window, int owner);
+  bool load_next();
+  bool answer(const Incoming& incoming);
+  bool take_answers();
+  bool take_answer(const Answer& answer, std::span<std::byte> message);
+  bool pass_done();
+  bool is_over(std::int64_t window);
+
+  bool is_loaded(std::int64_t window) const {
+    return slot(window).loaded.load(std::memory_order_acquire) == number_of(window) + 1;
+  }
+  void set_loaded(std::int64_t window, const PartAnswer& answer);
+  /// Where what was asked for of a window stays until it has come.
+  MessageBuffers::Buffer& request(std::int64_t window) {
+    return lead_.buffers
+        .requests()[static_cast<std::size_t>(number_of(window) % call_.slots.geometry().count)];
+  }
+
+  std::optional<RankRead> rank_;
+  std::int64_t to_ask_ = 0;   ///< windows of others below are asked for, or not this node's affair
+  std::int64_t to_load_ = 0;  ///< own windows below have been handed over to be loaded
+  std::int64_t to_pass_ = 0;  ///< all below are over
+  std::array<Answer, MessageBuffers::kAnswers> answers_;
+};
+
+ReadLeader::ReadLeader(const LeaderCall& lead, StagedAccess* access)
+    : ExchangeLeader(lead), to_load_(next_own(0)) {
+  if (access != nullptr) rank_.emplace(lead.call, *access);
+}
+
+LeaderOutcome ReadLeader::run() {
+  while (!has_failed_ && (to_pass_ < count() || has_sends())) {
+    const std::uint32_t seen = call_.event().changes();
+    if (step() || do_store_job(call_, Direction::read)) {
+      idle_ = 0;
+    } else if (!has_failed_) {
+      rest(seen);
+    }
+  }
+  end(WriteStop{0, has_failed_ ? EIO : 0});
+  LeaderOutcome outcome;
+  outcome.broken = has_failed_;
+  if (!rank_) return outcome;
+  rank_->give_up();
+  outcome.own = rank_->outcome();
+  return outcome;
+}
+
+bool ReadLeader::step() {
+  bool moved = reap_sends();
+  if (rank_ && (rank_->copy_next() || rank_->mark_next())) moved = true;
+  if (load_next()) moved = true;
+  if (ask_next()) moved = true;
+  if (receive_next([this](std::int64_t window) { return is_free(window) && is_loaded(window); })) {
+    moved = true;
+  }
+  if (take_received([this](const Incoming& incoming) { return answer(incoming); })) moved = true;
+  if (take_answers()) moved = true;
+  if (pass_done()) moved = true;
+  return moved;
+}
+
+bool ReadLeader::ask_next() {
+  if (to_ask_ == count()) return false;
+  const int owner = lead_.plan.owner_of(to_ask_);
+  if (owner != me()) {
+    if (!is_free(to_ask_)) return false;
+    if (!lead_.plan.meets(me(), to_ask_)) {
+      pass_on(to_ask_);
+    } else if (arrived(to_ask_) < ranks_in(to_ask_) || !ask(to_ask_, owner)) {
+      return false;
+    }
+  }
+  ++to_ask_;
+  return true;
+}
+
+/// Asks for what is marked; false where all buffers for answers are in use.
+bool ReadLeader::ask(std::int64_t window, int owner) {
+  const auto place = std::ranges::find(answers_, -1, &Answer::window);
+  if (place == answers_.end()) return false;
+  MessageBuffers::Buffer& asked = request(window);
+  plan::Coverage covered = coverage(window);
+  const WindowMemory memory = memory_of(window);
+  const auto message = asked.room.first(write_request(memory, covered, asked.room));
+  covered.clear(call_.window_size);
+  const Part part(memory, message);
+  if (part.bytes() > 0) {
+    MessageBuffers::Buffer& buffer =
+        lead_.buffers.answers()[static_cast<std::size_t>(place - answers_.begin())];
+    auto coming = messenger_.start_receive(
+        call_.channel.tag_of(Channel::MessageKind::answer), call_.channel.leader_of(owner),
+        buffer.room.first(sizeof(PartAnswer) + static_cast<std::size_t>(part.bytes())));
+    if (!coming) return fail(), false;
+    buffer.message = std::move(coming.value());
+    *place = {window, message.size()};
+  } else {
+    set_loaded(window, {memory.begin + memory.size, 0, 0});
+  }
+  send(Channel::MessageKind::part, owner, asked, message.size());
+  return !has_failed_;
+}
+
+bool ReadLeader::load_next() {
+  if (to_load_ == count() || !is_free(to_load_)) return false;
+  const plan::FileRange touched = lead_.plan.windows().touched(to_load_);
+  add_store_job(call_, {number_of(to_load_), touched.begin, touched.end});
+  to_load_ = next_own(to_load_ + 1);
+  return true;
+}
+
+/// Answers a node; its requests in the order in which it made them, as it expects.
+bool ReadLeader::answer(const Incoming& incoming) {
+  MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.sends());
+  if (buffer == nullptr || !is_first(incoming)) return false;
+  const Part part(memory_of(incoming.window), incoming.message);
+  if (!part.is_request()) return fail(), false;
+  if (part.bytes() > 0) {
+    const Slot& loaded = slot(incoming.window);
+    const PartAnswer head{loaded.valid_end, loaded.system_error, 0};
+    std::memcpy(buffer->room.data(), &head, sizeof head);
+    const ByteCount moved =
+        part.move(Direction::read, loaded.valid_end, buffer->room.data() + sizeof head);
+    if (moved < 0) return fail(), false;
+    send(Channel::MessageKind::answer, incoming.node, *buffer,
+         sizeof head + static_cast<std::size_t>(moved));
+  }
+  of_others(incoming.window) += 1;
+  return true;
+}
+
+bool ReadLeader::take_answers() {
+  bool took = false;
+  for (std::size_t i = 0; i < answers_.size(); ++i) {
+    if (answers_[i].window < 0) continue;
+    MessageBuffers::Buffer& buffer = lead_.buffers.answers()[i];
+    const auto done = buffer.message->is_done();
+    if (!done) return fail(), false;
+    if (!done.value()) continue;
+    buffer.message.reset();
+    if (!take_answer(answers_[i], buffer.room)) return fail(), false;
+    answers_[i].window = -1;
+    took = true;
+  }
+  return took;
+}
+
+bool ReadLeader::take_answer(const Answer& answer, std::span<std::byte> message) {
+  PartAnswer head;
+  std::memcpy(&head, message.data(), sizeof head);
+  const Part part(memory_of(answer.window), request(answer.window).room.first(answer.asked));
+  if (part.move(Direction::write, head.valid_end, message.data() + sizeof head) < 0) return false;
+  set_loaded(answer.window, head);
+  return true;
+}
+
+void ReadLeader::set_loaded(std::int64_t window, const PartAnswer& answer) {
+  slot(window).valid_end = answer.valid_end;
+  slot(window).system_error = answer.system_error;
+  slot(window).loaded.store(number_of(window) + 1, std::memory_order_release);
+  call_.event().signal();
+}
+
+/// Whether all that a window's slot serves have what they want of it.
+bool ReadLeader::is_over(std::int64_t window) {
+  if (!is_free(window) || !is_loaded(window)) return false;
+  if (lead_.plan.owner_of(window) == me()) {
+    return window < to_load_ && arrived(window) == ranks_in(window) &&
+           of_others(window) == lead_.plan.parts_of_others(window);
+  }
+  if (window >= to_ask_ || arrived(window) != 2 * ranks_in(window)) return false;
+  const auto sent = request(window).message->is_done();
+  if (!sent) return fail(), false;
+  return sent.value();
+}
+
+bool ReadLeader::pass_done() {
+  const std::int64_t end = std::min(count(), to_pass_ + call_.slots.geometry().count);
+  bool passed = false;
+  for (std::int64_t window = to_pass_; window < end; ++window) {
+    if (!is_over(window)) continue;
+    request(window).message.reset();
+    of_others(window) = 0;
+    pass_on(window);
+    passed = true;
+  }
+  // A slot that this node has had for a window and has no more: it was passed on.
+  const auto is_passed = [this](std::int64_t window) {
+    const bool had = lead_.plan.owner_of(window) == me() ? window < to_load_ : window < to_ask_;
+    return had && !is_free(window);
+  };
+  for (; to_pass_ < count() && is_passed(to_pass_); ++to_pass_) passed = true;
+  return passed;
+}
+
+}  // namespace
+
+StagedOutcome exchanged_read(const ExchangedCall& call, StagedAccess& access) {
+  RankRead rank(call, access);
+  while (!rank.is_done() && !call.has_ended()) {
+    if (rank.copy_next() || rank.mark_next() || do_store_job(call, Direction::read)) continue;
+    call.event().wait(call.waiter, [&] {
+      return call.has_ended() || rank.can_copy() || rank.can_mark() ||
+             has_store_job(call, Direction::read);
+    });
+  }
+  rank.give_up();
+  return rank.outcome();
+}
+
+LeaderOutcome lead_exchanged_read(const LeaderCall& call, StagedAccess* access) {
+  return ReadLeader(call, access).run();
+}
+
+}  // namespace headrace::exchange

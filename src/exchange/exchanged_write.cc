@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <optional>
+
+#include "exchange/exchange_leader.h"
+#include "exchange/store_jobs.h"
+#include "view/copy.h"
+
+namespace headrace::exchange {
+namespace {
+
+constexpr WriteStop kNoStop{std::numeric_limits<FileOffset>::max(), 0};
+
+/// A rank's own pieces, window by window into the slots.
+class RankWrite {
+ public:
+  RankWrite(const ExchangedCall& call, StagedAccess& access)
+      : call_(call),
+        access_(access),
+        start_(access.file.position()),
+        next_(call.window_of(access.begin)),
+        last_(call.window_of(access.end - 1)) {}
+
+  bool is_done() const { return next_ > last_; }
+  bool can_fill() const { return !is_done() && call_.slots.is_free(next_); }
+
+  bool fill_next() {
+    if (!can_fill()) return false;
+    fill(next_);
+    call_.slots.slot(next_).arrived.fetch_add(1, std::memory_order_seq_cst);
+    call_.event().signal();
+    ++next_;
+    return true;
+  }
+
+  /// After the end of the call.
+  StagedOutcome outcome() const {
+    const WriteStop& stop = call_.end().stop;
+    if (stop.done_end >= access_.end) return {access_.bytes, 0, false};
+    const ByteCount below =
+        view::data_below(*access_.file.type(), access_.file.origin(), stop.done_end);
+    const ByteCount done = std::clamp<ByteCount>(below - start_, 0, access_.bytes);
+    if (done == access_.bytes) return {done, 0, false};
+    return {done, stop.system_error, false};
+  }
+
+ private:
+  void fill(std::int64_t window) {
+    call_.slots.map(window);
+    const FileOffset begin = call_.begin_of(window);
+    plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
+    view::copy(Direction::write, {call_.slots.bytes(window), begin}, access_.file,
+               std::min(access_.end, begin + call_.window_size), access_.buffer, access_.memory,
+               access_.memory.remaining(), [&](const view::StridedRun& run) {
+                 covered.mark_strided(run.offset - begin, run.length, run.stride, run.count);
+               });
+  }
+
+  const ExchangedCall& call_;
+  StagedAccess& access_;
+  ByteCount start_;
+  std::int64_t next_;
+  std::int64_t last_;
+};
+
+/// The leader's part in a write. Windows of other nodes go out in file order, its own are written
+/// when all parts have come; each other node is then told what became of its parts.
+class WriteLeader : ExchangeLeader {
+ public:
+  WriteLeader(const LeaderCall& lead, StagedAccess* access);
+  LeaderOutcome run();
+
+ private:
+  /// What an owner tells a node of the windows that it had parts in.
+  struct Verdict {
+    WriteStop stop;
+    std::unique_ptr<Message> message;
+    int node = 0;
+  };
+
+  bool step();
+  bool pack_next();
+  bool add_next();
+  bool unpack(const Incoming& incoming);
+  bool tell_next();
+  bool hear();
+  bool is_done() const;
+  std::int64_t written_below() const;
+  WriteStop first_stop() const;
+
+  std::optional<RankWrite> rank_;
+  std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
+  std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
+  std::int64_t jobs_before_;
+  std::vector<Verdict> told_;   ///< to sources_, in their order
+  std::vector<Verdict> heard_;  ///< from owners of this node's parts
+};
+
+WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
+    : ExchangeLeader(lead),
+      to_add_(next_own(0)),
+      jobs_before_(lead.call.staging().jobs.added.load(std::memory_order_relaxed)) {
+  if (access != nullptr) rank_.emplace(lead.call, *access);
+  std::ranges::sort(sources_, {}, &Source::last);
+  told_.reserve(sources_.size());
+  heard_.reserve(static_cast<std::size_t>(lead.plan.nodes()));
+  const int tag = call_.channel.tag_of(Channel::MessageKind::answer);
+  for (int node = 0; node < lead.plan.nodes(); ++node) {
+    if (node == me() || lead.plan.next(me(), node, 0) < 0) continue;
+    Verdict& verdict = heard_.emplace_back(Verdict{kNoStop, nullptr, node});
+    auto begun = messenger_.start_receive(tag, call_.channel.leader_of(node),
+                                          std::as_writable_bytes(std::span(&verdict.stop, 1)));
+    if (begun) {
+      verdict.message = std::move(begun.value());
+    } else {
+      fail();
+    }
+  }
+}
+
+LeaderOutcome WriteLeader::run() {
+  while (!has_failed_ && !is_done()) {
+    const std::uint32_t seen = call_.event().changes();
+    // Windows are left to other ranks of the node as long as there is something to move.
+    if (step() || do_store_job(call_, Direction::write)) {
+      idle_ = 0;
+    } else if (!has_failed_) {
+      rest(seen);
+    }
+  }
+  end(has_failed_ ? WriteStop{0, EIO} : first_stop());
+  LeaderOutcome outcome;
+  outcome.broken = has_failed_;
+  if (rank_) outcome.own = rank_->outcome();
+  return outcome;
+}
+
+bool WriteLeader::step() {
+  bool moved = reap_sends();
+  if (rank_ && rank_->fill_next()) moved = true;
+  if (pack_next()) moved = true;
+  if (receive_next([this](std::int64_t window) { return is_free(window); })) moved = true;
+  if (take_received([this](const Incoming& incoming) { return unpack(incoming); })) moved = true;
+  if (add_next()) moved = true;
+  if (tell_next()) moved = true;
+  if (hear()) moved = true;
+  return moved;
+}
+
+/// Sends this node's part of the next window that another node owns.
+bool WriteLeader::pack_next() {
+  if (to_pack_ == count()) return false;
+  const int owner = lead_.plan.owner_of(to_pack_);
+  if (owner != me()) {
+    if (!is_free(to_pack_)) return false;
+    if (!lead_.plan.meets(me(), to_pack_)) {
+      pass_on(to_pack_);
+    } else {
+      MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.sends());
+      if (buffer == nullptr || arrived(to_pack_) < ranks_in(to_pack_)) return false;
+      plan::Coverage covered = coverage(to_pack_);
+      const std::size_t size = write_part(memory_of(to_pack_), covered, buffer->room);
+      covered.clear(call_.window_size);
+      pass_on(to_pack_);
+      send(Channel::MessageKind::part, owner, *buffer, size);
+    }
+  }
+  ++to_pack_;
+  return true;
+}
+
+bool WriteLeader::unpack(const Incoming& incoming) {
+  const Part part(memory_of(incoming.window), incoming.message);
+  plan::Coverage covered = coverage(incoming.window);
+  // Our own nodes write what they should; a message that is none of ours must not be taken for one.
+  if (!part.is_part() || !part.unpack(covered)) {
+    fail();
+    return false;
+  }
+  of_others(incoming.window) += 1;
+  return true;
+}
+
+/// Hands the next own window over to be written, where all parts of it have come.
+bool WriteLeader::add_next() {
+  if (to_add_ == count() || !is_free(to_add_)) return false;
+  if (arrived(to_add_) < ranks_in(to_add_)) return false;
+  if (of_others(to_add_) < lead_.plan.parts_of_others(to_add_)) return false;
+  of_others(to_add_) = 0;
+  const plan::FileRange file = range(to_add_);
+  add_store_job(call_, {number_of(to_add_), file.begin, file.end});
+  to_add_ = next_own(to_add_ + 1);
+  return true;
+}
+
+/// Own windows below are written, or never will be.
+std::int64_t WriteLeader::written_below() const {
+  StoreJobs& jobs = call_.staging().jobs;
+  const std::int64_t done = jobs.done.load(std::memory_order_acquire);
+  return done == jobs_before_ ? 0 : jobs.job(done - 1).window - lead_.first_window + 1;
+}
+
+/// Tells the next node whose parts are all dealt with.
+bool WriteLeader::tell_next() {
+  if (told_.size() == sources_.size()) return false;
+  const Source& source = sources_[told_.size()];
+  if (source.last >= written_below()) return false;
+  Verdict& verdict = told_.emplace_back(Verdict{kNoStop, nullptr, source.node});
+  if (call_.has_failed() && call_.failure().window <= number_of(source.last)) {
+    verdict.stop = call_.failure().stop;
+  }
+  auto begun = messenger_.start_send(call_.channel.tag_of(Channel::MessageKind::answer),
+                                     source.rank, std::as_bytes(std::span(&verdict.stop, 1)));
+  if (!begun) return fail(), false;
+  verdict.message = std::move(begun.value());
+  return true;
+}
+
+/// Finishes what is told and heard. Not before there is nothing else to wait for.
+bool WriteLeader::hear() {
+  if (to_pack_ < count()) return false;
+  bool heard = false;
+  for (std::vector<Verdict>* const verdicts : {&heard_, &told_}) {
+    for (Verdict& verdict : *verdicts) {
+      if (!verdict.message) continue;
+      const auto done = verdict.message->is_done();
+      if (!done) return fail(), false;
+      if (!done.value()) continue;
+      verdict.message.reset();
+      heard = true;
+    }
+  }
+  return heard;
+}
+
+bool WriteLeader::is_done() const {
+  const auto is_over = [](const Verdict& verdict) { return verdict.message == nullptr; };
+  const StoreJobs& jobs = call_.staging().jobs;
+  return to_pack_ == count() && to_add_ == count() && (!rank_ || rank_->is_done()) &&
+         jobs.done.load(std::memory_order_acquire) == jobs.added.load(std::memory_order_relaxed) &&
+         told_.size() == sources_.size() && !has_sends() && std::ranges::all_of(told_, is_over) &&
+         std::ranges::all_of(heard_, is_over);
+}
+
+WriteStop WriteLeader::first_stop() const {
+  WriteStop first = call_.has_failed() ? call_.failure().stop : kNoStop;
+  for (const Verdict& verdict : heard_) {
+    if (verdict.stop.done_end < first.done_end) first = verdict.stop;
+  }
+  return first;
+}
+
+}  // namespace
+
+StagedOutcome exchanged_write(const ExchangedCall& call, StagedAccess& access) {
+  RankWrite rank(call, access);
+  while (!call.has_ended()) {
+    if (rank.fill_next() || do_store_job(call, Direction::write)) continue;
+    call.event().wait(call.waiter, [&] {
+      return call.has_ended() || rank.can_fill() || has_store_job(call, Direction::write);
+    });
+  }
+  return rank.outcome();
+}
+
+LeaderOutcome lead_exchanged_write(const LeaderCall& call, StagedAccess* access) {
+  return WriteLeader(call, access).run();
+}
+
+}  // namespace headrace::exchange

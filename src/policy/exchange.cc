@@ -1,0 +1,52 @@
+#include "policy/exchange.h"
+
+#include <algorithm>
+
+#include "policy/readable.h"
+
+namespace headrace::policy {
+namespace {
+
+/// Below this share of wanted bytes windows would be nearly empty, as in a staged call.
+constexpr ByteCount kLeastDensity = 8;
+
+ByteCount mean_stretch(const ExchangeFacts& facts) {
+  return facts.bytes / std::max<std::int64_t>(1, facts.stretches);
+}
+
+}  // namespace
+
+ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
+  if (!facts.agrees) return {false, ExchangeReason::no_agreement};
+  if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};
+  if (!facts.has_memory) return {false, ExchangeReason::no_memory};
+  if (wish == Wish::exchanged) return {true, ExchangeReason::asked_for};
+  if (facts.nodes < 2) return {false, ExchangeReason::one_node};
+  // Where less than a quarter of what the nodes reach over is shared, few windows have two nodes.
+  if (facts.reaches < facts.span + facts.span / 4) return {false, ExchangeReason::apart};
+  if (facts.bytes < facts.span / kLeastDensity) return {false, ExchangeReason::far_apart};
+  if (mean_stretch(facts) >= facts.window) return {false, ExchangeReason::large_pieces};
+  return {true, ExchangeReason::fine};
+}
+
+std::string explain(const ExchangeDecision& decision, const ExchangeFacts& facts) {
+  const std::string pieces = "pieces of " + readable(mean_stretch(facts)) + " of a node";
+  switch (decision.reason) {
+    case ExchangeReason::asked_for: return "asked for by hint or setting";
+    case ExchangeReason::fine:
+      return pieces + " lie between those of " + std::to_string(facts.nodes - 1) +
+             " others in buffers of " + readable(facts.window);
+    case ExchangeReason::nothing_to_move: return "nothing to move";
+    case ExchangeReason::no_agreement: return "ranks called in different directions";
+    case ExchangeReason::no_memory:
+      return "a node has no memory for collective buffers left (HEADRACE_NODE_MEMORY)";
+    case ExchangeReason::one_node: return "one node has data";
+    case ExchangeReason::apart: return "the nodes' data lie apart";
+    case ExchangeReason::far_apart:
+      return pieces + " lie far apart, so buffers would be nearly empty";
+    case ExchangeReason::large_pieces: return pieces + " fill buffers of " + readable(facts.window);
+  }
+  return {};
+}
+
+}  // namespace headrace::policy

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "policy/path.h"
+
+namespace headrace::policy {
+
+/// What the nodes tell each other when a collective call begins that may go between them; the same
+/// on all of them.
+struct ExchangeFacts {
+  int nodes = 0;               ///< that have data
+  ByteCount bytes = 0;         ///< of all ranks
+  ByteCount span = 0;          ///< between the first and the last byte, gaps between nodes left out
+  ByteCount reaches = 0;       ///< of all nodes: between a node's first byte and its last
+  std::int64_t stretches = 0;  ///< that each node's pieces form together, of all nodes
+  ByteCount window = 0;        ///< bytes that a node writes at a time, whole stripes
+  bool has_memory = false;     ///< all nodes have collective buffers
+  bool agrees = false;         ///< all ranks called in the same direction
+};
+
+enum class ExchangeReason {
+  asked_for,
+  fine,  ///< nodes' pieces are interleaved, and small
+  nothing_to_move,
+  no_agreement,
+  no_memory,
+  one_node,
+  apart,
+  far_apart,
+  large_pieces,
+};
+
+struct ExchangeDecision {
+  bool is_chosen = false;
+  ExchangeReason reason = ExchangeReason::nothing_to_move;
+};
+
+/// Whether the nodes exchange in one call. Where not, each node moves its own pieces.
+ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts);
+
+std::string explain(const ExchangeDecision& decision, const ExchangeFacts& facts);
+
+}  // namespace headrace::policy
