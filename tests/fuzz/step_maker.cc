@@ -9,7 +9,8 @@ namespace headrace::fuzz {
 
 Hints random_hints(sim::Random& random) {
   Hints hints;
-  const std::vector<std::string> paths{"direct", "staged", "staged", "staged", "automatic"};
+  const std::vector<std::string> paths{"direct",    "staged",    "staged",
+                                       "exchanged", "exchanged", "automatic"};
   if (random.chance(80)) hints["headrace_write_path"] = random.one_of(paths);
   if (random.chance(80)) hints["headrace_read_path"] = random.one_of(paths);
   if (random.chance(75)) hints["cb_buffer_size"] = "65536";

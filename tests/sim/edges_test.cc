@@ -58,23 +58,26 @@ TEST(Edges, RefusesWhatDoesNotFitIntoAnOffset) {
 
 TEST(Edges, RanksThatCallInOtherDirectionsAllReturn) {
   const Watchdog watchdog("Edges.RanksThatCallInOtherDirections", kCaseLimit);
-  Disk disk(0);
-  disk.put("file", Bytes(300'000, 7));
-  run_ranks(std::vector<std::string>(5, "a"), disk,
-            [](int rank, const auto& team, storage::FileSystem& files) {
-              const auto file =
-                  open(team, files, "file",
-                       {{"headrace_write_path", "staged"}, {"headrace_read_path", "staged"}});
-              Bytes data(40'000, static_cast<std::uint8_t>(rank));
-              for (int turn = 0; turn < 20; ++turn) {
-                const bool writes = (rank + turn) % 2 == 0;
-                const engine::Outcome outcome = file->transfer(
-                    call(writes ? Direction::write : Direction::read, true, rank * 40'000, data));
-                EXPECT_EQ(outcome.bytes, 40'000);
-                EXPECT_FALSE(outcome.error);
-              }
-              EXPECT_FALSE(file->close());
-            });
+  for (const std::string nodes : {"aaaaa", "abbab"}) {
+    Disk disk(0);
+    disk.put("file", Bytes(300'000, 7));
+    std::vector<std::string> names;
+    for (const char name : nodes) names.emplace_back(1, name);
+    run_ranks(names, disk, [](int rank, const auto& team, storage::FileSystem& files) {
+      const auto file =
+          open(team, files, "file",
+               {{"headrace_write_path", "exchanged"}, {"headrace_read_path", "exchanged"}});
+      Bytes data(40'000, static_cast<std::uint8_t>(rank));
+      for (int turn = 0; turn < 20; ++turn) {
+        const bool writes = (rank + turn) % 2 == 0;
+        const engine::Outcome outcome = file->transfer(
+            call(writes ? Direction::write : Direction::read, true, rank * 40'000, data));
+        EXPECT_EQ(outcome.bytes, 40'000);
+        EXPECT_FALSE(outcome.error);
+      }
+      EXPECT_FALSE(file->close());
+    });
+  }
 }
 
 /// Ranks that are bound to cores of their own may each count those alone: windows are the same.

@@ -5,6 +5,7 @@
 
 #include "sim/random.h"
 #include "sim/runner.h"
+#include "sim/scenario.h"
 #include "sim/watchdog.h"
 
 // Collective writes whose ranks' pieces overlap: as many bytes as lie between the first and the
@@ -65,7 +66,7 @@ void write_pieces(const std::shared_ptr<exchange::Team>& team, storage::FileSyst
     offsets.push_back(piece.begin);
     bytes += piece.len;
   }
-  const engine::Hints hints{{"headrace_write_path", "staged"}, {"cb_buffer_size", "65536"}};
+  const engine::Hints hints{{"headrace_write_path", "exchanged"}, {"cb_buffer_size", "65536"}};
   auto file = engine::File::open(team, files, "file", {.read = true, .write = true}, hints);
   ASSERT_TRUE(file);
   const view::TypePtr byte = view::make_basic(1);
@@ -111,11 +112,12 @@ TEST(Overlap, LeavesBytesThatNobodyGave) {
         random_pieces(random, ranks, end, static_cast<int>(random.number(0, 3)));
     Disk disk(random.chance(50) ? 0 : 3);
     disk.put("file", Bytes(static_cast<std::size_t>(end) + 70'000, kOld));
-    run_ranks(std::vector<std::string>(ranks, "a"), disk,
-              [&](int rank, const auto& team, storage::FileSystem& files) {
-                const auto mine = static_cast<std::size_t>(rank);
-                write_pieces(team, files, pieces[mine], value_of(mine));
-              });
+    std::vector<std::string> nodes(ranks, "a");
+    if (i % 2 == 1) nodes = random_nodes(random, static_cast<int>(ranks));
+    run_ranks(nodes, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+      const auto mine = static_cast<std::size_t>(rank);
+      write_pieces(team, files, pieces[mine], value_of(mine));
+    });
     check(disk.content("file").value(), pieces);
     if (testing::Test::HasFailure()) break;
   }

@@ -8,7 +8,7 @@ namespace headrace::sim {
 
 engine::Hints random_hints(Random& random) {
   engine::Hints hints;
-  const std::vector<std::string> paths{"direct", "staged", "staged", "automatic"};
+  const std::vector<std::string> paths{"direct", "staged", "exchanged", "exchanged", "automatic"};
   if (random.chance(80)) hints["headrace_write_path"] = random.one_of(paths);
   if (random.chance(80)) hints["headrace_read_path"] = random.one_of(paths);
   if (random.chance(70)) hints["cb_buffer_size"] = "65536";

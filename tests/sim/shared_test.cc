@@ -109,7 +109,7 @@ TEST_P(Shared, KeepsEveryRecordOnce) {
 
 TEST_P(Shared, OrderedCallsGoInRankOrder) {
   const Watchdog watchdog("Shared.OrderedCallsGoInRankOrder", kCaseLimit);
-  for (const char* const path : {"direct", "staged"}) {
+  for (const char* const path : {"direct", "staged", "exchanged"}) {
     Disk disk(9);
     const auto data = [](int rank, int turn) {
       return Bytes(static_cast<std::size_t>((rank * 11 + turn * 5) % 37),
