@@ -21,6 +21,13 @@ const SettingRule* find_rule(std::span<const SettingRule> rules, std::string_vie
   return found == rules.end() ? nullptr : &*found;
 }
 
+const SettingRule* find_alias(std::span<const SettingRule> rules, std::string_view name) {
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const auto& rule) {
+    return rule.alias != nullptr && name == rule.alias;
+  });
+  return found == rules.end() ? nullptr : &*found;
+}
+
 std::string unknown_variable(std::span<const SettingRule> rules, std::string_view name) {
   std::vector<std::string_view> names;
   for (const SettingRule& rule : rules) names.emplace_back(rule.name);
@@ -64,18 +71,17 @@ std::string size_text(ByteCount size) {
   return std::to_string(size) + units[unit];
 }
 
-}  // namespace
-
-Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
-                     std::vector<std::string>& problems) {
-  Settings settings;
+/// Reads our own variables, or their aliases, into `settings`.
+void apply(std::span<const SettingRule> rules, const char* const* environment, bool aliases,
+           Settings& settings, std::vector<std::string>& problems) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
-    if (!entry.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    if (equals == std::string_view::npos) continue;
     const std::string name(entry.substr(0, equals));
+    if (aliases ? find_alias(rules, name) == nullptr : !name.starts_with(kPrefix)) continue;
     const std::string value(entry.substr(equals + 1));
-    const SettingRule* const rule = find_rule(rules, name);
+    const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
     if (rule == nullptr) {
       problems.push_back(unknown_variable(rules, name));
     } else if (rule->apply != nullptr && !value.empty()) {
@@ -84,6 +90,16 @@ Settings apply_rules(std::span<const SettingRule> rules, const char* const* envi
       problems.push_back(name + "='" + value + "' " + problem + ", the default " +
                          rule->default_text + " is used");
     }
+  }
+}
+
+}  // namespace
+
+Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
+                     std::vector<std::string>& problems) {
+  Settings settings;
+  for (const bool aliases : {true, false}) {
+    apply(rules, environment, aliases, settings, problems);
   }
   return settings;
 }
@@ -144,6 +160,24 @@ std::string read_size(const std::string& text, ByteCount minimum, ByteCount maxi
     return "is out of range (" + size_text(minimum) + " to " + size_text(maximum) + ")";
   }
   value = bytes;
+  return {};
+}
+
+std::string read_stripes(const std::string& text, Stripes& value) {
+  constexpr ByteCount kPage = 4096;
+  const char* const kForm = "is no pair of stripes and their size (write COUNTxSIZE, such as 4x1m)";
+  if (text == "none") {
+    value = {};
+    return {};
+  }
+  const auto times = text.find('x');
+  Stripes stripes;
+  if (times == std::string::npos) return kForm;
+  if (!read_integer(text.substr(0, times), 1, 65535, stripes.count).empty()) return kForm;
+  const std::string problem = read_size(text.substr(times + 1), kPage, 1 << 30, stripes.size);
+  if (!problem.empty()) return problem;
+  if (stripes.size % kPage != 0) return "has stripes that are not whole pages (write 4k or more)";
+  value = stripes;
   return {};
 }
 

@@ -19,6 +19,8 @@ struct SettingRule {
   /// Stores the value of `text`, or returns why it cannot and what may be written. Null for a
   /// variable that this library does not read but knows.
   std::string (*apply)(const std::string& text, Settings& settings);
+  /// Another toolkit's variable that means the same; our own counts where both are set.
+  const char* alias = nullptr;
 };
 
 /// The settings that `environment` asks for; see read_settings.
@@ -34,6 +36,9 @@ std::string read_integer(const std::string& text, std::int64_t minimum, std::int
 /// In bytes; the suffixes k, m and g (also written kb, KiB, ...) are powers of 1024.
 std::string read_size(const std::string& text, ByteCount minimum, ByteCount maximum,
                       ByteCount& value);
+
+/// COUNTxSIZE, for example 4x1m: stripes of whole pages; or "none".
+std::string read_stripes(const std::string& text, Stripes& value);
 
 /// "none of a, b, c"
 std::string not_among(std::span<const char* const> names);

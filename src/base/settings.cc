@@ -49,6 +49,11 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_size(text, 0, 68719476736, s.node_memory);
      }},
+    {"HEADRACE_CB_ALIGN", "2",
+     [](const std::string& text, Settings& s) { return read_integer(text, 0, 2, s.cb_align); },
+     "MPICH_MPIIO_CB_ALIGN"},
+    {"HEADRACE_MIMIC_STRIPES", "none",
+     [](const std::string& text, Settings& s) { return read_stripes(text, s.mimic_stripes); }},
     {"HEADRACE_SHARED_MEMORY", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<SharedMemorySetting>(text,

@@ -26,6 +26,8 @@ struct Settings {
   ByteCount buffer_size = 262144;                                      ///< HEADRACE_BUFFER_SIZE
   std::int64_t buffer_count = 8;                                       ///< HEADRACE_BUFFER_COUNT
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
+  std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN
+  Stripes mimic_stripes = {};                                          ///< HEADRACE_MIMIC_STRIPES
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/settings.h"
+#include "engine/packed_wishes.h"
+#include "topo/node.h"
 
 namespace headrace::engine {
 namespace {
@@ -23,14 +25,13 @@ ByteCount round_up(ByteCount value, ByteCount multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Stripes that are whole pages, as all real ones are; else 0.
-ByteCount stripe_of(const HintValues& wanted) {
-  return wanted.striping_unit % kPage == 0 ? wanted.striping_unit : 0;
-}
-
-/// Whole pages, and whole stripes where they are known.
-ByteCount window_size(const HintValues& wanted) {
-  return round_up(wanted.buffer_size, std::max(kPage, stripe_of(wanted)));
+/// Whole pages, and whole stripes where they are known. Larger stripes than would leave memory for
+/// another file are cut into several windows.
+ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
+  constexpr ByteCount kLargestWindow = ByteCount{4} << 20;
+  const ByteCount most = std::max(buffer_size, kLargestWindow);
+  if (stripe <= most) return round_up(buffer_size, std::max(kPage, stripe));
+  return plan::domain_window(buffer_size, most, {.stripe_size = stripe});
 }
 
 /// What must be the same on all ranks of a view (MPI 4.1, section 14.3), in one number of 62 bits:
@@ -65,24 +66,28 @@ Error own_or_others(const Error& mine, std::int64_t code, const std::string& wha
 }
 
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
-                        const HintValues& wanted, const View& view) {
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min,
-                              Combine::max, Combine::min, Combine::min, Combine::min,
-                              Combine::min, Combine::min, Combine::max, Combine::max};
+                        const HintValues& wanted, const View& view, const storage::Layout& layout) {
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min, Combine::max,
+                              Combine::min, Combine::min, Combine::min, Combine::min, Combine::min,
+                              Combine::max, Combine::max, Combine::max, Combine::min, Combine::max};
   const view::Type& filetype = *view.filetype;
   const std::int64_t form = form_of(view);
+  const std::int64_t wishes = pack_aggregators(wanted);
   Values values{code_of(failed),
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.read_path),
                 static_cast<std::int64_t>(wanted.read_path),
-                window_size(wanted),
+                wanted.buffer_size,
                 settings().buffer_count,
                 mean_piece(filetype),
                 filetype.is_monotonic() ? 1 : 0,
                 form,
                 form,
-                stripe_of(wanted)};
+                pack_stripes(wanted),
+                wishes,
+                wishes,
+                storage::pack(layout)};
   if (Error error = channel.combine(values, ways)) return error;
   if (Error error = own_or_others(failed, values[0], what)) return error;
   if (values[9] != values[10]) {
@@ -94,8 +99,14 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
   Agreement agreement;
   agreement.write_path = common_wish(values[1], values[2]);
   agreement.read_path = common_wish(values[3], values[4]);
-  agreement.window_size = values[5];
-  agreement.stripe = values[11];
+  agreement.layout = storage::unpack_layout(values[14]);
+  const Stripes stripes = stripes_of(agreement.layout, values[11]);
+  agreement.stripe = stripes.size;
+  agreement.stripe_count = stripes.count;
+  agreement.window_size = window_size(values[5], stripes.size);
+  unpack_aggregators(values[12], agreement);
+  agreement.same_wishes = values[12] == values[13];
+  agreement.places = wanted.hosts.most_on(topo::host_name(), channel.node_size());
   agreement.slot_count =
       static_cast<int>(std::clamp<std::int64_t>(values[6], 2, exchange::kMostSlots));
   agreement.view = {.node_ranks = channel.node_size(),

@@ -6,7 +6,10 @@
 #include "engine/file.h"
 #include "engine/hints.h"
 #include "exchange/channel.h"
+#include "plan/aggregators.h"
+#include "plan/domains.h"
 #include "policy/path.h"
+#include "storage/layout.h"
 
 namespace headrace::engine {
 
@@ -14,10 +17,18 @@ namespace headrace::engine {
 struct Agreement {
   policy::Wish write_path = policy::Wish::automatic;
   policy::Wish read_path = policy::Wish::automatic;
-  ByteCount window_size = 0;  ///< whole pages, whole stripes
-  ByteCount stripe = 0;       ///< windows are whole stripes; 0: not known
+  ByteCount window_size = 0;      ///< whole pages, whole stripes
+  ByteCount stripe = 0;           ///< windows are whole stripes; 0: not known
+  std::int64_t stripe_count = 0;  ///< objects that they go to in turn; 0: not known
   int slot_count = 0;
   policy::ViewFacts view;
+
+  plan::Alignment alignment = plan::Alignment::persistent;
+  plan::AggregatorWish aggregators;
+  bool lock_ahead = false;
+  int places = 0;           ///< aggregators that this rank's node may have; the same on the node
+  storage::Layout layout;   ///< as the first rank found it, as far as one number tells
+  bool same_wishes = true;  ///< else one rank's hints about aggregators count
 };
 
 /// An error as one number, 0 for none. The greatest of several ranks' numbers is one of them.
@@ -31,7 +42,7 @@ Error own_or_others(const Error& mine, std::int64_t code, const std::string& wha
 /// counts. `failed` is the error a rank met before; where any rank has one, all get one. So they do
 /// where views differ in what must be the same: the representation, and the etype's extent in it.
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
-                        const HintValues& wanted, const View& view);
+                        const HintValues& wanted, const View& view, const storage::Layout& layout);
 
 /// Collective: success where all ranks succeeded, else own_or_others().
 Error agree_on_error(exchange::Channel& channel, const Error& mine, const std::string& what);

@@ -81,7 +81,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   take_hints(hints, values);
   const View& agreed_on = failed ? *view_ : view.value();
   Result<Agreement> agreement =
-      agree(*channel_, failed, "cannot set a view of '" + path_ + "'", values, agreed_on);
+      agree(*channel_, failed, "cannot set a view of '" + path_ + "'", values, agreed_on, layout_);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);

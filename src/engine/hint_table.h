@@ -10,7 +10,7 @@ enum class HintUse {
   accepted  ///< read and returned, without effect for the reason in the table
 };
 
-enum class HintType { boolean, size, integer, choice, text };
+enum class HintType { boolean, size, integer, choice, text, hosts };
 
 struct HintRule {
   std::string_view name;
@@ -24,23 +24,27 @@ struct HintRule {
 inline constexpr HintRule hint_table[] = {
     {"access_style", HintUse::accepted, HintType::text, "",
      "the path is chosen by what each call really asks for"},
+    {"cb_align", HintUse::obeyed, HintType::choice, "0|1|2", ""},
     {"cb_block_size", HintUse::accepted, HintType::size, "", "file domains follow the buffer size"},
     {"cb_buffer_size", HintUse::obeyed, HintType::size, "", ""},
-    {"cb_config_list", HintUse::accepted, HintType::text, "",
-     "any rank of a node may write a full buffer"},
-    {"cb_nodes", HintUse::accepted, HintType::integer, "",
-     "any rank of a node may write a full buffer"},
+    {"cb_config_list", HintUse::obeyed, HintType::hosts, "", ""},
+    {"cb_nodes", HintUse::obeyed, HintType::integer, "", ""},
     {"chunked", HintUse::accepted, HintType::text, "", "files are not laid out in chunks"},
     {"chunked_item", HintUse::accepted, HintType::text, "", "files are not laid out in chunks"},
     {"chunked_size", HintUse::accepted, HintType::text, "", "files are not laid out in chunks"},
     {"collective_buffering", HintUse::obeyed, HintType::boolean, "", ""},
+    {"cray_cb_nodes_multiplier", HintUse::obeyed, HintType::integer, "", ""},
+    {"cray_cb_write_lock_mode", HintUse::obeyed, HintType::choice, "0|1|2", ""},
     {"file_perm", HintUse::accepted, HintType::text, "",
      "new files get the permissions that the process's umask leaves, as other programs' do"},
     {"filename", HintUse::accepted, HintType::text, "", "the name is given by the call"},
+    {"headrace_file_system", HintUse::accepted, HintType::text, "", "it is a report"},
+    {"headrace_lock_ahead", HintUse::obeyed, HintType::boolean, "", ""},
     {"headrace_read_path", HintUse::obeyed, HintType::choice, "automatic|direct|staged|exchanged",
      ""},
     {"headrace_read_reason", HintUse::accepted, HintType::text, "", "it is a report"},
     {"headrace_read_taken", HintUse::accepted, HintType::text, "", "it is a report"},
+    {"headrace_striping", HintUse::accepted, HintType::text, "", "it is a report"},
     {"headrace_write_path", HintUse::obeyed, HintType::choice, "automatic|direct|staged|exchanged",
      ""},
     {"headrace_write_reason", HintUse::accepted, HintType::text, "", "it is a report"},
@@ -53,16 +57,19 @@ inline constexpr HintRule hint_table[] = {
     {"nb_proc", HintUse::accepted, HintType::integer, "", "the communicator tells it"},
     {"num_io_nodes", HintUse::accepted, HintType::integer, "",
      "the engine does not place data on devices"},
+    {"overstriping_count", HintUse::obeyed, HintType::integer, "", ""},
     {"romio_cb_read", HintUse::obeyed, HintType::choice, "automatic|enable|disable", ""},
     {"romio_cb_write", HintUse::obeyed, HintType::choice, "automatic|enable|disable", ""},
     {"romio_ds_read", HintUse::accepted, HintType::choice, "automatic|enable|disable",
      "whether a stretch is read whole depends on how much of it is wanted"},
     {"romio_ds_write", HintUse::accepted, HintType::choice, "automatic|enable|disable",
      "bytes of others are never read, modified and written"},
+    {"romio_lustre_co_ratio", HintUse::obeyed, HintType::integer, "", ""},
+    {"romio_lustre_start_iodevice", HintUse::obeyed, HintType::integer, "", ""},
     {"romio_no_indep_rw", HintUse::accepted, HintType::boolean, "",
      "every rank opens the file anyway, once"},
-    {"striping_factor", HintUse::accepted, HintType::integer, "",
-     "the layout of a new file is the file system's default"},
+    {"start_iodevice", HintUse::obeyed, HintType::integer, "", ""},
+    {"striping_factor", HintUse::obeyed, HintType::integer, "", ""},
     {"striping_unit", HintUse::obeyed, HintType::size, "", ""},
 };
 

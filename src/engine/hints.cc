@@ -96,8 +96,44 @@ std::string check(const HintRule& rule, const std::string& value) {
       return "is not known (write one of " + std::string(rule.choices) + ")";
     }
     case HintType::text: return {};
+    case HintType::hosts: {
+      const auto list = plan::ConfigList::parse(value);
+      return list ? std::string() : list.error().message;
+    }
   }
   return {};
+}
+
+/// Sets `value` from an integer hint.
+void take_integer(const Hints& hints, const char* name, std::int64_t& value) {
+  const auto found = hints.find(name);
+  if (found == hints.end()) return;
+  read_integer(found->second, 0, std::numeric_limits<std::int64_t>::max(), value);
+}
+
+void take_striping(const Hints& hints, HintValues& values) {
+  take_integer(hints, "striping_factor", values.striping_factor);
+  take_integer(hints, "romio_lustre_start_iodevice", values.start_device);
+  take_integer(hints, "start_iodevice", values.start_device);
+  take_integer(hints, "overstriping_count", values.overstriping_count);
+}
+
+void take_aggregators(const Hints& hints, HintValues& values) {
+  auto alignment = static_cast<std::int64_t>(values.alignment);
+  take_integer(hints, "cb_align", alignment);
+  values.alignment = static_cast<plan::Alignment>(alignment);
+  take_integer(hints, "cb_nodes", values.aggregators.count);
+  take_integer(hints, "cray_cb_nodes_multiplier", values.aggregators.multiplier);
+  take_integer(hints, "romio_lustre_co_ratio", values.aggregators.most_for_object);
+  if (const auto hosts = hints.find("cb_config_list"); hosts != hints.end()) {
+    values.hosts = plan::ConfigList::parse(hosts->second).value();
+  }
+  if (const auto mode = hints.find("cray_cb_write_lock_mode"); mode != hints.end()) {
+    values.lock_ahead = mode->second == "2";
+  }
+  if (const auto ahead = hints.find("headrace_lock_ahead"); ahead != hints.end()) {
+    read_boolean(ahead->second, values.lock_ahead);
+  }
 }
 
 /// Sets `value` from a size hint, kept within what makes sense.
@@ -124,7 +160,13 @@ void take_wish(const Hints& hints, std::initializer_list<const char*> names, Wis
 
 HintValues default_hint_values() {
   const Settings& set = settings();
-  return {wish_of(set.write_path), wish_of(set.read_path), set.buffer_size, 0, kDefaultSieveSize};
+  HintValues values;
+  values.write_path = wish_of(set.write_path);
+  values.read_path = wish_of(set.read_path);
+  values.buffer_size = set.buffer_size;
+  values.sieve_size = kDefaultSieveSize;
+  values.alignment = static_cast<plan::Alignment>(set.cb_align);
+  return values;
 }
 
 Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems) {
@@ -149,6 +191,8 @@ Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::strin
   take_size(good, "cb_buffer_size", ByteCount{1} << 16, values.buffer_size);
   take_size(good, "striping_unit", 1, values.striping_unit);
   take_size(good, "ind_rd_buffer_size", ByteCount{1} << 12, values.sieve_size);
+  take_striping(good, values);
+  take_aggregators(good, values);
   return good;
 }
 
@@ -160,8 +204,23 @@ Hints hints_of(const HintValues& values) {
       {"romio_cb_read", std::string(romio_name_of(values.read_path))},
       {"cb_buffer_size", std::to_string(values.buffer_size)},
       {"ind_rd_buffer_size", std::to_string(values.sieve_size)},
+      {"cb_align", std::to_string(static_cast<int>(values.alignment))},
   };
   if (values.striping_unit > 0) hints["striping_unit"] = std::to_string(values.striping_unit);
+  return hints;
+}
+
+storage::StripingWish striping_of(const HintValues& values) {
+  return {{values.striping_unit, values.striping_factor},
+          values.start_device,
+          values.overstriping_count};
+}
+
+Hints hints_of(const storage::Layout& layout) {
+  Hints hints{{"headrace_file_system", storage::name_of_kind(layout.kind)},
+              {"headrace_striping", storage::explain_striping(layout)}};
+  if (layout.stripes.size > 0) hints["striping_unit"] = std::to_string(layout.stripes.size);
+  if (layout.stripes.count > 0) hints["striping_factor"] = std::to_string(layout.stripes.count);
   return hints;
 }
 

@@ -88,9 +88,12 @@ Error OpenFile::open(const Hints& hints, const Error& refused) {
   }
   // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
   if (channel_->rank() == 0) channel_->set_pointer(pointer_cell_, position_);
+  // The first rank looks, since file systems may be asked over the network for it.
+  if (channel_->rank() == 0 && store_ != nullptr) layout_ = store_->layout();
   Result<Agreement> agreement =
-      agree(*channel_, failed, "cannot open '" + path_ + "'", values_, *view_);
+      agree(*channel_, failed, "cannot open '" + path_ + "'", values_, *view_, layout_);
   if (!agreement) return agreement.error();
+  layout_ = agreement.value().layout;
   collective_.emplace(*channel_, *store_);
   collective_->set(agreement.value());
   return may_verify_ && mode_.write ? start_verifying() : Error{};
@@ -100,7 +103,8 @@ Error OpenFile::open(const Hints& hints, const Error& refused) {
 /// one; the others find it.
 Error OpenFile::open_store() {
   const auto open_as = [this](bool create, bool exclusive) -> Error {
-    auto opened = file_system_.open(path_, {mode_.read, mode_.write, create, exclusive});
+    auto opened = file_system_.open(
+        path_, {mode_.read, mode_.write, create, exclusive, striping_of(values_)});
     if (!opened) return opened.error();
     store_ = std::move(opened.value());
     return {};
@@ -244,7 +248,7 @@ Error OpenFile::set_hints(const Hints& hints) {
   drain_lane();
   HintValues values = values_;
   take_hints(hints, values);
-  Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_);
+  Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_, layout_);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);
@@ -259,6 +263,7 @@ Hints OpenFile::hints() const {
   Hints hints = given_;
   for (auto& [name, value] : hints_of(values_)) hints[name] = std::move(value);
   hints["cb_buffer_size"] = std::to_string(collective_->window_size());
+  for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
   for (const Direction direction : {Direction::write, Direction::read}) {
     const std::string name = direction == Direction::write ? "headrace_write_" : "headrace_read_";
     hints[name + "taken"] = policy::name_of(collective_->path_taken(direction));

@@ -136,6 +136,7 @@ class OpenFile : public File {
   std::string path_;
   AccessMode mode_;
   std::unique_ptr<storage::Store> store_;
+  storage::Layout layout_;  ///< as the first rank found it
   std::optional<CollectiveTransfer> collective_;
   bool may_verify_ = false;                             ///< all ranks are told to
   std::unique_ptr<Verification> verification_;          ///< null where nothing is verified

@@ -9,8 +9,8 @@
 
 namespace headrace::exchange {
 
-/// What one rank tells the others of its node in one round.
-using Values = std::array<std::int64_t, 12>;
+/// What one rank tells the others of its node in one round: two cache lines, with the round.
+using Values = std::array<std::int64_t, 15>;
 
 /// A round's values of one rank, in shared memory.
 struct alignas(64) Post {

@@ -14,10 +14,10 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-Error bad_list(std::string_view text, std::string_view entry, const char* reason) {
+Error bad_entry(std::string_view entry, const char* reason) {
   return {ErrorClass::info, 0,
-          "cb_config_list '" + std::string(text) + "' cannot be used (" + reason + " in '" +
-              std::string(entry) + "'), write for example *:1 or node1:2,node2:1"};
+          "is no list of hosts (" + std::string(reason) + " in '" + std::string(entry) +
+              "'; write for example *:1 or node1:2,node2:1)"};
 }
 
 bool is_host(std::string_view name, std::string_view host) {
@@ -126,7 +126,7 @@ Result<ConfigList> ConfigList::parse(std::string_view text) {
     const std::string_view entry = without_blanks(rest.substr(0, comma));
     const auto colon = entry.find(':');
     const std::string_view host = without_blanks(entry.substr(0, colon));
-    if (host.empty()) return bad_list(text, entry, "a host is missing");
+    if (host.empty()) return bad_entry(entry, "a host is missing");
     int most = 1;
     if (colon != std::string_view::npos) {
       const std::string_view number = without_blanks(entry.substr(colon + 1));
@@ -135,7 +135,7 @@ Result<ConfigList> ConfigList::parse(std::string_view text) {
         most = -1;
       } else if (const auto read = std::from_chars(number.data(), end, most);
                  read.ec != std::errc{} || read.ptr != end || most < 0) {
-        return bad_list(text, entry, "a count is neither a number nor *");
+        return bad_entry(entry, "a count is neither a number nor *");
       }
     }
     list.entries_.push_back({std::string(host), most});
@@ -145,6 +145,7 @@ Result<ConfigList> ConfigList::parse(std::string_view text) {
 }
 
 int ConfigList::most_on(std::string_view host, int ranks) const {
+  if (entries_.empty()) return ranks;
   for (const Entry& entry : entries_) {
     if (is_host(entry.host, host)) return entry.most < 0 ? ranks : std::min(entry.most, ranks);
   }

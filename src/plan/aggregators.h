@@ -13,7 +13,8 @@ namespace headrace::plan {
 /// ROMIO's `cb_config_list`: how many aggregators a host may have, as in "*:1", "n1:2,n2", "*:*".
 class ConfigList {
  public:
-  /// The error says what is wrong with the text.
+  ConfigList() = default;  ///< any number on any host
+  /// The error's message is the rest of a sentence that begins with the text.
   static Result<ConfigList> parse(std::string_view text);
 
   /// Aggregators that `host` may have, of its `ranks` ranks. The first entry that names the host

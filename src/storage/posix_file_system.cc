@@ -13,6 +13,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
+#include "storage/lustre.h"
 #include "storage/store.h"
 
 namespace headrace::storage {
@@ -107,7 +108,8 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
 
 class PosixStore : public Store {
  public:
-  PosixStore(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  PosixStore(const Created& created, std::string path)
+      : descriptor_(created.descriptor), created_(created), path_(std::move(path)) {}
   ~PosixStore() override {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -199,7 +201,24 @@ class PosixStore : public Store {
     const std::string name = "/proc/self/fd/" + std::to_string(descriptor_);
     const int descriptor = ::open(name.c_str(), O_CLOEXEC | O_RDONLY);
     if (descriptor < 0) return failure("cannot open to read");
-    return std::unique_ptr<Store>(std::make_unique<PosixStore>(descriptor, path_));
+    return std::unique_ptr<Store>(std::make_unique<PosixStore>(Created{descriptor}, path_));
+  }
+
+  Layout layout() override {
+    Layout found = find_layout(descriptor_);
+    found.outcome = created_.outcome;
+    found.system_error = created_.system_error;
+    return found;
+  }
+
+  void lock_ahead(FileOffset begin, FileOffset end) override {
+    LockAhead can = lock_ahead_.load(std::memory_order_relaxed);
+    if (can == LockAhead::not_known)
+      can = has_lock_ahead(descriptor_) ? LockAhead::yes : LockAhead::no;
+    if (can == LockAhead::yes && begin < end && ask_lustre_lock(descriptor_, begin, end) != 0) {
+      can = LockAhead::no;
+    }
+    lock_ahead_.store(can, std::memory_order_relaxed);
   }
 
   Error close() override {
@@ -211,6 +230,8 @@ class PosixStore : public Store {
   }
 
  private:
+  enum class LockAhead { not_known, yes, no };
+
   /// Whether the process has a limit that writes up to `end` could meet. Asking costs as much as a
   /// small write, so an answer holds for another stretch of the file. A limit that the program sets
   /// later is seen when the file grows further; below, it acts as without the layer (SIGXFSZ).
@@ -267,7 +288,9 @@ class PosixStore : public Store {
   }
 
   int descriptor_;
+  Created created_;
   std::string path_;
+  std::atomic<LockAhead> lock_ahead_ = LockAhead::not_known;
   std::atomic<FileOffset> unlimited_below_ = 0;
 };
 
@@ -277,17 +300,16 @@ class PosixFileSystem : public FileSystem {
     int how = O_CLOEXEC | (flags.read && flags.write ? O_RDWR : flags.write ? O_WRONLY : O_RDONLY);
     if (flags.create) how |= O_CREAT;
     if (flags.exclusive) how |= O_EXCL;
-    int descriptor = -1;
-    do {
-      descriptor = ::open(path.c_str(), how, 0666);
-    } while (descriptor < 0 && errno == EINTR);
+    const Created created =
+        create_striped(path, how, 0666, flags.create ? flags.striping : StripingWish{});
+    const int descriptor = created.descriptor;
     if (descriptor < 0) return system_failure(errno, "cannot open '" + path + "'");
     struct stat status{};
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
       ::close(descriptor);
       return system_failure(EISDIR, "cannot open '" + path + "'");
     }
-    return std::unique_ptr<Store>(std::make_unique<PosixStore>(descriptor, path));
+    return std::unique_ptr<Store>(std::make_unique<PosixStore>(created, path));
   }
 
   Error remove(const std::string& path) override {

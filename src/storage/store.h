@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "storage/layout.h"
 
 namespace headrace::storage {
 
@@ -46,6 +47,12 @@ class Store {
   /// The same file for reading, opened anew: whatever has become of its name, and with what network
   /// file systems do at an open.
   virtual Result<std::unique_ptr<Store>> reopen_to_read();
+
+  /// How the file lies on its file system; what is not known is left out.
+  virtual Layout layout() { return {}; }
+  /// Asks for the file system's locks to write [begin, end) before they are needed. A file system
+  /// that cannot does nothing.
+  virtual void lock_ahead(FileOffset, FileOffset) {}
 };
 
 /// How to open: MPI's access mode without its numbers.
@@ -54,6 +61,7 @@ struct OpenFlags {
   bool write = false;
   bool create = false;
   bool exclusive = false;
+  StripingWish striping = {};  ///< of a file that is created
 };
 
 /// Where files live.

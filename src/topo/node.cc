@@ -21,13 +21,13 @@ std::string boot_id() {
   return id;
 }
 
+}  // namespace
+
 std::string host_name() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   return name.data();
 }
-
-}  // namespace
 
 std::string node_identity() {
   std::string boot = boot_id();

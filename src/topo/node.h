@@ -14,6 +14,9 @@ std::string node_identity();
 /// that is not known.
 std::string network_identity();
 
+/// This node's name in the network, as hint lists of hosts have it; empty where it has none.
+std::string host_name();
+
 /// Cores of this node that are switched on, at least 1. Not those this process is bound to: the
 /// question is whether all ranks of the node can run at the same time.
 int node_cores();

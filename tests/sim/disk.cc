@@ -65,6 +65,7 @@ class DiskStore : public storage::Store {
     return std::unique_ptr<storage::Store>(
         std::make_unique<DiskStore>(disk_, rank_, inode_, storage::OpenFlags{.read = true}));
   }
+  storage::Layout layout() override { return disk_.layout_; }
   Error close() override { return disk_.fail_whole(Operation::close, rank_, "close"); }
 
  private:

@@ -57,6 +57,9 @@ class Disk {
   /// From now on every lock is granted, as on file systems that keep locks to one node.
   void ignore_locks() { ignores_locks_ = true; }
 
+  /// From now on files lie on the disk as this says.
+  void pretend(const storage::Layout& layout) { layout_ = layout; }
+
   void put(const std::string& path, Bytes content);
   void put(const std::string& path, Content content);
   std::optional<Bytes> content(const std::string& path);
@@ -80,6 +83,7 @@ class Disk {
 
   int delay_every_;
   ByteCount chunk_;
+  storage::Layout layout_;
   std::atomic<bool> ignores_locks_ = false;
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows

@@ -38,6 +38,28 @@ TEST(Settings, AreReadByType) {
   EXPECT_EQ(result.settings.node_memory, ByteCount{3} << 30);
 }
 
+TEST(Settings, HaveAliasesThatOurOwnNamesOverrule) {
+  EXPECT_EQ(read({}).settings.cb_align, 2);
+  EXPECT_EQ(read({"MPICH_MPIIO_CB_ALIGN=0"}).settings.cb_align, 0);
+  EXPECT_EQ(read({"HEADRACE_CB_ALIGN=1", "MPICH_MPIIO_CB_ALIGN=0"}).settings.cb_align, 1);
+  EXPECT_EQ(read({"MPICH_MPIIO_CB_ALIGN=0", "HEADRACE_CB_ALIGN=1"}).settings.cb_align, 1);
+  const Read bad = read({"MPICH_MPIIO_CB_ALIGN=3"});
+  ASSERT_EQ(bad.problems.size(), 1u);
+  EXPECT_EQ(bad.problems[0],
+            "MPICH_MPIIO_CB_ALIGN='3' is out of range (0 to 2), the default 2 is used");
+}
+
+TEST(Settings, StripesAreAPair) {
+  EXPECT_EQ(read({"HEADRACE_MIMIC_STRIPES=4x1m"}).settings.mimic_stripes, (Stripes{1 << 20, 4}));
+  EXPECT_EQ(read({"HEADRACE_MIMIC_STRIPES=none"}).settings.mimic_stripes, Stripes{});
+  for (const char* bad : {"4", "x4k", "4x", "0x4k", "4x1000", "4x2g", "-1x4k", "99999x4k"}) {
+    const std::string variable = std::string("HEADRACE_MIMIC_STRIPES=") + bad;
+    const Read result = read({variable.c_str()});
+    EXPECT_EQ(result.problems.size(), 1u) << bad;
+    EXPECT_EQ(result.settings.mimic_stripes, Stripes{}) << bad;
+  }
+}
+
 TEST(Settings, AnEmptyValueIsTheDefault) {
   const Read result = read({"HEADRACE_BUFFER_SIZE=", "HEADRACE_LIBRARY="});
   EXPECT_TRUE(result.problems.empty());

@@ -68,5 +68,61 @@ TEST(Hints, WhatIsReturnedCanBeGivenAgain) {
   EXPECT_EQ(hints_of(second.values), hints_of(first.values));
 }
 
+TEST(Hints, AboutAggregatorsAreObeyedUnderAllTheirNames) {
+  const Applied applied(Hints{{"cb_align", "1"},
+                              {"cb_nodes", "12"},
+                              {"cray_cb_nodes_multiplier", "2"},
+                              {"romio_lustre_co_ratio", "3"},
+                              {"cb_config_list", "n1:2,*:1"},
+                              {"cray_cb_write_lock_mode", "2"}});
+  EXPECT_TRUE(applied.problems.empty());
+  EXPECT_EQ(applied.values.alignment, plan::Alignment::stripes);
+  EXPECT_EQ(applied.values.aggregators.count, 12);
+  EXPECT_EQ(applied.values.aggregators.multiplier, 2);
+  EXPECT_EQ(applied.values.aggregators.most_for_object, 3);
+  EXPECT_EQ(applied.values.hosts.most_on("n1", 8), 2);
+  EXPECT_EQ(applied.values.hosts.most_on("n2", 8), 1);
+  EXPECT_TRUE(applied.values.lock_ahead);
+  EXPECT_FALSE(Applied(Hints{{"cray_cb_write_lock_mode", "1"}}).values.lock_ahead);
+  EXPECT_FALSE(Applied(Hints{{"cray_cb_write_lock_mode", "2"}, {"headrace_lock_ahead", "false"}})
+                   .values.lock_ahead);
+}
+
+TEST(Hints, ABadListOfHostsIsIgnoredAndNamed) {
+  const Applied applied(Hints{{"cb_config_list", "n1:x"}});
+  EXPECT_TRUE(applied.good.empty());
+  ASSERT_EQ(applied.problems.size(), 1U);
+  EXPECT_EQ(applied.problems[0],
+            "hint cb_config_list='n1:x' is no list of hosts (a count is neither a number nor * in "
+            "'n1:x'; write for example *:1 or node1:2,node2:1), it is ignored");
+  EXPECT_EQ(applied.values.hosts.most_on("n1", 8), 8);
+}
+
+TEST(Hints, AboutStripesBecomeAWishForANewFile) {
+  const storage::StripingWish wish = striping_of(Applied(Hints{{"striping_factor", "8"},
+                                                               {"striping_unit", "4m"},
+                                                               {"romio_lustre_start_iodevice", "1"},
+                                                               {"start_iodevice", "2"},
+                                                               {"overstriping_count", "16"}})
+                                                     .values);
+  EXPECT_EQ(wish.stripes, (Stripes{4 << 20, 8}));
+  EXPECT_EQ(wish.start_device, 2);
+  EXPECT_EQ(wish.overstriping_count, 16);
+  EXPECT_TRUE(striping_of(default_hint_values()).is_empty());
+}
+
+TEST(Hints, TellTheLayoutThatWasFound) {
+  storage::Layout layout;
+  EXPECT_FALSE(hints_of(layout).contains("striping_unit"));
+  layout.stripes = {1 << 20, 16};
+  layout.outcome = storage::StripingOutcome::file_exists;
+  const Hints hints = hints_of(layout);
+  EXPECT_EQ(hints.at("striping_unit"), "1048576");
+  EXPECT_EQ(hints.at("striping_factor"), "16");
+  EXPECT_EQ(hints.at("headrace_file_system"), "unknown");
+  EXPECT_EQ(hints.at("headrace_striping"),
+            "not applied (the file was there already), delete it first");
+}
+
 }  // namespace
 }  // namespace headrace::engine

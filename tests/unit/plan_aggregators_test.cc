@@ -110,8 +110,9 @@ TEST(ConfigList, SaysHowManyAHostMayHave) {
     EXPECT_EQ(most(bad, "n1", 8), -1) << bad;
   }
   EXPECT_EQ(ConfigList::parse("n1:x").error().message,
-            "cb_config_list 'n1:x' cannot be used (a count is neither a number nor * in 'n1:x'), "
-            "write for example *:1 or node1:2,node2:1");
+            "is no list of hosts (a count is neither a number nor * in 'n1:x'; write for example "
+            "*:1 or node1:2,node2:1)");
+  EXPECT_EQ(ConfigList().most_on("n1", 8), 8);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ TYPES = {
     "integer": "a whole number",
     "choice": "",
     "text": "text",
+    "hosts": "`HOST:COUNT,...`; `*` stands for any host, or for all its processes",
 }
 
 

@@ -10,7 +10,12 @@ from pathlib import Path
 from tools.generate.rendering import Output, SpecError, render
 
 SIZE_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-CPP_TYPES = {"boolean": "bool", "size": "ByteCount", "integer": "std::int64_t"}
+CPP_TYPES = {
+    "boolean": "bool",
+    "size": "ByteCount",
+    "integer": "std::int64_t",
+    "stripes": "Stripes",
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,7 @@ class Setting:
     maximum: str = ""
     enum: str = ""
     values: list[str] = field(default_factory=list)
+    alias: str = ""
 
     @property
     def cpp_type(self) -> str:
@@ -37,6 +43,8 @@ class Setting:
             return "true" if self.default == "1" else "false"
         if self.type == "choice":
             return f"{self.enum}::{self.default}"
+        if self.type == "stripes":
+            return "{}"
         return str(self.number(self.default))
 
     @property
@@ -55,6 +63,8 @@ class Setting:
             return f"a size from `{self.minimum}` to `{self.maximum}`, for example `512k`, `2m`"
         if self.type == "integer":
             return f"a whole number from {self.minimum} to {self.maximum}"
+        if self.type == "stripes":
+            return "a number of stripes and their size, for example `4x1m`"
         return "a path"
 
     def number(self, text: str) -> int:

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace headrace::storage {
+
+/// Where a file's stripes can be read.
+enum class StripeSource {
+  none,
+  block_size,  ///< blocks go to devices in turn
+  lustre,      ///< the attribute lustre.lov, or its ioctl
+  ceph,        ///< the attributes ceph.file.layout.*
+  beegfs,      ///< an ioctl
+};
+
+/// How a new file's stripes can be set.
+enum class StripeControl { none, lustre, ceph };
+
+/// What is known of a kind of file system.
+struct Kind {
+  std::string_view name;        ///< for reports
+  std::uint64_t magic;          ///< statfs(2)'s f_type
+  std::string_view mount_type;  ///< as /proc/self/mountinfo has it, where the magic is not enough
+  bool is_shared;
+  StripeSource source = StripeSource::none;
+  StripeControl control = StripeControl::none;
+  std::string_view request_option = {};  ///< mount option with the largest write request
+  bool has_lock_ahead = false;
+};
+
+/// All kinds; the first is the unknown one.
+std::span<const Kind> kinds();
+
+/// Whether the kinds with this magic differ by the mount's type, or need one of its options.
+bool needs_mount(std::uint64_t magic);
+
+/// The place in kinds(). `mount_type` is empty where the mount was not found.
+int find_kind(std::uint64_t magic, std::string_view mount_type);
+
+}  // namespace headrace::storage

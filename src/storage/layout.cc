@@ -1,0 +1,240 @@
+#include "storage/layout.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "storage/kinds.h"
+#include "storage/lustre.h"
+#include "storage/mounts.h"
+
+namespace headrace::storage {
+namespace {
+
+constexpr ByteCount kPage = 4096;
+constexpr ByteCount kLargestStripe = ByteCount{1} << 30;
+constexpr ByteCount kLargestRequest = ByteCount{1} << 30;
+
+std::int64_t number_attribute(int descriptor, const char* name) {
+  std::array<char, 32> text{};
+  const ssize_t len = fgetxattr(descriptor, name, text.data(), text.size());
+  std::int64_t number = 0;
+  if (len > 0) std::from_chars(text.data(), text.data() + len, number);
+  return number;
+}
+
+/// A file over one object at a time goes on in another when that is full, wherever it lies.
+void read_ceph(int descriptor, Layout& layout) {
+  layout.stripes = {number_attribute(descriptor, "ceph.file.layout.stripe_unit"),
+                    number_attribute(descriptor, "ceph.file.layout.stripe_count")};
+  if (layout.stripes.count != 1) return;
+  layout.is_endless = true;
+  layout.stripes.size = number_attribute(descriptor, "ceph.file.layout.object_size");
+}
+
+/// What BeeGFS's client module fills in (its beegfs_ioctl.h).
+struct BeegfsStripes {
+  unsigned pattern;
+  unsigned chunk_size;
+  std::uint16_t targets;
+};
+
+void read_beegfs(int descriptor, Layout& layout) {
+  constexpr unsigned long kGetStripes = _IOR('f', 25, BeegfsStripes);
+  BeegfsStripes stripes{};
+  if (ioctl(descriptor, kGetStripes, &stripes) == 0) {
+    layout.stripes = {stripes.chunk_size, stripes.targets};
+  }
+}
+
+void read_stripes(int descriptor, StripeSource source, Layout& layout) {
+  switch (source) {
+    case StripeSource::none: return;
+    case StripeSource::block_size: layout.stripes = {layout.block_size, 0}; return;
+    case StripeSource::lustre:
+      layout.stripes = lustre_stripes(descriptor).value_or(Stripes{});
+      return;
+    case StripeSource::ceph: read_ceph(descriptor, layout); return;
+    case StripeSource::beegfs: read_beegfs(descriptor, layout); return;
+  }
+}
+
+int kind_of(int descriptor, struct statfs& status, std::optional<Mount>& mount) {
+  struct stat file{};
+  if (fstatfs(descriptor, &status) != 0) return 0;
+  const auto magic = static_cast<std::uint64_t>(status.f_type) & 0xffffffff;
+  if (needs_mount(magic) && fstat(descriptor, &file) == 0) mount = mount_of(file.st_dev);
+  return find_kind(magic, mount ? mount->type : "");
+}
+
+/// What can set stripes where `path` will be created.
+StripeControl control_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return StripeControl::none;
+  struct statfs status{};
+  std::optional<Mount> mount;
+  const int kind = kind_of(descriptor, status, mount);
+  ::close(descriptor);
+  return kinds()[kind].control;
+}
+
+/// Objects stay as large as they are, in whole stripes.
+int set_ceph_stripes(int descriptor, const StripingWish& wish) {
+  ByteCount unit = number_attribute(descriptor, "ceph.file.layout.stripe_unit");
+  std::int64_t count = number_attribute(descriptor, "ceph.file.layout.stripe_count");
+  ByteCount object = number_attribute(descriptor, "ceph.file.layout.object_size");
+  if (unit <= 0 || count <= 0 || object <= 0) return ENOTSUP;
+  if (wish.stripes.size > 0) unit = wish.stripes.size;
+  if (wish.stripes.count > 0) count = wish.stripes.count;
+  object = object <= unit ? unit : object / unit * unit;
+  const std::string text = "stripe_unit=" + std::to_string(unit) +
+                           " stripe_count=" + std::to_string(count) +
+                           " object_size=" + std::to_string(object);
+  return fsetxattr(descriptor, "ceph.file.layout", text.data(), text.size(), 0) == 0 ? 0 : errno;
+}
+
+int set_stripes(int descriptor, StripeControl control, const StripingWish& wish) {
+  return control == StripeControl::lustre ? set_lustre_stripes(descriptor, wish)
+                                          : set_ceph_stripes(descriptor, wish);
+}
+
+int open_again(const std::string& path, int flags, int permissions) {
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), flags, permissions);
+  } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+}  // namespace
+
+std::string name_of_kind(int kind) {
+  const auto known = kinds();
+  const bool is_known = kind >= 0 && static_cast<std::size_t>(kind) < known.size();
+  return std::string(known[is_known ? kind : 0].name);
+}
+
+std::string explain_striping(const Layout& layout) {
+  const std::string name = name_of_kind(layout.kind);
+  switch (layout.outcome) {
+    case StripingOutcome::not_asked: return "nothing was asked for";
+    case StripingOutcome::applied: return "applied when the file was created";
+    case StripingOutcome::file_exists:
+      return "not applied (the file was there already), delete it first";
+    case StripingOutcome::not_supported:
+      return "not applied (programs cannot set stripes on " + name + ")";
+    case StripingOutcome::refused:
+      return "not applied (" + name + " refused it: " + std::strerror(layout.system_error) + ")";
+  }
+  return {};
+}
+
+Stripes usable(const Stripes& stripes) {
+  if (stripes.size <= 0 || stripes.size % kPage != 0 || stripes.size > kLargestStripe) return {};
+  constexpr std::int64_t kMostStripes = 65535;
+  const bool has_count = stripes.count > 0 && stripes.count <= kMostStripes;
+  return {stripes.size, has_count ? stripes.count : 0};
+}
+
+namespace {
+
+// From the lowest bit on: outcome, errno, endless, kind, count, pages of a stripe.
+constexpr std::int64_t kOutcomes = 8;
+constexpr std::int64_t kErrors = 1 << 8;
+constexpr std::int64_t kKindRange = 1 << 6;
+constexpr std::int64_t kCountRange = 1 << 17;
+constexpr std::int64_t kPageRange = 1 << 21;
+
+std::int64_t within(std::int64_t value, std::int64_t range) {
+  return value >= 0 && value < range ? value : 0;
+}
+
+/// The lowest digit, which is cut off.
+std::int64_t take(std::int64_t& packed, std::int64_t range) {
+  const std::int64_t digit = packed % range;
+  packed /= range;
+  return digit;
+}
+
+}  // namespace
+
+std::int64_t pack(const Layout& layout) {
+  const bool whole_pages = layout.stripes.size % kPage == 0;
+  std::int64_t packed = whole_pages ? within(layout.stripes.size / kPage, kPageRange) : 0;
+  packed = packed * kCountRange + within(layout.stripes.count, kCountRange);
+  packed = packed * kKindRange + within(layout.kind, kKindRange);
+  packed = packed * 2 + (layout.is_endless ? 1 : 0);
+  packed = packed * kErrors + within(layout.system_error, kErrors);
+  return packed * kOutcomes + static_cast<std::int64_t>(layout.outcome);
+}
+
+Layout unpack_layout(std::int64_t packed) {
+  Layout layout;
+  layout.outcome = static_cast<StripingOutcome>(take(packed, kOutcomes));
+  layout.system_error = static_cast<int>(take(packed, kErrors));
+  layout.is_endless = take(packed, 2) == 1;
+  const std::int64_t kind = take(packed, kKindRange);
+  layout.kind = kind < std::ssize(kinds()) ? static_cast<int>(kind) : 0;
+  layout.is_shared = kinds()[layout.kind].is_shared;
+  layout.stripes.count = take(packed, kCountRange);
+  layout.stripes.size = packed * kPage;
+  return layout;
+}
+
+Layout find_layout(int descriptor) {
+  Layout layout;
+  struct statfs status{};
+  std::optional<Mount> mount;
+  layout.kind = kind_of(descriptor, status, mount);
+  const Kind& kind = kinds()[layout.kind];
+  layout.is_shared = kind.is_shared;
+  layout.block_size = static_cast<ByteCount>(status.f_bsize);
+  read_stripes(descriptor, kind.source, layout);
+  layout.best_request = layout.stripes.size;
+  if (mount && !kind.request_option.empty()) {
+    layout.best_request = mount->number(kind.request_option).value_or(0);
+  }
+  if (layout.best_request < 0 || layout.best_request > kLargestRequest) layout.best_request = 0;
+  return layout;
+}
+
+bool has_lock_ahead(int descriptor) {
+  struct statfs status{};
+  std::optional<Mount> mount;
+  return kinds()[kind_of(descriptor, status, mount)].has_lock_ahead;
+}
+
+Created create_striped(const std::string& path, int flags, int permissions,
+                       const StripingWish& wish) {
+  if (wish.is_empty()) return {open_again(path, flags, permissions)};
+  const StripeControl control = control_of(path);
+  if (control == StripeControl::none) {
+    return {open_again(path, flags, permissions), StripingOutcome::not_supported};
+  }
+  const int delayed = control == StripeControl::lustre ? kLustreDelayedCreate : 0;
+  Created created{open_again(path, flags | O_EXCL | delayed, permissions)};
+  if (created.descriptor < 0) {
+    // Somebody else's: as it is.
+    if (errno != EEXIST || (flags & O_EXCL) != 0) return created;
+    return {open_again(path, flags, permissions), StripingOutcome::file_exists};
+  }
+  created.system_error = set_stripes(created.descriptor, control, wish);
+  created.outcome = created.system_error == 0 ? StripingOutcome::applied : StripingOutcome::refused;
+  if (delayed == 0) return created;
+  // A descriptor from before the layout has no objects to write to, and is asynchronous.
+  ::close(created.descriptor);
+  created.descriptor = open_again(path, flags & ~(O_CREAT | O_EXCL), permissions);
+  return created;
+}
+
+}  // namespace headrace::storage

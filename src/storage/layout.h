@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/types.h"
+
+namespace headrace::storage {
+
+/// What a program asks of a file that is created; 0 (the device: -1) for no wish.
+struct StripingWish {
+  Stripes stripes = {};
+  std::int64_t start_device = -1;
+  std::int64_t overstriping_count = 0;  ///< objects, of which a device may have several
+
+  bool is_empty() const {
+    return stripes == Stripes{} && start_device < 0 && overstriping_count == 0;
+  }
+};
+
+/// What became of a StripingWish.
+enum class StripingOutcome { not_asked, applied, file_exists, not_supported, refused };
+
+/// How an open file lies on its file system.
+struct Layout {
+  int kind = 0;             ///< what name_of_kind() knows by name; 0: not known
+  bool is_shared = false;   ///< processes on other nodes see the file
+  Stripes stripes = {};     ///< as the file system tells them
+  bool is_endless = false;  ///< each stripe is an object of its own, whatever the count
+  ByteCount block_size = 0;
+  ByteCount best_request = 0;  ///< bytes that the file system likes to get at a time; 0: not known
+  StripingOutcome outcome = StripingOutcome::not_asked;
+  int system_error = 0;  ///< why the outcome is `refused`
+};
+
+/// "lustre", "ext4", ... or "unknown".
+std::string name_of_kind(int kind);
+
+/// What was done about striping hints, for MPI_File_get_info: "applied", or why not.
+std::string explain_striping(const Layout& layout);
+
+/// Stripes that windows can follow: whole pages, at most 1 GiB. What is not is taken as not known.
+Stripes usable(const Stripes& stripes);
+
+/// The layout as one number, at least 0, without block size and best request: what one rank tells
+/// the others. Stripes that are not whole pages are left out.
+std::int64_t pack(const Layout& layout);
+Layout unpack_layout(std::int64_t packed);
+
+/// Looks at an open file. Asks the kernel only; where it cannot answer, less is known.
+Layout find_layout(int descriptor);
+
+/// Whether the file system of an open file takes requests for locks (Lustre).
+bool has_lock_ahead(int descriptor);
+
+/// A file that create_striped() opened.
+struct Created {
+  int descriptor = -1;  ///< -1: errno tells why
+  StripingOutcome outcome = StripingOutcome::not_asked;
+  int system_error = 0;
+};
+
+/// Opens `path` with `flags` (O_CREAT among them) and applies the wish, where the file is new and
+/// its file system can. The wish never keeps a file from being opened.
+Created create_striped(const std::string& path, int flags, int permissions,
+                       const StripingWish& wish);
+
+}  // namespace headrace::storage

@@ -1,0 +1,179 @@
+#include "storage/lustre.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/xattr.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace headrace::storage {
+namespace {
+
+constexpr std::uint32_t kPlain1 = 0x0bd10bd0;
+constexpr std::uint32_t kPlain3 = 0x0bd30bd0;
+constexpr std::uint32_t kComposite = 0x0bd60bd0;
+constexpr std::uint32_t kExtendable = 0x0bd80bd0;  ///< composite, with components that grow
+
+constexpr std::uint32_t kStriped = 0x001;
+constexpr std::uint32_t kOverstriped = 0x200;
+constexpr std::uint32_t kPatternFlags = 0xffff0000;
+
+/// A component that is out of date, or only stands for what others may grow into.
+constexpr std::uint32_t kStale = 0x01;
+constexpr std::uint32_t kExtension = 0x40;
+
+constexpr std::uint16_t kMostObjects = 2000;
+constexpr std::uint16_t kAnyDevice = 0xffff;
+
+// Offsets of fields. Plain: magic 0, pattern 4, object id 8, stripe size 24, count 28, start or
+// generation 30. Composite: magic 0, size 4, generation 8, flags 12, entries 14, then from 32 on
+// entries of 48 bytes: id 0, flags 4, begin 8, end 16, offset 24 and size 28 of the component.
+constexpr std::size_t kPlainSize = 32;
+constexpr std::size_t kHeaderSize = 32;
+constexpr std::size_t kEntrySize = 48;
+
+using Bytes = std::span<const std::byte>;
+
+/// The number at `offset`, 0 where it does not lie within `bytes`. Of this host's byte order.
+template <class Number>
+Number number_at(Bytes bytes, std::size_t offset) {
+  Number number = 0;
+  if (offset <= bytes.size() && bytes.size() - offset >= sizeof(Number)) {
+    std::memcpy(&number, bytes.data() + offset, sizeof(Number));
+  }
+  return number;
+}
+
+std::optional<Stripes> parse_plain(Bytes layout) {
+  if (layout.size() < kPlainSize) return std::nullopt;
+  const auto magic = number_at<std::uint32_t>(layout, 0);
+  const auto pattern = number_at<std::uint32_t>(layout, 4) & ~kPatternFlags;
+  if (magic != kPlain1 && magic != kPlain3) return std::nullopt;
+  // Not, for example, data on the metadata server.
+  if (pattern != kStriped && pattern != (kStriped | kOverstriped)) return std::nullopt;
+  const auto size = number_at<std::uint32_t>(layout, 24);
+  const auto count = number_at<std::uint16_t>(layout, 28);
+  if (size == 0) return std::nullopt;
+  // No count, or "all": objects that are not made yet.
+  return Stripes{size, count <= kMostObjects ? count : 0};
+}
+
+std::optional<Stripes> parse_composite(Bytes layout) {
+  std::optional<Stripes> found;
+  std::uint64_t reached = 0;
+  const auto entries = number_at<std::uint16_t>(layout, 14);
+  for (std::size_t i = 0; i < entries; ++i) {
+    const std::size_t at = kHeaderSize + i * kEntrySize;
+    if (at + kEntrySize > layout.size()) break;
+    const Bytes entry = layout.subspan(at, kEntrySize);
+    const auto end = number_at<std::uint64_t>(entry, 16);
+    if ((number_at<std::uint32_t>(entry, 4) & (kStale | kExtension)) != 0 || end <= reached) {
+      continue;
+    }
+    const std::size_t offset = number_at<std::uint32_t>(entry, 24);
+    const std::size_t size = number_at<std::uint32_t>(entry, 28);
+    if (offset > layout.size() || size > layout.size() - offset) continue;
+    if (const auto stripes = parse_plain(layout.subspan(offset, size))) {
+      found = stripes;
+      reached = end;
+    }
+  }
+  return found;
+}
+
+template <class Number>
+void put(std::span<std::byte> bytes, std::size_t offset, Number number) {
+  std::memcpy(bytes.data() + offset, &number, sizeof(Number));
+}
+
+constexpr unsigned long kGetStripe = _IOW('f', 155, long);
+constexpr unsigned long kSetStripe = _IOW('f', 154, long);
+
+/// One advice of Lustre's ladvise, and the header before it.
+struct Advice {
+  std::uint16_t advice;
+  std::uint16_t mode;
+  std::uint32_t flags;
+  std::uint64_t begin;
+  std::uint64_t last;  ///< the last byte
+  std::uint32_t result;
+  std::uint32_t unused;
+};
+struct AdviceCall {
+  std::uint32_t magic;
+  std::uint32_t count;
+  std::uint64_t flags;
+  std::uint32_t unused[4];
+  Advice advice;
+};
+static_assert(sizeof(Advice) == 32 && sizeof(AdviceCall) == 64, "as Lustre has them");
+
+constexpr unsigned long kAdvise = _IOR('f', 250, Advice);
+
+}  // namespace
+
+const int kLustreDelayedCreate = 0100000000 | O_NOCTTY | FASYNC;
+
+std::optional<Stripes> parse_lustre_layout(std::span<const std::byte> layout) {
+  const auto magic = number_at<std::uint32_t>(layout, 0);
+  if (magic == kComposite || magic == kExtendable) return parse_composite(layout);
+  return parse_plain(layout);
+}
+
+std::optional<Stripes> lustre_stripes(int descriptor) {
+  std::vector<std::byte> layout(kLargestLustreLayout);
+  const ssize_t size = fgetxattr(descriptor, "lustre.lov", layout.data(), layout.size());
+  if (size > 0) return parse_lustre_layout({layout.data(), static_cast<std::size_t>(size)});
+  // Old clients have the ioctl only. It wants to know for how many objects there is room.
+  put(std::span(layout), 0, kPlain3);
+  put(std::span(layout), 28, kMostObjects);
+  if (ioctl(descriptor, kGetStripe, layout.data()) < 0) return std::nullopt;
+  return parse_lustre_layout(layout);
+}
+
+LustreRequest make_lustre_request(const StripingWish& wish) {
+  LustreRequest request{};
+  const std::int64_t count =
+      wish.overstriping_count > 0 ? wish.overstriping_count : wish.stripes.count;
+  put(std::span(request), 0, kPlain1);
+  put(std::span(request), 4, wish.overstriping_count > 0 ? kStriped | kOverstriped : 0U);
+  put(std::span(request), 24,
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+          wish.stripes.size, 0, std::numeric_limits<std::uint32_t>::max())));
+  put(std::span(request), 28,
+      static_cast<std::uint16_t>(std::clamp<std::int64_t>(count, 0, kMostObjects)));
+  const bool has_device = wish.start_device >= 0 && wish.start_device < kAnyDevice;
+  put(std::span(request), 30,
+      has_device ? static_cast<std::uint16_t>(wish.start_device) : kAnyDevice);
+  return request;
+}
+
+int set_lustre_stripes(int descriptor, const StripingWish& wish) {
+  LustreRequest request = make_lustre_request(wish);
+  return ioctl(descriptor, kSetStripe, request.data()) < 0 ? errno : 0;
+}
+
+int ask_lustre_lock(int descriptor, FileOffset begin, FileOffset end) {
+  constexpr std::uint32_t kMagic = 0x1adf1ce0;
+  constexpr std::uint16_t kLockAhead = 4;
+  constexpr std::uint16_t kToWrite = 2;
+  constexpr std::uint32_t kWithoutWaiting = 1;
+  AdviceCall call{};
+  call.magic = kMagic;
+  call.count = 1;
+  call.advice = {kLockAhead,
+                 kToWrite,
+                 kWithoutWaiting,
+                 static_cast<std::uint64_t>(begin),
+                 static_cast<std::uint64_t>(end - 1),
+                 0,
+                 0};
+  return ioctl(descriptor, kAdvise, &call) < 0 ? errno : 0;
+}
+
+}  // namespace headrace::storage

@@ -1,0 +1,149 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "storage/kinds.h"
+#include "storage/layout.h"
+#include "storage/mounts.h"
+
+namespace headrace::storage {
+namespace {
+
+TEST(Kinds, AreFoundByMagicAndWhereNeededByTheMountsType) {
+  const auto name = [](std::uint64_t magic, const char* type) {
+    return name_of_kind(find_kind(magic, type));
+  };
+  EXPECT_EQ(name(0x0bd00bd0, ""), "lustre");
+  EXPECT_EQ(name(0x47504653, "gpfs"), "gpfs");
+  EXPECT_EQ(name(0x65735546, "fuse.glusterfs"), "glusterfs");
+  EXPECT_EQ(name(0x65735546, "fuse.ceph-fuse"), "ceph");
+  EXPECT_EQ(name(0x65735546, "fuse.something"), "fuse");
+  EXPECT_EQ(name(0x65735546, ""), "fuse");
+  EXPECT_EQ(name(0x12345678, "ext4"), "unknown");
+  EXPECT_EQ(name(0, ""), "unknown");
+  EXPECT_EQ(name_of_kind(-1), "unknown");
+  EXPECT_EQ(name_of_kind(1'000'000), "unknown");
+  EXPECT_TRUE(needs_mount(0x65735546));
+  EXPECT_TRUE(needs_mount(0x6969));
+  EXPECT_FALSE(needs_mount(0x0bd00bd0));
+}
+
+TEST(Kinds, WithAMountTypeComeBeforeThoseThatTakeAny) {
+  for (const Kind& kind : kinds()) {
+    const int found = find_kind(kind.magic, kind.mount_type);
+    EXPECT_EQ(kinds()[found].name, kind.name);
+    EXPECT_EQ(kinds()[found].mount_type, kind.mount_type);
+  }
+}
+
+constexpr const char* kMounts =
+    "22 27 0:21 / /proc rw,relatime - proc proc rw\n"
+    "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 propagate_from:2 - ext3 /dev/root rw,errors=ro\n"
+    "40 35 0:52 / /home rw shared:3 - nfs4 server:/home rw,vers=4.2,rsize=524288,wsize=1048576\n"
+    "bad line\n"
+    "41 35 0:53 / /odd rw\n";
+
+TEST(Mounts, AreFoundByDevice) {
+  EXPECT_EQ(find_mount(kMounts, 98, 0)->type, "ext3");
+  const auto home = find_mount(kMounts, 0, 52);
+  ASSERT_TRUE(home);
+  EXPECT_EQ(home->type, "nfs4");
+  EXPECT_EQ(home->number("wsize"), 1 << 20);
+  EXPECT_EQ(home->number("vers"), std::nullopt) << "4.2 is no whole number";
+  EXPECT_EQ(home->number("size"), std::nullopt);
+  EXPECT_FALSE(find_mount(kMounts, 0, 53)) << "a line without its second part";
+  EXPECT_FALSE(find_mount(kMounts, 9, 9));
+  EXPECT_FALSE(find_mount("", 0, 21));
+}
+
+TEST(Stripes, ThatMakeNoSenseAreNotKnown) {
+  EXPECT_EQ(usable({1 << 20, 16}), (Stripes{1 << 20, 16}));
+  EXPECT_EQ(usable({1 << 20, 0}), (Stripes{1 << 20, 0}));
+  EXPECT_EQ(usable({1 << 20, 1 << 20}), (Stripes{1 << 20, 0}));
+  EXPECT_EQ(usable({1000, 16}), Stripes{});
+  EXPECT_EQ(usable({-4096, 16}), Stripes{});
+  EXPECT_EQ(usable({ByteCount{1} << 31, 16}), Stripes{});
+  EXPECT_EQ(usable({ByteCount{1} << 62, 16}), Stripes{});
+}
+
+class CreateStriped : public testing::Test {
+ protected:
+  CreateStriped() {
+    std::string name = (std::filesystem::temp_directory_path() / "headrace-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~CreateStriped() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_;
+};
+
+TEST_F(CreateStriped, OpensWhereStripesCannotBeSet) {
+  const std::string path = folder_ + "/file";
+  const int flags = O_RDWR | O_CREAT | O_EXCL;
+  const Created created = create_striped(path, flags, 0666, {.stripes = {1 << 20, 4}});
+  ASSERT_GE(created.descriptor, 0);
+  Layout layout = find_layout(created.descriptor);
+  layout.outcome = created.outcome;
+  EXPECT_EQ(layout.outcome, StripingOutcome::not_supported);
+  EXPECT_EQ(explain_striping(layout),
+            "not applied (programs cannot set stripes on " + name_of_kind(layout.kind) + ")");
+  EXPECT_GT(layout.block_size, 0);
+  EXPECT_FALSE(has_lock_ahead(created.descriptor));
+  close(created.descriptor);
+  EXPECT_LT(create_striped(path, flags, 0666, {}).descriptor, 0);
+  EXPECT_EQ(errno, EEXIST);
+}
+
+TEST_F(CreateStriped, TellsWhyItCannotOpen) {
+  const Created created =
+      create_striped(folder_ + "/none/file", O_RDWR | O_CREAT, 0666, {.start_device = 0});
+  EXPECT_LT(created.descriptor, 0);
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST(Layout, OfADescriptorThatIsNoneIsNotKnown) {
+  const Layout layout = find_layout(-1);
+  EXPECT_EQ(layout.kind, 0);
+  EXPECT_EQ(layout.stripes, Stripes{});
+}
+
+TEST(Layout, IsToldAsOneNumber) {
+  const Layout layout{.kind = find_kind(0x0bd00bd0, ""),
+                      .stripes = {ByteCount{1} << 32, 65535},
+                      .is_endless = true,
+                      .outcome = StripingOutcome::refused,
+                      .system_error = EOPNOTSUPP};
+  const Layout told = unpack_layout(pack(layout));
+  EXPECT_EQ(told.kind, layout.kind);
+  EXPECT_TRUE(told.is_shared);
+  EXPECT_EQ(told.stripes, layout.stripes);
+  EXPECT_TRUE(told.is_endless);
+  EXPECT_EQ(told.outcome, layout.outcome);
+  EXPECT_EQ(told.system_error, EOPNOTSUPP);
+
+  EXPECT_EQ(pack(Layout{}), 0);
+  const Layout odd = unpack_layout(pack({.kind = 999, .stripes = {1000, -3}}));
+  EXPECT_EQ(odd.kind, 0);
+  EXPECT_EQ(odd.stripes, Stripes{});
+}
+
+TEST(Kinds, CanAllBeTold) {
+  const int last = static_cast<int>(kinds().size()) - 1;
+  EXPECT_EQ(unpack_layout(pack({.kind = last})).kind, last);
+}
+
+TEST(Striping, IsExplained) {
+  Layout layout{.kind = find_kind(0x0bd00bd0, "")};
+  EXPECT_EQ(explain_striping(layout), "nothing was asked for");
+  layout.outcome = StripingOutcome::applied;
+  EXPECT_EQ(explain_striping(layout), "applied when the file was created");
+  layout.outcome = StripingOutcome::refused;
+  layout.system_error = EINVAL;
+  EXPECT_EQ(explain_striping(layout), "not applied (lustre refused it: Invalid argument)");
+}
+
+}  // namespace
+}  // namespace headrace::storage
