@@ -6,6 +6,8 @@
 #include <cstring>
 #include <exception>
 
+#include "common/meeting.h"
+
 namespace headrace::bench {
 namespace {
 
@@ -52,6 +54,7 @@ void agree(MPI_Comm communicator, const std::string& text) {
   MPI_Comm_size(communicator, &size);
   const int mine = text.empty() ? size : rank;
   int first = size;
+  meet(communicator);
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, communicator);
   if (first == size) return;
   char shared[2048] = {};

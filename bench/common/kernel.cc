@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/failure.h"
+#include "common/meeting.h"
 #include "common/posix_io.h"
 #include "common/window_read.h"
 
@@ -99,7 +100,7 @@ TimedAccess KernelBench::access(bool writing, std::int64_t repetition, std::int6
     for (std::vector<std::byte>& one : buffers_) poison(one);
   }
   prepare(writing, 0);
-  MPI_Barrier(world_.communicator);
+  meet(world_.communicator);
   stamps.open_begin = world_.now();
   std::string error = way->open(parameters_.file, writing);
   stamps.open_end = world_.now();
@@ -129,7 +130,7 @@ std::string KernelBench::move_all(Way& way, bool writing, std::vector<Interval>&
     if (call > 0) {
       if (error.empty()) settle(writing, call - 1);
       prepare(writing, call);
-      MPI_Barrier(world_.communicator);
+      meet(world_.communicator);
     }
     Interval& interval = calls[static_cast<std::size_t>(call)];
     interval.begin = world_.now();

@@ -5,12 +5,13 @@
 #include <cerrno>
 
 #include "common/failure.h"
+#include "common/meeting.h"
 #include "common/posix_io.h"
 
 namespace headrace::bench {
 
 void remove_test_file(MPI_Comm communicator, const std::string& path, bool mine) {
-  MPI_Barrier(communicator);
+  meet(communicator);
   std::string error;
   if (mine && ::unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
     error = describe_errno("cannot remove '" + path + "'", errno);

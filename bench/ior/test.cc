@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "common/failure.h"
+#include "common/meeting.h"
 #include "common/posix_io.h"
 #include "common/test_file.h"
 
@@ -55,7 +56,7 @@ std::unique_ptr<Backend> Test::make_backend() const {
 
 void Test::wait_between_tests() {
   if (parameters_.delay > 0) ::sleep(static_cast<unsigned>(parameters_.delay));
-  MPI_Barrier(world_.communicator);
+  meet(world_.communicator);
 }
 
 void Test::write(std::int64_t number) {
@@ -90,12 +91,12 @@ std::string Test::move(Backend& backend, bool writing, int task, std::int64_t nu
                        Stamps& stamps, Access& access) {
   Signature signature(parameters_, task, stamp_);
   const bool record_hints = parameters_.show_hints || parameters_.summary_format == "JSON";
-  MPI_Barrier(world_.communicator);
+  meet(world_.communicator);
   stamps.open_begin = world_.now();
   std::string error = backend.open(file_name(parameters_, task, number), writing, task);
   stamps.open_end = world_.now();
   if (record_hints) access.opened_hints = backend.hints();
-  if (parameters_.barriers) MPI_Barrier(world_.communicator);
+  if (parameters_.barriers) meet(world_.communicator);
 
   stamps.transfer_begin = world_.now();
   const bool opened = error.empty();
@@ -114,7 +115,7 @@ std::string Test::move(Backend& backend, bool writing, int task, std::int64_t nu
   }
   stamps.transfer_end = world_.now();
   if (record_hints) access.closing_hints = backend.hints();
-  if (parameters_.barriers) MPI_Barrier(world_.communicator);
+  if (parameters_.barriers) meet(world_.communicator);
 
   stamps.close_begin = world_.now();
   const std::string failed = backend.close();
@@ -134,7 +135,7 @@ void Test::finish(Access access, const Stamps& stamps, const std::string& error)
 void Test::check(std::int64_t number, Pass pass) {
   const int task = reading_order(parameters_, world_, pass, number)[world_.rank];
   const std::unique_ptr<Backend> backend = make_backend();
-  MPI_Barrier(world_.communicator);
+  meet(world_.communicator);
   const std::string path = file_name(parameters_, task, number);
   std::string error = backend->open(path, false, task);
   std::int64_t wrong = 0;

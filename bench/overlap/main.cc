@@ -6,6 +6,7 @@
 #include "common/content.h"
 #include "common/failure.h"
 #include "common/json.h"
+#include "common/meeting.h"
 #include "common/mpi_file.h"
 #include "common/test_file.h"
 #include "common/timed_benchmark.h"
@@ -132,7 +133,7 @@ double Bench::measure(bool transferring, double compute_seconds, bool writing) {
   std::string error;
   MPI_Status status{};
   Stamps stamps;
-  MPI_Barrier(world_.communicator);
+  meet(world_.communicator);
   stamps.transfer_begin = world_.now();
   int code = transferring ? begin(writing) : MPI_SUCCESS;
   if (compute_seconds > 0) computed_ = computation_.run(compute_seconds);

@@ -319,7 +319,8 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
                                   meeting.windows,
                                   meeting.first_window,
                                   meeting.granule_shift,
-                                  meeting.may_tile};
+                                  meeting.may_tile,
+                                  channel_.waiter().spins == 0};
   exchange::StagedAccess staged{access.file, access.memory, access.buffer,
                                 begin,       end,           access.bytes};
   const bool writes = access.direction == Direction::write;

@@ -21,9 +21,10 @@ std::uint64_t Board::post(const Waiter& waiter, const Values& values) {
   }
   Post& mine = entry(round, rank_);
   mine.values = values;
-  mine.round.store(round, std::memory_order_release);
+  // seq_cst, as are the event's: of two ranks that post at a time one sees the other's.
+  mine.round.store(round, std::memory_order_seq_cst);
   round_ = round;
-  event_.signal();
+  event_.signal_where([&] { return all_have_posted(round); });
   return round;
 }
 

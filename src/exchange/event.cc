@@ -26,9 +26,8 @@ void Event::pause() {
 #endif
 }
 
-void Event::signal() {
-  count_.fetch_add(1, std::memory_order_seq_cst);
-  if (sleepers_.load(std::memory_order_seq_cst) > 0) futex(&count_, FUTEX_WAKE, INT_MAX, nullptr);
+void Event::wake() {
+  futex(&count_, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
 void Event::sleep(std::uint32_t seen, std::int64_t nanoseconds) {

@@ -21,7 +21,16 @@ struct Waiter {
 /// ranks may outnumber cores.
 class Event {
  public:
-  void signal();
+  void signal() {
+    signal_where([] { return true; });
+  }
+  /// The same where `wakes()` may be true for a sleeping rank, else without waking any. Asked only
+  /// where ranks sleep: waking one costs a system call, and on a full machine its turn on a core.
+  template <class Wakes>
+  void signal_where(Wakes wakes) {
+    count_.fetch_add(1, std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_seq_cst) > 0 && wakes()) wake();
+  }
 
   /// Returns once `ready()` is true. Everything that can make it true must be followed by signal().
   /// Wakes now and then to let the MPI library progress the program's own messages: a peer may be
@@ -53,6 +62,7 @@ class Event {
   static constexpr std::int64_t kLongestSleep = 5'000'000;
 
   static void pause();
+  void wake();
   void sleep(std::uint32_t seen, std::int64_t nanoseconds);
 
   std::atomic<std::uint32_t> count_;

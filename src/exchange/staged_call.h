@@ -29,6 +29,7 @@ struct StagedCall {
   /// The ranks' bytes are as many as lie between the first and the last: unless pieces overlap, no
   /// byte in between is left out.
   bool may_tile;
+  bool crowded;  ///< more ranks than cores: those that wait sleep, and take turns
 
   plan::FileRange range(std::int64_t window) const { return windows.range(window - first_window); }
   plan::FileRange touched(std::int64_t window) const {
@@ -40,12 +41,26 @@ struct StagedCall {
   std::int64_t window_of(FileOffset offset) const {
     return first_window + windows.window_of(offset);
   }
-  /// What a rank waits for that needs `window`, and later `last`, and must sleep until then. Where
-  /// ranks take turns on cores, several windows at a time, so that turns are long. Never so many
-  /// that the ranks before them could not go on: half of the slots are left.
+  /// Where ranks take turns on cores, they wait for several windows at a time, a turn's, so that
+  /// turns are long: half of the slots, so that the ranks before them can go on with the others.
+  std::int64_t windows_of_turn() const {
+    const int count = slots.geometry().count;
+    return count % 2 == 0 ? count / 2 : 1;
+  }
+  /// What a rank waits for that needs `window`, and later `last`, and must sleep until then.
   std::int64_t sleep_until(std::int64_t window, std::int64_t last) const {
-    const int ahead = waiter.spins > 0 ? 0 : slots.geometry().count / 2 - 1;
-    return std::min(window + ahead, last);
+    if (waiter.spins > 0) return window;
+    const std::int64_t turn = windows_of_turn();
+    return std::min(window / turn * turn + turn - 1, last);
+  }
+  /// Tells of a change to a window that ranks may wait for; on a crowded node it wakes them only
+  /// when a turn's windows have changed. A rank that has more windows to come needs no waking for
+  /// them: it looks itself before it sleeps.
+  void signal(std::int64_t window) const {
+    channel.control()->event.signal_where([&] {
+      return !crowded || (window + 1) % windows_of_turn() == 0 ||
+             windows.ends_a_range(window - first_window);
+    });
   }
 };
 

@@ -91,7 +91,7 @@ void StagedRead::load(std::int64_t window) {
   slot.valid_end = touched.begin + done.bytes;
   slot.system_error = done.system_error;
   slot.loaded.store(window + 1, std::memory_order_release);
-  event_.signal();
+  call_.signal(window);
 }
 
 /// Copies this rank's pieces out of a loaded window.
@@ -105,7 +105,7 @@ void StagedRead::leave(std::int64_t window) {
   const int left = call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (left < call_.participants(window)) return;
   call_.slots.pass_on(window);
-  event_.signal();
+  call_.signal(window);
 }
 
 }  // namespace

@@ -128,10 +128,13 @@ void StagedWrite::write_ready() {
       const std::int64_t window = staging_.next.load(std::memory_order_acquire);
       write_window(window);
       staging_.next.store(window + 1, std::memory_order_release);
-      event_.signal();
+      call_.signal(window);
     }
     staging_.writing.store(0, std::memory_order_seq_cst);
-    event_.signal();
+    // On a crowded node nobody is woken for windows that this rank will look at itself.
+    event_.signal_where([&] {
+      return !call_.crowded || staging_.next.load(std::memory_order_relaxed) > last_;
+    });
   }
 }
 

@@ -47,6 +47,14 @@ int Windows::participants_of(const FileRange& file) const {
   }));
 }
 
+bool Windows::ends_a_range(std::int64_t window) const {
+  const FileRange file = range(window);
+  if (common_.begin <= file.begin && common_.end > file.end) return false;
+  return std::ranges::any_of(ranges_, [&](const RankRange& rank) {
+    return rank.end > file.begin && rank.end <= file.end;
+  });
+}
+
 FileRange Windows::touched(std::int64_t window) const {
   const FileRange file = range(window);
   if (common_.begin <= file.begin && common_.end >= file.end) return file;

@@ -40,6 +40,8 @@ class Windows {
   int participants(std::int64_t window) const { return participants_of(range(window)); }
   /// Ranks whose range meets a window that need not be one of these.
   int participants_of(const FileRange& window) const;
+  /// Whether it holds the last byte of some rank's range.
+  bool ends_a_range(std::int64_t window) const;
   /// The part of range(window) between the first and the last byte of its participants.
   FileRange touched(std::int64_t window) const;
   /// The window that holds a byte of some rank's range.

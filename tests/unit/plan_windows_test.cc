@@ -57,9 +57,13 @@ TEST(Windows, AgreesWithAByteByByteCount) {
       ASSERT_EQ(windows.range(window).begin, begin);
       ASSERT_EQ(windows.range(window).end, begin + size);
       int participants = 0;
+      bool ends = false;
       for (const RankRange& range : ranges) {
-        participants += range.bytes > 0 && range.begin < begin + size && range.end > begin;
+        if (range.bytes == 0) continue;
+        participants += range.begin < begin + size && range.end > begin;
+        ends = ends || (range.end - 1) / size * size == begin;
       }
+      ASSERT_EQ(windows.ends_a_range(window), ends);
       ASSERT_EQ(windows.participants(window), participants);
       ASSERT_EQ(windows.touched(window).begin, *touched.lower_bound(begin));
       ASSERT_EQ(windows.touched(window).end, *std::prev(touched.lower_bound(begin + size)) + 1);

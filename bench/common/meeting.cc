@@ -1,0 +1,22 @@
+#include "common/meeting.h"
+
+#include <unistd.h>
+
+#include <ctime>
+
+namespace headrace::bench {
+
+void meet(MPI_Comm communicator) {
+  constexpr timespec pause{0, 100'000};
+  int size = 1;
+  MPI_Comm_size(communicator, &size);
+  const bool sleeps = size > sysconf(_SC_NPROCESSORS_ONLN);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(communicator, &request);
+  int done = 0;
+  while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+    if (sleeps) nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace headrace::bench
