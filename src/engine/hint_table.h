@@ -44,6 +44,7 @@ inline constexpr HintRule hint_table[] = {
      ""},
     {"headrace_read_reason", HintUse::accepted, HintType::text, "", "it is a report"},
     {"headrace_read_taken", HintUse::accepted, HintType::text, "", "it is a report"},
+    {"headrace_shared_memory", HintUse::accepted, HintType::text, "", "it is a report"},
     {"headrace_striping", HintUse::accepted, HintType::text, "", "it is a report"},
     {"headrace_write_path", HintUse::obeyed, HintType::choice, "automatic|direct|staged|exchanged",
      ""},

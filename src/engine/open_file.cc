@@ -269,6 +269,7 @@ Hints OpenFile::hints() const {
     hints[name + "taken"] = policy::name_of(collective_->path_taken(direction));
     hints[name + "reason"] = collective_->reason(direction);
   }
+  hints["headrace_shared_memory"] = team_->shared_memory();
   return hints;
 }
 

@@ -38,14 +38,14 @@ std::size_t MemoryLayout::slots_offset() const {
 
 NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_ranks,
                    std::vector<int> leaders, std::unique_ptr<SharedMemory> memory,
-                   std::size_t slot_bytes, std::string failure)
+                   std::size_t slot_bytes, std::string sharing)
     : messenger_(std::move(messenger)),
       node_ranks_(std::move(node_ranks)),
       leaders_(std::move(leaders)),
       memory_(std::move(memory)),
       layout_(static_cast<int>(node_ranks_.size()), slot_bytes),
       slot_pool_(slot_bytes),
-      failure_(std::move(failure)),
+      sharing_(std::move(sharing)),
       in_use_(MemoryLayout::kMostChannels, false),
       committed_(MemoryLayout::kMostChannels, false),
       rounds_(MemoryLayout::kMostChannels, 0) {

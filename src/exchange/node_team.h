@@ -41,13 +41,13 @@ class NodeTeam : public Team {
  public:
   NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_ranks,
            std::vector<int> leaders, std::unique_ptr<SharedMemory> memory, std::size_t slot_bytes,
-           std::string failure);
+           std::string sharing);
 
   int rank() const override { return messenger_->rank(); }
   int size() const override { return messenger_->size(); }
   int node_count() const override { return static_cast<int>(leaders_.size()); }
   Waiter waiter() const override { return {messenger_.get(), spins_}; }
-  const std::string& shared_memory_failure() const override { return failure_; }
+  const std::string& shared_memory() const override { return sharing_; }
   Result<std::unique_ptr<Channel>> open_channel() override;
 
   /// Collective: where there are several nodes, the first rank lets the others move its shared
@@ -92,7 +92,7 @@ class NodeTeam : public Team {
   std::unique_ptr<SharedMemory> memory_;
   MemoryLayout layout_;
   SlotPool slot_pool_;
-  std::string failure_;
+  std::string sharing_;
   std::unique_ptr<SharedPointerService::Host> pointer_host_;
   std::unique_ptr<SharedPointerClient> pointer_client_;
 

@@ -1,6 +1,8 @@
 #include "exchange/secret.h"
 
+#include <fcntl.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -8,7 +10,13 @@ namespace headrace::exchange {
 
 Error draw_random(std::span<std::byte> bytes) {
   if (getrandom(bytes.data(), bytes.size(), 0) == std::ssize(bytes)) return {};
-  return system_failure(errno, "cannot draw a random number");
+  // A filter of system calls may forbid that.
+  const int descriptor = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  const ssize_t drawn = descriptor < 0 ? -1 : ::read(descriptor, bytes.data(), bytes.size());
+  const int why = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (drawn == std::ssize(bytes)) return {};
+  return system_failure(why, "cannot draw a random number");
 }
 
 Result<Secret> draw_secret() {

@@ -40,6 +40,7 @@ Result<Nodes> find_nodes(Messenger& messenger, const std::string& node) {
 struct Shared {
   std::unique_ptr<SharedMemory> memory;
   std::string failure;
+  std::string how;  ///< or why not, for people
 };
 
 bool is_allowed(SharedMemoryKind kind) {
@@ -99,9 +100,19 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
 
 Result<Shared> share_by_any_kind(Messenger& messenger, const std::vector<int>& ranks,
                                  std::size_t size, std::size_t committed) {
-  Result<Shared> shared = share(messenger, ranks, SharedMemoryKind::memfd, size, committed);
-  if (!shared || shared.value().memory) return shared;
-  return share(messenger, ranks, SharedMemoryKind::posix, size, committed);
+  Result<Shared> first = share(messenger, ranks, SharedMemoryKind::memfd, size, committed);
+  if (!first) return first;
+  if (first.value().memory) {
+    first.value().how = "memfd";
+    return first;
+  }
+  Result<Shared> second = share(messenger, ranks, SharedMemoryKind::posix, size, committed);
+  if (!second) return second;
+  Shared& shared = second.value();
+  shared.how = shared.memory
+                   ? "posix, no memfd: " + first.value().failure
+                   : "none, no memfd: " + first.value().failure + "; no posix: " + shared.failure;
+  return second;
 }
 
 /// Collective: splits the nodes that could not share memory into single ranks.
@@ -139,6 +150,7 @@ Result<std::shared_ptr<Team>> Team::create(std::unique_ptr<Messenger> messenger,
   const int rank = messenger->rank();
   const auto slot_bytes = static_cast<std::size_t>(settings().node_memory);
   Shared shared;
+  shared.how = "none, no other rank of the file is on the node";
   if (messenger->size() > 1) {
     const std::vector<int>& mine = node_of(nodes, rank);
     if (mine.size() > 1) {
@@ -157,7 +169,7 @@ Result<std::shared_ptr<Team>> Team::create(std::unique_ptr<Messenger> messenger,
   std::vector<int> node_ranks = node_of(nodes, rank);
   auto team =
       std::make_shared<NodeTeam>(std::move(messenger), std::move(node_ranks), std::move(leaders),
-                                 std::move(shared.memory), slot_bytes, std::move(shared.failure));
+                                 std::move(shared.memory), slot_bytes, std::move(shared.how));
   if (Error error = team->find_shared_pointers(kRootTag)) return error;
   team->open_root();
   return std::shared_ptr<Team>(team);

@@ -28,8 +28,8 @@ class Team : public std::enable_shared_from_this<Team> {
   virtual int size() const = 0;
   virtual int node_count() const = 0;
   virtual Waiter waiter() const = 0;  ///< of a thread of the program
-  /// Why ranks of one node do not share memory, or empty.
-  virtual const std::string& shared_memory_failure() const = 0;
+  /// How the ranks of this node share memory, or why they do not, for people.
+  virtual const std::string& shared_memory() const = 0;
 
   /// Collective, in the same order on all ranks (as MPI asks of MPI_File_open).
   virtual Result<std::unique_ptr<Channel>> open_channel() = 0;

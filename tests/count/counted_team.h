@@ -17,9 +17,7 @@ class CountedTeam : public exchange::Team {
   int size() const override { return inner_->size(); }
   int node_count() const override { return inner_->node_count(); }
   exchange::Waiter waiter() const override { return inner_->waiter(); }
-  const std::string& shared_memory_failure() const override {
-    return inner_->shared_memory_failure();
-  }
+  const std::string& shared_memory() const override { return inner_->shared_memory(); }
 
   Result<std::unique_ptr<exchange::Channel>> open_channel() override {
     auto opened = inner_->open_channel();

@@ -146,11 +146,12 @@ def launch(
     environment: dict | None = None,
     timeout: float = TIMEOUT,
     objects: list[Path] | None = None,
+    before: list | None = None,
     **options,
 ) -> Result:
     """Runs `program` on `ranks` ranks; the preload reaches the ranks alone, not the launcher.
 
-    `objects` are preloaded in place of the layer alone.
+    `objects` are preloaded in place of the layer alone; `before` goes before the launcher.
     """
     own = {"MPI_TEST_EXPECT": "engine" if layered else "plain", "HEADRACE_QUIET": "1"}
     chosen = objects if objects is not None else [headrace_library()] if layered else []
@@ -159,7 +160,7 @@ def launch(
     own |= preload(chosen)
     own |= environment or {}
     words = [f"{key}={value}" for key, value in own.items()]
-    line = [*host.launch_line(ranks), "env", *words, *program]
+    line = [*(before or []), *host.launch_line(ranks), "env", *words, *program]
     return run(line, host.environment, timeout, **options)
 
 

@@ -8,7 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 RANK_BYTES = 100_000
-SOURCES = ["fault_job.c", "fault_data.c", "harness.c", "harness_calls.c", "harness_data.c"]
+SOURCES = [
+    "fault_job.c",
+    "fault_data.c",
+    "fault_limits.c",
+    "harness.c",
+    "harness_calls.c",
+    "harness_data.c",
+]
 
 CLASS_OF = {
     "EIO": "IO",
@@ -98,9 +105,9 @@ def read_facts(output: str) -> dict[str, list[Facts]]:
     """By case, a dictionary for each rank."""
     facts: dict[str, list[Facts]] = {}
     for line in output.splitlines():
-        name, *words = line.split()[:1] + [word for word in line.split()[1:] if "=" in word]
+        words = [word.split("=", 1) for word in line.split()[1:] if "=" in word]
         if words:
-            facts.setdefault(name, []).append(dict(word.split("=", 1) for word in words))
+            facts.setdefault(line.split()[0], []).append(dict(words))
     return facts
 
 

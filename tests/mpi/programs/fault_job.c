@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "fault_data.h"
+#include "fault_limits.h"
 #include "harness.h"
 #include "store_fault.h"
 
@@ -195,6 +196,11 @@ static int reopen(const Job* one, MPI_Info info, int mode, MPI_File* file) {
   return MPI_File_open(MPI_COMM_WORLD, one->path, mode, info, file);
 }
 
+static char* one_word(char* text) {
+  for (char* c = text; *c; c++) *c = *c == ' ' ? '_' : *c;
+  return text;
+}
+
 static void run(const Job* one) {
   MPI_File file = MPI_FILE_NULL;
   MPI_Info info = hints(one);
@@ -217,6 +223,10 @@ static void run(const Job* one) {
     move(one, file, one->writes ? STORE_WRITE : STORE_READ);
     info_value(file, one->writes ? "headrace_write_taken" : "headrace_read_taken", taken, 256);
     say(" taken=%s", taken[0] ? taken : "nothing");
+    info_value(file, one->writes ? "headrace_write_reason" : "headrace_read_reason", taken, 256);
+    say(" reason=%s", one_word(taken));
+    info_value(file, "headrace_shared_memory", taken, 256);
+    say(" memory=%s", one_word(taken));
     STEP(one, STORE_SYNC, "sync", MPI_File_sync(file));
     if (!one->fault.remove && one->fault.truncate < 0) move(one, file, -2);
     MPI_Offset bytes = 0;
@@ -266,9 +276,10 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   counter = shared_number(argv[1]);
+  if (getenv("FAULT_LIMITS")) take_away(getenv("FAULT_LIMITS"), rank);
   char text[2000];
-  // The first file of all brings what stays: shared memory, threads.
-  Job first = parse(strcpy(text, "first how=iat_all shape=turns"), argv[1]);
+  // The first file of all brings what stays: shared memory.
+  Job first = parse(strcpy(text, "first how=all shape=turns"), argv[1]);
   run(&first);
   while (fgets(text, sizeof text, plan)) {
     Job one = parse(text, argv[1]);
@@ -281,6 +292,7 @@ int main(int argc, char** argv) {
     if (rank == 0) remove_file(one.path);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  if (getenv("FAULT_LIMITS")) give_back();
   if (rank == 0) puts("end");
   fflush(stdout);
   MPI_Finalize();
