@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
+
 import pytest
 from conftest import absent
 from hosts import all_hosts, host_named
@@ -22,6 +26,16 @@ def host(request: pytest.FixtureRequest):
     if found.missing:
         absent(found.missing)
     return found
+
+
+@pytest.fixture
+def place():
+    """A directory that an unprivileged user can write to, and whose programs it may run."""
+    path = Path("/var/tmp") / f"mpi-faults-{os.getpid()}"
+    path.mkdir(mode=0o777)
+    path.chmod(0o777)
+    yield path
+    shutil.rmtree(path)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

@@ -63,7 +63,9 @@ TRANSFERS = (
 class Case:
     """One fault. call: the store's call that meets it; error: errno's name, empty for none; rest:
     further words of the plan (fault_job.c); must_meet: whether a run in which no call met the fault
-    is a mistake of the test. fails: the classes that a step may have, for cases of their own rules.
+    is a mistake of the test. fails: the classes that a step may have, for cases of their own rules;
+    is_lasting: later steps may fail so, too; loses_data: what was written before may not reach the
+    disk, so that sync must tell it on all ranks.
     """
 
     name: str
@@ -74,6 +76,8 @@ class Case:
     rest: str = ""
     fails: tuple[str, ...] | None = None
     must_meet: bool = True
+    is_lasting: bool = False
+    loses_data: bool = False
 
     def line(self) -> str:
         words = [self.name, f"dir={'write' if self.writes else 'read'}"]
@@ -119,7 +123,8 @@ def judge(case: Case, ranks: list[Facts], size: int) -> Iterable[str]:
     if case.must_meet and case.call and not any(int(facts.get("met", 0)) for facts in ranks):
         yield "the fault was not met"
     failing = STEP_OF.get(case.call, case.call)
-    allowed = {failing: case.classes() | {"SUCCESS"}}
+    later = STEPS[STEPS.index(failing) :] if case.is_lasting else (failing,)
+    allowed = {step: case.classes() | {"SUCCESS"} for step in later}
     wrote_badly = [case.writes and facts.get("transfer", "none") != "SUCCESS" for facts in ranks]
     for rank, facts in enumerate(ranks):
         others_failed = any(bad for other, bad in enumerate(wrote_badly) if other != rank)
@@ -131,6 +136,8 @@ def judge(case: Case, ranks: list[Facts], size: int) -> Iterable[str]:
             told = told or (tells and facts[step] != "SUCCESS")
             if facts[step] not in allowed.get(step, {"SUCCESS"}) and not tells:
                 yield f"rank {rank}: {step} gives {facts[step]}"
+        if case.loses_data and facts.get("sync") == "SUCCESS":
+            yield f"rank {rank}: sync succeeds, and data are lost"
         if others_failed and not told:
             yield f"rank {rank}: neither sync nor close tells that another rank's write failed"
         yield from _judge_bytes(case, rank, facts)
@@ -154,6 +161,8 @@ def _judge_bytes(case: Case, rank: int, facts: Facts) -> Iterable[str]:
             yield f"rank {rank}: success, and {count} bytes are written ({step})"
         if facts[step] != "SUCCESS" and count == RANK_BYTES:
             yield f"rank {rank}: an error, and all bytes are counted ({step})"
-        is_true = count == present if case.writes else count <= present
+        # A second write that fails leaves there what the first has written.
+        is_exact = case.writes and step == "transfer"
+        is_true = count == present if is_exact else count <= present
         if not is_true and "remove=" not in case.rest:
             yield f"rank {rank}: {count} bytes are counted, {present} are there ({step})"

@@ -97,16 +97,6 @@ CASES = [
 ]
 
 
-@pytest.fixture
-def place():
-    """A directory that an unprivileged user can write to, and whose programs it may run."""
-    path = Path("/var/tmp") / f"mpi-faults-{os.getpid()}"
-    path.mkdir(mode=0o777)
-    path.chmod(0o777)
-    yield path
-    shutil.rmtree(path)
-
-
 def run_on(host: Host, machine: Machine, place: Path, library: Path, layered: bool) -> Result:
     directory = place / ("layered" if layered else "plain")
     directory.mkdir()
@@ -159,7 +149,7 @@ def test_machine(host: Host, machine: Machine, place: Path, library) -> None:
         absent(f"the unprivileged user may not run {launcher}")
     result = run_on(host, machine, place, library, layered=True)
     if result.code == NO_FILTERS:
-        absent("the kernel has no system call filters")
+        pytest.skip("the kernel has no system call filters")
     problem = judge_machine(machine, result)
     if problem and not runs_plain(host, machine, place, library):
         pytest.skip(f"{host.name} itself does not run on such a machine")
