@@ -41,9 +41,9 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_size(text, 65536, 268435456, s.buffer_size);
      }},
-    {"HEADRACE_BUFFER_COUNT", "8",
+    {"HEADRACE_BUFFER_COUNT", "0",
      [](const std::string& text, Settings& s) {
-       return read_integer(text, 2, 16, s.buffer_count);
+       return read_integer(text, 0, 16, s.buffer_count);
      }},
     {"HEADRACE_NODE_MEMORY", "64m",
      [](const std::string& text, Settings& s) {

@@ -24,7 +24,7 @@ struct Settings {
   PathSetting read_path = PathSetting::automatic;                      ///< HEADRACE_READ_PATH
   bool verify = false;                                                 ///< HEADRACE_VERIFY
   ByteCount buffer_size = 262144;                                      ///< HEADRACE_BUFFER_SIZE
-  std::int64_t buffer_count = 8;                                       ///< HEADRACE_BUFFER_COUNT
+  std::int64_t buffer_count = 0;                                       ///< HEADRACE_BUFFER_COUNT
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
   std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN
   Stripes mimic_stripes = {};                                          ///< HEADRACE_MIMIC_STRIPES

@@ -50,6 +50,13 @@ Wish common_wish(std::int64_t least, std::int64_t greatest) {
   return least == greatest ? static_cast<Wish>(least) : Wish::automatic;
 }
 
+constexpr std::int64_t kUsualSlots = 8;
+
+std::int64_t slot_count_of(const exchange::Channel& channel) {
+  if (settings().buffer_count > 0) return settings().buffer_count;
+  return channel.is_crowded() ? 2 * kUsualSlots : kUsualSlots;
+}
+
 }  // namespace
 
 std::int64_t code_of(const Error& error) {
@@ -79,7 +86,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
                 static_cast<std::int64_t>(wanted.read_path),
                 static_cast<std::int64_t>(wanted.read_path),
                 wanted.buffer_size,
-                settings().buffer_count,
+                slot_count_of(channel),
                 mean_piece(filetype),
                 filetype.is_monotonic() ? 1 : 0,
                 form,

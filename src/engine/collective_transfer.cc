@@ -320,7 +320,7 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
                                   meeting.first_window,
                                   meeting.granule_shift,
                                   meeting.may_tile,
-                                  channel_.waiter().spins == 0};
+                                  channel_.is_crowded()};
   exchange::StagedAccess staged{access.file, access.memory, access.buffer,
                                 begin,       end,           access.bytes};
   const bool writes = access.direction == Direction::write;

@@ -12,7 +12,7 @@ namespace headrace::exchange {
 namespace {
 
 /// The first part of the slot memory stays when files return it: the next file finds it warm.
-constexpr std::size_t kKeptSlotBytes = std::size_t{4} << 20;
+constexpr std::size_t kKeptSlotBytes = std::size_t{5} << 20;
 
 std::int64_t add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;

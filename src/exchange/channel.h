@@ -44,6 +44,8 @@ class Channel {
   int node_size() const;
   int node_count() const;
   Waiter waiter() const;  ///< of a thread of the program
+  /// Whether the node has more ranks than cores: those that wait sleep, and take turns.
+  bool is_crowded() const { return waiter().spins == 0; }
 
   /// Collective: values[i] becomes the combination of all ranks' values[i] by ways[i], on all
   /// ranks. Values without a way are undefined afterwards. Nobody returns before all have called.

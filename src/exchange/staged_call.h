@@ -29,7 +29,7 @@ struct StagedCall {
   /// The ranks' bytes are as many as lie between the first and the last: unless pieces overlap, no
   /// byte in between is left out.
   bool may_tile;
-  bool crowded;  ///< more ranks than cores: those that wait sleep, and take turns
+  bool crowded;  ///< see Channel::is_crowded
 
   plan::FileRange range(std::int64_t window) const { return windows.range(window - first_window); }
   plan::FileRange touched(std::int64_t window) const {
