@@ -38,6 +38,15 @@ static_assert(kCores < std::tuple_size_v<Values>);
 constexpr ByteCount kLeastWindowToWrite = 64 << 10;
 constexpr ByteCount kLeastWindowToRead = 16 << 10;
 
+/// Whether the data of a call will have left the caches when it ends: more than the third level of
+/// today's CPUs holds in one piece, and more than a core's part of it. The C library's answers
+/// count the caches of several such pieces together.
+bool exceeds_caches(ByteCount of_all, ByteCount of_rank) {
+  constexpr ByteCount kThirdLevel = 32 << 20;
+  constexpr ByteCount kPerCore = 4 << 20;
+  return of_all > kThirdLevel && of_rank > kPerCore;
+}
+
 /// Limits that belong to a process or a user: the owner of the bytes may have others than the rank
 /// that wrote them.
 bool depends_on_the_writer(int system_error) {
@@ -320,7 +329,8 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
                                   meeting.first_window,
                                   meeting.granule_shift,
                                   meeting.may_tile,
-                                  channel_.is_crowded()};
+                                  channel_.is_crowded(),
+                                  exceeds_caches(meeting.facts.bytes, access.bytes)};
   exchange::StagedAccess staged{access.file, access.memory, access.buffer,
                                 begin,       end,           access.bytes};
   const bool writes = access.direction == Direction::write;

@@ -29,7 +29,8 @@ struct StagedCall {
   /// The ranks' bytes are as many as lie between the first and the last: unless pieces overlap, no
   /// byte in between is left out.
   bool may_tile;
-  bool crowded;  ///< see Channel::is_crowded
+  bool crowded;         ///< see Channel::is_crowded
+  bool exceeds_caches;  ///< this rank's data will not be found in the CPU's caches after the call
 
   plan::FileRange range(std::int64_t window) const { return windows.range(window - first_window); }
   plan::FileRange touched(std::int64_t window) const {

@@ -132,9 +132,8 @@ void StagedWrite::write_ready() {
     }
     staging_.writing.store(0, std::memory_order_seq_cst);
     // On a crowded node nobody is woken for windows that this rank will look at itself.
-    event_.signal_where([&] {
-      return !call_.crowded || staging_.next.load(std::memory_order_relaxed) > last_;
-    });
+    event_.signal_where(
+        [&] { return !call_.crowded || staging_.next.load(std::memory_order_relaxed) > last_; });
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "view/streaming_copy.h"
+
 namespace headrace::view {
 namespace {
 
@@ -64,15 +66,31 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
   return move_two_parts<2>(to, from, length, count);
 }
 
+/// Shorter pieces gain nothing by bypassing the caches (docs/copy-kernels.md).
+constexpr ByteCount kLeastStreamed = 512;
+
+void stream_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    copy_streaming(to.first + i * to.stride, from.first + i * from.stride,
+                   static_cast<std::size_t>(length));
+  }
+  end_streaming();
+}
+
 void move_pairs(Direction direction, Window window, std::byte* memory, const PiecePairs& pairs) {
   std::byte* in_window = window.base + (pairs.file_offset - window.offset);
   std::byte* in_memory = memory_at(memory, pairs.memory_offset);
   if (direction == Direction::write) {
     move_pieces({in_window, pairs.file_stride}, {in_memory, pairs.memory_stride}, pairs.length,
                 pairs.count);
+    return;
+  }
+  const Target target{in_memory, pairs.memory_stride};
+  const Source source{in_window, pairs.file_stride};
+  if (window.streams && pairs.length >= kLeastStreamed) {
+    stream_pieces(target, source, pairs.length, pairs.count);
   } else {
-    move_pieces({in_memory, pairs.memory_stride}, {in_window, pairs.file_stride}, pairs.length,
-                pairs.count);
+    move_pieces(target, source, pairs.length, pairs.count);
   }
 }
 

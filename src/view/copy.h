@@ -14,6 +14,8 @@ namespace headrace::view {
 struct Window {
   std::byte* base = nullptr;
   FileOffset offset = 0;  ///< of the byte at `base`
+  /// Reading more than the CPU's caches hold: long pieces bypass them.
+  bool streams = false;
 };
 
 /// `count` pairs of pieces of `length` bytes each: the common cut of a file run and memory runs.
