@@ -329,10 +329,14 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
                                   meeting.first_window,
                                   meeting.granule_shift,
                                   meeting.may_tile,
-                                  channel_.is_crowded(),
-                                  exceeds_caches(meeting.facts.bytes, access.bytes)};
-  exchange::StagedAccess staged{access.file, access.memory, access.buffer,
-                                begin,       end,           access.bytes};
+                                  channel_.is_crowded()};
+  exchange::StagedAccess staged{access.file,
+                                access.memory,
+                                access.buffer,
+                                begin,
+                                end,
+                                access.bytes,
+                                stores_for(meeting.facts.bytes, access.bytes)};
   const bool writes = access.direction == Direction::write;
   const exchange::StagedOutcome outcome =
       writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);

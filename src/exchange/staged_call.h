@@ -9,6 +9,7 @@
 #include "exchange/slots.h"
 #include "plan/windows.h"
 #include "storage/store.h"
+#include "view/copy.h"
 #include "view/cursor.h"
 
 namespace headrace::exchange {
@@ -29,8 +30,7 @@ struct StagedCall {
   /// The ranks' bytes are as many as lie between the first and the last: unless pieces overlap, no
   /// byte in between is left out.
   bool may_tile;
-  bool crowded;         ///< see Channel::is_crowded
-  bool exceeds_caches;  ///< this rank's data will not be found in the CPU's caches after the call
+  bool crowded;  ///< see Channel::is_crowded
 
   plan::FileRange range(std::int64_t window) const { return windows.range(window - first_window); }
   plan::FileRange touched(std::int64_t window) const {
@@ -73,6 +73,7 @@ struct StagedAccess {
   FileOffset begin = 0;         ///< the first byte, and behind the last, in the file
   FileOffset end = 0;
   ByteCount bytes = 0;
+  view::Stores stores = view::Stores::usual;  ///< streaming where the data exceeds the caches
 };
 
 /// What became of a rank's data in a staged call.

@@ -77,7 +77,8 @@ void stream_pieces(Target to, Source from, ByteCount length, std::int64_t count)
   end_streaming();
 }
 
-void move_pairs(Direction direction, Window window, std::byte* memory, const PiecePairs& pairs) {
+void move_pairs(Direction direction, Window window, std::byte* memory, const PiecePairs& pairs,
+                Stores stores) {
   std::byte* in_window = window.base + (pairs.file_offset - window.offset);
   std::byte* in_memory = memory_at(memory, pairs.memory_offset);
   if (direction == Direction::write) {
@@ -87,7 +88,7 @@ void move_pairs(Direction direction, Window window, std::byte* memory, const Pie
   }
   const Target target{in_memory, pairs.memory_stride};
   const Source source{in_window, pairs.file_stride};
-  if (window.streams && pairs.length >= kLeastStreamed) {
+  if (stores == Stores::streaming && pairs.length >= kLeastStreamed) {
     stream_pieces(target, source, pairs.length, pairs.count);
   } else {
     move_pieces(target, source, pairs.length, pairs.count);
@@ -140,7 +141,7 @@ bool PairReader::next() {
 }
 
 void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
-              Cursor& memory_cursor) {
+              Cursor& memory_cursor, Stores stores) {
   const ByteCount bytes = run.bytes();
   if (bytes <= memory_cursor.piece_left()) {  // contiguous memory, the common case
     move_pairs(direction, window, memory,
@@ -149,12 +150,13 @@ void copy_run(Direction direction, Window window, const StridedRun& run, std::by
                 .memory_offset = memory_cursor.peek(),
                 .memory_stride = run.length,
                 .length = run.length,
-                .count = run.count});
+                .count = run.count},
+               stores);
     memory_cursor.next(bytes);
     return;
   }
   PairReader reader(run, memory_cursor);
-  while (reader.next()) move_pairs(direction, window, memory, reader.pairs());
+  while (reader.next()) move_pairs(direction, window, memory, reader.pairs(), stores);
 }
 
 }  // namespace headrace::view

@@ -14,9 +14,11 @@ namespace headrace::view {
 struct Window {
   std::byte* base = nullptr;
   FileOffset offset = 0;  ///< of the byte at `base`
-  /// Reading more than the CPU's caches hold: long pieces bypass them.
-  bool streams = false;
 };
+
+/// Whether long pieces that are read go past the CPU's caches, which pays where a call's data
+/// exceeds them.
+enum class Stores { usual, streaming };
 
 /// `count` pairs of pieces of `length` bytes each: the common cut of a file run and memory runs.
 struct PiecePairs {
@@ -83,7 +85,7 @@ inline void move_piece(Direction direction, std::byte* in_window, std::byte* in_
 /// window and steps `memory_cursor` over them. `memory` is where offset 0 of the memory cursor
 /// lies, null for absolute addresses.
 void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
-              Cursor& memory_cursor);
+              Cursor& memory_cursor, Stores stores);
 
 /// Moves the pieces ahead that stand in one list and are contiguous together in memory: the loop
 /// for irregular views, in which a step costs as much as the bytes. As copy() otherwise; 0 where
@@ -120,7 +122,8 @@ ByteCount copy_list(Direction direction, Window window, Cursor& file, FileOffset
 /// moved.
 template <class Visit>
 ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_offset,
-               std::byte* memory, Cursor& memory_cursor, ByteCount limit, Visit&& visit) {
+               std::byte* memory, Cursor& memory_cursor, ByteCount limit, Visit&& visit,
+               Stores stores = Stores::usual) {
   const ByteCount most = std::min(limit, memory_cursor.remaining());
   ByteCount done = 0;
   while (done < most) {
@@ -130,7 +133,7 @@ ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_
     if (listed > 0) continue;
     const StridedRun run = file.next_before(end_offset, most - done);
     if (run.count == 0) break;
-    copy_run(direction, window, run, memory, memory_cursor);
+    copy_run(direction, window, run, memory, memory_cursor, stores);
     visit(run);
     done += run.bytes();
   }
@@ -138,9 +141,11 @@ ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_
 }
 
 inline ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_offset,
-                      std::byte* memory, Cursor& memory_cursor, ByteCount limit) {
-  return copy(direction, window, file, end_offset, memory, memory_cursor, limit,
-              [](const StridedRun&) {});
+                      std::byte* memory, Cursor& memory_cursor, ByteCount limit,
+                      Stores stores = Stores::usual) {
+  return copy(
+      direction, window, file, end_offset, memory, memory_cursor, limit, [](const StridedRun&) {},
+      stores);
 }
 
 /// Walks both cursors over the next `bytes` of data (fewer where one has no more) and calls

@@ -12,8 +12,9 @@
 #include "count/counters.h"
 #include "view/copy.h"
 
-#define HEADRACE_COPY_RUN \
-  "_ZN8headrace4view8copy_runENS_9DirectionENS0_6WindowERKNS0_10StridedRunEPSt4byteRNS0_6CursorE"
+#define HEADRACE_COPY_RUN                                                                 \
+  "_ZN8headrace4view8copy_runENS_9DirectionENS0_6WindowERKNS0_10StridedRunEPSt4byteRNS0_" \
+  "6CursorENS0_6StoresE"
 #define HEADRACE_NODE_CORES "_ZN8headrace4topo10node_coresEv"
 
 namespace headrace::count {
@@ -41,15 +42,16 @@ void note_futex() {
 }
 
 void real_copy_run(Direction direction, view::Window window, const view::StridedRun& run,
-                   std::byte* memory, view::Cursor& memory_cursor) asm("__real_" HEADRACE_COPY_RUN);
+                   std::byte* memory, view::Cursor& memory_cursor,
+                   view::Stores stores) asm("__real_" HEADRACE_COPY_RUN);
 void counted_copy_run(Direction direction, view::Window window, const view::StridedRun& run,
-                      std::byte* memory,
-                      view::Cursor& memory_cursor) asm("__wrap_" HEADRACE_COPY_RUN);
+                      std::byte* memory, view::Cursor& memory_cursor,
+                      view::Stores stores) asm("__wrap_" HEADRACE_COPY_RUN);
 void counted_copy_run(Direction direction, view::Window window, const view::StridedRun& run,
-                      std::byte* memory, view::Cursor& memory_cursor) {
+                      std::byte* memory, view::Cursor& memory_cursor, view::Stores stores) {
   add(kCopies, 1);
   add(kBytesCopied, run.bytes());
-  real_copy_run(direction, window, run, memory, memory_cursor);
+  real_copy_run(direction, window, run, memory, memory_cursor, stores);
 }
 
 int real_node_cores() asm("__real_" HEADRACE_NODE_CORES);
