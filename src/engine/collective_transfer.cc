@@ -38,13 +38,13 @@ static_assert(kCores < std::tuple_size_v<Values>);
 constexpr ByteCount kLeastWindowToWrite = 64 << 10;
 constexpr ByteCount kLeastWindowToRead = 16 << 10;
 
-/// Whether the data of a call will have left the caches when it ends: more than the third level of
-/// today's CPUs holds in one piece, and more than a core's part of it. The C library's answers
+/// Data that will have left the caches when a call ends goes past them: more than the third level
+/// of today's CPUs holds in one piece, and more than a core's part of it. The C library's answers
 /// count the caches of several such pieces together.
-bool exceeds_caches(ByteCount of_all, ByteCount of_rank) {
+view::Stores stores_for(ByteCount of_all, ByteCount of_rank) {
   constexpr ByteCount kThirdLevel = 32 << 20;
   constexpr ByteCount kPerCore = 4 << 20;
-  return of_all > kThirdLevel && of_rank > kPerCore;
+  return of_all > kThirdLevel && of_rank > kPerCore ? view::Stores::streaming : view::Stores::usual;
 }
 
 /// Limits that belong to a process or a user: the owner of the bytes may have others than the rank

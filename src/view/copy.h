@@ -85,7 +85,7 @@ inline void move_piece(Direction direction, std::byte* in_window, std::byte* in_
 /// window and steps `memory_cursor` over them. `memory` is where offset 0 of the memory cursor
 /// lies, null for absolute addresses.
 void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
-              Cursor& memory_cursor, Stores stores);
+              Cursor& memory_cursor, Stores stores = Stores::usual);
 
 /// Moves the pieces ahead that stand in one list and are contiguous together in memory: the loop
 /// for irregular views, in which a step costs as much as the bytes. As copy() otherwise; 0 where
