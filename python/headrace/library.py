@@ -1,5 +1,7 @@
 """Where libheadrace.so is, and whether LD_PRELOAD can name it."""
 
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -39,6 +41,7 @@ def find_library(environ: Mapping[str, str]) -> Path:
                 "there is no such file",
                 "unset it or give the path of libheadrace.so",
             )
+        _refuse_untrusted(path)
     else:
         path = next((place for place in candidates() if place.is_file()), None)
         if path is None:
@@ -55,6 +58,25 @@ def find_library(environ: Mapping[str, str]) -> Path:
             "install headrace in a directory without it, or set HEADRACE_LIBRARY to a copy",
         )
     return path
+
+
+def _refuse_untrusted(path: Path) -> None:
+    """Code of others: whoever can write the library runs as this user."""
+    file = path.resolve()
+    why = ""
+    if file.stat().st_uid not in (0, os.geteuid(), PACKAGE_DIRECTORY.stat().st_uid):
+        why = "it belongs to another user"
+    for place in (file, *file.parents):
+        mode = place.stat().st_mode
+        # In directories like /tmp only the owners of files replace them.
+        if mode & stat.S_IWOTH and not (place.is_dir() and mode & stat.S_ISVTX):
+            why = (
+                "every user may change it" if place == file else f"every user may change '{place}'"
+            )
+    if why:
+        raise HeadraceError(
+            f"'{path}' is not preloaded", why, "give a copy that only you or root can write"
+        )
 
 
 def combine_preload(existing: str | None, library: str) -> str:

@@ -1,5 +1,6 @@
 #include "base/setting_rule.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,11 +29,15 @@ const SettingRule* find_alias(std::span<const SettingRule> rules, std::string_vi
   return found == rules.end() ? nullptr : &*found;
 }
 
+/// Lines on variables that cannot be used: an environment may hold any number of them.
+constexpr std::size_t kMostProblems = 20;
+
 std::string unknown_variable(std::span<const SettingRule> rules, std::string_view name) {
   std::vector<std::string_view> names;
   for (const SettingRule& rule : rules) names.emplace_back(rule.name);
-  const std::string_view nearest = nearest_name(name, names);
-  std::string line = std::string(name) + " is ignored (no setting has this name), ";
+  // Comparing a name takes as long as it is.
+  const std::string_view nearest = nearest_name(name.substr(0, kMostPrinted), names);
+  std::string line = printable(name) + " is ignored (no setting has this name), ";
   if (!nearest.empty()) return line + "did you mean " + std::string(nearest) + "?";
   return line + "docs/reference/settings.md lists them";
 }
@@ -71,6 +76,11 @@ std::string size_text(ByteCount size) {
   return std::to_string(size) + units[unit];
 }
 
+/// Whoever starts a setuid program has chosen its environment.
+const char* const* trusted_environment() {
+  return has_raised_privileges() ? nullptr : environ;
+}
+
 /// Reads our own variables, or their aliases, into `settings`.
 void apply(std::span<const SettingRule> rules, const char* const* environment, bool aliases,
            Settings& settings, std::vector<std::string>& problems) {
@@ -82,18 +92,23 @@ void apply(std::span<const SettingRule> rules, const char* const* environment, b
     if (aliases ? find_alias(rules, name) == nullptr : !name.starts_with(kPrefix)) continue;
     const std::string value(entry.substr(equals + 1));
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
+    const bool may_tell = problems.size() < kMostProblems;
     if (rule == nullptr) {
-      problems.push_back(unknown_variable(rules, name));
+      if (may_tell) problems.push_back(unknown_variable(rules, name));
     } else if (rule->apply != nullptr && !value.empty()) {
       const std::string problem = rule->apply(value, settings);
-      if (problem.empty()) continue;
-      problems.push_back(name + "='" + value + "' " + problem + ", the default " +
+      if (problem.empty() || !may_tell) continue;
+      problems.push_back(name + "='" + printable(value) + "' " + problem + ", the default " +
                          rule->default_text + " is used");
     }
   }
 }
 
 }  // namespace
+
+bool has_raised_privileges() {
+  return getauxval(AT_SECURE) != 0;
+}
 
 Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
                      std::vector<std::string>& problems) {
@@ -107,7 +122,10 @@ Settings apply_rules(std::span<const SettingRule> rules, const char* const* envi
 const Settings& settings() {
   static const auto* const read = [] {
     std::vector<std::string> ignored;
-    return new Settings(read_settings(environ, ignored));  // never destroyed: usable during exit
+    // never destroyed: usable during exit
+    auto* const made = new Settings(read_settings(trusted_environment(), ignored));
+    if (has_raised_privileges()) made->disable = true;
+    return made;
   }();
   return *read;
 }
@@ -115,7 +133,7 @@ const Settings& settings() {
 const std::vector<std::string>& settings_problems() {
   static const auto* const found = [] {
     auto* const problems = new std::vector<std::string>;
-    read_settings(environ, *problems);
+    read_settings(trusted_environment(), *problems);
     return problems;
   }();
   return *found;

@@ -37,6 +37,10 @@ struct Settings {
 /// The settings of this process, read from its environment at the first call.
 const Settings& settings();
 
+/// Whether this is a setuid, setgid or similarly privileged program (getauxval(3), AT_SECURE).
+/// There the environment is not read and the layer is off.
+bool has_raised_privileges();
+
 /// One line for each variable of the environment that could not be used as it is.
 const std::vector<std::string>& settings_problems();
 

@@ -26,6 +26,15 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string result(text.substr(0, kMostPrinted));
+  for (char& letter : result) {
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  }
+  if (text.size() > kMostPrinted) result += "...";
+  return result;
+}
+
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names) {
   std::string_view nearest;
   std::size_t least = name.size() / 4 + 1;

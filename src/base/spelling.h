@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace headrace {
@@ -8,5 +10,11 @@ namespace headrace {
 /// The one of `names` that `name` was most likely meant to be, or empty where none is near: at most
 /// a quarter of its characters must be inserted, deleted or replaced.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
+
+inline constexpr std::size_t kMostPrinted = 60;
+
+/// Text from outside as a message may show it: cut where it is longer than kMostPrinted, and with
+/// nothing that a terminal would obey.
+std::string printable(std::string_view text);
 
 }  // namespace headrace

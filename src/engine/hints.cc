@@ -69,8 +69,9 @@ const HintRule* find_rule(std::string_view name) {
 std::string unknown_hint(const std::string& name) {
   std::array<std::string_view, std::size(hint_table)> names;
   std::ranges::transform(hint_table, names.begin(), &HintRule::name);
-  const std::string_view nearest = nearest_name(name, names);
-  const std::string line = "hint '" + name + "' is ignored (no hint has this name), ";
+  const std::string_view nearest =
+      nearest_name(std::string_view(name).substr(0, kMostPrinted), names);
+  const std::string line = "hint '" + printable(name) + "' is ignored (no hint has this name), ";
   if (nearest.empty()) return line + "docs/reference/hints.md lists them";
   return line + "did you mean '" + std::string(nearest) + "'?";
 }
@@ -181,7 +182,8 @@ Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::strin
     if (problem.empty()) {
       good[name] = value;
     } else {
-      problems.push_back("hint " + name + "='" + value + "' " + problem + ", it is ignored");
+      problems.push_back("hint " + name + "='" + printable(value) + "' " + problem +
+                         ", it is ignored");
     }
   }
   take_wish(good, {"headrace_write_path", "romio_cb_write", "collective_buffering"},

@@ -60,12 +60,11 @@ Result<std::unique_ptr<Verification>> Verification::make(exchange::Channel& chan
 }
 
 Error Verification::set_up(bool reads) {
-  bool can_read = reads;
-  if (!reads) {
-    auto reader = store_.reopen_to_read();
-    can_read = static_cast<bool>(reader);
-    if (reader) reader_ = std::move(reader.value());
-  }
+  auto reader = store_.reopen_to_read();
+  // Where only this way is closed, the program's own will do.
+  const bool can_read =
+      reader || (reads && reader.error().error_class != ErrorClass::unsupported_operation);
+  if (reader) reader_ = std::move(reader.value());
   bool has_boxes = true;
   if (exchange::Board* const board = channel_.board()) {
     const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(channel_.node_size());
@@ -109,7 +108,9 @@ Verification::Found Verification::check(const Access& access, ByteCount written,
   const bool by_messages =
       !in_background && channel_.size() > 1 && (somebody_is_alone_ || !has_boxes_);
   if (!can_read_) {
-    leave_out("it cannot be opened for reading, allow that or open it with MPI_MODE_RDWR");
+    leave_out(
+        "it is no file that can be opened for reading, allow that or open it with "
+        "MPI_MODE_RDWR");
     return {written, {}};
   }
   if (!has_boxes_ && !by_messages) {

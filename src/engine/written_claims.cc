@@ -1,6 +1,7 @@
 #include "engine/written_claims.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "view/copy.h"
@@ -21,6 +22,18 @@ enum Verdict : std::size_t { kDiffers, kSystemError, kPresent };
 
 std::int64_t as_signed(std::uint64_t word) {
   return static_cast<std::int64_t>(word);
+}
+
+/// Whether the pieces of a message have as many bytes as it says, and no more than a part has.
+bool are_valid(std::span<const FileRange> pieces, ByteCount bytes) {
+  if (bytes > kMostData) return false;
+  for (const FileRange& piece : pieces) {
+    if (piece.begin < 0 || piece.begin >= piece.end || piece.end - piece.begin > bytes) {
+      return false;
+    }
+    bytes -= piece.end - piece.begin;
+  }
+  return bytes == 0;
 }
 
 }  // namespace
@@ -141,7 +154,13 @@ Ring::Message ReadBack::judge(const Ring::Message& claim) {
   Ring::Message verdict;
   if (claim.head[kBytes] == 0) return verdict;
   std::vector<FileRange> pieces(claim.body.size() / sizeof(FileRange));
-  std::memcpy(pieces.data(), claim.body.data(), pieces.size() * sizeof(FileRange));
+  if (!pieces.empty()) {
+    std::memcpy(pieces.data(), claim.body.data(), pieces.size() * sizeof(FileRange));
+  }
+  if (!are_valid(pieces, claim.head[kBytes])) {
+    verdict.head = {1, EBADMSG, 0};
+    return verdict;
+  }
   const storage::Transferred got = read(pieces);
   bytes_read_ += got.bytes;
   SipHash hash;

@@ -59,7 +59,7 @@ bool is_same_subnet(const NetworkAddress& a, const NetworkAddress& b) {
   const auto bit = [](const NetworkAddress& address, int i) {
     return address.bytes[static_cast<std::size_t>(i / 8)] >> (7 - i % 8) & 1;
   };
-  for (int i = 0; i < a.prefix_len; ++i) {
+  for (int i = 0; i < std::min<int>(a.prefix_len, 8 * std::ssize(a.bytes)); ++i) {
     if (bit(a, i) != bit(b, i)) return false;
   }
   return true;

@@ -30,10 +30,15 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::make(SharedMemoryKind kind, 
   if (Error error = draw_random(std::as_writable_bytes(std::span(ticket.secret)))) return error;
   if (kind == SharedMemoryKind::memfd) {
     memory->descriptor_ = memfd_create("headrace", MFD_CLOEXEC);
+    // Others of this user come through /proc; that nobody else does is for the kernel and the mode.
+    if (memory->descriptor_ >= 0) fchmod(memory->descriptor_, 0600);
   } else {
+    // Everybody can read names in /dev/shm: they say nothing about the secret.
+    std::uint64_t random[2] = {0, 0};
+    if (Error error = draw_random(std::as_writable_bytes(std::span(random)))) return error;
     std::snprintf(ticket.name, sizeof ticket.name, "/headrace-%016llx%016llx",
-                  static_cast<unsigned long long>(ticket.secret[0]),
-                  static_cast<unsigned long long>(ticket.secret[1]));
+                  static_cast<unsigned long long>(random[0]),
+                  static_cast<unsigned long long>(random[1]));
     memory->descriptor_ = shm_open(ticket.name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (memory->descriptor_ < 0) ticket.name[0] = '\0';
   }
@@ -65,9 +70,11 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const SharedMemoryTicke
   }
   if (memory->descriptor_ < 0) return system_failure(errno, "cannot open another rank's memory");
   // The size first: a wrong object could be shorter than what is mapped, and touching it a SIGBUS.
+  // Ours belongs to this user alone.
   struct stat status{};
   if (fstat(memory->descriptor_, &status) != 0 ||
-      status.st_size != static_cast<off_t>(ticket.size)) {
+      status.st_size != static_cast<off_t>(ticket.size) || status.st_uid != geteuid() ||
+      (status.st_mode & 0077) != 0) {
     return system_failure(ESTALE, "cannot open another rank's memory");
   }
   if (Error error = memory->map(ticket.size)) return error;

@@ -23,7 +23,6 @@ Result<std::int64_t> SharedPointerClient::advance(int channel, int cell, std::in
   const std::lock_guard lock(mutex_);
   if (failure_ && Clock::now() < try_again_) return failure_;
   PointerQuestion question;
-  question.secret = home_.secret;
   question.sequence = ++sequence_;
   question.etypes = etypes;
   question.rank = static_cast<std::uint32_t>(rank_);
@@ -44,6 +43,7 @@ Result<std::int64_t> SharedPointerClient::ask_until_answered(const PointerQuesti
       Reached reached = reach(home_);
       if (!reached.socket) return unreachable(reached.failure);
       connection_ = std::move(reached.socket);
+      challenge_ = reached.challenge;
       was_reached_ = true;
     }
     const Result<PointerAnswer> answer = ask(question);
@@ -55,11 +55,14 @@ Result<std::int64_t> SharedPointerClient::ask_until_answered(const PointerQuesti
 }
 
 Result<PointerAnswer> SharedPointerClient::ask(const PointerQuestion& question) const {
-  if (!send_now(connection_, encode(question))) return system_failure(ECONNRESET, "cannot send");
+  if (!send_now(connection_, encode(question, home_.secret, challenge_))) {
+    return system_failure(ECONNRESET, "cannot send");
+  }
   AnswerBytes bytes;
   if (Error error = receive_all(connection_, bytes, Clock::now() + kPatience)) return error;
   const PointerAnswer answer = decode_answer(bytes);
-  if (answer.sequence == question.sequence) return answer;
+  const bool is_ours = is_genuine(bytes, home_.secret, challenge_);
+  if (is_ours && answer.sequence == question.sequence) return answer;
   return system_failure(ECONNRESET, "cannot receive");
 }
 

@@ -32,6 +32,7 @@ class SharedPointerClient {
 
   std::mutex mutex_;  ///< guards what follows; held during a question
   Socket connection_;
+  Secret challenge_{};  ///< of the connection
   bool was_reached_ = false;
   std::uint64_t sequence_ = 0;
   Error failure_;  ///< of the last try to reach the home

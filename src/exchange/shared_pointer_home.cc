@@ -23,7 +23,7 @@ struct Attempt {
   Socket socket;
   Clock::time_point deadline;
   bool is_connected = false;
-  Secret greeting{};
+  GreetingBytes greeting{};
   std::size_t received = 0;
 };
 
@@ -37,17 +37,17 @@ class Reaching {
   }
 
   Reached run() {
-    if (addresses_.empty()) return {{}, "it has no network address that leads there"};
+    if (addresses_.empty()) return {{}, {}, "it has no network address that leads there"};
     while (!winner_) {
       const bool is_left = started_ < addresses_.size();
-      if (attempts_.empty() && !is_left) return {{}, failures_};
+      if (attempts_.empty() && !is_left) return {{}, {}, failures_};
       if (is_left && (attempts_.empty() || Clock::now() >= next_start_)) {
         begin(addresses_[started_++]);
       } else {
         wait();
       }
     }
-    return {std::move(winner_), {}};
+    return {std::move(winner_), challenge_, {}};
   }
 
  private:
@@ -96,7 +96,9 @@ class Reaching {
     if (moved.is_over) return "the connection was closed";
     attempt.received += moved.bytes;
     if (attempt.received < attempt.greeting.size()) return std::nullopt;
-    if (!is_same(attempt.greeting, home_.greeting)) return "another program is there";
+    const PointerGreeting greeting = decode_greeting(attempt.greeting);
+    if (!is_same(greeting.name, home_.greeting)) return "another program is there";
+    challenge_ = greeting.challenge;
     winner_ = std::move(attempt.socket);
     return std::nullopt;
   }
@@ -113,6 +115,7 @@ class Reaching {
   std::vector<Attempt> attempts_;
   std::string failures_;
   Socket winner_;
+  Secret challenge_{};
 };
 
 }  // namespace
@@ -128,10 +131,10 @@ void describe_own_network(SharedPointerHome& home) {
 
 Reached reach(const SharedPointerHome& home) {
   if (home.port == 0 && home.system_error == 0) {
-    return {{}, "HEADRACE_LISTEN is 0 there, so it does not listen"};
+    return {{}, {}, "HEADRACE_LISTEN is 0 there, so it does not listen"};
   }
   if (home.port == 0) {
-    return {{}, std::string("it does not listen: ") + std::strerror(home.system_error)};
+    return {{}, {}, std::string("it does not listen: ") + std::strerror(home.system_error)};
   }
   return Reaching(home).run();
 }

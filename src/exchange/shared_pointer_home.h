@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -15,7 +16,7 @@ struct SharedPointerHome {
   static constexpr std::size_t kMostAddresses = 16;
 
   Secret greeting{};                ///< what the right process says first to whoever connects
-  Secret secret{};                  ///< what to say with each question
+  Secret secret{};                  ///< for the codes of questions and answers
   std::array<char, 120> network{};  ///< see topo::network_identity; empty where it is not known
   std::array<NetworkAddress, kMostAddresses> addresses{};
   std::int32_t address_count = 0;
@@ -23,7 +24,8 @@ struct SharedPointerHome {
   std::uint16_t port = 0;         ///< 0 where nobody listens
 
   std::span<const NetworkAddress> known_addresses() const {
-    return std::span(addresses).first(static_cast<std::size_t>(address_count));
+    const auto count = static_cast<std::size_t>(std::max(address_count, 0));
+    return std::span(addresses).first(std::min(count, addresses.size()));
   }
 };
 
@@ -33,6 +35,7 @@ void describe_own_network(SharedPointerHome& home);
 /// A connection to the home, and greeted by it.
 struct Reached {
   Socket socket;
+  Secret challenge{};   ///< of the connection
   std::string failure;  ///< without a socket: what was tried and how it failed
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <concepts>
 
+#include "base/siphash.h"
+
 namespace headrace::exchange {
 namespace {
 
@@ -48,30 +50,84 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
+/// Messages begin with their code.
+constexpr std::size_t kCodeLen = std::tuple_size_v<Secret>;
+
+template <std::size_t kLen>
+std::span<std::byte> fields_of(std::array<std::byte, kLen>& bytes) {
+  return std::span(bytes).subspan(kCodeLen);
+}
+
+/// So that no message of one kind is taken for the other.
+constexpr std::byte kQuestion{'Q'};
+constexpr std::byte kAnswer{'A'};
+
+Secret code_of(std::byte kind, std::span<const std::byte> fields, const Secret& secret,
+               const Secret& challenge) {
+  SipHash hash{SipHash::Key(secret)};
+  hash.add({&kind, 1});
+  hash.add(challenge);
+  hash.add(fields);
+  const SipHash::Code words = hash.end();
+  Secret code;
+  Writer(code).put(words[0]).put(words[1]);
+  return code;
+}
+
+bool has_code(std::span<const std::byte> message, const Secret& code) {
+  Secret given;
+  std::ranges::copy(message.first(kCodeLen), given.begin());
+  return is_same(given, code);
+}
+
 }  // namespace
 
-QuestionBytes encode(const PointerQuestion& question) {
+GreetingBytes encode(const PointerGreeting& greeting) {
+  GreetingBytes bytes;
+  Writer(bytes).put(greeting.name).put(greeting.challenge);
+  return bytes;
+}
+
+PointerGreeting decode_greeting(const GreetingBytes& bytes) {
+  PointerGreeting greeting;
+  Reader reader(bytes);
+  reader.get(greeting.name);
+  reader.get(greeting.challenge);
+  return greeting;
+}
+
+QuestionBytes encode(const PointerQuestion& question, const Secret& secret,
+                     const Secret& challenge) {
   QuestionBytes bytes;
-  Writer(bytes)
-      .put(question.secret)
+  Writer(fields_of(bytes))
       .put(question.sequence)
       .put(static_cast<std::uint64_t>(question.etypes))
       .put(question.rank)
       .put(question.channel)
       .put(question.cell);
+  Writer(bytes).put(code_of(kQuestion, fields_of(bytes), secret, challenge));
   return bytes;
 }
 
-AnswerBytes encode(const PointerAnswer& answer) {
+AnswerBytes encode(const PointerAnswer& answer, const Secret& secret, const Secret& challenge) {
   AnswerBytes bytes;
-  Writer(bytes).put(answer.sequence).put(static_cast<std::uint64_t>(answer.position));
+  Writer(fields_of(bytes)).put(answer.sequence).put(static_cast<std::uint64_t>(answer.position));
+  Writer(bytes).put(code_of(kAnswer, fields_of(bytes), secret, challenge));
   return bytes;
+}
+
+bool is_genuine(const QuestionBytes& bytes, const Secret& secret, const Secret& challenge) {
+  return has_code(bytes,
+                  code_of(kQuestion, std::span(bytes).subspan<kCodeLen>(), secret, challenge));
+}
+
+bool is_genuine(const AnswerBytes& bytes, const Secret& secret, const Secret& challenge) {
+  return has_code(bytes, code_of(kAnswer, std::span(bytes).subspan<kCodeLen>(), secret, challenge));
 }
 
 PointerQuestion decode_question(const QuestionBytes& bytes) {
   PointerQuestion question;
-  Reader reader(bytes);
-  reader.get(question.secret);
+  Reader reader{std::span<const std::byte>(bytes).subspan(kCodeLen)};
   reader.get(question.sequence);
   reader.get(question.etypes);
   reader.get(question.rank);
@@ -82,7 +138,7 @@ PointerQuestion decode_question(const QuestionBytes& bytes) {
 
 PointerAnswer decode_answer(const AnswerBytes& bytes) {
   PointerAnswer answer;
-  Reader reader(bytes);
+  Reader reader{std::span<const std::byte>(bytes).subspan(kCodeLen)};
   reader.get(answer.sequence);
   reader.get(answer.position);
   return answer;

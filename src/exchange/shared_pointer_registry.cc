@@ -36,13 +36,31 @@ void SharedPointerRegistry::remove_channel(const Secret& secret, int channel) {
   }
 }
 
-std::optional<PointerAnswer> SharedPointerRegistry::answer(const PointerQuestion& question) {
+SharedPointerRegistry::Team* SharedPointerRegistry::find_asker(const QuestionBytes& question,
+                                                               const Secret& challenge) {
+  Team* found = nullptr;
+  for (Team& team : teams_) {
+    if (is_genuine(question, team.secret, challenge)) found = &team;
+  }
+  return found;
+}
+
+std::optional<AnswerBytes> SharedPointerRegistry::answer(const QuestionBytes& question,
+                                                         const Secret& challenge) {
   const std::lock_guard lock(mutex_);
-  Team* const team = find(question.secret);
-  if (team == nullptr || question.etypes < 0 || question.sequence == 0) return std::nullopt;
-  const bool is_channel = question.channel < team->channels.size();
-  SharedPointer* const pointer = is_channel ? team->channels[question.channel] : nullptr;
-  PointerAnswer& last = team->last_answers[question.rank];
+  Team* const team = find_asker(question, challenge);
+  if (team == nullptr) return std::nullopt;
+  const std::optional<PointerAnswer> answer = this->answer(*team, decode_question(question));
+  if (!answer) return std::nullopt;
+  return encode(*answer, team->secret, challenge);
+}
+
+std::optional<PointerAnswer> SharedPointerRegistry::answer(Team& team,
+                                                           const PointerQuestion& question) {
+  if (question.etypes < 0 || question.sequence == 0) return std::nullopt;
+  const bool is_channel = question.channel < team.channels.size();
+  SharedPointer* const pointer = is_channel ? team.channels[question.channel] : nullptr;
+  PointerAnswer& last = team.last_answers[question.rank];
   if (question.sequence == last.sequence) return last;
   if (question.sequence < last.sequence) return std::nullopt;
   std::int64_t position = kPointerGone;

@@ -25,7 +25,8 @@ class SharedPointerRegistry {
 
   /// Does what is asked, once for each sequence number of a rank: where the last answer was lost on
   /// its way, it is given again. Nothing where the question is not from one of ours.
-  std::optional<PointerAnswer> answer(const PointerQuestion& question);
+  /// `challenge`: of the connection that it came over.
+  std::optional<AnswerBytes> answer(const QuestionBytes& question, const Secret& challenge);
 
  private:
   struct Team {
@@ -35,6 +36,8 @@ class SharedPointerRegistry {
   };
 
   Team* find(const Secret& secret);
+  Team* find_asker(const QuestionBytes& question, const Secret& challenge);
+  static std::optional<PointerAnswer> answer(Team& team, const PointerQuestion& question);
 
   std::mutex mutex_;  ///< guards what follows
   std::vector<Team> teams_;

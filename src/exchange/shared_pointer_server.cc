@@ -105,8 +105,11 @@ void SharedPointerServer::accept_all() {
       if (failed == EMFILE || failed == ENFILE) make_room();
       return pause_accepting();
     }
-    if (!send_now(socket, greeting_)) continue;
-    connections_.push_back({std::move(socket), {}, 0, false, Clock::now()});
+    const Result<Secret> challenge = draw_secret();
+    if (!challenge || !send_now(socket, encode(PointerGreeting{greeting_, challenge.value()}))) {
+      continue;
+    }
+    connections_.push_back({std::move(socket), challenge.value(), {}, 0, false, Clock::now()});
   }
 }
 
@@ -137,12 +140,12 @@ bool SharedPointerServer::hear(Connection& connection) {
 }
 
 bool SharedPointerServer::reply(Connection& connection) try {
-  const auto answer = registry_.answer(decode_question(connection.question));
+  const auto answer = registry_.answer(connection.question, connection.challenge);
   if (!answer) return false;
   connection.is_known = true;
   connection.received = 0;
   connection.since = Clock::now();
-  return send_now(connection.socket, encode(*answer));
+  return send_now(connection.socket, *answer);
 } catch (const std::bad_alloc&) {
   return false;
 }

@@ -40,9 +40,10 @@ class SharedPointerServer {
  private:
   struct Connection {
     Socket socket;
+    Secret challenge{};
     QuestionBytes question{};
     std::size_t received = 0;
-    bool is_known = false;    ///< has asked with a right secret
+    bool is_known = false;    ///< has asked what only ranks of ours can
     Clock::time_point since;  ///< of the last question, or when the next one began
   };
 

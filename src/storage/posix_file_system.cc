@@ -198,6 +198,10 @@ class PosixStore : public Store {
   }
 
   Result<std::unique_ptr<Store>> reopen_to_read() override {
+    struct stat status{};
+    if (fstat(descriptor_, &status) != 0) return failure("cannot examine");
+    // Devices and pipes do not hold what was written.
+    if (!S_ISREG(status.st_mode)) return Store::reopen_to_read();
     const std::string name = "/proc/self/fd/" + std::to_string(descriptor_);
     const int descriptor = ::open(name.c_str(), O_CLOEXEC | O_RDONLY);
     if (descriptor < 0) return failure("cannot open to read");

@@ -45,7 +45,8 @@ class Store {
   virtual Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
   virtual Error close() = 0;
   /// The same file for reading, opened anew: whatever has become of its name, and with what network
-  /// file systems do at an open.
+  /// file systems do at an open. ErrorClass::unsupported_operation where reading it gives something
+  /// else than what was written.
   virtual Result<std::unique_ptr<Store>> reopen_to_read();
 
   /// How the file lies on its file system; what is not known is left out.

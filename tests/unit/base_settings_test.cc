@@ -101,5 +101,29 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"HEADRACE_BUFER_SIZE=1m", "did you mean HEADRACE_BUFFER_SIZE?"},
                     BadValue{"HEADRACE_SOMETHING_ELSE=1", "no setting has this name"}));
 
+TEST(Settings, KeepsWhatItSaysOfTheEnvironmentShort) {
+  const std::string huge = "HEADRACE_QUIET=\x1b[2J" + std::string(1'000'000, 'x');
+  const std::string name = "HEADRACE_" + std::string(1'000'000, 'Y') + "=1";
+  std::vector<std::string> entries{huge, name};
+  for (int i = 0; i < 1000; ++i) entries.push_back("HEADRACE_NO" + std::to_string(i) + "=1");
+  std::vector<const char*> environment;
+  for (const std::string& entry : entries) environment.push_back(entry.c_str());
+  environment.push_back("HEADRACE_BUFFER_COUNT=3");
+  environment.push_back(nullptr);
+  std::vector<std::string> problems;
+  EXPECT_EQ(read_settings(environment.data(), problems).buffer_count, 3) << "read to the end";
+  EXPECT_GE(problems.size(), 10U);
+  EXPECT_LE(problems.size(), 20U);
+  for (const std::string& problem : problems) {
+    EXPECT_LT(problem.size(), 300U);
+    EXPECT_EQ(problem.find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(Settings, AreReadInOrdinaryPrograms) {
+  EXPECT_FALSE(has_raised_privileges());
+  EXPECT_FALSE(settings().disable);
+}
+
 }  // namespace
 }  // namespace headrace

@@ -1,9 +1,13 @@
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -49,6 +53,80 @@ TEST_P(SharedMemoryTest, IsSeenByAnotherProcess) {
   EXPECT_EQ(memory.base()[4101], std::byte{8});
   memory.unlink();
   EXPECT_EQ(shared_objects(), before);
+}
+
+std::string object_name(const SharedMemory& memory) {
+  return std::string("/dev/shm") + memory.ticket().name;
+}
+
+/// Runs `act` in a child process of another user; its exit code.
+template <class Act>
+int as_another_user(Act act) {
+  constexpr uid_t kNobody = 65534;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(99);
+    _exit(act());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST_P(SharedMemoryTest, IsNobodyElses) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  const mode_t mask = umask(0);
+  auto made = SharedMemory::make(GetParam(), 1 << 20);
+  umask(mask);
+  ASSERT_TRUE(made) << made.error().message;
+  const SharedMemory& memory = *made.value();
+  EXPECT_EQ(as_another_user([&] { return SharedMemory::open(memory.ticket()) ? 1 : 0; }), 0);
+  if (GetParam() != SharedMemoryKind::posix) return;
+  // Neither can it be replaced or taken away.
+  EXPECT_EQ(as_another_user([&] {
+              const bool is_gone = ::unlink(object_name(memory).c_str()) == 0;
+              return is_gone || ::rename("/dev/shm/none", object_name(memory).c_str()) == 0 ? 1 : 0;
+            }),
+            0);
+  EXPECT_TRUE(SharedMemory::open(memory.ticket()));
+}
+
+/// An object that somebody else has put in the place of ours, or opened to all, is refused.
+TEST(SharedMemoryTrust, RefusesWhatIsNotOursAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to give a file away";
+  auto made = SharedMemory::make(SharedMemoryKind::posix, 1 << 20);
+  ASSERT_TRUE(made) << made.error().message;
+  const SharedMemory& memory = *made.value();
+  const std::string name = object_name(memory);
+  ASSERT_EQ(chmod(name.c_str(), 0644), 0);
+  EXPECT_FALSE(SharedMemory::open(memory.ticket()));
+  ASSERT_EQ(chmod(name.c_str(), 0600), 0);
+  EXPECT_TRUE(SharedMemory::open(memory.ticket()));
+  ASSERT_EQ(chown(name.c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(SharedMemory::open(memory.ticket()));
+}
+
+TEST(SharedMemoryTrust, FollowsNoLink) {
+  auto made = SharedMemory::make(SharedMemoryKind::posix, 1 << 20);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::string name = object_name(*made.value());
+  const std::string other = name + "-target";
+  ASSERT_EQ(rename(name.c_str(), other.c_str()), 0);
+  ASSERT_EQ(symlink(other.c_str(), name.c_str()), 0);
+  EXPECT_FALSE(SharedMemory::open(made.value()->ticket()));
+  ::unlink(other.c_str());
+}
+
+/// The name stands in a directory that all can read.
+TEST(SharedMemoryTrust, DoesNotNameItsSecret) {
+  auto made = SharedMemory::make(SharedMemoryKind::posix, 1 << 20);
+  ASSERT_TRUE(made) << made.error().message;
+  const SharedMemoryTicket& ticket = made.value()->ticket();
+  for (const std::uint64_t word : ticket.secret) {
+    std::array<char, 17> text{};
+    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(word));
+    EXPECT_EQ(std::string(ticket.name).find(text.data()), std::string::npos);
+  }
 }
 
 /// As in a program with a profiler, or with a clock of its own. Not all kernels begin anew.

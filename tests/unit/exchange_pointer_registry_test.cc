@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "exchange/network_address.h"
@@ -16,24 +17,68 @@ Secret secret_of(std::uint8_t byte) {
 
 TEST(PointerProtocol, KeepsEveryField) {
   PointerQuestion question;
-  question.secret = secret_of(7);
-  question.secret[0] = std::byte{200};
   question.sequence = 0x0102030405060708;
   question.etypes = std::numeric_limits<std::int64_t>::max() - 5;
   question.rank = 0xfffffffe;
   question.channel = 4095;
   question.cell = 1;
-  EXPECT_EQ(decode_question(encode(question)), question);
+  EXPECT_EQ(decode_question(encode(question, secret_of(7), secret_of(8))), question);
   const PointerAnswer answer{1ULL << 63, kPointerGone};
-  EXPECT_EQ(decode_answer(encode(answer)), answer);
+  EXPECT_EQ(decode_answer(encode(answer, secret_of(7), secret_of(8))), answer);
+  PointerGreeting greeting{secret_of(9), secret_of(10)};
+  EXPECT_EQ(decode_greeting(encode(greeting)).name, greeting.name);
+  EXPECT_EQ(decode_greeting(encode(greeting)).challenge, greeting.challenge);
 }
 
 TEST(PointerProtocol, IsLittleEndian) {
-  const AnswerBytes bytes = encode(PointerAnswer{0x0201, -2});
-  EXPECT_EQ(bytes[0], std::byte{1});
-  EXPECT_EQ(bytes[1], std::byte{2});
-  EXPECT_EQ(bytes[8], std::byte{0xfe});
-  EXPECT_EQ(bytes[15], std::byte{0xff});
+  const AnswerBytes bytes = encode(PointerAnswer{0x0201, -2}, secret_of(1), secret_of(2));
+  EXPECT_EQ(bytes[16], std::byte{1});
+  EXPECT_EQ(bytes[17], std::byte{2});
+  EXPECT_EQ(bytes[24], std::byte{0xfe});
+  EXPECT_EQ(bytes[31], std::byte{0xff});
+}
+
+/// Any bit changed on the way, another secret, another connection, a message of the other kind.
+TEST(PointerProtocol, KnowsWhatIsNotGenuine) {
+  const Secret secret = draw_secret().value();
+  const Secret challenge = draw_secret().value();
+  QuestionBytes question = encode(PointerQuestion{1, 2, 3, 4, 0}, secret, challenge);
+  AnswerBytes answer = encode(PointerAnswer{1, 2}, secret, challenge);
+  EXPECT_TRUE(is_genuine(question, secret, challenge));
+  EXPECT_TRUE(is_genuine(answer, secret, challenge));
+  for (const Secret& other : {draw_secret().value(), challenge}) {
+    EXPECT_FALSE(is_genuine(question, other, challenge));
+    EXPECT_FALSE(is_genuine(answer, other, challenge));
+  }
+  EXPECT_FALSE(is_genuine(question, secret, secret));
+  EXPECT_FALSE(is_genuine(answer, secret, draw_secret().value()));
+  for (std::size_t bit = 0; bit < 8 * question.size(); ++bit) {
+    question[bit / 8] ^= std::byte(1U << bit % 8);
+    EXPECT_FALSE(is_genuine(question, secret, challenge)) << bit;
+    question[bit / 8] ^= std::byte(1U << bit % 8);
+  }
+  for (std::size_t bit = 0; bit < 8 * answer.size(); ++bit) {
+    answer[bit / 8] ^= std::byte(1U << bit % 8);
+    EXPECT_FALSE(is_genuine(answer, secret, challenge)) << bit;
+    answer[bit / 8] ^= std::byte(1U << bit % 8);
+  }
+}
+
+/// Whoever reads the network along finds it nowhere.
+TEST(PointerProtocol, SendsNoPartOfTheSecret) {
+  const Secret secret = draw_secret().value();
+  const Secret challenge = draw_secret().value();
+  const auto holds_part = [&](std::span<const std::byte> bytes) {
+    constexpr std::size_t kPart = 4;
+    for (std::size_t i = 0; i + kPart <= secret.size(); ++i) {
+      const auto part = std::span(secret).subspan(i, kPart);
+      if (!std::ranges::search(bytes, part).empty()) return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(holds_part(encode(PointerQuestion{1, 2, 3, 4, 0}, secret, challenge)));
+  EXPECT_FALSE(holds_part(encode(PointerAnswer{1, 2}, secret, challenge)));
+  EXPECT_TRUE(holds_part(encode(PointerGreeting{secret, challenge}))) << "the search finds nothing";
 }
 
 TEST(PointerProtocol, TellsSecretsApartByAnyBit) {
@@ -55,7 +100,14 @@ class PointerRegistryTest : public testing::Test {
   }
 
   std::optional<PointerAnswer> ask(std::int64_t etypes, std::uint64_t sequence) {
-    return registry_.answer({secret_of(1), sequence, etypes, 5, 3, 1});
+    return ask(secret_of(1), {sequence, etypes, 5, 3, 1});
+  }
+  std::optional<PointerAnswer> ask(const Secret& secret, const PointerQuestion& question) {
+    const Secret challenge = draw_secret().value();
+    const auto answer = registry_.answer(encode(question, secret, challenge), challenge);
+    if (!answer) return std::nullopt;
+    EXPECT_TRUE(is_genuine(*answer, secret, challenge));
+    return decode_answer(*answer);
   }
 
   SharedPointer pointer_{};
@@ -77,7 +129,7 @@ TEST_F(PointerRegistryTest, MovesNothingForAQuestionAskedAgain) {
   EXPECT_FALSE(ask(10, 1));
   EXPECT_EQ(pointer_.cells[1].load(), 20);
   // Another rank counts its own questions.
-  EXPECT_EQ(registry_.answer({secret_of(1), 1, 1, 6, 3, 1}), (PointerAnswer{1, 20}));
+  EXPECT_EQ(ask(secret_of(1), {1, 1, 6, 3, 1}), (PointerAnswer{1, 20}));
 }
 
 TEST_F(PointerRegistryTest, KeepsAPointerFromGoingTooFar) {
@@ -87,16 +139,16 @@ TEST_F(PointerRegistryTest, KeepsAPointerFromGoingTooFar) {
 }
 
 TEST_F(PointerRegistryTest, AnswersNoStranger) {
-  EXPECT_FALSE(registry_.answer({secret_of(2), 1, 1, 5, 3, 1}));
-  EXPECT_FALSE(registry_.answer({secret_of(0), 1, 1, 5, 3, 1}));
+  EXPECT_FALSE(ask(secret_of(2), {1, 1, 5, 3, 1}));
+  EXPECT_FALSE(ask(secret_of(0), {1, 1, 5, 3, 1}));
   EXPECT_FALSE(ask(-1, 1));
   EXPECT_FALSE(ask(1, 0));
-  EXPECT_FALSE(registry_.answer({secret_of(1), 1, 1, 5, 3, 2}));
+  EXPECT_FALSE(ask(secret_of(1), {1, 1, 5, 3, 2}));
   EXPECT_EQ(pointer_.cells[1].load(), 0);
 }
 
 TEST_F(PointerRegistryTest, KnowsWhatIsGone) {
-  EXPECT_EQ(registry_.answer({secret_of(1), 1, 1, 5, 4, 0}), (PointerAnswer{1, kPointerGone}));
+  EXPECT_EQ(ask(secret_of(1), {1, 1, 5, 4, 0}), (PointerAnswer{1, kPointerGone}));
   registry_.remove_channel(secret_of(1), 3);
   EXPECT_EQ(ask(1, 2), (PointerAnswer{2, kPointerGone}));
   registry_.remove_team(secret_of(1));

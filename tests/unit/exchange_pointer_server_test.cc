@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "exchange/shared_pointer_client.h"
@@ -45,22 +46,28 @@ class PointerServerTest : public testing::Test {
   /// A connection that has been greeted.
   Socket connect() {
     Socket socket = std::move(begin_connect(kLoopback, server_->port()).value());
-    Secret greeting;
-    EXPECT_FALSE(receive_all(socket, greeting, soon()));
-    EXPECT_EQ(greeting, home_.greeting);
+    GreetingBytes bytes;
+    EXPECT_FALSE(receive_all(socket, bytes, soon()));
+    const PointerGreeting greeting = decode_greeting(bytes);
+    EXPECT_EQ(greeting.name, home_.greeting);
+    challenges_[socket.descriptor()] = greeting.challenge;
     return socket;
   }
 
-  PointerQuestion question() const { return {home_.secret, 1, 4, 1, 1, 0}; }
+  PointerQuestion question() const { return {1, 4, 1, 1, 0}; }
+  QuestionBytes encoded(const PointerQuestion& asked, const Socket& socket) {
+    return encode(asked, home_.secret, challenges_[socket.descriptor()]);
+  }
 
   std::vector<std::byte> begin_of_question(int len) const {
-    const QuestionBytes bytes = encode(question());
+    const QuestionBytes bytes = encode(question(), home_.secret, {});
     return {bytes.begin(), bytes.begin() + len};
   }
 
-  static bool is_answered(const Socket& socket) {
+  bool is_answered(const Socket& socket) {
     AnswerBytes bytes;
-    return !receive_all(socket, bytes, soon());
+    return !receive_all(socket, bytes, soon()) &&
+           is_genuine(bytes, home_.secret, challenges_[socket.descriptor()]);
   }
   static bool is_closed(const Socket& socket) {
     std::byte byte{};
@@ -70,23 +77,47 @@ class PointerServerTest : public testing::Test {
   SharedPointer pointer_{};
   SharedPointerRegistry registry_;
   SharedPointerHome home_;
+  std::map<int, Secret> challenges_;  ///< by descriptor
   std::unique_ptr<SharedPointerServer> server_;
 };
 
 TEST_F(PointerServerTest, ClosesAConnectionWithAWrongSecret) {
   start({});
   const Socket socket = connect();
-  PointerQuestion wrong = question();
-  wrong.secret[15] ^= std::byte{1};
-  EXPECT_TRUE(send_now(socket, encode(wrong)));
+  QuestionBytes wrong = encoded(question(), socket);
+  wrong[15] ^= std::byte{1};
+  EXPECT_TRUE(send_now(socket, wrong));
   EXPECT_TRUE(is_closed(socket));
   EXPECT_EQ(pointer_.cells[0].load(), 0);
+}
+
+/// What a stranger has overheard moves nothing in a connection of his own.
+TEST_F(PointerServerTest, ClosesAConnectionThatRepeatsAnothersQuestion) {
+  start({});
+  const Socket own = connect();
+  const QuestionBytes overheard = encoded(question(), own);
+  EXPECT_TRUE(send_now(own, overheard));
+  EXPECT_TRUE(is_answered(own));
+  const Socket stranger = connect();
+  EXPECT_TRUE(send_now(stranger, overheard));
+  EXPECT_TRUE(is_closed(stranger));
+  EXPECT_EQ(pointer_.cells[0].load(), 4);
+}
+
+/// A program at the home's port that knows how it greets is not believed.
+TEST_F(PointerServerTest, IsNotBelievedWithoutTheSecret) {
+  start({});
+  SharedPointerHome other = home_;
+  other.secret = draw_secret().value();
+  registry_.remove_team(home_.secret);
+  SharedPointerClient client(other, 1);
+  EXPECT_FALSE(client.advance(1, 0, 3));
 }
 
 TEST_F(PointerServerTest, TakesAQuestionInPieces) {
   start({});
   const Socket socket = connect();
-  for (const std::byte& byte : encode(question())) {
+  for (const std::byte& byte : encoded(question(), socket)) {
     EXPECT_TRUE(send_now(socket, std::span(&byte, 1)));
     std::this_thread::sleep_for(milliseconds(1));
   }
@@ -100,12 +131,12 @@ TEST_F(PointerServerTest, ClosesConnectionsThatSayHalfOrNothing) {
   const Socket half = connect();
   EXPECT_TRUE(send_now(half, begin_of_question(20)));
   const Socket half_of_the_second = connect();
-  EXPECT_TRUE(send_now(half_of_the_second, encode(question())));
+  EXPECT_TRUE(send_now(half_of_the_second, encoded(question(), half_of_the_second)));
   EXPECT_TRUE(is_answered(half_of_the_second));
   const Socket idle = connect();
   PointerQuestion other = question();
   other.rank = 2;
-  EXPECT_TRUE(send_now(idle, encode(other)));
+  EXPECT_TRUE(send_now(idle, encoded(other, idle)));
   EXPECT_TRUE(is_answered(idle));
   EXPECT_TRUE(send_now(half_of_the_second, begin_of_question(1)));
   EXPECT_TRUE(is_closed(silent));
@@ -113,7 +144,7 @@ TEST_F(PointerServerTest, ClosesConnectionsThatSayHalfOrNothing) {
   EXPECT_TRUE(is_closed(half_of_the_second));
   // A connection that has asked may be silent for as long as it likes.
   other.sequence = 2;
-  EXPECT_TRUE(send_now(idle, encode(other)));
+  EXPECT_TRUE(send_now(idle, encoded(other, idle)));
   EXPECT_TRUE(is_answered(idle));
 }
 

@@ -86,6 +86,42 @@ TEST_F(PosixStoreTest, ReadsUpToTheEnd) {
   EXPECT_EQ(store->read(50, targets).bytes, 0);
 }
 
+TEST_F(PosixStoreTest, OpensTheSameFileAnewToRead) {
+  const auto store = open({.write = true, .create = true});
+  std::string text = "written";
+  iovec one = segment(text);
+  ASSERT_EQ(store->write(0, {&one, 1}).bytes, 7);
+  // Whatever has its name now.
+  std::filesystem::rename(path_, path_ + "-moved");
+  std::ofstream(path_) << "another";
+  const auto reader = store->reopen_to_read();
+  ASSERT_TRUE(reader) << reader.error().message;
+  std::string back(7, '?');
+  one = segment(back);
+  EXPECT_EQ(reader.value()->read(0, {&one, 1}).bytes, 7);
+  EXPECT_EQ(back, "written");
+  EXPECT_EQ(reader.value()->write(0, {&one, 1}).system_error, EBADF);
+}
+
+TEST_F(PosixStoreTest, OpensNoDeviceAnew) {
+  const auto device = posix_file_system().open("/dev/null", {.write = true});
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device.value()->reopen_to_read().error().error_class,
+            ErrorClass::unsupported_operation);
+}
+
+TEST_F(PosixStoreTest, CreatesFilesWithTheModeThatTheProgramAsksFor) {
+  for (const mode_t mask : {0022U, 0077U, 0U}) {
+    std::filesystem::remove(path_);
+    const mode_t before = umask(mask);
+    const auto store = open({.write = true, .create = true});
+    umask(before);
+    struct stat status{};
+    ASSERT_EQ(stat(path_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0666 & ~mask);
+  }
+}
+
 TEST_F(PosixStoreTest, ReportsTheFileSizeLimitAndLives) {
   const auto store = open();
   EXPECT_TRUE(in_child([&] {

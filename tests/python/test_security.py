@@ -1,0 +1,76 @@
+"""What the command leaves to other users: nothing that they could read, guess or replace."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from headrace.bench.workspace import workspace
+from headrace.errors import HeadraceError
+from headrace.library import find_library
+
+
+def test_a_workspace_is_nobody_elses(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with workspace(tmp_path) as folder:
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            assert folder.stat().st_uid == os.geteuid()
+    finally:
+        os.umask(before)
+
+
+def test_a_workspace_has_another_name_each_time(tmp_path: Path) -> None:
+    names = set()
+    for _ in range(20):
+        with workspace(tmp_path) as folder:
+            names.add(folder.name)
+    assert len(names) == 20
+
+
+def test_a_workspace_follows_no_planted_link(tmp_path: Path, monkeypatch) -> None:
+    """Where the name it chose is taken, it takes another one."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    planted = iter(["planted", "planted", "free"])
+    (tmp_path / "headrace-planted").symlink_to(elsewhere)
+    monkeypatch.setattr("tempfile._get_candidate_names", lambda: planted)
+    with workspace(tmp_path) as folder:
+        assert folder.name == "headrace-free"
+        (folder / "data").write_text("mine")
+    assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize("mode", [0o646, 0o666, 0o777])
+def test_a_library_that_all_may_change_is_not_preloaded(tmp_path: Path, mode: int) -> None:
+    library = tmp_path / "libheadrace.so"
+    library.write_bytes(b"")
+    library.chmod(mode)
+    with pytest.raises(HeadraceError, match="every user may change it"):
+        find_library({"HEADRACE_LIBRARY": str(library)})
+    library.chmod(0o755)
+    assert find_library({"HEADRACE_LIBRARY": str(library)}) == library
+
+
+def test_a_library_that_all_may_replace_is_not_preloaded(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    library = folder / "libheadrace.so"
+    library.write_bytes(b"")
+    library.chmod(0o755)
+    folder.chmod(0o777)
+    with pytest.raises(HeadraceError, match="every user may change"):
+        find_library({"HEADRACE_LIBRARY": str(library)})
+    folder.chmod(0o1777)  # as /tmp: only owners replace
+    assert find_library({"HEADRACE_LIBRARY": str(library)}) == library
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file away")
+def test_a_library_of_another_user_is_not_preloaded(tmp_path: Path) -> None:
+    library = tmp_path / "libheadrace.so"
+    library.write_bytes(b"")
+    library.chmod(0o755)
+    os.chown(library, 65534, 65534)
+    with pytest.raises(HeadraceError, match="another user"):
+        find_library({"HEADRACE_LIBRARY": str(library)})
