@@ -49,6 +49,8 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_size(text, 0, 68719476736, s.node_memory);
      }},
+    {"HEADRACE_MEMORY_REPORT", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.memory_report); }},
     {"HEADRACE_CB_ALIGN", "2",
      [](const std::string& text, Settings& s) { return read_integer(text, 0, 2, s.cb_align); },
      "MPICH_MPIIO_CB_ALIGN"},

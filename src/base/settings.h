@@ -26,6 +26,7 @@ struct Settings {
   ByteCount buffer_size = 262144;                                      ///< HEADRACE_BUFFER_SIZE
   std::int64_t buffer_count = 0;                                       ///< HEADRACE_BUFFER_COUNT
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
+  bool memory_report = false;                                          ///< HEADRACE_MEMORY_REPORT
   std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN
   Stripes mimic_stripes = {};                                          ///< HEADRACE_MIMIC_STRIPES
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY

@@ -135,11 +135,19 @@ Error OpenFile::close() {
   Error failed = store_->close();
   if (verification_) verified_ = collect_verified();
   if (Error untold = untold_failure(); !failed) failed = std::move(untold);
-  constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum,
-                              Combine::sum, Combine::sum, Combine::sum};
-  Values values{code_of(failed),        own_failed_writes_,    totals_.written_directly,
-                totals_.written_staged, totals_.read_directly, totals_.read_staged,
-                totals_.failed_calls};
+  constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum, Combine::sum,
+                              Combine::sum, Combine::sum, Combine::max, Combine::max, Combine::max};
+  const MemoryPeaks peaks = memory_peaks();
+  Values values{code_of(failed),
+                own_failed_writes_,
+                totals_.written_directly,
+                totals_.written_staged,
+                totals_.read_directly,
+                totals_.read_staged,
+                totals_.failed_calls,
+                peaks[0],
+                peaks[1],
+                peaks[2]};
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
   Error unreachable = channel_->combine(values, ways);
@@ -174,6 +182,7 @@ void OpenFile::record(const Values& totals) {
   file.write_reason = reason(Direction::write);
   file.read_reason = reason(Direction::read);
   file.verified = verified_;
+  file.memory = {totals[7], totals[8], totals[9]};
   record::add_file(file);
 }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <new>
 
+#include "base/memory_account.h"
+#include "base/settings.h"
 #include "exchange/messages.h"
 #include "exchange/node_team.h"
 
@@ -237,14 +239,21 @@ void Channel::set_pointer(int cell, std::int64_t position) {
 std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
   SharedMemory* memory = team_->memory();
   if (memory == nullptr && (!own_ || !own_->lone)) return std::nullopt;
-  const std::optional<std::size_t> place = team_->slot_pool().take(size);
-  if (!place) return std::nullopt;
-  if (memory == nullptr) return lone_slots(*place, size);
-  const std::size_t offset = team_->layout().slots_offset() + *place;
-  if (!memory->commit(offset, size)) {
-    team_->slot_pool().give_back(*place, size);
-    return std::nullopt;
+  // One budget for all communicators that this rank leads on the node.
+  const auto bytes = static_cast<ByteCount>(size);
+  if (!take_memory_within(MemoryUse::buffers, bytes, settings().node_memory)) return std::nullopt;
+  std::optional<SlotMemory> taken;
+  if (const std::optional<std::size_t> place = team_->slot_pool().take(size)) {
+    taken = memory == nullptr ? lone_slots(*place, size) : shared_slots(*place, size);
+    if (!taken) team_->slot_pool().give_back(*place, size);
   }
+  if (!taken) give_memory_back(MemoryUse::buffers, bytes);
+  return taken;
+}
+
+std::optional<SlotMemory> Channel::shared_slots(std::size_t place, std::size_t size) {
+  const std::size_t offset = team_->layout().slots_offset() + place;
+  if (!team_->memory()->commit(offset, size)) return std::nullopt;
   return slots_at(static_cast<std::int64_t>(offset), size);
 }
 
@@ -252,10 +261,7 @@ std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
 std::optional<SlotMemory> Channel::lone_slots(std::size_t place, std::size_t size) {
   constexpr std::size_t kPage = 4096;
   own_->lone_slots.reset(new (std::nothrow) std::byte[size + kPage]);
-  if (!own_->lone_slots) {
-    team_->slot_pool().give_back(place, size);
-    return std::nullopt;
-  }
+  if (!own_->lone_slots) return std::nullopt;
   void* begin = own_->lone_slots.get();
   std::size_t room = size + kPage;
   return SlotMemory{static_cast<std::byte*>(std::align(kPage, size, begin, room)),
@@ -267,6 +273,7 @@ SlotMemory Channel::slots_at(std::int64_t offset, std::size_t size) const {
 }
 
 void Channel::return_slots(const SlotMemory& slots) {
+  give_memory_back(MemoryUse::buffers, static_cast<ByteCount>(slots.size));
   if (team_->memory() == nullptr) {
     team_->slot_pool().give_back(static_cast<std::size_t>(slots.offset), slots.size);
     return own_->lone_slots.reset();

@@ -128,6 +128,7 @@ class Channel {
   Error combine_between_nodes(Values& values, std::span<const Combine> ways);
   Result<std::int64_t> sum_before(std::int64_t mine);
   std::optional<SlotMemory> lone_slots(std::size_t place, std::size_t size);
+  std::optional<SlotMemory> shared_slots(std::size_t place, std::size_t size);
   /// Null where the first rank is on another node.
   SharedPointer* near_pointer();
 

@@ -13,6 +13,7 @@ struct Totals {
   FileTotals sum;
   FileRecord largest;
   std::optional<Verified> verified;
+  MemoryPeaks memory{};
 };
 
 Totals& totals() {
@@ -97,7 +98,26 @@ void add_file(const FileRecord& file) {
   all.files += 1;
   add(all.sum, file.totals);
   add(all.verified, file.verified);
+  for (std::size_t i = 0; i < all.memory.size(); ++i) {
+    all.memory[i] = std::max(all.memory[i], file.memory[i]);
+  }
   if (all.files == 1 || bytes_of(file.totals) > bytes_of(all.largest.totals)) all.largest = file;
+}
+
+std::string memory_summary() {
+  Totals& all = totals();
+  const std::lock_guard lock(all.mutex);
+  if (all.files == 0) return {};
+  const auto mebibytes = [&](MemoryUse use) {
+    return static_cast<double>(all.memory[static_cast<std::size_t>(use)]) / (1 << 20);
+  };
+  std::array<char, 200> text{};
+  std::snprintf(text.data(), text.size(),
+                "most memory at a time: %.1f MiB of a node for collective buffers; of a rank %.1f "
+                "MiB for lists of pieces, %.1f MiB for converted data",
+                mebibytes(MemoryUse::buffers), mebibytes(MemoryUse::pieces),
+                mebibytes(MemoryUse::converted));
+  return text.data();
 }
 
 std::vector<std::string> summary() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "base/types.h"
 
 namespace headrace::record {
@@ -37,10 +38,14 @@ struct FileRecord {
   std::string write_reason;  ///< empty where there was no collective write
   std::string read_reason;
   std::optional<Verified> verified{};  ///< where writes were
+  MemoryPeaks memory{};                ///< the greatest of any rank, when it was closed
 };
 
 /// Adds a closed file. Called on the file's first rank. Thread-safe.
 void add_file(const FileRecord& file);
+
+/// A line on the memory of all files added so far; empty where there were none.
+std::string memory_summary();
 
 /// At most five lines on all files added so far; empty where there were none.
 std::vector<std::string> summary();

@@ -77,7 +77,13 @@ class ListBuilder {
     node_.depth = std::max(node_.depth, part.depth + 1);
   }
 
-  Layout finish() { return {first_, std::make_shared<const Node>(std::move(node_))}; }
+  Layout finish() {
+    const std::size_t bytes = node_.offsets.capacity() * sizeof(std::int64_t) +
+                              node_.starts.capacity() * sizeof(ByteCount) +
+                              node_.children.capacity() * sizeof(NodePtr);
+    node_.counted = CountedMemory(MemoryUse::pieces, static_cast<ByteCount>(bytes));
+    return {first_, std::make_shared<const Node>(std::move(node_))};
+  }
 
  private:
   Node node_;
@@ -109,6 +115,17 @@ bool same_node(const NodePtr& a, const NodePtr& b) {
          a->offsets == b->offsets && a->starts == b->starts && same_node(a->child, b->child) &&
          std::equal(a->children.begin(), a->children.end(), b->children.begin(), b->children.end(),
                     same_node);
+}
+
+/// Cuts a list to `count` numbers. Its memory is cut to that and `more` where it is worth a copy.
+void cut(std::vector<std::int64_t>& list, std::size_t count, std::size_t more) {
+  const bool frees_much = count + more < list.capacity() - list.capacity() / 8;
+  list.resize(count);
+  if (!frees_much) return;
+  std::vector<std::int64_t> shorter;
+  shorter.reserve(count + more);
+  shorter.assign(list.begin(), list.end());
+  list = std::move(shorter);
 }
 
 bool is_bytes(const Layout& layout) {
@@ -201,18 +218,20 @@ Layout pieces(std::vector<std::int64_t> offsets, std::vector<ByteCount> lengths)
     }
   }
   if (offsets.empty() || lengths[last] == 0) return {};
-  offsets.resize(last + 1);
-  lengths.resize(last + 1);
-  offsets.shrink_to_fit();
+  cut(offsets, last + 1, 0);
+  cut(lengths, last + 1, 1);
   if (std::all_of(lengths.begin(), lengths.end(), [&](auto l) { return l == lengths[0]; })) {
     return place(bytes(lengths[0]), std::move(offsets));
   }
   ListBuilder list(NodeKind::pieces, std::move(offsets));
   Node& node = list.node();
-  node.starts.reserve(lengths.size() + 1);
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    node.starts.push_back(node.size);
-    list.add(i, Part::bytes(lengths[i]));
+  // Where a piece starts takes the place of its length.
+  node.starts = std::move(lengths);
+  const std::size_t count = node.starts.size();
+  if (node.starts.capacity() == count) node.starts.reserve(count + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    const ByteCount length = std::exchange(node.starts[i], node.size);
+    list.add(i, Part::bytes(length));
   }
   node.starts.push_back(node.size);
   return list.finish();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "base/types.h"
 
 namespace headrace::view {
@@ -41,6 +42,7 @@ struct Node {
   std::int64_t last = 0;  ///< offset of the piece that comes last
   std::int64_t piece_count = 1;
   std::int64_t granule = 0;  ///< greatest common divisor of all offsets and lengths
+  CountedMemory counted{};   ///< of the lists
 
   /// Offset of part i.
   std::int64_t offset_of(std::int64_t i) const {
@@ -90,7 +92,8 @@ Layout repeat(const Layout& part, std::int64_t count, std::int64_t stride);
 /// `part` moved by each of `offsets`.
 Layout place(const Layout& part, std::vector<std::int64_t> offsets);
 
-/// lengths[i] bytes at offsets[i]; lengths may be 0.
+/// lengths[i] bytes at offsets[i]; lengths may be 0. Takes no further memory where `lengths` has
+/// room for one number more.
 Layout pieces(std::vector<std::int64_t> offsets, std::vector<ByteCount> lengths);
 
 /// All parts, one after the other in data order.

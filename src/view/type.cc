@@ -83,12 +83,10 @@ TypePtr make_type(Layout layout, Bounds bounds) {
 }
 
 /// Blocks of a type that is one piece however often it is repeated.
-Layout contiguous_blocks(std::span<const std::int64_t> blocklengths,
-                         std::span<const std::int64_t> displacements, const Type& old) {
-  std::vector<std::int64_t> offsets(displacements.begin(), displacements.end());
-  std::vector<ByteCount> lengths(blocklengths.begin(), blocklengths.end());
-  for (ByteCount& length : lengths) length *= old.size();
-  return pieces(std::move(offsets), std::move(lengths)).moved(old.layout().offset);
+Layout contiguous_blocks(std::vector<std::int64_t> blocklengths,
+                         std::vector<std::int64_t> displacements, const Type& old) {
+  for (std::int64_t& length : blocklengths) length *= old.size();
+  return pieces(std::move(displacements), std::move(blocklengths)).moved(old.layout().offset);
 }
 
 Layout general_blocks(std::span<const std::int64_t> blocklengths,
@@ -140,6 +138,15 @@ TypePtr make_hvector(std::int64_t count, std::int64_t blocklength, std::int64_t 
 
 TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
                       std::span<const std::int64_t> displacements, const TypePtr& old) {
+  std::vector<std::int64_t> lengths;
+  lengths.reserve(blocklengths.size() + 1);
+  lengths.assign(blocklengths.begin(), blocklengths.end());
+  return take_hindexed(std::move(lengths),
+                       std::vector<std::int64_t>(displacements.begin(), displacements.end()), old);
+}
+
+TypePtr take_hindexed(std::vector<std::int64_t> blocklengths,
+                      std::vector<std::int64_t> displacements, const TypePtr& old) {
   if (!old) return nullptr;
   Composition composition;
   Spread spread;
@@ -151,12 +158,19 @@ TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
   }
   composition.add(*old, spread, elements);
   if (!composition.fits()) return nullptr;
-  Layout layout = old->is_contiguous() ? contiguous_blocks(blocklengths, displacements, *old)
-                                       : general_blocks(blocklengths, displacements, *old);
+  Layout layout = old->is_contiguous()
+                      ? contiguous_blocks(std::move(blocklengths), std::move(displacements), *old)
+                      : general_blocks(blocklengths, displacements, *old);
   return make_type(std::move(layout), composition.bounds());
 }
 
 TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64_t> displacements,
+                            const TypePtr& old) {
+  return take_hindexed_block(
+      blocklength, std::vector<std::int64_t>(displacements.begin(), displacements.end()), old);
+}
+
+TypePtr take_hindexed_block(std::int64_t blocklength, std::vector<std::int64_t> displacements,
                             const TypePtr& old) {
   if (!old) return nullptr;
   if (displacements.empty() || blocklength == 0) return make_type({}, {});
@@ -168,8 +182,7 @@ TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64
   composition.add(*old, spread, Wide{blocklength} * std::ssize(displacements));
   if (!composition.fits()) return nullptr;
   const Layout block = repeat(old->layout(), blocklength, old->extent());
-  return make_type(place(block, {displacements.begin(), displacements.end()}),
-                   composition.bounds());
+  return make_type(place(block, std::move(displacements)), composition.bounds());
 }
 
 TypePtr make_struct(std::span<const std::int64_t> blocklengths,

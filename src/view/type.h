@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/types.h"
 #include "view/layout.h"
@@ -88,8 +89,15 @@ TypePtr make_hvector(std::int64_t count, std::int64_t blocklength, std::int64_t 
 TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
                       std::span<const std::int64_t> displacements, const TypePtr& old);
 
+/// The same, and takes the memory of the lists over. Takes no further memory for many contiguous
+/// pieces where `blocklengths` has room for one number more.
+TypePtr take_hindexed(std::vector<std::int64_t> blocklengths,
+                      std::vector<std::int64_t> displacements, const TypePtr& old);
+
 /// Block i has `blocklength` elements at displacements[i].
 TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64_t> displacements,
+                            const TypePtr& old);
+TypePtr take_hindexed_block(std::int64_t blocklength, std::vector<std::int64_t> displacements,
                             const TypePtr& old);
 
 /// Block i has blocklengths[i] elements of types[i] at displacements[i]; all spans are equally

@@ -29,6 +29,18 @@ TEST(Summary, TellsOfAllFilesInAFewLines) {
   EXPECT_EQ(lines[3].find("2 calls failed"), 0U);
 }
 
+TEST(Summary, TellsTheMostMemoryOfAnyRankAndFile) {
+  FileRecord file{"one", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
+  file.memory = {2 * kMiB, 3 * kMiB, 0};
+  add_file(file);
+  file.memory = {kMiB, 4 * kMiB, kMiB};
+  add_file(file);
+  EXPECT_EQ(
+      memory_summary(),
+      "most memory at a time: 2.0 MiB of a node for collective buffers; of a rank 4.0 MiB for "
+      "lists of pieces, 1.0 MiB for converted data");
+}
+
 TEST(Summary, TellsOfVerifiedWrites) {
   FileRecord file{"verified", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
   file.verified = {250'000'000, 750'000'000, 3 * kMiB, 1, 2, 1, "no reason"};

@@ -47,6 +47,7 @@ Error Converted::take_up(const handler::TransferRequest& request, bool outlives_
   all_ = one * request.count;
   stored_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(all_.stored)]);
   if (stored_ == nullptr) return no_room(all_.stored);
+  counted_ = CountedMemory(MemoryUse::converted, all_.stored);
   if (direction_ == Direction::write) {
     return representation_.to_file(memory_, all_, stored_.get());
   }
@@ -88,6 +89,7 @@ engine::Outcome Converted::finish(const engine::Outcome& outcome) {
 
 void Converted::release() {
   stored_.reset();
+  counted_ = {};
   release_type(std::exchange(held_, MPI_DATATYPE_NULL));
 }
 

@@ -5,6 +5,7 @@
 
 #include "abi/flavour/handler.h"
 #include "abi/flavour/representation.h"
+#include "base/memory_account.h"
 #include "engine/file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -41,6 +42,7 @@ class Converted {
   MPI_Datatype held_ = MPI_DATATYPE_NULL;  ///< see hold_type
   view::Amount all_;
   std::unique_ptr<std::byte[]> stored_;
+  CountedMemory counted_;
 };
 
 using ConvertedPtr = std::shared_ptr<Converted>;

@@ -64,7 +64,7 @@ view::TypePtr make_darray(Contents& contents, const view::TypePtr& old) {
 Result<view::TypePtr> make_struct(Contents& contents, const TypeForm& form) {
   const std::int64_t count = contents.next_count();
   const auto blocklengths = contents.next_counts(count);
-  const auto displacements = contents.next_addresses(count);
+  const auto displacements = contents.last_addresses(count);
   std::vector<view::TypePtr> types;
   for (const MPI_Datatype member : contents.types()) {
     auto built = construct_type(member, form);
@@ -106,26 +106,26 @@ Result<view::TypePtr> make_derived(Contents& contents, const view::TypePtr& old)
     }
     case MPI_COMBINER_INDEXED: {
       const auto count = contents.next_count();
-      const auto blocklengths = contents.next_counts(count);
-      const auto displacements = scaled(contents.next_counts(count), old->extent());
-      return view::make_hindexed(blocklengths, displacements, old);
+      auto blocklengths = contents.next_counts(count);
+      auto displacements = scaled(contents.last_counts(count), old->extent());
+      return view::take_hindexed(std::move(blocklengths), std::move(displacements), old);
     }
     case MPI_COMBINER_HINDEXED:
     case kHindexedInteger: {
       const auto count = contents.next_count();
-      const auto blocklengths = contents.next_counts(count);
-      return view::make_hindexed(blocklengths, contents.next_addresses(count), old);
+      auto blocklengths = contents.next_counts(count);
+      return view::take_hindexed(std::move(blocklengths), contents.last_addresses(count), old);
     }
     case MPI_COMBINER_INDEXED_BLOCK: {
       const auto count = contents.next_count();
       const auto blocklength = contents.next_count();
-      return view::make_hindexed_block(blocklength,
-                                       scaled(contents.next_counts(count), old->extent()), old);
+      return view::take_hindexed_block(blocklength,
+                                       scaled(contents.last_counts(count), old->extent()), old);
     }
     case MPI_COMBINER_HINDEXED_BLOCK: {
       const auto count = contents.next_count();
       const auto blocklength = contents.next_count();
-      return view::make_hindexed_block(blocklength, contents.next_addresses(count), old);
+      return view::take_hindexed_block(blocklength, contents.last_addresses(count), old);
     }
     case MPI_COMBINER_SUBARRAY: return make_subarray(contents, old);
     case MPI_COMBINER_DARRAY: return make_darray(contents, old);

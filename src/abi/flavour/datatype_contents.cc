@@ -1,5 +1,8 @@
 #include "abi/flavour/datatype_contents.h"
 
+#include <type_traits>
+#include <utility>
+
 #include "abi/flavour/error.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -60,6 +63,11 @@ Result<Contents> Contents::get(MPI_Datatype datatype) {
   contents.addresses_.resize(static_cast<std::size_t>(envelope.addresses));
   contents.counts_.resize(static_cast<std::size_t>(envelope.counts));
   contents.types_.resize(static_cast<std::size_t>(envelope.types));
+  contents.counted_ = CountedMemory(MemoryUse::pieces,
+                                    static_cast<ByteCount>(envelope.integers * sizeof(int) +
+                                                           envelope.addresses * sizeof(MPI_Aint) +
+                                                           envelope.counts * sizeof(MPI_Count) +
+                                                           envelope.types * sizeof(MPI_Datatype)));
   int code = MPI_SUCCESS;
   if (native.Type_get_envelope_c != nullptr && native.Type_get_contents_c != nullptr) {
     code = native.Type_get_contents_c(datatype, envelope.integers, envelope.addresses,
@@ -110,15 +118,38 @@ std::vector<std::int64_t> Contents::next_integers(std::int64_t count) {
 }
 
 std::vector<std::int64_t> Contents::next_counts(std::int64_t count) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
-  for (auto& value : values) value = next_count();
+  std::vector<std::int64_t> values;
+  values.reserve(static_cast<std::size_t>(count) + 1);
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(next_count());
   return values;
 }
 
-std::vector<std::int64_t> Contents::next_addresses(std::int64_t count) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
-  for (auto& value : values) value = next_address();
+std::vector<std::int64_t> Contents::last_counts(std::int64_t count) {
+  std::vector<std::int64_t> values = next_counts(count);
+  forget_numbers();
   return values;
+}
+
+std::vector<std::int64_t> Contents::last_addresses(std::int64_t count) {
+  std::vector<std::int64_t> values;
+  if constexpr (std::is_same_v<MPI_Aint, std::int64_t>) {
+    const bool are_all = counts_.empty() && !addresses_are_integers(combiner_) &&
+                         addresses_read_ == 0 && std::ssize(addresses_) == count;
+    if (are_all) values = std::move(addresses_);
+  }
+  if (std::ssize(values) != count) {
+    values.resize(static_cast<std::size_t>(count));
+    for (auto& value : values) value = next_address();
+  }
+  forget_numbers();
+  return values;
+}
+
+void Contents::forget_numbers() {
+  integers_ = {};
+  addresses_ = {};
+  counts_ = {};
+  counted_ = {};
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

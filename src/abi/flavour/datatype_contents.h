@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "abi/flavour/native.h"
+#include "base/memory_account.h"
 #include "base/result.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -25,15 +26,20 @@ class Contents {
   std::int64_t next_count();
   std::int64_t next_address();
   std::vector<std::int64_t> next_integers(std::int64_t count);
+  /// With room for one more.
   std::vector<std::int64_t> next_counts(std::int64_t count);
-  std::vector<std::int64_t> next_addresses(std::int64_t count);
+  /// The last arguments that are read: the memory of all is gone with that.
+  std::vector<std::int64_t> last_counts(std::int64_t count);
+  std::vector<std::int64_t> last_addresses(std::int64_t count);
 
   const std::vector<MPI_Datatype>& types() const { return types_; }
 
  private:
   Contents() = default;
+  void forget_numbers();
 
   int combiner_ = 0;
+  CountedMemory counted_;
   std::vector<int> integers_;
   std::vector<MPI_Aint> addresses_;
   std::vector<MPI_Count> counts_;

@@ -27,8 +27,13 @@ bool is_running() {
 void tell_summary() {
   int rank = 0;
   native.Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank != 0 || settings().quiet || !settings().summary) return;
-  for (const std::string& line : record::summary()) tell(line);
+  if (rank != 0 || settings().quiet) return;
+  if (settings().summary) {
+    for (const std::string& line : record::summary()) tell(line);
+  }
+  if (!settings().memory_report) return;
+  const std::string memory = record::memory_summary();
+  if (!memory.empty()) tell(memory);
 }
 
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, the last set one first. Ours was set
