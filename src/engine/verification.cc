@@ -66,7 +66,8 @@ Error Verification::set_up(bool reads) {
       reader || (reads && reader.error().error_class != ErrorClass::unsupported_operation);
   if (reader) reader_ = std::move(reader.value());
   bool has_boxes = true;
-  if (exchange::Board* const board = channel_.board()) {
+  exchange::Board* const board = channel_.board();
+  if (board != nullptr && channel_.node_count() == 1) {
     const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(channel_.node_size());
     if (channel_.node_rank() == 0) boxes_ = channel_.reserve_slots(size);
     board->post(channel_.waiter(), Values{boxes_ ? boxes_->offset : -1});
@@ -75,12 +76,11 @@ Error Verification::set_up(bool reads) {
     has_boxes = offset >= 0;
     if (has_boxes && !boxes_) boxes_ = channel_.slots_at(offset, size);
   }
-  constexpr Combine ways[] = {Combine::min, Combine::min, Combine::min};
-  Values values{can_read ? 1 : 0, has_boxes ? 1 : 0, channel_.node_size()};
+  constexpr Combine ways[] = {Combine::min, Combine::min};
+  Values values{can_read ? 1 : 0, has_boxes ? 1 : 0};
   if (Error error = channel_.combine(values, ways)) return error;
   can_read_ = values[0] == 1;
   has_boxes_ = values[1] == 1;
-  somebody_is_alone_ = channel_.size() > 1 && values[2] == 1;
   return {};
 }
 
@@ -105,33 +105,28 @@ std::unique_ptr<Ring> Verification::ring_for(bool by_messages, const exchange::W
 Verification::Found Verification::check(const Access& access, ByteCount written, bool in_background,
                                         const exchange::Waiter& waiter) {
   const auto begin = std::chrono::steady_clock::now();
-  const bool by_messages =
-      !in_background && channel_.size() > 1 && (somebody_is_alone_ || !has_boxes_);
+  const bool needs_messages = channel_.node_count() > 1 || !has_boxes_;
   if (!can_read_) {
     leave_out(
         "it is no file that can be opened for reading, allow that or open it with "
         "MPI_MODE_RDWR");
     return {written, {}};
   }
-  if (!has_boxes_ && !by_messages) {
-    leave_out(
-        "no memory is left on a node for calls that go on by themselves, raise "
-        "HEADRACE_NODE_MEMORY");
+  if (needs_messages && in_background) {
+    leave_out(has_boxes_
+                  ? "nonblocking and split calls on several nodes cannot be, use blocking ones"
+                  : "no memory is left for nonblocking and split calls, raise "
+                    "HEADRACE_NODE_MEMORY");
     return {written, {}};
   }
-  const std::unique_ptr<Ring> ring = ring_for(by_messages, waiter);
+  const std::unique_ptr<Ring> ring = ring_for(needs_messages, waiter);
   std::unique_ptr<storage::Store> opened_anew;
   Error failed;
-  if (by_messages) {
+  if (needs_messages) {
     failed = store_.sync();
     Values none{};
     if (Error error = ring->combine(none, {})) return {written, error};
     if (auto opened = store_.reopen_to_read()) opened_anew = std::move(opened.value());
-  }
-  // All have written before any reads, and nobody goes on before all have read.
-  const bool meets_nodes = !in_background && !by_messages && channel_.node_count() > 1;
-  if (meets_nodes) {
-    if (Error error = channel_.barrier()) return {written, error};
   }
   storage::Store& own_reader = reader_ ? *reader_ : store_;
   Access mine = access;
@@ -139,7 +134,6 @@ Verification::Found Verification::check(const Access& access, ByteCount written,
   WrittenClaims claims(mine);
   Error error = compare(*ring, opened_anew ? *opened_anew : own_reader, claims);
   if (!error) error = settle_contested(*ring, access, claims);
-  if (!error && meets_nodes) error = channel_.barrier();
   if (!error) error = failed;
   Found found = error ? Found{written, error} : judge(claims, written);
   totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();

@@ -16,11 +16,11 @@ class WrittenClaims;
 /// Checks collective writes of one file: another rank reads back what a rank wrote and compares
 /// checksums. One thread at a time, as CollectiveTransfer.
 ///
-/// Who reads: the next rank of the node, which sees the same cache, so that nothing needs to be
-/// synced. Where some rank is alone on its node, blocking calls are checked by the next rank of the
-/// communicator: the writer syncs the file, the reader opens it anew, which is what network file
-/// systems ask for. Calls that go on by themselves cannot send messages: there who is alone on its
-/// node reads its own bytes.
+/// Who reads: on one node the next rank, which sees the same cache, so that nothing needs to be
+/// synced. On several nodes other nodes may have written a rank's bytes, and what one node has
+/// written another may see late: all sync the file, and the next rank of the communicator opens it
+/// anew and reads, as network file systems ask. That takes messages, which calls that go on by
+/// themselves cannot send: they are left out there.
 class Verification {
  public:
   /// Collective. `store` is open; `reads`: the program opened it for reading, too.
@@ -62,9 +62,8 @@ class Verification {
   std::string path_;
   std::unique_ptr<storage::Store> reader_;  ///< null: store_ reads
   std::optional<exchange::SlotMemory> boxes_;
-  bool can_read_ = true;            ///< all ranks can
-  bool has_boxes_ = true;           ///< all nodes with several ranks have
-  bool somebody_is_alone_ = false;  ///< on a node, and not in the communicator
+  bool can_read_ = true;   ///< all ranks can
+  bool has_boxes_ = true;  ///< the ranks of a node can tell each other pieces
   record::Verified totals_;
   std::string reason_;
 };

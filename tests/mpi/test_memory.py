@@ -16,6 +16,7 @@ LINE = re.compile(
 MIB = 1 << 20
 
 
+@pytest.mark.parametrize("host", ["mpich", "openmpi", "intel"], indirect=True)
 @pytest.mark.parametrize(
     "pieces", [10_000, 1_000_000, pytest.param(10_000_000, marks=pytest.mark.deep)]
 )
