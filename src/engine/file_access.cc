@@ -340,20 +340,19 @@ void OpenFile::pull_back(const TransferCall& call, ByteCount unit, ByteCount mis
 /// What a call did, in the terms of the program, and in the file's counts. `reachable`: bytes of
 /// the call that the view shows.
 Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
-                         const CollectiveTransfer::Moved& moved, Error wrong) {
+                         const CollectiveTransfer::Moved& moved, const Error* wrong) {
   Outcome outcome{moved.transferred.bytes, {}};
   const bool writes = call.direction == Direction::write;
   const bool staged = moved.path != policy::Path::direct;
   ByteCount& total = writes ? (staged ? totals_.written_staged : totals_.written_directly)
                             : (staged ? totals_.read_staged : totals_.read_directly);
   std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);
-  const bool is_wrong = static_cast<bool>(wrong);
   const int reason = moved.transferred.system_error;
   if (reason != 0) {
     outcome.error =
         system_failure(reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
-  } else if (wrong) {
-    outcome.error = std::move(wrong);
+  } else if (wrong != nullptr) {
+    outcome.error = *wrong;
   } else if (writes && reachable < call.count * call.type->size()) {
     outcome.error = {ErrorClass::argument, 0,
                      "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
@@ -363,7 +362,7 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
   totals_.failed_calls += 1;
   // Only a call that the file system failed leaves data missing that others may count on. Both
   // counts change under the lock, so that no thread takes this rank's failure for another's.
-  if (writes && (reason != 0 || is_wrong)) {
+  if (writes && (reason != 0 || wrong != nullptr)) {
     own_failed_writes_ += 1;
     channel_->note_failed_write(reason != 0 ? reason : EIO);
   }

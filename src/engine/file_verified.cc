@@ -24,10 +24,10 @@ Outcome OpenFile::carry_out_verified(const Prepared& prepared, const exchange::W
   CollectiveTransfer::Moved moved = move(prepared, waiter);
   transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin).count();
   if (!prepared.verifies) return finish(prepared.call, prepared.access.bytes, moved);
-  Verification::Found found = verification_->check(prepared.access, moved.transferred.bytes,
-                                                   prepared.in_background, waiter);
+  const Verification::Found found = verification_->check(prepared.access, moved.transferred.bytes,
+                                                         prepared.in_background, waiter);
   moved.transferred.bytes = found.bytes;
-  return finish(prepared.call, prepared.access.bytes, moved, std::move(found.error));
+  return finish(prepared.call, prepared.access.bytes, moved, found.error ? &found.error : nullptr);
 }
 
 /// Collective: what verifying found and cost on all ranks.

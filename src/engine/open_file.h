@@ -122,7 +122,7 @@ class OpenFile : public File {
   void pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
                  const PointerMove& move);
   Outcome finish(const TransferCall& call, ByteCount reachable,
-                 const CollectiveTransfer::Moved& moved, Error wrong = {});
+                 const CollectiveTransfer::Moved& moved, const Error* wrong = nullptr);
   std::shared_ptr<WorkQueue> lane();
   void drain_lane();
   void drain();
