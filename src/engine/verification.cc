@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <limits>
+#include <new>
 
 #include "base/message.h"
 #include "engine/written_claims.h"
@@ -77,7 +77,7 @@ Error Verification::set_up(bool reads) {
     if (has_boxes && !boxes_) boxes_ = channel_.slots_at(offset, size);
   }
   constexpr Combine ways[] = {Combine::min, Combine::min};
-  Values values{can_read ? 1 : 0, has_boxes ? 1 : 0};
+  Values values{prepare_rings() && can_read ? 1 : 0, has_boxes ? 1 : 0};
   if (Error error = channel_.combine(values, ways)) return error;
   can_read_ = values[0] == 1;
   has_boxes_ = values[1] == 1;
@@ -96,10 +96,25 @@ void Verification::leave_out(const std::string& reason) {
     tell_once("writes to '" + path_ + "' are not verified (" + reason + ")");
 }
 
-std::unique_ptr<Ring> Verification::ring_for(bool by_messages, const exchange::Waiter& waiter) {
-  if (by_messages) return exchange::make_message_ring(channel_);
-  if (channel_.board() == nullptr) return exchange::make_lone_ring();
-  return exchange::make_node_ring(channel_, *boxes_, waiter);
+bool Verification::prepare_rings() noexcept {
+  try {
+    near_ring_ = boxes_ ? exchange::make_node_ring(channel_, *boxes_) : exchange::make_lone_ring();
+    message_ring_ = exchange::make_message_ring(channel_);
+    claim_.body.reserve(Ring::kMostBody);
+    verdict_.body.reserve(Ring::kMostBody);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
+  try {
+    auto opened = store_.reopen_to_read();
+    return opened ? std::move(opened.value()) : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 Verification::Found Verification::check(const Access& access, ByteCount written, bool in_background,
@@ -119,21 +134,22 @@ Verification::Found Verification::check(const Access& access, ByteCount written,
                     "HEADRACE_NODE_MEMORY");
     return {written, {}};
   }
-  const std::unique_ptr<Ring> ring = ring_for(needs_messages, waiter);
+  Ring& ring = needs_messages ? *message_ring_ : *near_ring_;
+  ring.wait_as(waiter);
   std::unique_ptr<storage::Store> opened_anew;
   Error failed;
   if (needs_messages) {
     failed = store_.sync();
     Values none{};
-    if (Error error = ring->combine(none, {})) return {written, error};
-    if (auto opened = store_.reopen_to_read()) opened_anew = std::move(opened.value());
+    if (Error error = ring.combine(none, {})) return {written, error};
+    opened_anew = open_anew();
   }
   storage::Store& own_reader = reader_ ? *reader_ : store_;
   Access mine = access;
   mine.bytes = written;
   WrittenClaims claims(mine);
-  Error error = compare(*ring, opened_anew ? *opened_anew : own_reader, claims);
-  if (!error) error = settle_contested(*ring, access, claims);
+  Error error = compare(ring, opened_anew ? *opened_anew : own_reader, claims);
+  if (!error) error = settle_contested(ring, access, claims);
   if (!error) error = failed;
   Found found = error ? Found{written, error} : judge(claims, written);
   totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
@@ -147,11 +163,9 @@ Error Verification::compare(Ring& ring, storage::Store& reader, WrittenClaims& c
     Values more{claims.has_more() ? 1 : 0};
     if (Error error = ring.combine(more, ways)) return error;
     if (more[0] == 0) break;
-    Ring::Message claim;
-    if (Error error = ring.turn(true, claims.next(), claim)) return error;
-    Ring::Message verdict;
-    if (Error error = ring.turn(false, read_back.judge(claim), verdict)) return error;
-    claims.hear(verdict);
+    if (Error error = ring.turn(true, claims.next(), claim_)) return error;
+    if (Error error = ring.turn(false, read_back.judge(claim_), verdict_)) return error;
+    claims.hear(verdict_);
   }
   totals_.bytes_read_back += read_back.bytes_read();
   return {};
@@ -202,6 +216,12 @@ Verification::Found Verification::judge(WrittenClaims& claims, ByteCount written
     }
     ++count;
     if (first == nullptr || suspect.position < first->position) first = &suspect;
+  }
+  if (first == nullptr && claims.lacked_memory()) {
+    return {written,
+            {ErrorClass::no_memory, 0,
+             "cannot verify what was written to '" + path_ +
+                 "' (no memory is left), write less at a time"}};
   }
   if (first == nullptr) return {written, {}};
   totals_.ranges_wrong += count;

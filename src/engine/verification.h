@@ -51,8 +51,9 @@ class Verification {
   Verification(exchange::Channel& channel, storage::Store& store, std::string path)
       : channel_(channel), store_(store), path_(std::move(path)) {}
   Error set_up(bool reads);
-  /// Null where there is no way to check a call.
-  std::unique_ptr<exchange::Ring> ring_for(bool by_messages, const exchange::Waiter& waiter);
+  /// Takes all memory that a ring needs, before others count on this rank.
+  bool prepare_rings() noexcept;
+  std::unique_ptr<storage::Store> open_anew() noexcept;
   Error compare(exchange::Ring& ring, storage::Store& reader, WrittenClaims& claims);
   Error settle_contested(exchange::Ring& ring, const Access& access, WrittenClaims& claims);
   Found judge(WrittenClaims& claims, ByteCount written);
@@ -62,8 +63,12 @@ class Verification {
   std::string path_;
   std::unique_ptr<storage::Store> reader_;  ///< null: store_ reads
   std::optional<exchange::SlotMemory> boxes_;
-  bool can_read_ = true;   ///< all ranks can
-  bool has_boxes_ = true;  ///< the ranks of a node can tell each other pieces
+  bool can_read_ = true;                       ///< all ranks can
+  bool has_boxes_ = true;                      ///< the ranks of a node can tell each other pieces
+  std::unique_ptr<exchange::Ring> near_ring_;  ///< of the node, or of this rank alone
+  std::unique_ptr<exchange::Ring> message_ring_;
+  exchange::Ring::Message claim_;  ///< of the rank before
+  exchange::Ring::Message verdict_;
   record::Verified totals_;
   std::string reason_;
 };

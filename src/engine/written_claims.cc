@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "view/copy.h"
 
@@ -60,7 +61,30 @@ void WrittenClaims::add_pieces(const view::StridedRun& run, SipHash& hash) {
   }
 }
 
-Ring::Message WrittenClaims::next() {
+Ring::Message WrittenClaims::next() noexcept {
+  try {
+    return make_next();
+  } catch (const std::bad_alloc&) {
+    give_up();
+    return {};
+  }
+}
+
+void WrittenClaims::hear(const Ring::Message& verdict) noexcept {
+  try {
+    take(verdict);
+  } catch (const std::bad_alloc&) {
+    give_up();
+  }
+}
+
+void WrittenClaims::give_up() {
+  lacked_memory_ = true;
+  left_ = 0;
+  bytes_ = 0;
+}
+
+Ring::Message WrittenClaims::make_next() {
   before_ = access_;
   pieces_.clear();
   data_.clear();
@@ -92,7 +116,7 @@ Ring::Message WrittenClaims::next() {
   return claim;
 }
 
-void WrittenClaims::hear(const Ring::Message& verdict) {
+void WrittenClaims::take(const Ring::Message& verdict) {
   if (bytes_ == 0 || verdict.head[kDiffers] == 0) return;
   const auto system_error = static_cast<int>(verdict.head[kSystemError]);
   if (!wants_bytes_) {
@@ -150,7 +174,17 @@ void WrittenClaims::suspect(ByteCount begin, ByteCount end, int system_error) {
   }
 }
 
-Ring::Message ReadBack::judge(const Ring::Message& claim) {
+Ring::Message ReadBack::judge(const Ring::Message& claim) noexcept {
+  try {
+    return compare(claim);
+  } catch (const std::bad_alloc&) {
+    Ring::Message verdict;
+    verdict.head = {1, ENOMEM, 0};
+    return verdict;
+  }
+}
+
+Ring::Message ReadBack::compare(const Ring::Message& claim) {
   Ring::Message verdict;
   if (claim.head[kBytes] == 0) return verdict;
   std::vector<FileRange> pieces(claim.body.size() / sizeof(FileRange));

@@ -27,10 +27,11 @@ class WrittenClaims {
   explicit WrittenClaims(const Access& written) : access_(written), left_(written.bytes) {}
 
   bool has_more() const { return left_ > 0; }
-  /// The next part; empty where there is none.
-  exchange::Ring::Message next();
+  /// The next part; empty where there is none. Without memory nothing more is told.
+  exchange::Ring::Message next() noexcept;
   /// What the reader found of it.
-  void hear(const exchange::Ring::Message& verdict);
+  void hear(const exchange::Ring::Message& verdict) noexcept;
+  bool lacked_memory() const { return lacked_memory_; }
 
   /// In the order of the data; where they are very many, the last one stands for all that follow.
   std::vector<Suspect>& suspects() { return suspects_; }
@@ -38,6 +39,9 @@ class WrittenClaims {
  private:
   static constexpr std::size_t kMostSuspects = 256;
 
+  exchange::Ring::Message make_next();
+  void take(const exchange::Ring::Message& verdict);
+  void give_up();
   void add_pieces(const view::StridedRun& run, SipHash& hash);
   void find_differences(const exchange::Ring::Message& verdict);
   void suspect(ByteCount begin, ByteCount end, int system_error);
@@ -55,6 +59,7 @@ class WrittenClaims {
 
   ByteCount inspect_until_ = 0;  ///< data below is told in small parts
   std::vector<Suspect> suspects_;
+  bool lacked_memory_ = false;
 };
 
 /// Reads back what another rank says it wrote.
@@ -62,10 +67,12 @@ class ReadBack {
  public:
   explicit ReadBack(storage::Store& store) : store_(store) {}
 
-  exchange::Ring::Message judge(const exchange::Ring::Message& claim);
+  /// Without memory the bytes count as bytes that cannot be read.
+  exchange::Ring::Message judge(const exchange::Ring::Message& claim) noexcept;
   ByteCount bytes_read() const { return bytes_read_; }
 
  private:
+  exchange::Ring::Message compare(const exchange::Ring::Message& claim);
   /// Bytes in the order of `pieces`, into data_; fewer where the file ends or cannot be read.
   storage::Transferred read(std::span<const plan::FileRange> pieces);
   storage::Transferred read_group(std::span<const plan::FileRange> group);

@@ -19,8 +19,9 @@ class LoneRing : public Ring {
 /// in a box has been read when all have come to combine().
 class NodeRing : public Ring {
  public:
-  NodeRing(Channel& channel, const SlotMemory& boxes, const Waiter& waiter)
-      : board_(*channel.board()), boxes_(boxes), waiter_(waiter) {}
+  NodeRing(Channel& channel, const SlotMemory& boxes) : board_(*channel.board()), boxes_(boxes) {}
+
+  void wait_as(const Waiter& waiter) override { waiter_ = waiter; }
 
   Error turn(bool onward, const Message& mine, Message& theirs) override {
     std::ranges::copy(mine.body, box(board_.rank(), onward));
@@ -95,9 +96,8 @@ std::unique_ptr<Ring> make_lone_ring() {
   return std::make_unique<LoneRing>();
 }
 
-std::unique_ptr<Ring> make_node_ring(Channel& channel, const SlotMemory& boxes,
-                                     const Waiter& waiter) {
-  return std::make_unique<NodeRing>(channel, boxes, waiter);
+std::unique_ptr<Ring> make_node_ring(Channel& channel, const SlotMemory& boxes) {
+  return std::make_unique<NodeRing>(channel, boxes);
 }
 
 std::unique_ptr<Ring> make_message_ring(Channel& channel) {

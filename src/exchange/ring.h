@@ -26,10 +26,12 @@ class Ring {
   virtual ~Ring() = default;
 
   /// Gives `mine` to the next rank and takes what the one before gives (or the other way round,
-  /// where not `onward`).
+  /// where not `onward`). Takes no memory where `theirs` has room for kMostBody bytes.
   virtual Error turn(bool onward, const Message& mine, Message& theirs) = 0;
   /// As Channel::combine.
   virtual Error combine(Values& values, std::span<const Combine> ways) = 0;
+  /// How the calling thread waits, from now on.
+  virtual void wait_as(const Waiter&) {}
 };
 
 /// Of one rank.
@@ -37,8 +39,7 @@ std::unique_ptr<Ring> make_lone_ring();
 
 /// Of the node's ranks, by shared memory; from any thread. `boxes` has two times kMostBody bytes
 /// for each of them.
-std::unique_ptr<Ring> make_node_ring(Channel& channel, const SlotMemory& boxes,
-                                     const Waiter& waiter);
+std::unique_ptr<Ring> make_node_ring(Channel& channel, const SlotMemory& boxes);
 
 /// Of all ranks of the channel, by messages; for threads of the program.
 std::unique_ptr<Ring> make_message_ring(Channel& channel);
