@@ -25,6 +25,7 @@ struct Case {
 
 std::span<const Case> data_cases();
 std::span<const Case> error_cases();
+std::span<const Case> fault_cases();
 std::span<const Case> limit_cases();
 std::span<const Case> request_cases();
 std::span<const Case> sharing_cases();

@@ -18,7 +18,7 @@ namespace {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto group : {limit_cases(), data_cases(), short_read_cases(), request_cases(),
-                           error_cases(), sharing_cases()}) {
+                           error_cases(), sharing_cases(), fault_cases()}) {
     cases.insert(cases.end(), group.begin(), group.end());
   }
   return cases;

@@ -13,6 +13,7 @@ namespace headrace::bench::promises {
 ///     hangs CALL          CALL did not come back within the time
 ///     layer               a file was carried by Headrace
 ///     broken TEXT         a promise was broken in this way
+///     ends                this rank is about to end on purpose, and its job with it
 ///     judged              the case was tried to its end
 ///     finished            MPI_Finalize is done
 ///

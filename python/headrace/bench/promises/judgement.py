@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 RIGHT = "right"
+ABORT = 6  # SIGABRT
 
 
 @dataclass(frozen=True)
 class Record:
     """What one rank left (bench/promises/watch.h says how it is written).
 
-    signal, crashed_in: the signal that ended it, 0 for none, and the call it was in; hung_in: the
-    call that did not come back, None where all did.
+    ends: it was to end in the middle, and its job with it; signal, crashed_in: the signal that
+    ended it, 0 for none, and the call it was in; hung_in: the call that did not come back, None
+    where all did.
     """
 
     begun: bool = False
     layered: bool = False
+    ends: bool = False
     judged: bool = False
     finished: bool = False
     broken: tuple[str, ...] = ()
@@ -42,6 +45,7 @@ def read_record(text: str) -> Record:
     return Record(
         begun="begun" in events,
         layered="layer" in events,
+        ends="ends" in events,
         judged="judged" in events,
         finished="finished" in events,
         broken=tuple(words[1] for words in lines if words[0] == "broken" and len(words) == 2),
@@ -63,7 +67,10 @@ def judge(
     if not all(record.begun for record in records):
         ended = "it did not start in time" if timed_out else f"exit code {code}"
         return Verdict(None, "not run", f"{ended}: {last_line}" if last_line else ended)
-    crashed = [record for record in records if record.signal]
+    is_to_end = any(record.ends for record in records)
+    # Some launchers and libraries end the ranks that are left by a signal.
+    expected = {ABORT} if is_to_end else set()
+    crashed = [record for record in records if record.signal and record.signal not in expected]
     if crashed:
         return Verdict(
             False, f"crashes (signal {crashed[0].signal})", _inside(crashed[0].crashed_in)
@@ -73,10 +80,10 @@ def judge(
         return Verdict(
             False, "hangs", _inside(" or ".join(sorted({call for call in hung if call})))
         )
-    if not all(record.judged for record in records):
+    if not is_to_end and not all(record.judged for record in records):
         return Verdict(False, "ends the program", f"exit code {code}: {last_line}".rstrip(": "))
     phrases = list(dict.fromkeys(text for record in records for text in record.broken))
-    if not all(record.finished for record in records):
+    if not is_to_end and not all(record.finished for record in records):
         phrases.append("MPI_Finalize ends the program")
     if phrases:
         return Verdict(False, "; ".join(phrases))
