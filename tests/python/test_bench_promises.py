@@ -66,6 +66,22 @@ def test_broken_promises(texts: list[str], text: str, detail: str) -> None:
     assert verdict_on(*texts) == Verdict(False, text, detail)
 
 
+@pytest.mark.parametrize(
+    ("texts", "timed_out", "text"),
+    [
+        (["begun\nlayer\n", "begun\nlayer\nends\n"], False, "right"),
+        # the launcher or the library ends those that are left
+        (["begun\nlayer\nsignal\t6\tMPI_Wait\n", "begun\nlayer\nends\n"], False, "right"),
+        (["begun\nlayer\nsignal\t11\tMPI_Wait\n", "begun\nends\n"], False, "crashes (signal 11)"),
+        (["begun\nlayer\nhangs\tMPI_Wait\n", "begun\nlayer\nends\n"], False, "hangs"),
+        (["begun\nlayer\n", "begun\nlayer\nends\n"], True, "hangs"),
+        (["begun\nlayer\nbroken\twrong data\n", "begun\nends\n"], False, "wrong data"),
+    ],
+)
+def test_a_rank_that_is_to_end(texts: list[str], timed_out: bool, text: str) -> None:
+    assert verdict_on(*texts, layered=True, timed_out=timed_out).text == text
+
+
 def test_a_job_that_had_to_be_ended_hangs() -> None:
     assert verdict_on("begun\n", "begun\n", timed_out=True).text == "hangs"
 
