@@ -16,6 +16,7 @@ COMMANDS = {
     "preload": "headrace.commands.preload:preload",
     "doctor": "headrace.commands.doctor:doctor",
     "bench": "headrace.bench.cli:bench",
+    "simulate": "headrace.simulate.command:simulate",
     "demo": "headrace.demo.cli:demo",
 }
 

@@ -1,0 +1,1 @@
+"""`headrace simulate`: what a collective write takes on any machine, played instead of run."""

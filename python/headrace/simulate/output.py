@@ -1,0 +1,55 @@
+"""What was played, as tables."""
+
+from collections.abc import Sequence
+
+from headrace.bench.peers.tables import Table
+from headrace.simulate.play import Played
+
+MEGA = 1e6
+
+
+def title(played: Played) -> str:
+    job = played.job
+    return (
+        f"{job['ranks']:,} ranks on {job['nodes']:,} nodes, {job['calls']:,} calls of "
+        f"{job['pieces']:,} x {job['piece']:,} B a rank, {job['stripes']:,} stripes of "
+        f"{job['stripe-size']:,} B"
+    )
+
+
+def method_table(played: Played) -> Table:
+    rows = [
+        (
+            one["method"],
+            f"{one['aggregators']:,}" if one["aggregators"] else "",
+            f"{one['rounds']:,}",
+            f"{one['messages']:,}",
+            f"{one['message_bytes'] / MEGA:,.0f}",
+            f"{one['lock_transfers']:,}",
+            f"{one['requests']:,}",
+            f"{one['read_modify_writes']:,}",
+            f"{one['plan_bytes_of_leader']:,}",
+            f"{one['bytes_per_second'] / MEGA:,.0f}",
+        )
+        for one in played.methods
+    ]
+    headers = (
+        *("method", "aggregators", "rounds", "messages", "MB sent", "locks moved"),
+        *("requests", "with a read", "plan, B", "MB/s"),
+    )
+    planning = played.job["planning"]
+    note = (
+        "counts are exact; MB/s is an estimate from them. Messages between nodes; locks that a node "
+        "lost to another; requests at the servers, and those before which a server must read; plan: "
+        "memory of a node's leader. A leader planned one call in "
+        f"{planning['seconds'] * 1e3:.2g} ms."
+    )
+    return Table(title(played), headers, rows, note)
+
+
+def cost_table(played: Sequence[Played]) -> Table:
+    rows = [
+        (one["name"], f"{one['value']:g}", one["unit"], one["source"])
+        for one in played[0].job["costs"]
+    ]
+    return Table("Costs of the estimate", ("cost", "value", "unit", "source"), rows)
