@@ -39,8 +39,8 @@ def method_table(played: Played) -> Table:
     )
     planning = played.job["planning"]
     note = (
-        "counts are exact; MB/s is an estimate from them. Messages between nodes; locks that a node "
-        "lost to another; requests at the servers, and those before which a server must read; "
+        "counts are exact; MB/s is an estimate from them. Messages between nodes; locks that nodes "
+        "lost to others; requests at the servers, and those before which a server must read; "
         "plan: memory of a node's leader. A leader planned one call in "
         f"{planning['seconds'] * 1e3:.2g} ms."
     )
