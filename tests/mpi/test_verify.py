@@ -16,7 +16,7 @@ WAYS = {"blocking", "write_only", "nonblocking", "split", "ordered", "external32
 BYTES = 200_000
 # Of rank 1's second piece, and with one rank of rank 0's: pieces of 2,000 bytes, a hole behind the
 # last rank's. Ordered writes are contiguous.
-PLACES = {1: 4_077, 2: 8_077}
+PLACES = {1: 4_077, 2: 8_077, 4: 14_077}
 LINE = re.compile(r"(\w+) rank (\d+) write (\S+) (-?\d+) close (\S+): (.*)")
 
 
