@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from running import Result, compile_program, launch, work_directory
 from test_fuzz import WITHOUT_CXX
 
 from faults import table
+from faults.plan import TRANSFERS, Case, Transfer
 from faults.processes import MARKER, strays
+from faults.test_store import run_plan
 
 RANKS = 2
 PIECE, PIECES = 1000, 400
@@ -72,6 +75,10 @@ ENDINGS = (
 )
 
 
+KILLED_IN = [(writes, transfer) for writes in (True, False) for transfer in TRANSFERS[1:3]]
+KILLED_IN += [(True, TRANSFERS[5])]
+
+
 def compile_ending(host: Host) -> tuple[Path, Path]:
     compiler = host.compilers["c"]
     program = compile_program(
@@ -113,6 +120,33 @@ def test_ending(host: Host, ending: Ending, library) -> None:
     problem = judge(ending, result, plain, left, directory)
     table.note(f"ends: {ending.name}", host.name, not problem)
     assert not problem, f"{problem}\n{result.explain()}"
+
+
+@pytest.mark.parametrize(
+    ("writes", "transfer"),
+    [
+        pytest.param(
+            writes,
+            transfer,
+            id=f"{'write' if writes else 'read'}-{transfer.name}",
+            marks=() if writes and transfer.how == "all" else pytest.mark.deep,
+        )
+        for writes, transfer in KILLED_IN
+    ],
+)
+def test_killed_inside_the_store(host: Host, writes: bool, transfer: Transfer, library) -> None:
+    """A rank is killed in its second call of the store, while it holds what others wait for."""
+    directory = work_directory(f"killed-{host.name}")
+    fault = f"first=1 times=1 signal={signal.SIGKILL}"
+    case = Case("killed", writes, transfer, "write" if writes else "read", "", fault)
+    marker = uuid.uuid4().hex
+    result = run_plan(host, directory, [case], RANKS, library, {MARKER: marker}, timeout=SECONDS)
+    left = strays(marker)
+    good = result.code not in (0, 124) and not left and not result.litter
+    row = f"ends: killed in {'write' if writes else 'read'}, {transfer.name}"
+    table.note(row, host.name, good)
+    assert good, f"left {left} {result.litter}\n{result.explain()}"
+    assert "hangs" not in result.out, result.explain()
 
 
 def judge(

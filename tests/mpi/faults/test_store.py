@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from hosts import Host
@@ -13,13 +14,22 @@ from faults.cases import STORE_CASES
 from faults.plan import SOURCES, Case, judge, read_facts
 
 
-def run_plan(host: Host, directory, cases: list[Case], ranks: int, library) -> Result:
+def run_plan(
+    host: Host,
+    directory: Path,
+    cases: list[Case],
+    ranks: int,
+    library: Path,
+    environment: dict[str, str] | None = None,
+    **options,
+) -> Result:
     (directory / "plan").write_text("".join(case.line() + "\n" for case in cases))
     program = compile_c(host, SOURCES, "fault_job")
     objects = [library, shared_object("store_fault.c")]
     if host.family.startswith("mpich") and ranks <= 2:
         objects.append(shared_object("yield_shim.c"))  # the job consists of meetings
-    return launch(host, ranks, [program, directory, directory / "plan"], True, objects=objects)
+    command = [program, directory, directory / "plan"]
+    return launch(host, ranks, command, True, environment, objects=objects, **options)
 
 
 def problems(host: Host, cases: list[Case], result: Result, ranks: int) -> list[str]:

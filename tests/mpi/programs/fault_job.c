@@ -97,6 +97,7 @@ static void set(Job* one, const char* key, const char* value, const char* poke) 
   if (strcmp(key, "error") == 0) one->fault.error = atoi(value);
   if (strcmp(key, "most") == 0) one->fault.most = atol(value);
   if (strcmp(key, "truncate") == 0) one->fault.truncate = atol(value);
+  if (strcmp(key, "signal") == 0) one->fault.signal = atoi(value);
   if (strcmp(key, "remove") == 0) one->fault.remove = atoi(value);
   if (strcmp(key, "poke") == 0) one->fault.poke = poke;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,11 +33,12 @@ static int is_file(int descriptor) {
   return known && status.st_dev == store.status.st_dev && status.st_ino == store.status.st_ino;
 }
 
-static void change_file(void) {
+static void change_surroundings(void) {
   char copy[sizeof store.path];
   if (store.fault.truncate >= 0 && truncate(store.path, store.fault.truncate) != 0) {
     perror(store.path);
   }
+  if (store.fault.signal) raise(store.fault.signal);
   if (store.fault.remove) {
     syscall(SYS_unlink, store.path);
     rmdir(dirname(strcpy(copy, store.path)));
@@ -54,7 +56,7 @@ static int meets(int call) {
   int number = __atomic_fetch_add(store.counter, 1, __ATOMIC_SEQ_CST);
   if (number < store.fault.first) return 0;
   if (store.fault.times && number >= store.fault.first + store.fault.times) return 0;
-  if (number == store.fault.first) change_file();
+  if (number == store.fault.first) change_surroundings();
   atomic_fetch_add(&store.met, 1);
   errno = store.fault.error;
   return 1;
