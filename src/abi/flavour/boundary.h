@@ -3,6 +3,7 @@
 #include "abi/flavour.h"
 #include "abi/flavour/glue.h"
 #include "abi/flavour/handler.h"
+#include "abi/flavour/identity.h"
 #include "abi/flavour/representation.h"
 
 /// The procedures that make or end a handle: whose file it is, is decided here.
@@ -38,7 +39,8 @@ int File_close(MPI_File* fh) {
     return next<decltype(&PMPI_File_close)>(name, abi::Entry::File_close)(fh);
   }
   const int code = answer(*fh, [&] { return handler::close(*fh); });
-  native.File_close(fh);
+  close_identity(*fh);
+  *fh = MPI_FILE_NULL;
   return code;
 }
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -52,9 +54,61 @@ void keep_error_handler(MPI_File handle) {
 #endif
 }
 
+/// Handles of closed files, for the next ones: to open and close one takes the library longer than
+/// all the rest of opening a file. They stay open at the end: MPICH 4.0 stands still where a file
+/// is closed by a callback of MPI_Finalize.
+struct Spare {
+  std::mutex mutex;
+  std::vector<MPI_File> handles;
+};
+
+/// Open MPI keeps a semaphore in /dev/shm for each open file, which a program that ends without
+/// MPI_Finalize would leave behind.
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+constexpr std::size_t kMostSpare = 0;
+#else
+constexpr std::size_t kMostSpare = 16;
+#endif
+
+Spare& spare() {
+  static auto& only = *new Spare;  // never destroyed: files are closed during exit too
+  return only;
+}
+
+MPI_File take_spare() {
+  Spare& own = spare();
+  const std::lock_guard lock(own.mutex);
+  if (own.handles.empty()) return MPI_FILE_NULL;
+  const MPI_File handle = own.handles.back();
+  own.handles.pop_back();
+  return handle;
+}
+
+/// False where there are enough.
+bool keep_spare(MPI_File handle) {
+  Spare& own = spare();
+  const std::lock_guard lock(own.mutex);
+  if (own.handles.size() >= kMostSpare) return false;
+  own.handles.push_back(handle);
+  return true;
+}
+
+/// As the library does for a file that it opens. False where it refuses.
+bool set_default_error_handler(MPI_File handle) {
+  MPI_Errhandler handler = MPI_ERRORS_RETURN;
+  if (native.File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return false;
+  const bool is_set = native.File_set_errhandler(handle, handler) == MPI_SUCCESS;
+  native.Errhandler_free(&handler);
+  return is_set;
+}
+
 }  // namespace
 
 MPI_File open_identity() {
+  if (MPI_File handle = take_spare(); handle != MPI_FILE_NULL) {
+    if (set_default_error_handler(handle)) return handle;
+    native.File_close(&handle);
+  }
   // Of a sequential file only the shared pointer may be used, so reads do not succeed with nothing.
   constexpr int kMode = MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL;
   const NullPath path;
@@ -63,6 +117,12 @@ MPI_File open_identity() {
   if (code != MPI_SUCCESS) return MPI_FILE_NULL;
   keep_error_handler(handle);
   return handle;
+}
+
+void close_identity(MPI_File handle) {
+  // The program's error handler may go now.
+  const bool is_reset = native.File_set_errhandler(handle, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+  if (!is_reset || !keep_spare(handle)) native.File_close(&handle);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -8,5 +8,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// like work on it. It belongs to this rank alone and nothing is ever read through it.
 /// MPI_FILE_NULL where the library refuses.
 MPI_File open_identity();
+/// Gives it back when its file is closed. It may stay open, for a later file.
+void close_identity(MPI_File handle);
 
 }  // namespace headrace::HEADRACE_FLAVOUR

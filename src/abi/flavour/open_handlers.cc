@@ -65,7 +65,7 @@ Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& te
   auto opened = engine::File::open(team, storage::posix_file_system(), path, mode_of(amode),
                                    hints_of(info), refused);
   if (!opened) {
-    if (handle != MPI_FILE_NULL) native.File_close(&handle);
+    if (handle != MPI_FILE_NULL) close_identity(handle);
     return opened.error();
   }
   file->file = std::move(opened.value());
