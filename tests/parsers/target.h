@@ -36,4 +36,9 @@ extern const Target pointer_question_target;
 extern const Target pointer_home_target;
 extern const Target claim_target;
 
+// storage_targets.cc
+extern const Target part_target;
+extern const Target lustre_layout_target;
+extern const Target mount_info_target;
+
 }  // namespace headrace::parsers
