@@ -7,33 +7,24 @@ import signal
 import time
 from pathlib import Path
 
+from headrace.bench.promises.trial import processes_with
+
 MARKER = "FAULTS_JOB"
 PATIENCE = 10
 
 
-def processes_with(marker: str) -> dict[int, str]:
-    """Processes that were started with this mark in their environment, and what they run."""
-    wanted = f"{MARKER}={marker}".encode()
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
-        except OSError:
-            continue  # gone meanwhile, or not ours
-    return found
-
-
 def strays(marker: str) -> list[str]:
-    """Those that do not go away by themselves; they are ended."""
+    """What the job's processes run that do not go away by themselves; they are ended."""
     deadline = time.monotonic() + PATIENCE
-    while (left := processes_with(marker)) and time.monotonic() < deadline:
+    while (left := processes_with(MARKER, marker)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    for number in left:
-        try:
-            os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    return list(left.values())
+    return [_end(process) for process in left]
+
+
+def _end(process: int) -> str:
+    try:
+        command = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+        os.kill(process, signal.SIGKILL)
+    except (OSError, ProcessLookupError):
+        return f"process {process}"
+    return command
