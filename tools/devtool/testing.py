@@ -68,7 +68,7 @@ GROUPS = (
         "failing stores, poor machines, sudden ends; three MPIs",
         ("tests/mpi/faults",),
         300,
-        60,
+        0,
         debian.MPI_TESTS,
         ALL_MPI,
     ),
