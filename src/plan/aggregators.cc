@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/spelling.h"
+
 namespace headrace::plan {
 namespace {
 
@@ -16,7 +18,7 @@ std::string_view without_blanks(std::string_view text) {
 
 Error bad_entry(std::string_view entry, const char* reason) {
   return {ErrorClass::info, 0,
-          "is no list of hosts (" + std::string(reason) + " in '" + std::string(entry) +
+          "is no list of hosts (" + std::string(reason) + " in '" + printable(entry) +
               "'; write for example *:1 or node1:2,node2:1)"};
 }
 

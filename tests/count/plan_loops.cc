@@ -1,9 +1,7 @@
 #include <memory>
 
 #include "count/hot_loops.h"
-#include "plan/aggregators.h"
 #include "plan/coverage.h"
-#include "plan/domains.h"
 #include "plan/windows.h"
 #include "policy/path.h"
 
@@ -29,29 +27,6 @@ HotLoop windows_loop() {
               const plan::Windows windows(*ranges, kWindow);
               const std::int64_t count = windows.count() + windows.participants(0);
               asm volatile("" : : "r"(count));
-            }
-          }};
-}
-
-/// What the leader of one of 1,024 nodes does to plan a call of 131,072 ranks: who the aggregators
-/// are, and which windows of each hold bytes of its node.
-HotLoop domains_loop() {
-  constexpr std::int64_t kCalls = 20;
-  constexpr ByteCount kNodeBytes = 128'000'000;
-  return {"plan_domains_131072_ranks", "call", kCalls, [] {
-            const std::vector<int> places(1024, 128);
-            for (std::int64_t i = 0; i < kCalls; ++i) {
-              const plan::AggregatorChoice choice = plan::choose_aggregators(places, 512, {});
-              const plan::DomainRule rule{plan::Alignment::persistent, kWindow, 512, kWindow,
-                                          static_cast<int>(choice.aggregators.size())};
-              const plan::DomainMap map(rule, {0, 1024 * kNodeBytes});
-              std::int64_t windows = 0;
-              for (int aggregator = 0; aggregator < map.aggregators(); ++aggregator) {
-                const plan::Rounds rounds =
-                    map.meeting(aggregator, {7 * kNodeBytes, 8 * kNodeBytes});
-                windows += rounds.last - rounds.first;
-              }
-              asm volatile("" : : "r"(windows));
             }
           }};
 }
@@ -94,7 +69,6 @@ HotLoop coverage_loop(const std::string& name, ByteCount piece, int granule_shif
 
 void add_plan_loops(std::vector<HotLoop>& loops) {
   loops.push_back(windows_loop());
-  loops.push_back(domains_loop());
   loops.push_back(decision_loop());
   loops.push_back(coverage_loop("64B", 64, 6));
   loops.push_back(coverage_loop("1000B", 1'024, 3));
