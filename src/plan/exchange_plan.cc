@@ -5,10 +5,10 @@
 namespace headrace::plan {
 
 ExchangePlan::ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners)
-    : ranges_(std::move(ranges)), windows_(ranges_, window_size), owners_(owners) {}
+    : ranges_(std::move(ranges)), windows_(ranges_, window_size), owners_(std::move(owners)) {}
 
 int ExchangePlan::owner_of(std::int64_t window) const {
-  return owners_.owner_of(place_of(window));
+  return owners_.owner_of(windows_.range(window).begin / windows_.window_size());
 }
 
 bool ExchangePlan::meets(int node, std::int64_t window) const {
@@ -21,29 +21,30 @@ int ExchangePlan::parts_of_others(std::int64_t window) const {
   return windows_.participants(window) - (meets(owner_of(window), window) ? 1 : 0);
 }
 
-// A node's range lies within one stretch of windows that follow one another.
-std::int64_t ExchangePlan::next(int node, int owner, std::int64_t window) const {
+FileRange ExchangePlan::places_of(int node) const {
   const RankRange& range = range_of(node);
-  if (range.bytes == 0) return -1;
-  const std::int64_t first = std::max(window, windows_.window_of(range.begin));
-  const std::int64_t last = windows_.window_of(range.end - 1);
-  if (first > last) return -1;
-  const std::int64_t place = place_of(first);
-  const std::int64_t found = first + owners_.next(owner, place) - place;
-  return found <= last ? found : -1;
+  if (range.bytes == 0) return {};
+  return {range.begin / windows_.window_size(), (range.end - 1) / windows_.window_size() + 1};
+}
+
+std::int64_t ExchangePlan::next(int node, int owner, std::int64_t window) const {
+  const FileRange places = places_of(node);
+  if (places.begin == places.end || window >= count()) return -1;
+  const std::int64_t first =
+      std::max(places.begin, windows_.range(window).begin / windows_.window_size());
+  const std::int64_t found = owners_.next(owner, first);
+  return found >= 0 && found < places.end ? number_of(found) : -1;
 }
 
 std::int64_t ExchangePlan::last(int node, int owner) const {
-  std::int64_t found = next(node, owner, 0);
-  if (found < 0) return -1;
-  return found +
-         (windows_.window_of(range_of(node).end - 1) - found) / owners_.nodes * owners_.nodes;
+  const FileRange places = places_of(node);
+  const std::int64_t found = owners_.last(owner, places.begin, places.end);
+  return found >= 0 ? number_of(found) : -1;
 }
 
 std::int64_t ExchangePlan::messages(int node, int owner) const {
-  const std::int64_t first = next(node, owner, 0);
-  if (node == owner || first < 0) return 0;
-  return (last(node, owner) - first) / owners_.nodes + 1;
+  const FileRange places = places_of(node);
+  return node == owner ? 0 : owners_.count(owner, places.begin, places.end);
 }
 
 Traffic ExchangePlan::traffic() const {

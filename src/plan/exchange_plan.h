@@ -6,22 +6,10 @@
 #include <vector>
 
 #include "base/types.h"
+#include "plan/owners.h"
 #include "plan/windows.h"
 
 namespace headrace::plan {
-
-/// Which node writes and reads a window of the file, whatever the call: windows, counted from the
-/// beginning of the file, go to the nodes in turn. So a node meets the same windows in every call,
-/// and with windows of whole stripes it meets the same storage targets.
-struct Owners {
-  int nodes = 1;
-
-  int owner_of(std::int64_t window) const { return static_cast<int>(window % nodes); }
-  /// The first window from `window` on that `node` owns.
-  std::int64_t next(int node, std::int64_t window) const {
-    return window + ((node - window) % nodes + nodes) % nodes;
-  }
-};
 
 /// Messages between nodes in one call, as its plan has them.
 struct Traffic {
@@ -63,8 +51,11 @@ class ExchangePlan {
   Traffic traffic() const;
 
  private:
-  std::int64_t place_of(std::int64_t window) const {
-    return windows_.range(window).begin / windows_.window_size();
+  /// Windows that a node's range meets, counted from the beginning of the file.
+  FileRange places_of(int node) const;
+  /// A window as it is counted here.
+  std::int64_t number_of(std::int64_t place) const {
+    return windows_.window_of(place * windows_.window_size());
   }
 
   std::vector<RankRange> ranges_;

@@ -8,7 +8,7 @@ namespace headrace::plan {
 namespace {
 
 TEST(ExchangePlan, GivesWindowsToNodesInTurn) {
-  const ExchangePlan plan({{0, 1000, 500}, {250, 700, 100}, {0, 0, 0}}, 100, Owners{3});
+  const ExchangePlan plan({{0, 1000, 500}, {250, 700, 100}, {0, 0, 0}}, 100, Owners::in_turn(3));
   EXPECT_EQ(plan.count(), 10);
   EXPECT_EQ(plan.owner_of(4), 1);
   EXPECT_EQ(plan.parts_of_others(0), 0);  // the second node begins behind it
@@ -20,9 +20,27 @@ TEST(ExchangePlan, GivesWindowsToNodesInTurn) {
 }
 
 TEST(ExchangePlan, KeepsOwnersOverCalls) {
-  const ExchangePlan first({{0, 450, 450}}, 100, Owners{3});
-  const ExchangePlan second({{350, 900, 550}}, 100, Owners{3});
+  const ExchangePlan first({{0, 450, 450}}, 100, Owners::in_turn(3));
+  const ExchangePlan second({{350, 900, 550}}, 100, Owners::in_turn(3));
   EXPECT_EQ(first.owner_of(4), second.owner_of(1));  // both [400, 500)
+}
+
+TEST(Owners, KeepToStripes) {
+  const auto owners_of = [](const Owners& owners) {
+    std::vector<int> found;
+    for (int window = 0; window < 8; ++window) found.push_back(owners.owner_of(window));
+    return found;
+  };
+  const std::vector<int> nodes{0, 1, 2, 3};
+  // Windows of two stripes, eight targets: four pairs of targets in turn.
+  EXPECT_EQ(owners_of(Owners::of_stripes(nodes, 200, 100, 8)),
+            (std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3}));
+  // A stripe of two windows has one owner.
+  EXPECT_EQ(owners_of(Owners::of_stripes(nodes, 50, 100, 4)),
+            (std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}));
+  // Two aggregators on one node, and two targets more than aggregators.
+  EXPECT_EQ(owners_of(Owners::of_stripes({5, 7, 5}, 100, 100, 5)),
+            (std::vector<int>{5, 7, 5, 5, 7, 5, 7, 5}));
 }
 
 TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
@@ -38,7 +56,13 @@ TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
       const std::int64_t len = number(0, 200);
       ranges.push_back({begin, begin + len, len == 0 ? 0 : number(1, len)});
     }
-    const ExchangePlan plan(ranges, number(5, 60), Owners{nodes});
+    const ByteCount window_size = number(5, 60);
+    std::vector<int> aggregators(static_cast<std::size_t>(number(1, 5)));
+    for (int& node : aggregators) node = static_cast<int>(number(0, nodes - 1));
+    const Owners owners = turn % 3 == 0   ? Owners::in_turn(nodes)
+                          : turn % 3 == 1 ? Owners(aggregators, number(1, 3), number(0, 9))
+                                          : Owners::even(aggregators, 0, 700 / window_size + 1);
+    const ExchangePlan plan(ranges, window_size, owners);
     std::vector<std::int64_t> parts(static_cast<std::size_t>(plan.count()));
     for (int node = 0; node < nodes; ++node) {
       for (int owner = 0; owner < nodes; ++owner) {

@@ -1,0 +1,84 @@
+#include "plan/owners.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace headrace::plan {
+namespace {
+
+/// Further than any window of a file: offsets fit in 62 bits, windows are whole pages.
+constexpr std::int64_t kEndOfWindows = std::int64_t{1} << 52;
+
+DomainRule rule_of(Alignment alignment, std::int64_t unit, std::int64_t period,
+                   std::size_t aggregators) {
+  return {.alignment = alignment,
+          .stripe_size = unit,
+          .stripe_count = period,
+          .window_size = 1,
+          .aggregators = static_cast<int>(aggregators)};
+}
+
+}  // namespace
+
+Owners::Owners(std::vector<int> nodes, std::int64_t unit, std::int64_t period)
+    : nodes_(std::move(nodes)),
+      map_(rule_of(Alignment::persistent, unit, period, nodes_.size()), {0, kEndOfWindows}) {}
+
+Owners Owners::of_stripes(std::vector<int> nodes, ByteCount window_size, ByteCount stripe,
+                          std::int64_t stripe_count) {
+  if (stripe > window_size && stripe % window_size == 0) {
+    return {std::move(nodes), stripe / window_size, stripe_count};
+  }
+  const bool is_whole = stripe > 0 && window_size % stripe == 0;
+  const std::int64_t stripes = is_whole ? window_size / stripe : 1;
+  return {std::move(nodes), 1,
+          is_whole && stripe_count % stripes == 0 ? stripe_count / stripes : 0};
+}
+
+Owners Owners::in_turn(int count) {
+  std::vector<int> nodes(static_cast<std::size_t>(count));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return {std::move(nodes), 1, 0};
+}
+
+Owners Owners::even(std::vector<int> nodes, std::int64_t first, std::int64_t end) {
+  const DomainRule rule = rule_of(Alignment::stripes, 1, 0, nodes.size());
+  return {std::move(nodes), rule, {first, end}};
+}
+
+template <class Visit>
+void Owners::for_each(int node, FileRange windows, Visit visit) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i] != node) continue;
+    const int aggregator = static_cast<int>(i);
+    const Rounds rounds = map_.meeting(aggregator, windows);
+    if (rounds.first < rounds.last) visit(aggregator, rounds);
+  }
+}
+
+std::int64_t Owners::next(int node, std::int64_t window) const {
+  std::int64_t next = -1;
+  for_each(node, {window, kEndOfWindows}, [&](int aggregator, const Rounds& rounds) {
+    const std::int64_t found = map_.window(rounds.first, aggregator).begin;
+    if (next < 0 || found < next) next = found;
+  });
+  return next;
+}
+
+std::int64_t Owners::last(int node, std::int64_t begin, std::int64_t end) const {
+  std::int64_t last = -1;
+  for_each(node, {begin, end}, [&](int aggregator, const Rounds& rounds) {
+    last = std::max(last, map_.window(rounds.last - 1, aggregator).begin);
+  });
+  return last;
+}
+
+std::int64_t Owners::count(int node, std::int64_t begin, std::int64_t end) const {
+  std::int64_t count = 0;
+  for_each(node, {begin, end},
+           [&](int, const Rounds& rounds) { count += rounds.last - rounds.first; });
+  return count;
+}
+
+}  // namespace headrace::plan
