@@ -21,6 +21,11 @@ bool CollectiveTransfer::has_been_called(Direction direction) const {
   return choice(direction).has_been_called || choice(direction).before;
 }
 
+exchange::MessageBuffers::Sent CollectiveTransfer::sent() const {
+  const std::lock_guard lock(mutex_);
+  return sent_;
+}
+
 ByteCount CollectiveTransfer::window_size() const {
   const std::lock_guard lock(mutex_);
   return geometry_.window_size;

@@ -104,6 +104,7 @@ void CollectiveTransfer::choose() {
     choice.lacked_memory = false;
     choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
     choice.between_nodes.reset();
+    choice.was_in_background = false;
     choice.for_view = policy::decide_view(direction, choice.wish, agreement_.view);
     policy::ViewFacts of_node = agreement_.view;
     of_node.nodes = 1;
@@ -126,10 +127,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
   announce(access, begin, end, waiter);
   Choice& choice = this->choice(access.direction);
   if (choice.for_view.path == Path::exchanged) {
-    {
-      const std::lock_guard lock(mutex_);
-      choice.was_in_background = is_in_background;
-    }
+    choice.was_in_background.store(is_in_background, std::memory_order_relaxed);
     if (!is_in_background) {
       return transfer_between_nodes(access, begin, end, sieve_size, waiter);
     }
@@ -162,7 +160,10 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   if (leads) {
     meeting.emplace(meet(access.direction, waiter));
     agreed = nodes_.lead(node_part(access.direction, *meeting), meeting->first_window, choice.wish,
-                         agreement_.stripe > 0);
+                         {.alignment = agreement_.alignment,
+                          .aggregators = agreement_.aggregators,
+                          .stripe = agreement_.stripe,
+                          .stripe_count = agreement_.stripe_count});
   } else {
     agreed = nodes_.follow(waiter);
     find_slots(channel_.call_board().values_of(0));
@@ -184,6 +185,10 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   const exchange::StagedOutcome outcome =
       nodes_.move(access.direction, agreed, *slots_, leads ? &meeting->windows : nullptr,
                   access.bytes > 0 ? &staged : nullptr, waiter);
+  {
+    const std::lock_guard lock(mutex_);
+    sent_ = nodes_.sent();
+  }
   if (access.bytes == 0) return {};
   return {finish(access, outcome, sieve_size), Path::exchanged};
 }
@@ -199,6 +204,7 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
     part.stretches = static_cast<std::int64_t>(pieces * meeting.facts.stretches_per_piece);
   }
   part.window_size = slots_ ? geometry_.window_size : 0;
+  part.places = agreement_.places;
   part.direction = direction == Direction::write ? 1 : 0;
   if (!meeting.agrees) part.direction = NodePart::kNoDirection;
   return part;

@@ -52,6 +52,12 @@ class CollectiveTransfer {
     Transferred transferred;
     policy::Path path = policy::Path::direct;
   };
+  /// The same of one that goes on by itself.
+  void note_call_in_background(Direction direction) {
+    note_call(direction);
+    choice(direction).was_in_background.store(true, std::memory_order_relaxed);
+  }
+
   /// Collective; for calls in which ranks meet. Waits for the others, in the way of `waiter`, only
   /// where this rank has data.
   Moved transfer(const Access& access, ByteCount sieve_size, const exchange::Waiter& waiter,
@@ -62,6 +68,8 @@ class CollectiveTransfer {
   std::string reason(Direction direction) const;
   bool has_been_called(Direction direction) const;
   ByteCount window_size() const;
+  /// What this rank sent to other nodes for calls that went between them.
+  exchange::MessageBuffers::Sent sent() const;
 
  private:
   /// What was chosen in one direction.
@@ -74,7 +82,7 @@ class CollectiveTransfer {
     policy::Decision for_node;  ///< what it would be if each node stood alone
     /// Of the last call that might go between nodes.
     std::optional<ExchangedTransfer::Agreed> between_nodes;
-    bool was_in_background = false;
+    std::atomic<bool> was_in_background = false;  ///< the last such call
     std::optional<policy::CallDecision> for_call;
     policy::CallFacts facts;
     bool lacked_memory = false;
@@ -129,6 +137,7 @@ class CollectiveTransfer {
   std::array<Choice, 2> choices_;
   exchange::SlotGeometry geometry_;
   ExchangedTransfer nodes_;
+  exchange::MessageBuffers::Sent sent_;
   std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them
 };
 

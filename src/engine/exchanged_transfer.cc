@@ -81,7 +81,7 @@ Values values_of(const ExchangedTransfer::Agreed& agreed) {
 }  // namespace
 
 ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t first_window,
-                                                  policy::Wish wish, bool has_stripes) {
+                                                  policy::Wish wish, const DomainWish& domains) {
   if (is_broken_ || !buffers_.reserve(mine.window_size)) mine.window_size = 0;
   Agreed agreed;
   const auto met = channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)));
@@ -91,6 +91,9 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     channel_.publish(values_of(agreed));
     return agreed;
   }
+  // Bruck's algorithm sends each leader's part on from each but one.
+  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
+  buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
   std::vector<NodePart> parts(met.value().size() / sizeof(NodePart));
   std::memcpy(parts.data(), met.value().data(), met.value().size());
   Together all = put_together(parts);
@@ -98,7 +101,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   if (all.facts.has_memory && all.facts.bytes > 0) {
     const plan::Windows largest(all.ranges, all.facts.window);
     agreed.facts.span = largest.span();
-    if (!has_stripes) {
+    if (domains.stripe == 0) {
       agreed.facts.window = plan::fitting_window(
           largest.span(), std::int64_t{2} * channel_.node_count(), kLeastWindow, all.facts.window);
     }
@@ -109,7 +112,8 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     const std::int64_t granule = std::gcd(all.granule, window);
     agreed.granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
     first_window_ = first_window;
-    plan_.emplace(std::move(all.ranges), window, owners());
+    const plan::Windows windows(all.ranges, window);
+    plan_.emplace(std::move(all.ranges), window, owners(parts, domains, windows));
     // A node without data knows of some window of the call; it owns windows only.
     const std::int64_t known = mine.bytes > 0 ? plan_->windows().window_of(mine.begin) : 0;
     agreed.known_window = first_window + known;
@@ -117,6 +121,24 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   }
   channel_.publish(values_of(agreed));
   return agreed;
+}
+
+plan::Owners ExchangedTransfer::owners(std::span<const NodePart> parts, const DomainWish& domains,
+                                       const plan::Windows& windows) {
+  std::vector<int> places;
+  // One leader exchanges for a node, however many aggregators it might have.
+  for (const NodePart& part : parts) places.push_back(part.places > 0 ? 1 : 0);
+  const plan::AggregatorChoice choice =
+      plan::choose_aggregators(places, domains.stripe_count, domains.aggregators);
+  if (choice.aggregators.empty()) return plan::Owners::in_turn(channel_.node_count());
+  std::vector<int> nodes;
+  for (const plan::Aggregator& aggregator : choice.aggregators) nodes.push_back(aggregator.node);
+  const ByteCount size = windows.window_size();
+  if (domains.alignment == plan::Alignment::persistent) {
+    return plan::Owners::of_stripes(std::move(nodes), size, domains.stripe, domains.stripe_count);
+  }
+  return plan::Owners::even(std::move(nodes), windows.range(0).begin / size,
+                            windows.range(windows.count() - 1).end / size);
 }
 
 ExchangedTransfer::Agreed ExchangedTransfer::follow(const exchange::Waiter& waiter) {
@@ -146,8 +168,7 @@ exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agree
                                      .known_window = agreed.known_window,
                                      .known_begin = agreed.known_begin,
                                      .window_size = agreed.facts.window,
-                                     .granule_shift = agreed.granule_shift,
-                                     .owners = owners()};
+                                     .granule_shift = agreed.granule_shift};
   const bool writes = direction == Direction::write;
   if (!channel_.is_leader()) {
     return writes ? exchange::exchanged_write(call, *access)

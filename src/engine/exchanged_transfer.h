@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "exchange/channel.h"
 #include "exchange/exchanged_call.h"
 #include "exchange/message_buffers.h"
+#include "plan/aggregators.h"
 #include "plan/exchange_plan.h"
 #include "policy/exchange.h"
 #include "storage/store.h"
@@ -20,8 +22,17 @@ struct NodePart {
   std::int64_t stretches = 0;  ///< that its ranks' pieces form together, estimated
   std::int64_t granule = 0;
   ByteCount window_size = 0;  ///< of its collective buffers; 0: it has none
+  std::int64_t places = 1;    ///< aggregators that it may have
   std::int64_t direction = 0;
   static constexpr std::int64_t kNoDirection = -1;  ///< its ranks do not agree
+};
+
+/// Which windows nodes own, as all ranks have agreed.
+struct DomainWish {
+  plan::Alignment alignment = plan::Alignment::persistent;
+  plan::AggregatorWish aggregators;
+  ByteCount stripe = 0;           ///< 0: not known, windows shrink with the call
+  std::int64_t stripe_count = 0;  ///< 0: not known
 };
 
 /// Lets the nodes decide whether they exchange in a call, and exchange. On every rank of the file;
@@ -40,8 +51,9 @@ class ExchangedTransfer {
     int granule_shift = 0;
   };
   /// The leader's call, collective among leaders. `first_window`: where this call's windows begin
-  /// on this node. Windows shrink with the call where there are no stripes to keep to.
-  Agreed lead(NodePart mine, std::int64_t first_window, policy::Wish wish, bool has_stripes);
+  /// on this node.
+  Agreed lead(NodePart mine, std::int64_t first_window, policy::Wish wish,
+              const DomainWish& domains);
   /// The others' call.
   Agreed follow(const exchange::Waiter& waiter);
 
@@ -51,8 +63,12 @@ class ExchangedTransfer {
                                const plan::Windows* ranks, exchange::StagedAccess* access,
                                const exchange::Waiter& waiter);
 
+  /// What this rank sent to other nodes, as a leader.
+  const exchange::MessageBuffers::Sent& sent() { return buffers_.sent(); }
+
  private:
-  plan::Owners owners() const { return {channel_.node_count()}; }
+  plan::Owners owners(std::span<const NodePart> parts, const DomainWish& domains,
+                      const plan::Windows& windows);
 
   exchange::Channel& channel_;
   storage::Store& store_;

@@ -257,7 +257,11 @@ CollectiveTransfer::Moved OpenFile::move(const Prepared& prepared, const exchang
     return collective_->transfer(prepared.access, prepared.sieve_size, waiter,
                                  prepared.in_background);
   }
-  if (call.collective) collective_->note_call(call.direction);
+  if (call.collective && prepared.in_background) {
+    collective_->note_call_in_background(call.direction);
+  } else if (call.collective) {
+    collective_->note_call(call.direction);
+  }
   CollectiveTransfer::Moved moved;
   moved.transferred =
       prepared.is_atomic

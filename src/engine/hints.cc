@@ -36,9 +36,10 @@ std::string lower(std::string_view text) {
 
 Wish wish_of(const std::string& value) {
   const std::string text = lower(value);
-  if (text == "exchanged") return Wish::exchanged;
-  for (const std::string_view staged : {"staged", "enable", "true", "yes", "on", "1"}) {
-    if (text == staged) return Wish::staged;
+  if (text == "staged") return Wish::staged;
+  // Collective buffering by any name that others know goes between nodes where there are several.
+  for (const std::string_view buffered : {"exchanged", "enable", "true", "yes", "on", "1"}) {
+    if (text == buffered) return Wish::exchanged;
   }
   for (const std::string_view direct : {"direct", "disable", "false", "no", "off", "0"}) {
     if (text == direct) return Wish::direct;

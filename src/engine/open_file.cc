@@ -273,6 +273,10 @@ Hints OpenFile::hints() const {
   for (auto& [name, value] : hints_of(values_)) hints[name] = std::move(value);
   hints["cb_buffer_size"] = std::to_string(collective_->window_size());
   for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
+  if (const auto sent = collective_->sent(); sent.messages > 0) {
+    hints["headrace_messages_sent"] = std::to_string(sent.messages);
+    hints["headrace_bytes_sent"] = std::to_string(sent.bytes);
+  }
   for (const Direction direction : {Direction::write, Direction::read}) {
     const std::string name = direction == Direction::write ? "headrace_write_" : "headrace_read_";
     hints[name + "taken"] = policy::name_of(collective_->path_taken(direction));

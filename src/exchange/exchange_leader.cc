@@ -41,6 +41,7 @@ void ExchangeLeader::send(Channel::MessageKind kind, int node, MessageBuffers::B
                                      buffer.room.first(size));
   if (!begun) return fail();
   buffer.message = std::move(begun.value());
+  lead_.buffers.sent().add(1, size);
 }
 
 bool ExchangeLeader::reap_sends() {

@@ -12,11 +12,11 @@
 namespace headrace::exchange {
 
 // Collective buffering between nodes. Every window has an owner, the node that writes and reads it
-// (plan::Owners). On each node the ranks' pieces go through slots of shared memory, as in a staged
-// call; what is not the node's own, its leader sends to the owner's leader, or gets from it, one
-// message a window. Windows are numbered alike on all nodes, in file order, and a node's slots go
-// through all of them: so the first window that is not done finds a slot on every node, whatever
-// the others do, and no node waits for another in a circle.
+// (plan::Owners, known to leaders). On each node the ranks' pieces go through slots of shared
+// memory, as in a staged call; what is not the node's own, its leader sends to the owner's leader,
+// or gets from it, one message a window. Windows are numbered alike on all nodes, in file order,
+// and a node's slots go through all of them: so the first window that is not done finds a slot on
+// every node, whatever the others do, and no node waits for another in a circle.
 
 class MessageBuffers;
 
@@ -32,7 +32,6 @@ struct ExchangedCall {
   FileOffset known_begin;
   ByteCount window_size;
   int granule_shift;  ///< every piece of any node begins and ends at a multiple of 1 << this
-  plan::Owners owners;
 
   Control& control() const { return channel.call_control(); }
   Staging& staging() const { return control().staging; }
@@ -44,9 +43,6 @@ struct ExchangedCall {
   }
   FileOffset begin_of(std::int64_t window) const {
     return known_begin + (window - known_window) * window_size;
-  }
-  bool is_own(std::int64_t window) const {
-    return owners.owner_of(begin_of(window) / window_size) == channel.node_index();
   }
 
   /// Whether the leader has ended the call, and how.

@@ -10,8 +10,8 @@
 namespace headrace::exchange {
 namespace {
 
-/// A rank's own pieces. In windows that other nodes own it marks what it wants ahead, as far as
-/// there are slots; then it copies its pieces out of window after window.
+/// A rank's own pieces. It marks what it wants ahead, as far as there are slots; then it copies its
+/// pieces out of window after window. Whose window it is, only the leader knows.
 class RankRead {
  public:
   RankRead(const ExchangedCall& call, StagedAccess& access)
@@ -23,19 +23,13 @@ class RankRead {
         last_(call.window_of(access.end - 1)) {}
 
   bool is_done() const { return to_copy_ > last_; }
-  bool can_mark() const {
-    return to_mark_ <= last_ && (call_.is_own(to_mark_) || call_.slots.is_free(to_mark_));
-  }
+  bool can_mark() const { return to_mark_ <= last_ && call_.slots.is_free(to_mark_); }
   bool can_copy() const { return to_copy_ < to_mark_ && is_loaded(to_copy_); }
 
   bool mark_next() {
     if (!can_mark()) return false;
-    if (call_.is_own(to_mark_)) {
-      must_seek_ = true;
-    } else {
-      mark(to_mark_);
-      arrive(to_mark_);
-    }
+    mark(to_mark_);
+    arrive(to_mark_);
     ++to_mark_;
     return true;
   }
@@ -71,7 +65,6 @@ class RankRead {
   const ExchangedCall& call_;
   StagedAccess& access_;
   view::Cursor ahead_;
-  bool must_seek_ = false;  ///< `ahead_` stands before windows that were not marked
   std::int64_t to_mark_;
   std::int64_t to_copy_;
   std::int64_t last_;
@@ -82,11 +75,6 @@ void RankRead::mark(std::int64_t window) {
   call_.slots.map(window);
   const FileOffset begin = call_.begin_of(window);
   const FileOffset end = std::min(access_.end, begin + call_.window_size);
-  if (must_seek_) {
-    ahead_.seek(
-        std::max(ahead_.position(), view::data_below(*ahead_.type(), ahead_.origin(), begin)));
-    must_seek_ = false;
-  }
   plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
   while (true) {
     const view::StridedRun run = ahead_.next_before(end);
@@ -277,11 +265,12 @@ void ReadLeader::set_loaded(std::int64_t window, const PartAnswer& answer) {
 /// Whether all that a window's slot serves have what they want of it.
 bool ReadLeader::is_over(std::int64_t window) {
   if (!is_free(window) || !is_loaded(window)) return false;
+  // Each rank has marked and copied.
+  if (arrived(window) != 2 * ranks_in(window)) return false;
   if (lead_.plan.owner_of(window) == me()) {
-    return window < to_load_ && arrived(window) == ranks_in(window) &&
-           of_others(window) == lead_.plan.parts_of_others(window);
+    return window < to_load_ && of_others(window) == lead_.plan.parts_of_others(window);
   }
-  if (window >= to_ask_ || arrived(window) != 2 * ranks_in(window)) return false;
+  if (window >= to_ask_) return false;
   const auto sent = request(window).message->is_done();
   if (!sent) return fail(), false;
   return sent.value();
@@ -292,6 +281,7 @@ bool ReadLeader::pass_done() {
   bool passed = false;
   for (std::int64_t window = to_pass_; window < end; ++window) {
     if (!is_over(window)) continue;
+    if (lead_.plan.owner_of(window) == me()) coverage(window).clear(call_.window_size);
     request(window).message.reset();
     of_others(window) = 0;
     pass_on(window);

@@ -214,6 +214,7 @@ bool WriteLeader::tell_next() {
                                      source.rank, std::as_bytes(std::span(&verdict.stop, 1)));
   if (!begun) return fail(), false;
   verdict.message = std::move(begun.value());
+  lead_.buffers.sent().add(1, sizeof verdict.stop);
   return true;
 }
 

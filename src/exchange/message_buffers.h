@@ -21,6 +21,17 @@ class MessageBuffers {
     std::unique_ptr<Message> message;  ///< null where the buffer is free
   };
 
+  /// What this leader has sent to other nodes.
+  struct Sent {
+    std::int64_t messages = 0;
+    ByteCount bytes = 0;
+
+    void add(std::int64_t more, std::size_t size) {
+      messages += more;
+      bytes += static_cast<ByteCount>(size);
+    }
+  };
+
   static constexpr std::size_t kSends = 4;
   static constexpr std::size_t kReceives = 4;
   static constexpr std::size_t kAnswers = 4;
@@ -51,12 +62,14 @@ class MessageBuffers {
   std::span<Buffer> sends() { return sends_; }
   std::span<Buffer> receives() { return receives_; }
   std::span<Buffer> answers() { return answers_; }
+  Sent& sent() { return sent_; }
   /// One for each slot.
   std::span<Buffer> requests() { return requests_; }
 
  private:
   static constexpr std::size_t round_up(std::size_t size) { return (size + 15) / 16 * 16; }
 
+  Sent sent_;
   ByteCount window_size_ = 0;
   std::unique_ptr<std::byte[]> memory_;
   std::array<Buffer, kSends> sends_;

@@ -7,8 +7,13 @@
 namespace headrace::policy {
 namespace {
 
-/// Below this share of wanted bytes windows would be nearly empty, as in a staged call.
+/// Below one byte in so many windows would be nearly empty, as in a staged call.
 constexpr ByteCount kLeastDensity = 8;
+
+/// Leaders look at every window. Where there are more, and few bytes in them, not even who asks for
+/// an exchange means that.
+constexpr std::int64_t kMostWindows = std::int64_t{1} << 20;
+constexpr ByteCount kLeastForcedDensity = 64;
 
 ByteCount mean_stretch(const ExchangeFacts& facts) {
   return facts.bytes / std::max<std::int64_t>(1, facts.stretches);
@@ -20,6 +25,9 @@ ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
   if (!facts.agrees) return {false, ExchangeReason::no_agreement};
   if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};
   if (!facts.has_memory) return {false, ExchangeReason::no_memory};
+  if (facts.span / facts.window > kMostWindows && facts.bytes < facts.span / kLeastForcedDensity) {
+    return {false, ExchangeReason::far_apart};
+  }
   if (wish == Wish::exchanged) return {true, ExchangeReason::asked_for};
   if (facts.nodes < 2) return {false, ExchangeReason::one_node};
   // Where less than a quarter of what the nodes reach over is shared, few windows have two nodes.

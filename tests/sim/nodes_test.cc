@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <cerrno>
 #include <set>
@@ -56,7 +57,7 @@ struct Job {
       range.end = std::max(range.end, bytes() - (ranks() - 1 - rank) * kPiece);
       range.bytes += pieces * kPiece;
     }
-    return {ranges, kWindow, plan::Owners{nodes}};
+    return {ranges, kWindow, plan::Owners::in_turn(nodes)};
   }
   /// What nodes have in windows of others.
   struct Payload {
@@ -142,6 +143,10 @@ TEST_P(Nodes, SendWhatThePlanSaysAndNoMore) {
   const plan::Traffic traffic = job.plan().traffic();
   const std::int64_t meeting = plan::meeting_messages(job.nodes);
   const Job::Payload payload = job.payload();
+  std::atomic<std::int64_t> sent_messages = 0;
+  std::atomic<std::int64_t> sent_bytes = 0;
+  std::atomic<std::int64_t> told_messages = 0;
+  std::atomic<std::int64_t> told_bytes = 0;
   run_ranks(office, job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const auto file = open(job, rank, team, files, kExchanged);
     Bytes data = job.data(rank);
@@ -153,6 +158,8 @@ TEST_P(Nodes, SendWhatThePlanSaysAndNoMore) {
           rank, [&] { EXPECT_EQ(move(*file, Direction::read, back).bytes, std::ssize(data)); });
       EXPECT_EQ(back, data);
       if (rank != 0) continue;
+      sent_messages += written.messages + read.messages;
+      sent_bytes += written.bytes + read.bytes;
       EXPECT_EQ(written.messages, meeting + traffic.parts + traffic.pairs);
       EXPECT_LE(traffic.parts, job.nodes * (job.nodes - 1) * traffic.rounds);
       EXPECT_GE(written.bytes, payload.bytes);
@@ -160,9 +167,16 @@ TEST_P(Nodes, SendWhatThePlanSaysAndNoMore) {
       EXPECT_EQ(read.messages, meeting + traffic.parts + std::ssize(payload.parts));
       EXPECT_LE(read.bytes, payload.bytes + payload.bytes / 20);
     }
-    EXPECT_EQ(file->hints()["headrace_write_taken"], job.nodes > 1 ? "exchanged" : "staged");
+    const engine::Hints hints = file->hints();
+    if (hints.contains("headrace_messages_sent")) {
+      told_messages += std::stoll(hints.at("headrace_messages_sent"));
+      told_bytes += std::stoll(hints.at("headrace_bytes_sent"));
+    }
+    EXPECT_EQ(hints.at("headrace_write_taken"), job.nodes > 1 ? "exchanged" : "staged");
     EXPECT_FALSE(file->close());
   });
+  EXPECT_EQ(told_messages, sent_messages);
+  EXPECT_EQ(told_bytes, sent_bytes);
   const Bytes content = disk.content("file").value();
   ASSERT_EQ(std::ssize(content), job.bytes());
   for (FileOffset at = 0; at < job.bytes(); ++at) {

@@ -42,7 +42,7 @@ TEST(Hints, PathsAreObeyedUnderAllTheirNames) {
   EXPECT_EQ(Applied(Hints{{"headrace_write_path", "staged"}}).values.write_path,
             policy::Wish::staged);
   EXPECT_EQ(Applied(Hints{{"romio_cb_write", "disable"}}).values.write_path, policy::Wish::direct);
-  EXPECT_EQ(Applied(Hints{{"romio_cb_read", "enable"}}).values.read_path, policy::Wish::staged);
+  EXPECT_EQ(Applied(Hints{{"romio_cb_read", "enable"}}).values.read_path, policy::Wish::exchanged);
   const Applied both(Hints{{"collective_buffering", "false"}});
   EXPECT_EQ(both.values.write_path, policy::Wish::direct);
   EXPECT_EQ(both.values.read_path, policy::Wish::direct);
@@ -63,7 +63,7 @@ TEST(Hints, WhatIsReturnedCanBeGivenAgain) {
   const Applied first(Hints{{"romio_cb_write", "enable"}, {"cb_buffer_size", "131072"}});
   const Applied second(hints_of(first.values));
   EXPECT_TRUE(second.problems.empty()) << second.problems.front();
-  EXPECT_EQ(second.values.write_path, policy::Wish::staged);
+  EXPECT_EQ(second.values.write_path, policy::Wish::exchanged);
   EXPECT_EQ(second.values.buffer_size, 131'072);
   EXPECT_EQ(hints_of(second.values), hints_of(first.values));
 }

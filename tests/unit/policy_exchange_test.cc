@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include "policy/exchange.h"
+
+namespace headrace::policy {
+namespace {
+
+/// Four nodes with pieces of 20,000 bytes in turn.
+ExchangeFacts interleaved() {
+  return {.nodes = 4,
+          .bytes = 64 << 20,
+          .span = 64 << 20,
+          .reaches = ByteCount{4} * ((64 << 20) - 60'000),
+          .stretches = (64 << 20) / 20'000,
+          .window = 1 << 20,
+          .has_memory = true,
+          .agrees = true};
+}
+
+ExchangeReason reason_for(const ExchangeFacts& facts) {
+  const ExchangeDecision decision = decide_exchange(Wish::automatic, facts);
+  EXPECT_EQ(decision.is_chosen, decision.reason == ExchangeReason::fine);
+  EXPECT_NE(explain(decision, facts), "");
+  return decision.reason;
+}
+
+TEST(ExchangePolicy, ExchangesSmallPiecesOfSeveralNodes) {
+  EXPECT_EQ(reason_for(interleaved()), ExchangeReason::fine);
+  EXPECT_EQ(explain(decide_exchange(Wish::automatic, interleaved()), interleaved()),
+            "pieces of 20 KiB of a node lie between those of 3 others in buffers of 1.0 MiB");
+}
+
+TEST(ExchangePolicy, LeavesNodesAloneThatNeedNoOther) {
+  ExchangeFacts blocks = interleaved();
+  blocks.reaches = blocks.span;
+  EXPECT_EQ(reason_for(blocks), ExchangeReason::apart);
+  ExchangeFacts one = interleaved();
+  one.nodes = 1;
+  EXPECT_EQ(reason_for(one), ExchangeReason::one_node);
+  ExchangeFacts large = interleaved();
+  large.stretches = large.bytes / large.window;
+  EXPECT_EQ(reason_for(large), ExchangeReason::large_pieces);
+  ExchangeFacts sparse = interleaved();
+  sparse.bytes /= 10;
+  sparse.stretches /= 10;
+  EXPECT_EQ(reason_for(sparse), ExchangeReason::far_apart);
+}
+
+TEST(ExchangePolicy, NeverGoesWhereItCannot) {
+  for (const Wish wish : {Wish::automatic, Wish::exchanged}) {
+    ExchangeFacts facts = interleaved();
+    facts.has_memory = false;
+    EXPECT_FALSE(decide_exchange(wish, facts).is_chosen);
+    facts = interleaved();
+    facts.agrees = false;
+    EXPECT_FALSE(decide_exchange(wish, facts).is_chosen);
+    facts = interleaved();
+    facts.bytes = 0;
+    EXPECT_FALSE(decide_exchange(wish, facts).is_chosen);
+  }
+  ExchangeFacts blocks = interleaved();
+  blocks.reaches = blocks.span;
+  EXPECT_TRUE(decide_exchange(Wish::exchanged, blocks).is_chosen);
+}
+
+TEST(ExchangePolicy, FollowsFactsOfTheView) {
+  ViewFacts facts{.node_ranks = 2, .smallest_mean_piece = 10'000, .nodes = 4, .stripe = 1 << 20};
+  const auto path_of = [&](Wish wish) { return decide_view(Direction::write, wish, facts).path; };
+  EXPECT_EQ(path_of(Wish::automatic), Path::exchanged);
+  EXPECT_EQ(path_of(Wish::exchanged), Path::exchanged);
+  EXPECT_EQ(path_of(Wish::staged), Path::staged);
+  facts.stripe = 0;
+  EXPECT_EQ(path_of(Wish::automatic), Path::staged) << "nothing is known of the file system";
+  EXPECT_EQ(path_of(Wish::exchanged), Path::exchanged);
+  facts.nodes = 1;
+  facts.stripe = 1 << 20;
+  EXPECT_EQ(path_of(Wish::automatic), Path::staged);
+  EXPECT_EQ(path_of(Wish::exchanged), Path::staged) << "one node has nobody to exchange with";
+  facts.nodes = 4;
+  facts.is_monotonic = false;
+  EXPECT_EQ(path_of(Wish::exchanged), Path::direct);
+}
+
+}  // namespace
+}  // namespace headrace::policy
