@@ -12,6 +12,7 @@ from test_exercise import SOURCES, failed_cases
 from test_random import SOURCES as RANDOM_SOURCES
 
 from .cluster import Cluster
+from .strided_job import StridedJob
 
 RANKS_PER_NODE = 2
 # Case names of which each forms part of the engine's work between nodes.
@@ -36,21 +37,27 @@ def cluster():
         yield nodes
 
 
-def launch_on_nodes(host: Host, cluster: Cluster, program: list, environment: dict[str, str]):
-    ranks = str(RANKS_PER_NODE * len(cluster.names))
+def launch_on_nodes(
+    host: Host,
+    cluster: Cluster,
+    program: list,
+    environment: dict[str, str],
+    ranks_per_node: int = RANKS_PER_NODE,
+):
+    ranks = str(ranks_per_node * len(cluster.names))
     words = [f"{key}={value}" for key, value in environment.items()]
     if host.family.startswith("openmpi"):
-        hosts = cluster.host_file(RANKS_PER_NODE, "{name} slots={ranks}")
+        hosts = cluster.host_file(ranks_per_node, "{name} slots={ranks}")
         agent = ["--prtemca", "plm_ssh_agent"]
         if host.family == "openmpi4":
             agent = ["--mca", "plm_rsh_agent"]
         line = [*host.launcher, *agent, cluster.remote_shell, "--hostfile", hosts, "-n", ranks]
-        line += ["--map-by", f"ppr:{RANKS_PER_NODE}:node"]
+        line += ["--map-by", f"ppr:{ranks_per_node}:node"]
         line += ["-x", "OMPI_MCA_mpi_yield_when_idle"]
     else:
-        hosts = cluster.host_file(RANKS_PER_NODE, "{name}:{ranks}")
+        hosts = cluster.host_file(ranks_per_node, "{name}:{ranks}")
         line = [*host.launcher, "-launcher", "ssh", "-launcher-exec", cluster.remote_shell]
-        line += ["-f", hosts, "-ppn", str(RANKS_PER_NODE), "-n", ranks]
+        line += ["-f", hosts, "-ppn", str(ranks_per_node), "-n", ranks]
     return run(cluster.login_command([*line, "env", *words, *program]), host.environment)
 
 
@@ -63,6 +70,7 @@ def test_exercise_on_two_nodes(name: str, cluster: Cluster, library) -> None:
     before = {node: cluster.node_listing(node) for node in cluster.names}
     where = work_directory(f"nodes-{name}")
     environment = preload([library]) | {"MPI_TEST_EXPECT": "engine", "HEADRACE_QUIET": "1"}
+    environment |= {"HEADRACE_WRITE_PATH": "exchanged", "HEADRACE_READ_PATH": "exchanged"}
     result = launch_on_nodes(host, cluster, [program, "--only", CASES, where], environment)
     assert result.code == 0 and "\nend\n" in result.out, result.explain()
     assert not failed_cases(result), result.explain()
@@ -77,13 +85,61 @@ def test_exercise_on_two_nodes(name: str, cluster: Cluster, library) -> None:
     assert tree(single) == tree(where)
 
 
+@pytest.mark.parametrize("path", ["automatic", "exchanged"])
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
-def test_random_on_two_nodes(name: str, cluster: Cluster, library) -> None:
+def test_random_on_two_nodes(name: str, path: str, cluster: Cluster, library) -> None:
     host = host_named(name)
     if host.missing:
         absent(host.missing)
     program = compile_c(host, RANDOM_SOURCES, "random")
     where = work_directory(f"nodes-random-{name}")
     environment = preload([library]) | {"MPI_TEST_EXPECT": "engine", "HEADRACE_QUIET": "1"}
+    environment |= {"HEADRACE_WRITE_PATH": path, "HEADRACE_READ_PATH": path}
     result = launch_on_nodes(host, cluster, [program, "77", "20", where], environment)
     assert result.code == 0 and "0 of 20 rounds failed" in result.out, result.explain()
+
+
+@pytest.fixture(scope="module")
+def four_nodes():
+    if os.geteuid() != 0:
+        absent("emulated nodes need root")
+    with Cluster(4) as nodes:
+        yield nodes
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_two_nodes_send_what_the_plan_says(name: str, cluster: Cluster, library) -> None:
+    check_messages(host_named(name), cluster, 2, library)
+
+
+def test_four_ranks_on_each_of_two_nodes_send_what_the_plan_says(cluster: Cluster, library) -> None:
+    check_messages(host_named("mpich"), cluster, 4, library)
+
+
+def test_four_nodes_send_what_the_plan_says(four_nodes: Cluster, library) -> None:
+    check_messages(host_named("mpich"), four_nodes, 2, library)
+
+
+def check_messages(host: Host, nodes: Cluster, ranks_per_node: int, library) -> None:
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["exchange_counts.c"], "exchange_counts")
+    job = StridedJob(len(nodes.names), ranks_per_node)
+    file = work_directory(f"counts-{host.name}-{job.nodes}-{ranks_per_node}") / "file"
+    environment = preload([library]) | {"HEADRACE_QUIET": "1"}
+    # Pretended stripes: the path is chosen for what it is good for.
+    environment |= {"HEADRACE_MIMIC_STRIPES": f"{job.nodes}x{job.WINDOW}"}
+    arguments = [program, file, job.PIECE, job.SEGMENTS]
+    result = launch_on_nodes(host, nodes, arguments, environment, ranks_per_node)
+    assert result.code == 0, result.explain()
+    lines = dict(line.split(" ", 1) for line in result.out.splitlines())
+    assert lines["wrong"] == "0", result.explain()
+    for way in ("write", "read"):
+        path, messages, sent = lines[way].split()
+        assert path == "exchanged", result.explain()
+        assert int(messages) == job.messages(way), result.explain()
+        assert job.payload() <= int(sent) <= 1.05 * job.payload(), result.explain()
+    data = file.read_bytes()
+    assert len(data) == job.bytes()
+    places = range(0, len(data), 997)
+    assert all(data[at] == (at * 2654435761 >> 13) & 0xFF for at in places)

@@ -1,0 +1,48 @@
+"""Ranks whose pieces take turns in a file, and what nodes must send each other to move them when
+each window of the file belongs to one node: counted here piece by piece."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class StridedJob:
+    """Neighbours in rank order share a node."""
+
+    nodes: int
+    ranks_per_node: int
+
+    PIECE = 10_000
+    SEGMENTS = 60
+    WINDOW = 262_144
+
+    def bytes(self) -> int:
+        return self.nodes * self.ranks_per_node * self.PIECE * self.SEGMENTS
+
+    @cached_property
+    def _parts(self) -> dict[tuple[int, int], int]:
+        """Bytes of a node in a window of another's."""
+        parts: dict[tuple[int, int], int] = {}
+        ranks = self.nodes * self.ranks_per_node
+        for begin in range(0, self.bytes(), self.PIECE):
+            node = begin // self.PIECE % ranks // self.ranks_per_node
+            at, end = begin, begin + self.PIECE
+            while at < end:
+                window = at // self.WINDOW
+                here = min(end, (window + 1) * self.WINDOW) - at
+                if window % self.nodes != node:
+                    parts[node, window] = parts.get((node, window), 0) + here
+                at += here
+        return parts
+
+    def payload(self) -> int:
+        return sum(self._parts.values())
+
+    def messages(self, way: str) -> int:
+        """Leaders meet (each sends to log2 of their number); a message for each part; written, a
+        word from each owner to each node; read, an answer to each request."""
+        meeting = self.nodes * (self.nodes - 1).bit_length()
+        pairs = {(node, window % self.nodes) for node, window in self._parts}
+        return meeting + len(self._parts) + len(pairs if way == "write" else self._parts)
