@@ -24,25 +24,19 @@ def method_table(played: Played) -> Table:
             f"{one['aggregators']:,}" if one["aggregators"] else "",
             f"{one['rounds']:,}",
             f"{one['messages']:,}",
-            f"{one['message_bytes'] / MEGA:,.0f}",
             f"{one['lock_transfers']:,}",
-            f"{one['requests']:,}",
             f"{one['read_modify_writes']:,}",
-            f"{one['plan_bytes_of_leader']:,}",
             f"{one['bytes_per_second'] / MEGA:,.0f}",
         )
         for one in played.methods
     ]
-    headers = (
-        *("method", "aggregators", "rounds", "messages", "MB sent", "locks moved"),
-        *("requests", "with a read", "plan, B", "MB/s"),
-    )
+    headers = ("method", "writers", "rounds", "messages", "locks", "reads", "MB/s")
     planning = played.job["planning"]
+    memory = max(one["plan_bytes_of_leader"] for one in played.methods)
     note = (
-        "counts are exact; MB/s is an estimate from them. Messages between nodes; locks that nodes "
-        "lost to others; requests at the servers, and those before which a server must read; "
-        "plan: memory of a node's leader. A leader planned one call in "
-        f"{planning['seconds'] * 1e3:.2g} ms."
+        "counts are exact; MB/s is an estimate from them. writers: aggregators; messages: between "
+        "nodes; locks: that nodes lost to others; reads: at the servers, before partial blocks. A "
+        f"leader planned one call in {planning['seconds'] * 1e3:.2g} ms and {memory:,} B."
     )
     return Table(title(played), headers, rows, note)
 
