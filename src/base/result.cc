@@ -37,20 +37,25 @@ constexpr Advice kAdvices[] = {
     {ESTALE, ErrorClass::io, "the file was replaced or its server restarted; open it again"},
 };
 
+constexpr Advice kUnknown{0, ErrorClass::io, "check the file system"};
+
+const Advice& advice_for(int system_error) {
+  for (const Advice& entry : kAdvices) {
+    if (entry.system_error == system_error) return entry;
+  }
+  return kUnknown;
+}
+
 }  // namespace
 
+ErrorClass class_of_system_error(int system_error) {
+  return advice_for(system_error).error_class;
+}
+
 Error system_failure(int system_error, const std::string& what) {
-  ErrorClass error_class = ErrorClass::io;
-  std::string advice = "check the file system";
-  for (const Advice& entry : kAdvices) {
-    if (entry.system_error == system_error) {
-      error_class = entry.error_class;
-      advice = entry.what_to_do;
-      break;
-    }
-  }
-  return Error{error_class, system_error,
-               what + " (" + std::strerror(system_error) + "), " + advice};
+  const Advice& advice = advice_for(system_error);
+  return Error{advice.error_class, system_error,
+               what + " (" + std::strerror(system_error) + "), " + advice.what_to_do};
 }
 
 }  // namespace headrace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cerrno>
+#include <new>
 #include <string>
 #include <utility>
 #include <variant>
@@ -64,6 +66,25 @@ class [[nodiscard]] Result {
  private:
   std::variant<T, Error> content_;
 };
+
+/// The class of a failed system call's error.
+ErrorClass class_of_system_error(int system_error);
+
+/// Without a text: it takes no memory.
+inline Error out_of_memory() {
+  return {ErrorClass::no_memory, ENOMEM, {}};
+}
+
+/// The error that `action` returns, or out_of_memory(). For what a rank does by itself within a
+/// collective call: whatever becomes of it, the others wait for this rank's part.
+template <class Action>
+Error attempt(Action action) {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
 
 /// The error for a failed system call. `what` is the problem, for example
 /// "cannot open 'a/b'"; the reason and the advice follow from `system_error`.

@@ -63,16 +63,16 @@ std::int64_t code_of(const Error& error) {
   return (static_cast<std::int64_t>(error.error_class) << 32) + error.system_error;
 }
 
-Error own_or_others(const Error& mine, std::int64_t code, const std::string& what) {
+Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) {
   if (mine || code == 0) return mine;
   const auto system_error = static_cast<int>(code & 0xffffffff);
   const std::string reason =
       system_error == 0 ? "" : std::string(": ") + std::strerror(system_error);
   return {static_cast<ErrorClass>(code >> 32), system_error,
-          what + " (another rank failed" + reason + "), see that rank's error"};
+          what.text() + " (another rank failed" + reason + "), see that rank's error"};
 }
 
-Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
+Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
                         const HintValues& wanted, const View& view, const storage::Layout& layout) {
   constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min, Combine::max,
                               Combine::min, Combine::min, Combine::min, Combine::min, Combine::min,
@@ -99,7 +99,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
   if (Error error = own_or_others(failed, values[0], what)) return error;
   if (values[9] != values[10]) {
     return Error{ErrorClass::not_same, 0,
-                 what +
+                 what.text() +
                      " (the data representation or the etype's extent in it is not the same on "
                      "all ranks), pass the same everywhere"};
   }
@@ -124,7 +124,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const s
   return agreement;
 }
 
-Error agree_on_error(exchange::Channel& channel, const Error& mine, const std::string& what) {
+Error agree_on_error(exchange::Channel& channel, const Error& mine, const Undertaking& what) {
   constexpr Combine ways[] = {Combine::max};
   Values values{code_of(mine)};
   if (Error error = channel.combine(values, ways)) return error;

@@ -31,20 +31,29 @@ struct Agreement {
   bool same_wishes = true;  ///< else one rank's hints about aggregators count
 };
 
+/// What is tried, for the beginning of an error: "cannot open 'a/b'". The text is made for an error
+/// only, since a rank that finds no memory for it must not leave the others waiting.
+struct Undertaking {
+  const char* verb;  ///< "open"
+  const std::string& path;
+
+  std::string text() const { return std::string("cannot ") + verb + " '" + path + "'"; }
+};
+
 /// An error as one number, 0 for none. The greatest of several ranks' numbers is one of them.
 std::int64_t code_of(const Error& error);
 
 /// This rank's own error where it has one. Else, where `code` tells of another rank's, an error of
-/// the same class whose message begins with `what`.
-Error own_or_others(const Error& mine, std::int64_t code, const std::string& what);
+/// the same class that says what was tried.
+Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what);
 
 /// Collective. Wishes that differ between ranks become automatic; of sizes that differ the smallest
 /// counts. `failed` is the error a rank met before; where any rank has one, all get one. So they do
 /// where views differ in what must be the same: the representation, and the etype's extent in it.
-Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const std::string& what,
+Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
                         const HintValues& wanted, const View& view, const storage::Layout& layout);
 
 /// Collective: success where all ranks succeeded, else own_or_others().
-Error agree_on_error(exchange::Channel& channel, const Error& mine, const std::string& what);
+Error agree_on_error(exchange::Channel& channel, const Error& mine, const Undertaking& what);
 
 }  // namespace headrace::engine

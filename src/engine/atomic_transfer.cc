@@ -32,26 +32,37 @@ plan::FileRange range_of(const Access& access) {
           std::max(first_tile, last_tile) + type.true_upper_bound()};
 }
 
-Error no_locks(const std::string& what, const std::string& why) {
+Error no_locks(const Undertaking& what, const std::string& why) {
   return {ErrorClass::unsupported_operation, 0,
-          what + " across nodes (" + why +
+          what.text() + " across nodes (" + why +
               "), run on one node or use a file system that has locks, Lustre mounted with flock "
               "for example"};
 }
 
 /// Takes or gives up the lock on one byte.
-Error lock_byte(storage::Store& store, FileOffset byte, LockMode mode, const std::string& what) {
+Error lock_byte(storage::Store& store, FileOffset byte, LockMode mode, const Undertaking& what) {
   const Error failed = store.lock(byte, byte + 1, mode);
   return failed ? no_locks(what, std::strerror(failed.system_error)) : Error{};
 }
 
 /// Whether this rank is kept from the byte that the first rank has locked.
-Error meet_lock(storage::Store& store, const std::string& what) {
+Error meet_lock(storage::Store& store, const Undertaking& what) {
   const Result<bool> locked = store.try_lock(kProbe, kProbe + 1, LockMode::exclusive);
   if (!locked) return no_locks(what, std::strerror(locked.error().system_error));
   if (!locked.value()) return {};
   const Error left = lock_byte(store, kProbe, LockMode::none, what);
   return left ? left : no_locks(what, "its file system's locks hold on each node by itself");
+}
+
+/// Without an exception: the caller holds locks.
+Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size) {
+  Transferred done;
+  const Error failed = attempt([&]() -> Error {
+    done = direct_transfer(store, access, sieve_size);
+    return {};
+  });
+  if (failed) done.system_error = failed.system_error;
+  return done;
 }
 
 }  // namespace
@@ -65,7 +76,7 @@ Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, c
   if (channel.node_count() == 1) {
     RangeLocks& locks = channel.node_locks();
     const int place = locks.lock(waiter, range.begin, range.end, node_mode);
-    const Transferred done = direct_transfer(store, access, sieve_size);
+    const Transferred done = transfer_alone(store, access, sieve_size);
     locks.unlock(place);
     return done;
   }
@@ -74,31 +85,38 @@ Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, c
   RangeLocks& locks = channel.own_locks();
   const int place = locks.lock(waiter, range.begin, range.end, RangeLocks::Mode::exclusive);
   Transferred done;
-  Error failed =
-      store.lock(range.begin, range.end, writes ? LockMode::exclusive : LockMode::shared);
+  Error failed = attempt([&] {
+    return store.lock(range.begin, range.end, writes ? LockMode::exclusive : LockMode::shared);
+  });
   if (!failed) {
-    done = direct_transfer(store, access, sieve_size);
-    failed = store.lock(range.begin, range.end, LockMode::none);
+    done = transfer_alone(store, access, sieve_size);
+    failed = attempt([&] { return store.lock(range.begin, range.end, LockMode::none); });
   }
   locks.unlock(place);
   if (failed && done.system_error == 0) done.system_error = failed.system_error;
   return done;
 }
 
-Error probe_locks(exchange::Channel& channel, storage::Store& store, const std::string& what) {
+Error probe_locks(exchange::Channel& channel, storage::Store& store, const Undertaking& what) {
   if (channel.node_count() == 1) return {};
   const bool holds = channel.rank() == 0;
-  Error failed = lock_byte(store, kProbe + 1, LockMode::exclusive, what);
-  if (!failed) failed = lock_byte(store, kProbe + 1, LockMode::none, what);
+  const auto lock = [&](FileOffset byte, LockMode mode) {
+    return attempt([&] { return lock_byte(store, byte, mode, what); });
+  };
+  Error failed = lock(kProbe + 1, LockMode::exclusive);
+  if (!failed) failed = lock(kProbe + 1, LockMode::none);
   const bool held = holds && !failed;
-  if (held) failed = lock_byte(store, kProbe, LockMode::exclusive, what);
-  failed = agree_on_error(channel, failed, what);
+  if (held) failed = lock(kProbe, LockMode::exclusive);
+  const auto agree = [&] {
+    failed = attempt([&] { return agree_on_error(channel, failed, what); });
+  };
+  agree();
   if (!failed) {
-    if (!holds) failed = meet_lock(store, what);
-    failed = agree_on_error(channel, failed, what);
+    if (!holds) failed = attempt([&] { return meet_lock(store, what); });
+    agree();
   }
   if (!held) return failed;
-  const Error left = lock_byte(store, kProbe, LockMode::none, what);
+  const Error left = lock(kProbe, LockMode::none);
   return failed ? failed : left;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <string>
-
+#include "engine/agreement.h"
 #include "engine/direct_transfer.h"
 #include "exchange/channel.h"
 
@@ -16,8 +15,7 @@ namespace headrace::engine {
 Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
                             ByteCount sieve_size, const exchange::Waiter& waiter);
 
-/// Collective: success on all ranks where atomic_transfer() will do what it promises. `what` begins
-/// the error.
-Error probe_locks(exchange::Channel& channel, storage::Store& store, const std::string& what);
+/// Collective: success on all ranks where atomic_transfer() will do what it promises.
+Error probe_locks(exchange::Channel& channel, storage::Store& store, const Undertaking& what);
 
 }  // namespace headrace::engine

@@ -1,5 +1,8 @@
 #include "engine/background.h"
 
+#include <new>
+#include <utility>
+
 namespace headrace::engine {
 
 void InFlight::remove() {
@@ -13,8 +16,13 @@ void InFlight::wait_for_none(const exchange::Waiter& waiter) {
 
 UntoldFailures::Ticket UntoldFailures::add(const Error& error) {
   const std::lock_guard lock(mutex_);
-  failures_.emplace(++last_, error);
-  return last_;
+  try {
+    failures_.emplace(last_ + 1, error);
+  } catch (const std::bad_alloc&) {
+    unlisted_ = {error.error_class, error.system_error, {}};
+    return 0;
+  }
+  return ++last_;
 }
 
 void UntoldFailures::remove(Ticket ticket) {
@@ -25,7 +33,8 @@ void UntoldFailures::remove(Ticket ticket) {
 
 Error UntoldFailures::take() {
   const std::lock_guard lock(mutex_);
-  if (failures_.empty()) return {};
+  if (failures_.empty()) return std::exchange(unlisted_, {});
+  unlisted_ = {};
   Error oldest = std::move(failures_.begin()->second);
   failures_.clear();
   return oldest;

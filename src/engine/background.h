@@ -30,6 +30,7 @@ class UntoldFailures {
  public:
   using Ticket = std::uint64_t;  ///< 0 for none
 
+  /// Where there is no memory the failure is kept without its text, and may be told twice.
   Ticket add(const Error& error);
   /// The program has been told of this one.
   void remove(Ticket ticket);
@@ -40,6 +41,7 @@ class UntoldFailures {
   std::mutex mutex_;  ///< guards what follows
   Ticket last_ = 0;
   std::map<Ticket, Error> failures_;
+  Error unlisted_;  ///< one that there was no memory for
 };
 
 /// What a file shares with the calls begun on it. Outlives the file: a program may ask for the

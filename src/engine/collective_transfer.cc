@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "topo/node.h"
@@ -76,6 +77,15 @@ std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
 
 }  // namespace
 
+CollectiveTransfer::CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
+    : channel_(channel),
+      store_(store),
+      windows_(static_cast<std::size_t>(channel.node_size())),
+      nodes_(channel, store) {
+  ranges_.reserve(static_cast<std::size_t>(channel.node_size()));
+  first_pieces_.reserve(static_cast<std::size_t>(channel.node_size()));
+}
+
 CollectiveTransfer::~CollectiveTransfer() {
   if (slots_ && channel_.node_rank() == 0) channel_.return_slots(slots_->memory());
 }
@@ -98,7 +108,15 @@ void CollectiveTransfer::set_atomic(bool atomic) {
 void CollectiveTransfer::choose() {
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
-    if (choice.has_been_called) choice.before = {path_of(choice), reason_of(choice)};
+    if (choice.has_been_called) {
+      policy::Decision before{path_of(choice), {}};
+      // A report may lack its text; a rank must not lack what the others have agreed on.
+      static_cast<void>(attempt([&]() -> Error {
+        before.reason = reason_of(choice);
+        return {};
+      }));
+      choice.before = std::move(before);
+    }
     choice.has_been_called = false;
     choice.for_call.reset();
     choice.lacked_memory = false;
@@ -114,7 +132,7 @@ void CollectiveTransfer::choose() {
   }
 }
 
-CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, ByteCount sieve_size,
+CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount sieve_size,
                                                        const exchange::Waiter& waiter,
                                                        bool is_in_background) {
   note_call(access.direction);
@@ -137,20 +155,20 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(const Access& access, Byt
                               waiter);
 }
 
-CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(const Access& access,
-                                                                   FileOffset begin, FileOffset end,
+CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& access, FileOffset begin,
+                                                                   FileOffset end,
                                                                    const Meeting& meeting,
                                                                    ByteCount sieve_size,
                                                                    const exchange::Waiter& waiter) {
   if (!meeting.agrees || decide(access.direction, meeting) == Path::direct) {
-    return {direct_transfer(store_, access, sieve_size), Path::direct};
+    return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   }
   return {staged_transfer(access, begin, end, meeting, sieve_size, waiter), Path::staged};
 }
 
 /// The leader stays also where it has no data: other nodes count on it.
 CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
-    const Access& access, FileOffset begin, FileOffset end, ByteCount sieve_size,
+    Access& access, FileOffset begin, FileOffset end, ByteCount sieve_size,
     const exchange::Waiter& waiter) {
   const bool leads = channel_.is_leader();
   if (!leads && access.bytes == 0) return {};
@@ -175,22 +193,23 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   if (!agreed.decision.is_chosen) {
     if (access.bytes == 0) return {};
     if (choice.for_node.path == Path::direct) {
-      return {direct_transfer(store_, access, sieve_size), Path::direct};
+      return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
     }
     if (!meeting) meeting.emplace(meet(access.direction, waiter));
     return transfer_within_node(access, begin, end, *meeting, sieve_size, waiter);
   }
+  const Start start(access);
   exchange::StagedAccess staged{access.file, access.memory, access.buffer,
                                 begin,       end,           access.bytes};
   const exchange::StagedOutcome outcome =
-      nodes_.move(access.direction, agreed, *slots_, leads ? &meeting->windows : nullptr,
+      nodes_.move(access.direction, agreed, *slots_, leads ? &windows_ : nullptr,
                   access.bytes > 0 ? &staged : nullptr, waiter);
   {
     const std::lock_guard lock(mutex_);
     sent_ = nodes_.sent();
   }
   if (access.bytes == 0) return {};
-  return {finish(access, outcome, sieve_size), Path::exchanged};
+  return {finish(access, start, outcome, sieve_size), Path::exchanged};
 }
 
 NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeting) const {
@@ -279,8 +298,8 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   exchange::Board& board = channel_.call_board();
   board.wait_for_all(waiter);
   find_slots(board.values_of(0));
-  std::vector<plan::RankRange> ranges;
-  std::vector<plan::FileRange> first_pieces;
+  ranges_.clear();
+  first_pieces_.clear();
   policy::CallFacts facts;
   facts.direction = direction;
   facts.node_ranks = board.ranks();
@@ -297,21 +316,21 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     // begin when all have: so the largest count posted is where this call's windows begin.
     first_window = std::max(first_window, values[kNextWindow]);
     if (values[kBytes] == 0) continue;
-    ranges.push_back({values[kBegin], values[kEnd], values[kBytes]});
+    ranges_.push_back({values[kBegin], values[kEnd], values[kBytes]});
     hull = {std::min(hull.begin, values[kBegin]), std::max(hull.end, values[kEnd])};
-    first_pieces.push_back({values[kBegin], values[kFirstPieceEnd]});
+    first_pieces_.push_back({values[kBegin], values[kFirstPieceEnd]});
     facts.bytes += values[kBytes];
     facts.pieces += values[kPieces];
     granule = std::gcd(granule, values[kGranule]);
   }
-  plan::Windows windows(ranges, window_size_for(facts, hull.end - hull.begin));
-  facts.span = windows.span();
-  facts.windows = windows.count();
-  facts.stretches_per_piece = stretches_per_piece(first_pieces);
+  windows_.set(ranges_, window_size_for(facts, hull.end - hull.begin));
+  facts.span = windows_.span();
+  facts.windows = windows_.count();
+  facts.stretches_per_piece = stretches_per_piece(first_pieces_);
   const int granule_shift =
-      std::countr_zero(static_cast<std::uint64_t>(std::gcd(granule, windows.window_size())));
+      std::countr_zero(static_cast<std::uint64_t>(std::gcd(granule, windows_.window_size())));
   const bool may_tile = facts.bytes == hull.end - hull.begin;
-  return {std::move(windows), facts, hull, granule, first_window, granule_shift, agrees, may_tile};
+  return {facts, hull, granule, first_window, granule_shift, agrees, may_tile};
 }
 
 ByteCount CollectiveTransfer::window_size_for(const policy::CallFacts& facts,
@@ -323,19 +342,19 @@ ByteCount CollectiveTransfer::window_size_for(const policy::CallFacts& facts,
   return plan::fitting_window(bytes, std::int64_t{2} * workers, least, geometry_.window_size);
 }
 
-Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset begin,
-                                                FileOffset end, const Meeting& meeting,
-                                                ByteCount sieve_size,
+Transferred CollectiveTransfer::staged_transfer(Access& access, FileOffset begin, FileOffset end,
+                                                const Meeting& meeting, ByteCount sieve_size,
                                                 const exchange::Waiter& waiter) {
   const exchange::StagedCall call{channel_,
                                   waiter,
                                   store_,
                                   *slots_,
-                                  meeting.windows,
+                                  windows_,
                                   meeting.first_window,
                                   meeting.granule_shift,
                                   meeting.may_tile,
                                   channel_.is_crowded()};
+  const Start start(access);
   exchange::StagedAccess staged{access.file,
                                 access.memory,
                                 access.buffer,
@@ -346,11 +365,12 @@ Transferred CollectiveTransfer::staged_transfer(const Access& access, FileOffset
   const bool writes = access.direction == Direction::write;
   const exchange::StagedOutcome outcome =
       writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);
-  return finish(access, outcome, sieve_size);
+  return finish(access, start, outcome, sieve_size);
 }
 
 /// Moves what was not moved and may be by this rank's own calls.
-Transferred CollectiveTransfer::finish(const Access& access, const exchange::StagedOutcome& outcome,
+Transferred CollectiveTransfer::finish(Access& access, const Start& start,
+                                       const exchange::StagedOutcome& outcome,
                                        ByteCount sieve_size) {
   const bool writes = access.direction == Direction::write;
   const bool moves_rest =
@@ -358,11 +378,10 @@ Transferred CollectiveTransfer::finish(const Access& access, const exchange::Sta
              : outcome.system_error != 0;
   if (!moves_rest) return {outcome.bytes, outcome.system_error};
   // This rank's own calls have the last word on its own bytes.
-  Access rest = access;
-  rest.file.seek(access.file.position() + outcome.bytes);
-  rest.memory.seek(access.memory.position() + outcome.bytes);
-  rest.bytes -= outcome.bytes;
-  const Transferred own = direct_transfer(store_, rest, sieve_size);
+  access.file.seek(start.file + outcome.bytes);
+  access.memory.seek(start.memory + outcome.bytes);
+  access.bytes -= outcome.bytes;
+  const Transferred own = direct_transfer(store_, std::move(access), sieve_size);
   return {outcome.bytes + own.bytes, own.system_error};
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/agreement.h"
 #include "engine/direct_transfer.h"
@@ -22,8 +23,8 @@ namespace headrace::engine {
 /// is empty. What was chosen may be asked for by other threads meanwhile.
 class CollectiveTransfer {
  public:
-  CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
-      : channel_(channel), store_(store), nodes_(channel, store) {}
+  /// Takes all memory that calls within a node will take while others wait.
+  CollectiveTransfer(exchange::Channel& channel, storage::Store& store);
   ~CollectiveTransfer();
   CollectiveTransfer(const CollectiveTransfer&) = delete;
   CollectiveTransfer& operator=(const CollectiveTransfer&) = delete;
@@ -59,8 +60,8 @@ class CollectiveTransfer {
   }
 
   /// Collective; for calls in which ranks meet. Waits for the others, in the way of `waiter`, only
-  /// where this rank has data.
-  Moved transfer(const Access& access, ByteCount sieve_size, const exchange::Waiter& waiter,
+  /// where this rank has data. Moves the cursors.
+  Moved transfer(Access& access, ByteCount sieve_size, const exchange::Waiter& waiter,
                  bool is_in_background);
 
   /// The path of the last call, or of the next where none was made yet.
@@ -91,7 +92,6 @@ class CollectiveTransfer {
 
   /// What the ranks of the node said at the beginning of a call.
   struct Meeting {
-    plan::Windows windows;
     policy::CallFacts facts;
     plan::FileRange hull;
     std::int64_t granule = 0;
@@ -118,20 +118,30 @@ class CollectiveTransfer {
                 const exchange::Waiter& waiter);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);
   ByteCount window_size_for(const policy::CallFacts& facts, ByteCount bytes) const;
-  Moved transfer_within_node(const Access& access, FileOffset begin, FileOffset end,
+  Moved transfer_within_node(Access& access, FileOffset begin, FileOffset end,
                              const Meeting& meeting, ByteCount sieve_size,
                              const exchange::Waiter& waiter);
-  Moved transfer_between_nodes(const Access& access, FileOffset begin, FileOffset end,
+  Moved transfer_between_nodes(Access& access, FileOffset begin, FileOffset end,
                                ByteCount sieve_size, const exchange::Waiter& waiter);
   NodePart node_part(Direction direction, const Meeting& meeting) const;
-  Transferred finish(const Access& access, const exchange::StagedOutcome& outcome,
+  /// Where a call's cursors stood.
+  struct Start {
+    explicit Start(const Access& access)
+        : file(access.file.position()), memory(access.memory.position()) {}
+    ByteCount file;
+    ByteCount memory;
+  };
+  Transferred finish(Access& access, const Start& start, const exchange::StagedOutcome& outcome,
                      ByteCount sieve_size);
-  Transferred staged_transfer(const Access& access, FileOffset begin, FileOffset end,
+  Transferred staged_transfer(Access& access, FileOffset begin, FileOffset end,
                               const Meeting& meeting, ByteCount sieve_size,
                               const exchange::Waiter& waiter);
 
   exchange::Channel& channel_;
   storage::Store& store_;
+  std::vector<plan::RankRange> ranges_;  ///< of the present call, as are the next two
+  std::vector<plan::FileRange> first_pieces_;
+  plan::Windows windows_;
   mutable std::mutex mutex_;  ///< guards the choices and the geometry where other threads ask
   Agreement agreement_;
   std::array<Choice, 2> choices_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "policy/path.h"
 #include "view/copy.h"
@@ -25,7 +26,7 @@ class WriteBatch {
       if (!flush()) return false;
       begin_ = end_ = offset;
     }
-    if (len < kSmallPiece) return add_copy(data, len);
+    if (len < kSmallPiece && has_pack()) return add_copy(data, len);
     append(const_cast<std::byte*>(data), len);
     return true;
   }
@@ -47,8 +48,13 @@ class WriteBatch {
  private:
   static constexpr ByteCount kPackSize = 256 << 10;
 
+  /// Where there is no memory for it, pieces are listed as they are.
+  bool has_pack() {
+    if (!pack_) pack_.reset(new (std::nothrow) std::byte[kPackSize]);
+    return pack_ != nullptr;
+  }
+
   bool add_copy(const std::byte* data, ByteCount len) {
-    if (!pack_) pack_.reset(new std::byte[kPackSize]);
     if (packed_ + len > kPackSize && !flush()) return false;
     std::byte* place = pack_.get() + packed_;
     std::memcpy(place, data, static_cast<std::size_t>(len));
@@ -130,9 +136,9 @@ class Sieve {
 
   /// Bytes of data within the next stretch of sieve size, or 0 where too few of the stretch's bytes
   /// are wanted to read it whole.
-  ByteCount bytes_within_reach(const Access& access, ByteCount left) const {
+  ByteCount bytes_within_reach(const Access& access, ByteCount left) {
     const view::Type& type = *access.file.type();
-    if (!type.is_monotonic()) return 0;
+    if (!type.is_monotonic() || !has_buffer()) return 0;
     const FileOffset begin = access.file.peek();
     const ByteCount below =
         view::data_below(type, access.file.origin(), begin + size_) - access.file.position();
@@ -146,7 +152,6 @@ class Sieve {
     const FileOffset begin = access.file.peek();
     const FileOffset end =
         view::offset_of(type, access.file.origin(), access.file.position() + wanted - 1) + 1;
-    if (!buffer_) buffer_.reset(new std::byte[static_cast<std::size_t>(size_)]);
     const iovec segment{buffer_.get(), static_cast<std::size_t>(end - begin)};
     const Transferred got = store_.read(begin, {&segment, 1});
     const ByteCount copied = view::copy(Direction::read, {buffer_.get(), begin}, access.file,
@@ -156,6 +161,12 @@ class Sieve {
 
  private:
   static constexpr ByteCount kLeastShare = 16;
+
+  /// Where there is no memory for it, pieces are read one by one.
+  bool has_buffer() {
+    if (!buffer_) buffer_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size_)]);
+    return buffer_ != nullptr;
+  }
 
   storage::Store& store_;
   ByteCount size_;
@@ -172,8 +183,8 @@ Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_s
     const view::StridedRun run = ahead.next(left);
     if (run.count == 0) break;
     ByteCount wanted = 0;
-    if (may_sieve &&
-        (run.length < policy::kSievedPiece || access.memory.type()->piece_count() > 1)) {
+    if (may_sieve && (run.length < policy::kSievedPiece ||
+                      access.memory.piece_left() < std::min(policy::kSievedPiece, left))) {
       wanted = sieve.bytes_within_reach(access, left);
     }
     Transferred step;

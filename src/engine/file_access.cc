@@ -13,11 +13,6 @@
 namespace headrace::engine {
 namespace {
 
-/// Etypes of size 0 move nothing; any unit will do.
-ByteCount unit_of(const View& view) {
-  return std::max<ByteCount>(1, view.etype->size());
-}
-
 constexpr const char* kTooFar =
     "the offset is too large (its place in the file does not fit in 62 bits), use a smaller one";
 
@@ -67,25 +62,30 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   drain_lane();
   Error failed;
   if (mode_.sequential) {
-    const Result<FileOffset> current = shared_byte_offset();
-    if (!current) {
-      failed = current.error();
-    } else if (view) {
-      view.value().displacement = current.value();
-    }
+    failed = attempt([&]() -> Error {
+      const Result<FileOffset> current = shared_byte_offset();
+      if (!current) return current.error();
+      if (view) view.value().displacement = current.value();
+      return {};
+    });
   }
-  if (!failed) failed = check(view);
   // The next view's shared pointer: no rank uses it before all have agreed.
   if (channel_->rank() == 0) channel_->set_pointer(1 - pointer_cell_, 0);
   HintValues values = values_;
-  take_hints(hints, values);
-  const View& agreed_on = failed ? *view_ : view.value();
+  std::shared_ptr<const View> next;
+  const Error own = attempt([&]() -> Error {
+    take_hints(hints, values);
+    if (Error error = check(view)) return error;
+    next = std::make_shared<const View>(std::move(view.value()));
+    return {};
+  });
+  if (!failed) failed = own;
   Result<Agreement> agreement =
-      agree(*channel_, failed, "cannot set a view of '" + path_ + "'", values, agreed_on, layout_);
+      agree(*channel_, failed, {"set a view of", path_}, values, failed ? *view_ : *next, layout_);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);
-    view_ = std::make_shared<const View>(std::move(view.value()));
+    view_ = std::move(next);
     position_ = 0;
     pointer_cell_ = 1 - pointer_cell_;
     seeks_ += 1;
@@ -209,26 +209,41 @@ Access OpenFile::access_of(const TransferCall& call, const View& view,
 std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
   if (failed && !call.collective) return 0;
   const std::int64_t etypes = call.count * call.type->size() / unit_of(*view_);
-  const Result<std::int64_t> taken = call.collective ? take_ordered(etypes) : take_shared(etypes);
-  if (taken) return taken.value();
-  if (!failed) failed = taken.error();
+  std::int64_t place = 0;
+  const Error lost = attempt([&]() -> Error {
+    const Result<std::int64_t> taken = call.collective ? take_ordered(etypes) : take_shared(etypes);
+    if (!taken) return taken.error();
+    place = taken.value();
+    return {};
+  });
+  if (!lost) return place;
+  if (!failed) failed = lost;
   call.count = 0;
   return 0;
 }
 
-/// Checks a call, takes its place in the file, and moves the pointer by what it asks for.
+/// Checks a call, takes its place in the file, and moves the pointer by what it asks for. A call
+/// that fails here moves nothing; in a collective one its rank must still take part.
 OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_background) {
   TransferCall valid = call;
-  Error failed = check(call);
+  Error failed = attempt([&] { return check(call); });
   if (failed) valid.count = 0;
   std::int64_t shared = 0;
   if (call.shared) shared = take_shared_place(valid, failed);
   const ByteCount bytes = valid.count * valid.type->size();
   const std::lock_guard lock(mutex_);
   const std::int64_t position = call.shared ? shared : call.offset.value_or(position_);
-  if (!failed && !fits(*view_, position, bytes)) {
-    failed = {ErrorClass::argument, 0, kTooFar};
+  std::optional<Access> access;
+  if (!failed) {
+    failed = attempt([&]() -> Error {
+      if (!fits(*view_, position, bytes)) return {ErrorClass::argument, 0, kTooFar};
+      access.emplace(access_of(valid, *view_, position));
+      return {};
+    });
+  }
+  if (failed) {
     valid.count = 0;
+    access.emplace(no_access(call.direction));
   }
   PointerMove move;
   if (!failed && !call.offset && !call.shared) {
@@ -245,35 +260,41 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
     verification_->leave_out("in atomic mode others may write the same bytes meanwhile");
     verifies = false;
   }
-  const Access access = access_of(valid, *view_, failed ? 0 : position);
-  return {std::move(valid), view_,         access, values_.sieve_size, meets, is_atomic,
-          verifies,         in_background, move,   std::move(failed)};
+  return {
+      std::move(valid), view_, std::move(*access), values_.sieve_size, meets, is_atomic, verifies,
+      in_background,    move,  std::move(failed)};
 }
 
-/// Moves the data of a prepared call. Waits, where it must, as `waiter` says.
-CollectiveTransfer::Moved OpenFile::move(const Prepared& prepared, const exchange::Waiter& waiter) {
+/// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
+CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Waiter& waiter) {
   const TransferCall& call = prepared.call;
-  if (prepared.meets) {
-    return collective_->transfer(prepared.access, prepared.sieve_size, waiter,
-                                 prepared.in_background);
-  }
-  if (call.collective && prepared.in_background) {
-    collective_->note_call_in_background(call.direction);
-  } else if (call.collective) {
-    collective_->note_call(call.direction);
-  }
+  Access& access = prepared.access;
   CollectiveTransfer::Moved moved;
-  moved.transferred =
-      prepared.is_atomic
-          ? atomic_transfer(*channel_, *store_, prepared.access, prepared.sieve_size, waiter)
-          : direct_transfer(*store_, prepared.access, prepared.sieve_size);
+  const Error failed = attempt([&]() -> Error {
+    if (prepared.meets) {
+      moved = collective_->transfer(access, prepared.sieve_size, waiter, prepared.in_background);
+      return {};
+    }
+    if (call.collective && prepared.in_background) {
+      collective_->note_call_in_background(call.direction);
+    } else if (call.collective) {
+      collective_->note_call(call.direction);
+    }
+    moved.transferred =
+        prepared.is_atomic
+            ? atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter)
+            : direct_transfer(*store_, std::move(access), prepared.sieve_size);
+    return {};
+  });
+  if (failed) moved.transferred.system_error = failed.system_error;
   return moved;
 }
 
 /// Moves the data of a prepared call and accounts for it.
-Outcome OpenFile::carry_out(const Prepared& prepared, const exchange::Waiter& waiter) {
+Outcome OpenFile::carry_out(Prepared& prepared, const exchange::Waiter& waiter) {
   if (verification_) return carry_out_verified(prepared, waiter);
-  return finish(prepared.call, prepared.access.bytes, move(prepared, waiter));
+  const ByteCount reachable = prepared.access.bytes;
+  return finish(prepared.call, reachable, move(prepared, waiter));
 }
 
 /// The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
@@ -316,7 +337,7 @@ std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
 
 Outcome OpenFile::transfer(const TransferCall& call) {
   if (std::optional<Outcome> outcome = transfer_stretch(call)) return std::move(*outcome);
-  const Prepared prepared = prepare(call, false);
+  Prepared prepared = prepare(call, false);
   // In a collective call the others may wait for this rank: it takes part with no data.
   if (prepared.failed && !call.collective) return {0, prepared.failed};
   if (prepared.keeps_order()) drain_lane();
@@ -352,23 +373,29 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
                             : (staged ? totals_.read_staged : totals_.read_directly);
   std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);
   const int reason = moved.transferred.system_error;
-  if (reason != 0) {
-    outcome.error =
-        system_failure(reason, (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
-  } else if (wrong != nullptr) {
-    outcome.error = *wrong;
-  } else if (writes && reachable < call.count * call.type->size()) {
-    outcome.error = {ErrorClass::argument, 0,
-                     "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
+  const bool is_wrong = wrong != nullptr;
+  const bool shows_nothing =
+      reason == 0 && !is_wrong && writes && reachable < call.count * call.type->size();
+  if (reason == 0 && !is_wrong && !shows_nothing) return outcome;
+  {
+    const std::lock_guard lock(mutex_);
+    totals_.failed_calls += 1;
+    // Only a call that the file system failed leaves data missing that others may count on. Both
+    // counts change under the lock, so that no thread takes this rank's failure for another's.
+    if (writes && !shows_nothing) {
+      own_failed_writes_ += 1;
+      channel_->note_failed_write(reason != 0 ? reason : EIO);
+    }
   }
-  if (!outcome.error) return outcome;
-  const std::lock_guard lock(mutex_);
-  totals_.failed_calls += 1;
-  // Only a call that the file system failed leaves data missing that others may count on. Both
-  // counts change under the lock, so that no thread takes this rank's failure for another's.
-  if (writes && (reason != 0 || wrong != nullptr)) {
-    own_failed_writes_ += 1;
-    channel_->note_failed_write(reason != 0 ? reason : EIO);
+  if (reason == 0 && is_wrong) {
+    outcome.error = attempt([&]() -> Error { return *wrong; });
+    return outcome;
+  }
+  outcome.error = attempt([&] { return told_of(call.direction, reason); });
+  // Without memory for a text the class must do.
+  if (outcome.error.message.empty()) {
+    outcome.error = {
+        reason == 0 ? ErrorClass::argument : class_of_system_error(reason), reason, {}};
   }
   return outcome;
 }

@@ -34,14 +34,9 @@ class OpenFile::BackgroundCall : public Operation, public Work {
   }
 
   void run(const exchange::Waiter& waiter) override {
-    Outcome outcome;
-    try {
-      outcome = file_.carry_out(*prepared_, waiter);
-      if (outcome.error && prepared_->call.direction == Direction::write) {
-        ticket_ = background_->untold.add(outcome.error);
-      }
-    } catch (const std::bad_alloc&) {
-      outcome.error = {ErrorClass::no_memory, 0, {}};
+    Outcome outcome = file_.carry_out(*prepared_, waiter);
+    if (outcome.error && prepared_->call.direction == Direction::write) {
+      ticket_ = background_->untold.add(outcome.error);
     }
     finish(std::move(outcome));
   }
@@ -99,16 +94,27 @@ class OpenFile::BackgroundCall : public Operation, public Work {
   UntoldFailures::Ticket ticket_ = 0;
 };
 
-Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) try {
+Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
   Prepared prepared = prepare(call, true);
-  const Error failed = prepared.failed;
+  Error failed = std::move(prepared.failed);
   const bool meets = prepared.keeps_order();
   // Where ranks meet the others count on this one: it takes part with no data.
   if (failed && !meets) return failed;
   const bool moves = prepared.access.bytes > 0;
-  const std::shared_ptr<WorkQueue> queue = meets ? lane() : common_queue();
-  const auto started = std::make_shared<BackgroundCall>(*this, std::move(prepared),
-                                                        call.collective ? nullptr : queue);
+  std::shared_ptr<WorkQueue> queue;
+  std::shared_ptr<BackgroundCall> started;
+  const Error lacking = attempt([&]() -> Error {
+    HelperThreads::of_process();
+    queue = meets ? lane() : common_queue();
+    started = std::make_shared<BackgroundCall>(*this, std::move(prepared),
+                                               call.collective ? nullptr : queue);
+    return {};
+  });
+  if (lacking) {
+    pull_back(call, unit_of(*prepared.view), prepared.access.bytes, prepared.move);
+    if (meets) take_part_without_data(prepared);
+    return failed ? failed : lacking;
+  }
   if (!moves && !meets) {
     started->run({});
   } else if (!queue->add(started, channel_->waiter())) {
@@ -116,10 +122,20 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) try
     started->run(channel_->waiter());
   }
   if (failed) return failed;
-  return std::shared_ptr<Operation>(started);
-} catch (const std::bad_alloc&) {
-  return Error{ErrorClass::no_memory, 0,
-               "cannot begin a nonblocking call (no memory is left), use a blocking one"};
+  return std::shared_ptr<Operation>(std::move(started));
+}
+
+/// For a rank that takes part with no data. Takes no memory.
+Access OpenFile::no_access(Direction direction) const {
+  return {direction, view::Cursor(byte_, 0, 0), view::Cursor(byte_, 0, 0), nullptr, 0};
+}
+
+/// The others wait for this rank, and learn that it has no bytes in the call.
+void OpenFile::take_part_without_data(Prepared& prepared) {
+  drain_lane();
+  prepared.call.count = 0;
+  prepared.access = no_access(prepared.call.direction);
+  static_cast<void>(carry_out(prepared, channel_->waiter()));
 }
 
 /// The queue of calls in which ranks meet: all ranks must meet in the order of their calls.

@@ -12,6 +12,11 @@ namespace {
 using exchange::Combine;
 using exchange::Values;
 
+// What is tried.
+constexpr const char* kMovePointer = "move the shared pointer of";
+constexpr const char* kFindPointer = "find the shared pointer of";
+constexpr const char* kSeekPointer = "seek by the shared pointer of";
+
 }  // namespace
 
 Error OpenFile::only_in_sequence() const {
@@ -27,17 +32,21 @@ int OpenFile::pointer_cell() const {
 }
 
 template <class Find>
-Result<std::int64_t> OpenFile::found_by_first(const std::string& what, Find find) {
+Result<std::int64_t> OpenFile::found_by_first(const char* verb, Find find) {
   constexpr Combine ways[] = {Combine::max, Combine::max};
   Values values{0, std::numeric_limits<std::int64_t>::min()};
   Error failed;
   if (channel_->rank() == 0) {
-    const Result<std::int64_t> found = find();
-    if (!found) failed = found.error();
-    values = {code_of(failed), found ? found.value() : values[1]};
+    failed = attempt([&]() -> Error {
+      const Result<std::int64_t> found = find();
+      if (!found) return found.error();
+      values[1] = found.value();
+      return {};
+    });
+    values[0] = code_of(failed);
   }
   if (Error error = channel_->combine(values, ways)) return error;
-  if (Error error = own_or_others(failed, values[0], what)) return error;
+  if (Error error = own_or_others(failed, values[0], {verb, path_})) return error;
   return values[1];
 }
 
@@ -50,8 +59,7 @@ Result<std::int64_t> OpenFile::take_ordered(std::int64_t etypes) {
   const Result<exchange::Channel::Scan> scan = channel_->scan(etypes);
   if (!scan) return scan.error();
   const Result<std::int64_t> begin =
-      found_by_first("cannot move the shared pointer of '" + path_ + "'",
-                     [&] { return take_shared(scan.value().total); });
+      found_by_first(kMovePointer, [&] { return take_shared(scan.value().total); });
   if (!begin) return begin;
   return begin.value() + scan.value().before;
 }
@@ -64,11 +72,10 @@ Result<std::int64_t> OpenFile::shared_position() {
 Result<FileOffset> OpenFile::shared_byte_offset() {
   // All ranks come first, so that no earlier call of theirs moves the pointer afterwards.
   if (Error error = channel_->barrier()) return error;
-  return found_by_first("cannot find the shared pointer of '" + path_ + "'",
-                        [this]() -> Result<std::int64_t> {
-                          const Result<std::int64_t> position = take_shared(0);
-                          return position ? byte_offset(position.value()) : position;
-                        });
+  return found_by_first(kFindPointer, [this]() -> Result<std::int64_t> {
+    const Result<std::int64_t> position = take_shared(0);
+    return position ? byte_offset(position.value()) : position;
+  });
 }
 
 Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
@@ -79,12 +86,13 @@ Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
   const auto where = static_cast<std::int64_t>(whence);
   Values values{offset, offset, where, where};
   if (Error error = channel_->combine(values, ways)) return error;
-  const std::string what = "cannot seek by the shared pointer of '" + path_ + "'";
+  const Undertaking what{kSeekPointer, path_};
   if (values[0] != values[1] || values[2] != values[3]) {
-    return {ErrorClass::not_same, 0,
-            what + " (offset or whence is not the same on all ranks), pass the same everywhere"};
+    return {
+        ErrorClass::not_same, 0,
+        what.text() + " (offset or whence is not the same on all ranks), pass the same everywhere"};
   }
-  const Result<std::int64_t> done = found_by_first(what, [&]() -> Result<std::int64_t> {
+  const Result<std::int64_t> done = found_by_first(kSeekPointer, [&]() -> Result<std::int64_t> {
     Result<std::int64_t> base = std::int64_t{0};
     if (whence == Whence::current) base = take_shared(0);
     if (whence == Whence::end) base = end_position();
@@ -101,10 +109,10 @@ Error OpenFile::set_atomicity(bool atomic) {
   constexpr Combine ways[] = {Combine::min, Combine::max};
   Values values{atomic ? 1 : 0, atomic ? 1 : 0};
   if (Error error = channel_->combine(values, ways)) return error;
-  const std::string what = "cannot make '" + path_ + "' atomic";
+  const Undertaking what{"set the atomic mode of", path_};
   if (values[0] != values[1]) {
     return {ErrorClass::not_same, 0,
-            what + " (not all ranks ask for it), pass the same value everywhere"};
+            what.text() + " (not all ranks ask for it), pass the same value everywhere"};
   }
   if (atomic && mode_.write) {
     if (Error error = probe_locks(*channel_, *store_, what)) return error;

@@ -18,16 +18,18 @@ Error OpenFile::start_verifying() {
 }
 
 /// Without HEADRACE_VERIFY calls take no time to look at the clock.
-Outcome OpenFile::carry_out_verified(const Prepared& prepared, const exchange::Waiter& waiter) {
+Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
+  // The transfer moves the cursors.
+  const Access written = prepared.access;
   CollectiveTransfer::Moved moved = move(prepared, waiter);
   transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin).count();
-  if (!prepared.verifies) return finish(prepared.call, prepared.access.bytes, moved);
-  const Verification::Found found = verification_->check(prepared.access, moved.transferred.bytes,
-                                                         prepared.in_background, waiter);
+  if (!prepared.verifies) return finish(prepared.call, written.bytes, moved);
+  const Verification::Found found =
+      verification_->check(written, moved.transferred.bytes, prepared.in_background, waiter);
   moved.transferred.bytes = found.bytes;
-  return finish(prepared.call, prepared.access.bytes, moved, found.error ? &found.error : nullptr);
+  return finish(prepared.call, written.bytes, moved, found.error ? &found.error : nullptr);
 }
 
 /// Collective: what verifying found and cost on all ranks.

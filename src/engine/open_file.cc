@@ -22,9 +22,22 @@ std::int64_t bits_of(const AccessMode& mode) {
   return bits;
 }
 
-View byte_view() {
-  const view::TypePtr byte = view::make_basic(1);
-  return {.displacement = 0, .etype = byte, .filetype = byte};
+/// Before anything that depends on the mode: ranks of other modes would wait at other places.
+/// Whether all ranks are told to verify.
+Result<bool> agree_on_mode(exchange::Channel& channel, const AccessMode& mode,
+                           const std::string& path, const Error& refused) {
+  const std::int64_t bits = bits_of(mode);
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min};
+  Values values{code_of(refused), bits, bits, settings().verify ? 1 : 0};
+  if (Error error = channel.combine(values, ways)) return error;
+  if (values[1] != values[2]) {
+    return Error{ErrorClass::not_same, 0,
+                 "cannot open '" + path +
+                     "' (the access mode is not the same on all ranks), pass the same mode "
+                     "everywhere"};
+  }
+  if (Error error = own_or_others(refused, values[0], {"open", path})) return error;
+  return values[3] == 1;
 }
 
 }  // namespace
@@ -33,89 +46,94 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
                                          storage::FileSystem& file_system, const std::string& path,
                                          AccessMode mode, const Hints& hints,
                                          const Error& refused) {
+  std::unique_ptr<OpenFile> file;
+  const Error lacking = attempt([&]() -> Error {
+    file = std::make_unique<OpenFile>(team, file_system, path, mode);
+    return {};
+  });
   Result<std::unique_ptr<exchange::Channel>> channel = team->open_channel();
   if (!channel) return channel.error();
-  auto file = std::make_unique<OpenFile>(std::move(team), std::move(channel.value()), file_system,
-                                         path, mode);
-  if (Error error = file->open(hints, refused)) return error;
+  const Error& failed = lacking ? lacking : refused;
+  const Result<bool> may_verify = agree_on_mode(*channel.value(), mode, path, failed);
+  if (!may_verify) return may_verify.error();
+  if (Error error = file->open(std::move(channel.value()), hints, may_verify.value())) return error;
   return std::unique_ptr<File>(std::move(file));
 }
 
-OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchange::Channel> channel,
-                   storage::FileSystem& file_system, std::string path, AccessMode mode)
+OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
+                   std::string path, AccessMode mode)
     : team_(std::move(team)),
-      channel_(std::move(channel)),
       file_system_(file_system),
       path_(std::move(path)),
       mode_(mode),
-      view_(std::make_shared<const View>(byte_view())) {}
+      view_(std::make_shared<const View>(
+          View{.displacement = 0, .etype = byte_, .filetype = byte_})) {}
 
 OpenFile::~OpenFile() {
-  drain();
+  if (channel_) drain();
 }
 
-/// Before anything that depends on the mode: ranks of other modes would wait at other places.
-Error OpenFile::agree_on_mode(const Error& refused) {
-  const std::int64_t bits = bits_of(mode_);
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min};
-  Values values{code_of(refused), bits, bits, settings().verify ? 1 : 0};
-  if (Error error = channel_->combine(values, ways)) return error;
-  may_verify_ = values[3] == 1;
-  if (values[1] == values[2]) {
-    return own_or_others(refused, values[0], "cannot open '" + path_ + "'");
-  }
-  return {ErrorClass::not_same, 0,
-          "cannot open '" + path_ +
-              "' (the access mode is not the same on all ranks), pass the same mode everywhere"};
-}
-
-Error OpenFile::open(const Hints& hints, const Error& refused) {
-  if (Error error = agree_on_mode(refused)) return error;
+Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hints,
+                     bool may_verify) {
+  channel_ = std::move(channel);
   // The place may have served a file before. No rank writes before all have agreed, below.
   if (channel_->control() != nullptr) {
     failed_writes_before_ = channel_->control()->failed_writes.load(std::memory_order_acquire);
   }
   values_ = default_hint_values();
-  take_hints(hints, values_);
-  Error failed = open_store();
-  if (!failed && mode_.append) {
-    Result<ByteCount> size = store_->size();
-    if (size) {
-      position_ = size.value();
-    } else {
-      failed = size.error();
-    }
+  Error failed = attempt([&]() -> Error {
+    take_hints(hints, values_);
+    return {};
+  });
+  if (Error error = attempt([this] { return open_store(); }); !failed) failed = std::move(error);
+  if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
+  if (!failed) {
+    failed = attempt([this]() -> Error {
+      collective_.emplace(*channel_, *store_);
+      return {};
+    });
   }
   // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
   if (channel_->rank() == 0) channel_->set_pointer(pointer_cell_, position_);
   // The first rank looks, since file systems may be asked over the network for it.
-  if (channel_->rank() == 0 && store_ != nullptr) layout_ = store_->layout();
-  Result<Agreement> agreement =
-      agree(*channel_, failed, "cannot open '" + path_ + "'", values_, *view_, layout_);
+  if (channel_->rank() == 0 && store_ != nullptr) {
+    const Error unknown = attempt([this]() -> Error {
+      layout_ = store_->layout();
+      return {};
+    });
+    if (!failed) failed = unknown;
+  }
+  Result<Agreement> agreement = agree(*channel_, failed, {"open", path_}, values_, *view_, layout_);
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
-  collective_.emplace(*channel_, *store_);
   collective_->set(agreement.value());
-  return may_verify_ && mode_.write ? start_verifying() : Error{};
+  return may_verify && mode_.write ? start_verifying() : Error{};
+}
+
+Error OpenFile::find_end() {
+  const Result<ByteCount> size = store_->size();
+  if (!size) return size.error();
+  position_ = size.value();
+  return {};
 }
 
 /// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
 /// one; the others find it.
 Error OpenFile::open_store() {
-  const auto open_as = [this](bool create, bool exclusive) -> Error {
-    auto opened = file_system_.open(
-        path_, {mode_.read, mode_.write, create, exclusive, striping_of(values_)});
-    if (!opened) return opened.error();
-    store_ = std::move(opened.value());
-    return {};
+  const auto open_as = [this](bool create, bool exclusive) {
+    return attempt([&]() -> Error {
+      auto opened = file_system_.open(
+          path_, {mode_.read, mode_.write, create, exclusive, striping_of(values_)});
+      if (!opened) return opened.error();
+      store_ = std::move(opened.value());
+      return {};
+    });
   };
   if (!mode_.create) return open_as(false, false);
   const bool creates = channel_->rank() == 0;
   Error failed;
   if (creates) failed = open_as(true, mode_.exclusive);
-  if (Error error = agree_on_error(*channel_, failed, "cannot create '" + path_ + "'")) {
-    return error;
-  }
+  if (Error error = agree_on_error(*channel_, failed, {"create", path_})) return error;
   return creates ? Error{} : open_as(false, false);
 }
 
@@ -132,9 +150,11 @@ void OpenFile::take_hints(const Hints& hints, HintValues& values) {
 
 Error OpenFile::close() {
   drain();
-  Error failed = store_->close();
+  Error failed = attempt([this] { return store_->close(); });
   if (verification_) verified_ = collect_verified();
-  if (Error untold = untold_failure(); !failed) failed = std::move(untold);
+  if (Error untold = attempt([this] { return untold_failure(); }); !failed) {
+    failed = std::move(untold);
+  }
   constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum, Combine::sum,
                               Combine::sum, Combine::sum, Combine::max, Combine::max, Combine::max};
   const MemoryPeaks peaks = memory_peaks();
@@ -154,12 +174,16 @@ Error OpenFile::close() {
   if (!failed && unreachable) failed = unreachable;
   if (mode_.delete_on_close) {
     Error removed;
-    if (channel_->rank() == 0) removed = file_system_.remove(path_);
-    removed = agree_on_error(*channel_, removed, "cannot delete '" + path_ + "'");
-    if (!failed) failed = removed;
+    if (channel_->rank() == 0) removed = attempt([this] { return file_system_.remove(path_); });
+    removed = agree_on_error(*channel_, removed, {"delete", path_});
+    if (!failed) failed = std::move(removed);
   }
-  record(values);
-  failed = own_or_others(failed, values[0], "cannot close '" + path_ + "'");
+  // Where there is no memory the report lacks this file.
+  static_cast<void>(attempt([&]() -> Error {
+    record(values);
+    return {};
+  }));
+  failed = own_or_others(failed, values[0], {"close", path_});
   if (failed) return failed;
   if (values[1] > own_failed_writes_ + known_failed_writes_) {
     return {ErrorClass::io, 0,
@@ -195,8 +219,24 @@ Error OpenFile::sync() {
 /// A failed write that was begun by this rank, and that the program has not been told of.
 Error OpenFile::untold_failure() {
   Error failed = background_->untold.take();
-  if (failed) failed.message = "a nonblocking write failed: " + failed.message;
+  if (!failed) return failed;
+  // It was taken off the list: it is told in any case.
+  static_cast<void>(attempt([&]() -> Error {
+    failed.message = "a nonblocking write failed: " + failed.message;
+    return {};
+  }));
   return failed;
+}
+
+/// What a program is told of a failed call; errno 0: its view shows no bytes.
+Error OpenFile::told_of(Direction direction, int system_error) const {
+  const bool writes = direction == Direction::write;
+  if (system_error == 0) {
+    return {ErrorClass::argument, 0,
+            "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
+  }
+  return system_failure(system_error,
+                        (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
 }
 
 /// A failed write of another rank of the node that this program has not been told of. Waits for
@@ -208,9 +248,11 @@ Error OpenFile::failed_elsewhere() {
   const std::int64_t all = control->failed_writes.load(std::memory_order_acquire);
   const std::int64_t others = all - failed_writes_before_ - own_failed_writes_;
   if (others <= known_failed_writes_) return {};
+  Error failed = system_failure(control->last_system_error.load(std::memory_order_relaxed),
+                                "data of another rank is missing in '" + path_ + "'");
+  // Without memory for the text it has not been told.
   known_failed_writes_ = others;
-  return system_failure(control->last_system_error.load(std::memory_order_relaxed),
-                        "data of another rank is missing in '" + path_ + "'");
+  return failed;
 }
 
 Result<ByteCount> OpenFile::size() {
@@ -249,15 +291,19 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
                 " and " + std::to_string(sizes[1]) + " bytes), pass the same size on all ranks"};
   }
   Error failed;
-  if (channel_->rank() == 0) failed = (store_.get()->*change)(size);
-  return agree_on_error(*channel_, failed, "cannot change the size of '" + path_ + "'");
+  if (channel_->rank() == 0) failed = attempt([&] { return (store_.get()->*change)(size); });
+  return agree_on_error(*channel_, failed, {"change the size of", path_});
 }
 
 Error OpenFile::set_hints(const Hints& hints) {
   drain_lane();
   HintValues values = values_;
-  take_hints(hints, values);
-  Result<Agreement> agreement = agree(*channel_, {}, "cannot set hints", values, *view_, layout_);
+  const Error failed = attempt([&]() -> Error {
+    take_hints(hints, values);
+    return {};
+  });
+  Result<Agreement> agreement =
+      agree(*channel_, failed, {"set hints of", path_}, values, *view_, layout_);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);

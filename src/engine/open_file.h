@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -15,16 +16,22 @@
 
 namespace headrace::engine {
 
+/// Bytes of an etype. Those of size 0 move nothing; any unit will do.
+inline ByteCount unit_of(const View& view) {
+  return std::max<ByteCount>(1, view.etype->size());
+}
+
 /// The file of engine/file.h: state, views and pointers. How bytes go is CollectiveTransfer's and
 /// direct_transfer's business.
 class OpenFile : public File {
  public:
-  OpenFile(std::shared_ptr<exchange::Team> team, std::unique_ptr<exchange::Channel> channel,
-           storage::FileSystem& file_system, std::string path, AccessMode mode);
+  OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system, std::string path,
+           AccessMode mode);
   ~OpenFile() override;
 
-  /// Collective: opens the store on all ranks and agrees on modes and hints.
-  Error open(const Hints& hints, const Error& refused);
+  /// Collective: opens the store on all ranks, which have agreed on the mode and on whether they
+  /// may verify, and agrees on hints.
+  Error open(std::unique_ptr<exchange::Channel> channel, const Hints& hints, bool may_verify);
 
   Error close() override;
   Error sync() override;
@@ -89,19 +96,21 @@ class OpenFile : public File {
     std::shared_ptr<Operation> operation;  ///< null where there is none
   };
 
-  Error agree_on_mode(const Error& refused);
   Error open_store();
+  Error find_end();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   void take_hints(const Hints& hints, HintValues& values);
   Result<std::int64_t> end_position();
   Error check(const Result<View>& view) const;
   Error check(const TransferCall& call) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
+  Access no_access(Direction direction) const;
   Prepared prepare(const TransferCall& call, bool in_background);
   std::int64_t take_shared_place(TransferCall& call, Error& failed);
-  Outcome carry_out(const Prepared& prepared, const exchange::Waiter& waiter);
-  Outcome carry_out_verified(const Prepared& prepared, const exchange::Waiter& waiter);
-  CollectiveTransfer::Moved move(const Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter);
+  CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter);
+  void take_part_without_data(Prepared& prepared);
   Error start_verifying();
   record::Verified collect_verified();
   /// Moves the shared pointer by `etypes`; where it was. Waits for no rank.
@@ -114,7 +123,7 @@ class OpenFile : public File {
   Result<FileOffset> shared_byte_offset();
   /// Collective: what the first rank found by `find`, on all ranks.
   template <class Find>
-  Result<std::int64_t> found_by_first(const std::string& what, Find find);
+  Result<std::int64_t> found_by_first(const char* verb, Find find);
   Result<std::int64_t> seek_target(std::int64_t base, std::int64_t offset) const;
   Error only_in_sequence() const;
 
@@ -127,6 +136,7 @@ class OpenFile : public File {
   void drain_lane();
   void drain();
   Error untold_failure();
+  Error told_of(Direction direction, int system_error) const;
   Error failed_elsewhere();
   void record(const exchange::Values& totals);
 
@@ -135,10 +145,10 @@ class OpenFile : public File {
   storage::FileSystem& file_system_;
   std::string path_;
   AccessMode mode_;
+  const view::TypePtr byte_ = view::make_basic(1);
   std::unique_ptr<storage::Store> store_;
   storage::Layout layout_;  ///< as the first rank found it
   std::optional<CollectiveTransfer> collective_;
-  bool may_verify_ = false;                             ///< all ranks are told to
   std::unique_ptr<Verification> verification_;          ///< null where nothing is verified
   std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted where something is
   std::optional<record::Verified> verified_;            ///< by all ranks, when closed

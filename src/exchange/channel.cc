@@ -125,6 +125,7 @@ Error Channel::combine(Values& values, std::span<const Combine> ways) {
 
 Error Channel::combine_between_nodes(Values& values, std::span<const Combine> ways) {
   if (team_->node_count() == 1) return {};
+  static_assert(sizeof(Values) <= kLargestReduced);
   const auto merge = [ways](std::span<std::byte> into, std::span<const std::byte> from) {
     Values a;
     Values b;

@@ -9,29 +9,53 @@ namespace headrace::exchange {
 Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
                                          std::span<const int> members, int index,
                                          std::span<const std::byte> mine) {
+  const std::size_t bytes = mine.size() * members.size();
+  std::vector<std::byte> scratch(bytes);
+  std::vector<std::byte> all(bytes);
+  if (Error error = allgather(messenger, tag, members, index, mine, scratch, all)) return error;
+  return all;
+}
+
+Error allgather(Messenger& messenger, int tag, std::span<const int> members, int index,
+                std::span<const std::byte> mine, std::span<std::byte> scratch,
+                std::span<std::byte> all) {
   const int size = static_cast<int>(members.size());
   const auto member = [members](int i) { return members[static_cast<std::size_t>(i)]; };
   const std::size_t block = mine.size();
-  // Block i of `rotated` belongs to member (index + i) % size.
-  std::vector<std::byte> rotated(block * static_cast<std::size_t>(size));
-  std::ranges::copy(mine, rotated.begin());
+  // Block i of `scratch` belongs to member (index + i) % size.
+  std::ranges::copy(mine, scratch.begin());
   for (int have = 1; have < size; have *= 2) {
     const std::size_t bytes = block * static_cast<std::size_t>(std::min(have, size - have));
-    const std::span<std::byte> all(rotated);
     const int to = member((index - have + size) % size);
     const int from = member((index + have) % size);
     if (Error error =
-            messenger.exchange(tag, to, all.first(bytes), from,
-                               all.subspan(block * static_cast<std::size_t>(have), bytes))) {
+            messenger.exchange(tag, to, scratch.first(bytes), from,
+                               scratch.subspan(block * static_cast<std::size_t>(have), bytes))) {
       return error;
     }
   }
-  std::vector<std::byte> in_order(rotated.size());
   for (int i = 0; i < size; ++i) {
-    std::memcpy(in_order.data() + block * static_cast<std::size_t>((index + i) % size),
-                rotated.data() + block * static_cast<std::size_t>(i), block);
+    std::memcpy(all.data() + block * static_cast<std::size_t>((index + i) % size),
+                scratch.data() + block * static_cast<std::size_t>(i), block);
   }
-  return in_order;
+  return {};
+}
+
+/// In round k each rank hears of 2^k ranks more (the dissemination of Hensgen, Finkel and Manber,
+/// IJPP 17(1), 1988).
+Result<bool> is_true_everywhere(Messenger& messenger, int tag, bool mine) {
+  const int size = messenger.size();
+  const int rank = messenger.rank();
+  std::byte known{mine ? std::uint8_t{1} : std::uint8_t{0}};
+  for (int distance = 1; distance < size; distance *= 2) {
+    std::byte heard{};
+    if (Error error = messenger.exchange(tag, (rank + distance) % size, std::span(&known, 1),
+                                         (rank - distance + size) % size, std::span(&heard, 1))) {
+      return error;
+    }
+    known &= heard;
+  }
+  return known != std::byte{0};
 }
 
 Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,

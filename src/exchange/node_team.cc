@@ -1,10 +1,7 @@
 #include "exchange/node_team.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "base/settings.h"
-#include "exchange/messages.h"
 #include "topo/node.h"
 
 namespace headrace::exchange {
@@ -36,16 +33,15 @@ std::size_t MemoryLayout::slots_offset() const {
   return round_up(channel_offset(kMostChannels), std::size_t{1} << 21);
 }
 
-NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_ranks,
-                   std::vector<int> leaders, std::unique_ptr<SharedMemory> memory,
-                   std::size_t slot_bytes, std::string sharing)
-    : messenger_(std::move(messenger)),
-      node_ranks_(std::move(node_ranks)),
-      leaders_(std::move(leaders)),
-      memory_(std::move(memory)),
-      layout_(static_cast<int>(node_ranks_.size()), slot_bytes),
-      slot_pool_(slot_bytes),
-      sharing_(std::move(sharing)),
+NodeTeam::NodeTeam(Messenger& messenger, const SharedPointerHome& home, Parts parts)
+    : messenger_(messenger),
+      node_ranks_(std::move(parts.node_ranks)),
+      leaders_(std::move(parts.leaders)),
+      memory_(std::move(parts.memory)),
+      layout_(static_cast<int>(node_ranks_.size()), parts.slot_bytes),
+      slot_pool_(parts.slot_bytes),
+      sharing_(std::move(parts.sharing)),
+      pointer_host_(std::move(parts.pointer_host)),
       in_use_(MemoryLayout::kMostChannels, false),
       committed_(MemoryLayout::kMostChannels, false),
       rounds_(MemoryLayout::kMostChannels, 0) {
@@ -55,24 +51,9 @@ NodeTeam::NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_r
   node_rank_ = place_in(node_ranks_, rank());
   node_index_ = place_in(leaders_, node_ranks_.front());
   if (node_size() <= topo::node_cores()) spins_ = kSpinsWithACoreEach;
-}
-
-Error NodeTeam::find_shared_pointers(int tag) {
-  if (node_count() == 1) return {};
-  SharedPointerHome home;
-  if (rank() == 0 && settings().listen) {
-    pointer_host_ = std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process(),
-                                                                 MemoryLayout::kMostChannels);
-    home = pointer_host_->home();
+  if (node_count() > 1 && !is_first_node()) {
+    pointer_client_ = std::make_unique<SharedPointerClient>(home, rank());
   }
-  std::vector<int> all(static_cast<std::size_t>(size()));
-  std::iota(all.begin(), all.end(), 0);
-  if (Error error =
-          broadcast(*messenger_, tag, all, rank(), std::as_writable_bytes(std::span(&home, 1)))) {
-    return error;
-  }
-  if (!is_first_node()) pointer_client_ = std::make_unique<SharedPointerClient>(home, rank());
-  return {};
 }
 
 void NodeTeam::open_root() {
@@ -83,7 +64,7 @@ void NodeTeam::open_root() {
 
 int NodeTeam::reserve_id() {
   const std::lock_guard lock(mutex_);
-  const int most = std::min(MemoryLayout::kMostChannels, messenger_->largest_tag());
+  const int most = std::min(MemoryLayout::kMostChannels, messenger_.largest_tag());
   for (int id = 1; id < most; ++id) {
     if (in_use_[static_cast<std::size_t>(id)]) continue;
     in_use_[static_cast<std::size_t>(id)] = true;
@@ -105,16 +86,20 @@ Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
                      " are open on this communicator), close some first"};
   }
   const auto place = static_cast<std::size_t>(id);
-  bool ready = true;
-  if (memory_ != nullptr && is_leader() && !committed_[place]) {
+  const std::uint64_t round = take_place(id);
+  std::unique_ptr<Channel> channel;
+  bool ready = !attempt([&]() -> Error {
+    channel = std::make_unique<Channel>(std::static_pointer_cast<NodeTeam>(shared_from_this()), id,
+                                        round);
+    return {};
+  });
+  if (!ready) close_channel(id, round);
+  if (ready && memory_ != nullptr && is_leader() && !committed_[place]) {
     ready = memory_->commit(layout_.channel_offset(id), layout_.channel_bytes());
     committed_[place] = ready;
   }
   values[0] = ready ? 0 : 1;
-  const std::uint64_t round = take_place(id);
   if (Error error = root_->combine(values, choose)) return error;
-  auto channel =
-      std::make_unique<Channel>(std::static_pointer_cast<NodeTeam>(shared_from_this()), id, round);
   if (values[0] == 0) return channel;
   return Error{ErrorClass::no_memory, 0,
                "cannot open another file (no shared memory is left on a node), close some files or "

@@ -39,25 +39,32 @@ class MemoryLayout {
 /// The team as it is on one rank.
 class NodeTeam : public Team {
  public:
-  NodeTeam(std::unique_ptr<Messenger> messenger, std::vector<int> node_ranks,
-           std::vector<int> leaders, std::unique_ptr<SharedMemory> memory, std::size_t slot_bytes,
-           std::string sharing);
+  struct Parts {
+    std::vector<int> node_ranks;
+    std::vector<int> leaders;
+    std::unique_ptr<SharedMemory> memory;
+    std::size_t slot_bytes = 0;
+    std::string sharing;  ///< how the node shares memory, or why not
+    std::unique_ptr<SharedPointerService::Host> pointer_host;
+  };
 
-  int rank() const override { return messenger_->rank(); }
-  int size() const override { return messenger_->size(); }
+  /// `home`: of the shared pointers, where there are several nodes.
+  NodeTeam(Messenger& messenger, const SharedPointerHome& home, Parts parts);
+
+  int rank() const override { return messenger_.rank(); }
+  int size() const override { return messenger_.size(); }
   int node_count() const override { return static_cast<int>(leaders_.size()); }
-  Waiter waiter() const override { return {messenger_.get(), spins_}; }
+  Waiter waiter() const override { return {&messenger_, spins_}; }
   const std::string& shared_memory() const override { return sharing_; }
   Result<std::unique_ptr<Channel>> open_channel() override;
 
-  /// Collective: where there are several nodes, the first rank lets the others move its shared
-  /// pointers, and tells them how it is found. Call once, before channels are made.
-  Error find_shared_pointers(int tag);
+  /// The messenger given before, to live as long as the team.
+  void keep(std::unique_ptr<Messenger> messenger) { kept_messenger_ = std::move(messenger); }
 
   /// Makes the channel that all others are agreed on through. Call once.
   void open_root();
 
-  Messenger& messenger() { return *messenger_; }
+  Messenger& messenger() { return messenger_; }
   const std::vector<int>& leaders() const { return leaders_; }
   int node_rank() const { return node_rank_; }
   int node_size() const { return static_cast<int>(node_ranks_.size()); }
@@ -83,7 +90,8 @@ class NodeTeam : public Team {
   int reserve_id();
   std::uint64_t take_place(int id);
 
-  std::unique_ptr<Messenger> messenger_;
+  std::unique_ptr<Messenger> kept_messenger_;
+  Messenger& messenger_;
   std::vector<int> node_ranks_;
   std::vector<int> leaders_;
   int node_rank_ = 0;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace headrace::exchange {
 
@@ -11,14 +11,21 @@ namespace headrace::exchange {
 /// leader allocates; it tells the others the offsets.
 class SlotPool {
  public:
-  explicit SlotPool(std::size_t size) { free_[0] = size; }
+  explicit SlotPool(std::size_t size) : free_{{0, size}} {}
 
   std::optional<std::size_t> take(std::size_t size);
+  /// Takes no memory.
   void give_back(std::size_t offset, std::size_t size);
 
  private:
+  struct Hole {
+    std::size_t offset;
+    std::size_t size;
+  };
+
   std::mutex mutex_;
-  std::map<std::size_t, std::size_t> free_;  ///< offset -> size, never adjacent
+  std::size_t taken_ = 0;   ///< parts that were not given back
+  std::vector<Hole> free_;  ///< by offset, never adjacent; room for what may come back
 };
 
 }  // namespace headrace::exchange

@@ -65,10 +65,11 @@ struct StagedCall {
   }
 };
 
-/// One rank's data in a staged call, at least one byte. The cursors stand at the first.
+/// One rank's data in a staged call, at least one byte. The cursors stand at the first, and are
+/// moved; they are not copied, since that may take memory while others wait.
 struct StagedAccess {
-  view::Cursor file;
-  view::Cursor memory;
+  view::Cursor& file;
+  view::Cursor& memory;
   std::byte* buffer = nullptr;  ///< where offset 0 of `memory` lies
   FileOffset begin = 0;         ///< the first byte, and behind the last, in the file
   FileOffset end = 0;

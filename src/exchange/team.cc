@@ -5,6 +5,8 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
+#include <optional>
 
 #include "base/settings.h"
 #include "exchange/messages.h"
@@ -18,18 +20,40 @@ constexpr int kRootTag = 0;
 /// Ranks of each node, in rank order; nodes in the order of their first ranks.
 using Nodes = std::vector<std::vector<int>>;
 
-Result<Nodes> find_nodes(Messenger& messenger, const std::string& node) {
-  // Names are compared by two independent hashes: 128 bits a rank to exchange.
-  const std::uint64_t mine[2] = {std::hash<std::string>{}(node),
-                                 std::hash<std::string>{}("headrace" + node)};
-  Result<std::vector<std::byte>> all =
-      allgather(messenger, kRootTag, std::as_bytes(std::span(mine)));
-  if (!all) return all.error();
+/// What the ranks tell each other, in memory that each has before any of them begins: where one
+/// lacks it, the others would wait for ever.
+class Telling {
+ public:
+  /// Throws where there is no memory.
+  explicit Telling(int ranks)
+      : ranks_(static_cast<std::size_t>(ranks)),
+        scratch_(kBlock * ranks_.size()),
+        all_(kBlock * ranks_.size()) {
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+  }
+
+  Error gather(Messenger& messenger, std::span<const std::byte> mine) {
+    const std::size_t bytes = mine.size() * static_cast<std::size_t>(messenger.size());
+    return allgather(messenger, kRootTag, ranks_, messenger.rank(), mine,
+                     std::span(scratch_).first(bytes), std::span(all_).first(bytes));
+  }
+  const std::byte* all() const { return all_.data(); }
+  std::span<const int> ranks() const { return ranks_; }
+
+ private:
+  static constexpr std::size_t kBlock = 2 * sizeof(std::uint64_t);
+  std::vector<int> ranks_;
+  std::vector<std::byte> scratch_;
+  std::vector<std::byte> all_;
+};
+
+/// From each rank's two words.
+Nodes nodes_of(const Telling& told, int ranks) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> index;
   Nodes nodes;
-  for (int rank = 0; rank < messenger.size(); ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     std::uint64_t key[2];
-    std::memcpy(key, all.value().data() + static_cast<std::size_t>(rank) * sizeof key, sizeof key);
+    std::memcpy(key, told.all() + static_cast<std::size_t>(rank) * sizeof key, sizeof key);
     const auto [entry, is_new] = index.try_emplace({key[0], key[1]}, nodes.size());
     if (is_new) nodes.emplace_back();
     nodes[entry->second].push_back(rank);
@@ -42,6 +66,17 @@ struct Shared {
   std::string failure;
   std::string how;  ///< or why not, for people
 };
+
+constexpr const char* kNoMemory = "out of memory";  // so short that it takes none
+
+void set_text(std::string& text, const char* to) {
+  if (attempt([&]() -> Error {
+        text = to;
+        return {};
+      })) {
+    text = kNoMemory;
+  }
+}
 
 bool is_allowed(SharedMemoryKind kind) {
   switch (settings().shared_memory) {
@@ -60,20 +95,25 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
   const bool leads = messenger.rank() == ranks.front();
   Shared mine;
   SharedMemoryTicket ticket;
-  const auto keep = [&](Result<std::unique_ptr<SharedMemory>> made) {
-    if (made) {
+  const auto try_to_keep = [&](auto make) {
+    Error failed = attempt([&]() -> Error {
+      Result<std::unique_ptr<SharedMemory>> made = make();
+      if (!made) return made.error();
       mine.memory = std::move(made.value());
-    } else {
-      mine.failure = made.error().message;
-    }
+      return {};
+    });
+    if (failed) mine.failure = failed.message.empty() ? kNoMemory : std::move(failed.message);
   };
   if (leads && !is_allowed(kind)) {
-    mine.failure = "switched off by HEADRACE_SHARED_MEMORY";
+    set_text(mine.failure, "switched off by HEADRACE_SHARED_MEMORY");
   } else if (leads) {
-    keep(SharedMemory::make(kind, size));
-    if (mine.memory && !mine.memory->commit(0, committed)) {
-      keep(system_failure(ENOSPC, "cannot get shared memory"));
-    }
+    try_to_keep([&]() -> Result<std::unique_ptr<SharedMemory>> {
+      auto made = SharedMemory::make(kind, size);
+      if (made && !made.value()->commit(0, committed)) {
+        return system_failure(ENOSPC, "cannot get shared memory");
+      }
+      return made;
+    });
     if (mine.memory && mine.failure.empty()) ticket = mine.memory->ticket();
   }
   const int index = static_cast<int>(std::ranges::find(ranks, messenger.rank()) - ranks.begin());
@@ -82,7 +122,9 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
                               std::as_writable_bytes(std::span(&ticket, 1)))) {
     return error;
   }
-  if (!leads && ticket.process != 0) keep(SharedMemory::open(ticket));
+  if (!leads && ticket.process != 0) {
+    try_to_keep([&] { return SharedMemory::open(ticket); });
+  }
   std::byte failed{mine.memory && mine.failure.empty() ? std::uint8_t{0} : std::uint8_t{1}};
   const auto any = [](std::span<std::byte> into, std::span<const std::byte> from) {
     into[0] |= from[0];
@@ -93,7 +135,9 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
   if (mine.memory) mine.memory->unlink();
   if (failed != std::byte{0}) {
     mine.memory.reset();
-    if (mine.failure.empty()) mine.failure = "another rank of the node cannot share memory";
+    if (mine.failure.empty()) {
+      set_text(mine.failure, "another rank of the node cannot share memory");
+    }
   }
   return mine;
 }
@@ -109,23 +153,26 @@ Result<Shared> share_by_any_kind(Messenger& messenger, const std::vector<int>& r
   Result<Shared> second = share(messenger, ranks, SharedMemoryKind::posix, size, committed);
   if (!second) return second;
   Shared& shared = second.value();
-  shared.how = shared.memory
-                   ? "posix, no memfd: " + first.value().failure
-                   : "none, no memfd: " + first.value().failure + "; no posix: " + shared.failure;
+  // Where there is no memory for the text, there is none.
+  static_cast<void>(attempt([&]() -> Error {
+    shared.how = shared.memory
+                     ? "posix, no memfd: " + first.value().failure
+                     : "none, no memfd: " + first.value().failure + "; no posix: " + shared.failure;
+    return {};
+  }));
   return second;
 }
 
-/// Collective: splits the nodes that could not share memory into single ranks.
-Result<Nodes> split_failed(Messenger& messenger, const Nodes& nodes, bool failed) {
-  const std::byte mine{failed ? std::uint8_t{1} : std::uint8_t{0}};
-  Result<std::vector<std::byte>> all = allgather(messenger, kRootTag, std::span(&mine, 1));
-  if (!all) return all.error();
+/// Splits the nodes that could not share memory, as each rank has told by a byte, into single
+/// ranks.
+bool is_alone(const std::vector<int>& ranks, const Telling& told) {
+  return std::ranges::any_of(ranks, [&](int rank) { return told.all()[rank] != std::byte{0}; });
+}
+
+Nodes split_failed(const Nodes& nodes, const Telling& told) {
   Nodes split;
   for (const std::vector<int>& ranks : nodes) {
-    const bool alone = std::ranges::any_of(ranks, [&](int rank) {
-      return all.value()[static_cast<std::size_t>(rank)] != std::byte{0};
-    });
-    if (!alone) {
+    if (!is_alone(ranks, told)) {
       split.push_back(ranks);
     } else {
       for (const int rank : ranks) split.push_back({rank});
@@ -140,39 +187,132 @@ const std::vector<int>& node_of(const Nodes& nodes, int rank) {
   });
 }
 
+/// Makes a team. What ranks do by themselves may fail for lack of memory: then they go on meeting,
+/// with what they have, and agree at the end of each part.
+class TeamMaker {
+ public:
+  TeamMaker(std::unique_ptr<Messenger> messenger, const std::string& node)
+      : messenger_(std::move(messenger)), node_(node) {}
+
+  Result<std::shared_ptr<Team>> make();
+
+ private:
+  /// Collective: this rank's error, or that of another.
+  Error agree(const Error& mine) {
+    const Result<bool> all = is_true_everywhere(*messenger_, kRootTag, !mine);
+    if (!all) return all.error();
+    return mine || all.value() ? mine : out_of_memory();
+  }
+  Error find_nodes();
+  Error share_memory();
+  Error find_shared_pointers();
+  void make_team();
+  int rank() const { return messenger_->rank(); }
+  int size() const { return messenger_->size(); }
+
+  std::unique_ptr<Messenger> messenger_;
+  const std::string& node_;
+  std::optional<Telling> told_;
+  Nodes nodes_;
+  std::size_t slot_bytes_ = 0;
+  Shared shared_;
+  SharedPointerHome home_;
+  std::unique_ptr<SharedPointerService::Host> pointer_host_;
+  std::shared_ptr<NodeTeam> team_;
+};
+
+Error TeamMaker::find_nodes() {
+  Error failed = attempt([&]() -> Error {
+    slot_bytes_ = static_cast<std::size_t>(settings().node_memory);
+    told_.emplace(size());
+    return {};
+  });
+  // Names are compared by two independent hashes: 128 bits a rank to exchange.
+  std::uint64_t mine[2] = {};
+  if (!failed) {
+    failed = attempt([&]() -> Error {
+      mine[0] = std::hash<std::string>{}(node_);
+      mine[1] = std::hash<std::string>{}("headrace" + node_);
+      return {};
+    });
+  }
+  if (Error error = agree(failed)) return error;
+  if (Error error = told_->gather(*messenger_, std::as_bytes(std::span(mine)))) return error;
+  return agree(attempt([&]() -> Error {
+    nodes_ = nodes_of(*told_, size());
+    return {};
+  }));
+}
+
+Error TeamMaker::share_memory() {
+  static_cast<void>(attempt([this]() -> Error {
+    shared_.how = "none, no other rank of the file is on the node";
+    return {};
+  }));
+  if (size() == 1) return {};
+  const std::vector<int>& mine = node_of(nodes_, rank());
+  if (mine.size() > 1) {
+    const MemoryLayout layout(static_cast<int>(mine.size()), slot_bytes_);
+    Result<Shared> result =
+        share_by_any_kind(*messenger_, mine, layout.total(), layout.channel_offset(1));
+    if (!result) return result.error();
+    shared_ = std::move(result.value());
+  }
+  const bool failed = mine.size() > 1 && !shared_.memory;
+  const std::byte flag{failed ? std::uint8_t{1} : std::uint8_t{0}};
+  return told_->gather(*messenger_, std::span(&flag, 1));
+}
+
+/// Collective: where there are several nodes, the first rank lets the others move its shared
+/// pointers, and tells them how it is found.
+Error TeamMaker::find_shared_pointers() {
+  const bool is_one = nodes_.size() == 1 && (size() == 1 || !is_alone(nodes_.front(), *told_));
+  if (is_one) return {};
+  Error failed;
+  if (rank() == 0 && settings().listen) {
+    failed = attempt([&]() -> Error {
+      pointer_host_ = std::make_unique<SharedPointerService::Host>(
+          SharedPointerService::of_process(), MemoryLayout::kMostChannels);
+      home_ = pointer_host_->home();
+      return {};
+    });
+    if (failed) home_.system_error = ENOMEM;
+  }
+  return broadcast(*messenger_, kRootTag, told_->ranks(), rank(),
+                   std::as_writable_bytes(std::span(&home_, 1)));
+}
+
+void TeamMaker::make_team() {
+  Nodes nodes = size() == 1 ? nodes_ : split_failed(nodes_, *told_);
+  NodeTeam::Parts parts;
+  for (const std::vector<int>& ranks : nodes) parts.leaders.push_back(ranks.front());
+  parts.node_ranks = node_of(nodes, rank());
+  parts.slot_bytes = slot_bytes_;
+  parts.sharing = std::move(shared_.how);
+  parts.memory = std::move(shared_.memory);
+  parts.pointer_host = std::move(pointer_host_);
+  team_ = std::make_shared<NodeTeam>(*messenger_, home_, std::move(parts));
+  team_->open_root();
+}
+
+Result<std::shared_ptr<Team>> TeamMaker::make() {
+  if (Error error = find_nodes()) return error;
+  if (Error error = share_memory()) return error;
+  if (Error error = find_shared_pointers()) return error;
+  Error failed = attempt([&]() -> Error {
+    make_team();
+    return {};
+  });
+  if (Error error = agree(failed)) return error;
+  team_->keep(std::move(messenger_));
+  return std::shared_ptr<Team>(std::move(team_));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Team>> Team::create(std::unique_ptr<Messenger> messenger,
                                            const std::string& node) {
-  Result<Nodes> found = find_nodes(*messenger, node);
-  if (!found) return found.error();
-  Nodes nodes = std::move(found.value());
-  const int rank = messenger->rank();
-  const auto slot_bytes = static_cast<std::size_t>(settings().node_memory);
-  Shared shared;
-  shared.how = "none, no other rank of the file is on the node";
-  if (messenger->size() > 1) {
-    const std::vector<int>& mine = node_of(nodes, rank);
-    if (mine.size() > 1) {
-      const MemoryLayout layout(static_cast<int>(mine.size()), slot_bytes);
-      Result<Shared> result =
-          share_by_any_kind(*messenger, mine, layout.total(), layout.channel_offset(1));
-      if (!result) return result.error();
-      shared = std::move(result.value());
-    }
-    Result<Nodes> split = split_failed(*messenger, nodes, mine.size() > 1 && !shared.memory);
-    if (!split) return split.error();
-    nodes = std::move(split.value());
-  }
-  std::vector<int> leaders;
-  for (const std::vector<int>& ranks : nodes) leaders.push_back(ranks.front());
-  std::vector<int> node_ranks = node_of(nodes, rank);
-  auto team =
-      std::make_shared<NodeTeam>(std::move(messenger), std::move(node_ranks), std::move(leaders),
-                                 std::move(shared.memory), slot_bytes, std::move(shared.how));
-  if (Error error = team->find_shared_pointers(kRootTag)) return error;
-  team->open_root();
-  return std::shared_ptr<Team>(team);
+  return TeamMaker(std::move(messenger), node).make();
 }
 
 }  // namespace headrace::exchange

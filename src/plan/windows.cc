@@ -5,16 +5,32 @@
 namespace headrace::plan {
 
 Windows::Windows(std::span<const RankRange> ranges, ByteCount window_size)
-    : window_size_(window_size) {
+    : Windows(ranges.size()) {
+  set(ranges, window_size);
+}
+
+Windows::Windows(std::size_t most_ranges) {
+  ranges_.reserve(most_ranges);
+  sorted_.reserve(most_ranges);
+  stretches_.reserve(most_ranges);
+}
+
+void Windows::set(std::span<const RankRange> ranges, ByteCount window_size) {
+  window_size_ = window_size;
+  ranges_.clear();
+  stretches_.clear();
+  count_ = 0;
+  span_ = 0;
+  common_ = {};
   for (const RankRange& range : ranges) {
     if (range.bytes > 0) ranges_.push_back(range);
   }
-  std::vector<RankRange> sorted = ranges_;
-  std::ranges::sort(sorted, {}, &RankRange::begin);
-  if (sorted.empty()) return;
+  sorted_.assign(ranges_.begin(), ranges_.end());
+  std::ranges::sort(sorted_, {}, &RankRange::begin);
+  if (sorted_.empty()) return;
   FileOffset counted = 0;  // bytes below are in span_ or in nobody's range
-  common_ = {sorted.back().begin, sorted.front().end};
-  for (const RankRange& range : sorted) {
+  common_ = {sorted_.back().begin, sorted_.front().end};
+  for (const RankRange& range : sorted_) {
     span_ += std::max<ByteCount>(0, range.end - std::max(range.begin, counted));
     counted = std::max(counted, range.end);
     common_.end = std::min(common_.end, range.end);

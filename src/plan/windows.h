@@ -31,6 +31,9 @@ struct FileRange {
 class Windows {
  public:
   Windows(std::span<const RankRange> ranges, ByteCount window_size);
+  /// None yet; set() takes no memory for up to so many ranges.
+  explicit Windows(std::size_t most_ranges);
+  void set(std::span<const RankRange> ranges, ByteCount window_size);
 
   std::int64_t count() const { return count_; }
   /// Bytes between the first and the last byte of the ranges, gaps between ranges left out.
@@ -57,8 +60,9 @@ class Windows {
 
   const Stretch& stretch_of_window(std::int64_t window) const;
 
-  ByteCount window_size_;
+  ByteCount window_size_ = 1;
   std::vector<RankRange> ranges_;
+  std::vector<RankRange> sorted_;
   std::vector<Stretch> stretches_;
   std::int64_t count_ = 0;
   ByteCount span_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <new>
 
 #include "policy/readable.h"
 
@@ -59,30 +60,81 @@ std::string_view name_of(Path path) {
   return {};
 }
 
-Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
-  if (facts.is_atomic) return {Path::direct, "atomic mode: each rank locks what its call touches"};
+namespace {
+
+/// Why a view's calls take their path.
+enum class ViewReason {
+  atomic,
+  exchange_asked_for,
+  small_against_stripes,
+  alone,
+  backwards,
+  direct_asked_for,
+  staging_asked_for,
+  contiguous,
+  large_pieces,
+  small_pieces,
+};
+
+ViewReason reason_of(Direction direction, Wish wish, const ViewFacts& facts) {
+  if (facts.is_atomic) return ViewReason::atomic;
   if (facts.nodes > 1 && facts.is_monotonic) {
-    if (wish == Wish::exchanged) return {Path::exchanged, kAskedFor};
+    if (wish == Wish::exchanged) return ViewReason::exchange_asked_for;
     if (wish == Wish::automatic && facts.smallest_mean_piece < facts.stripe) {
-      return {Path::exchanged, "pieces of " + readable(facts.smallest_mean_piece) +
-                                   " in the view are small against stripes of " +
-                                   readable(facts.stripe)};
+      return ViewReason::small_against_stripes;
     }
   }
-  if (facts.node_ranks < 2)
-    return {Path::direct, "no other rank of the file shares memory with this one"};
-  if (!facts.is_monotonic) return {Path::direct, "a view goes backwards in the file"};
-  if (wish == Wish::direct) return {Path::direct, kAskedFor};
-  if (wish == Wish::staged || wish == Wish::exchanged) return {Path::staged, kAskedFor};
+  if (facts.node_ranks < 2) return ViewReason::alone;
+  if (!facts.is_monotonic) return ViewReason::backwards;
+  if (wish == Wish::direct) return ViewReason::direct_asked_for;
+  if (wish == Wish::staged || wish == Wish::exchanged) return ViewReason::staging_asked_for;
+  if (facts.smallest_mean_piece == kContiguousView) return ViewReason::contiguous;
   const ByteCount large = direction == Direction::write ? kLargePieceToWrite : kLargePieceToRead;
-  const std::string pieces = "pieces of " + readable(facts.smallest_mean_piece) + " in the view";
-  if (facts.smallest_mean_piece >= large) {
-    if (facts.smallest_mean_piece == kContiguousView) {
-      return {Path::direct, "the view is contiguous, so nothing is gained by gathering pieces"};
-    }
-    return {Path::direct, pieces + " are large enough for calls of their own"};
+  return facts.smallest_mean_piece >= large ? ViewReason::large_pieces : ViewReason::small_pieces;
+}
+
+Path path_for(ViewReason reason) {
+  switch (reason) {
+    case ViewReason::exchange_asked_for:
+    case ViewReason::small_against_stripes: return Path::exchanged;
+    case ViewReason::staging_asked_for:
+    case ViewReason::small_pieces: return Path::staged;
+    default: return Path::direct;
   }
-  return {Path::staged, pieces + " are small"};
+}
+
+std::string explain(ViewReason reason, const ViewFacts& facts) {
+  const auto pieces = [&] {
+    return "pieces of " + readable(facts.smallest_mean_piece) + " in the view";
+  };
+  switch (reason) {
+    case ViewReason::atomic: return "atomic mode: each rank locks what its call touches";
+    case ViewReason::small_against_stripes:
+      return pieces() + " are small against stripes of " + readable(facts.stripe);
+    case ViewReason::alone: return "no other rank of the file shares memory with this one";
+    case ViewReason::backwards: return "a view goes backwards in the file";
+    case ViewReason::exchange_asked_for:
+    case ViewReason::direct_asked_for:
+    case ViewReason::staging_asked_for: return kAskedFor;
+    case ViewReason::contiguous:
+      return "the view is contiguous, so nothing is gained by gathering pieces";
+    case ViewReason::large_pieces: return pieces() + " are large enough for calls of their own";
+    case ViewReason::small_pieces: break;
+  }
+  return pieces() + " are small";
+}
+
+}  // namespace
+
+Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
+  const ViewReason reason = reason_of(direction, wish, facts);
+  Decision decision{path_for(reason), {}};
+  try {
+    decision.reason = explain(reason, facts);
+  } catch (const std::bad_alloc&) {
+    // All ranks must come to one path: it goes without its text.
+  }
+  return decision;
 }
 
 double direct_cost(const CallFacts& facts) {

@@ -108,8 +108,11 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
 
 class PosixStore : public Store {
  public:
-  PosixStore(const Created& created, std::string path)
-      : descriptor_(created.descriptor), created_(created), path_(std::move(path)) {}
+  explicit PosixStore(std::string path) : path_(std::move(path)) {}
+  void take(const Created& created) {
+    created_ = created;
+    descriptor_ = created.descriptor;
+  }
   ~PosixStore() override {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -203,9 +206,11 @@ class PosixStore : public Store {
     // Devices and pipes do not hold what was written.
     if (!S_ISREG(status.st_mode)) return Store::reopen_to_read();
     const std::string name = "/proc/self/fd/" + std::to_string(descriptor_);
+    auto store = std::make_unique<PosixStore>(path_);
     const int descriptor = ::open(name.c_str(), O_CLOEXEC | O_RDONLY);
     if (descriptor < 0) return failure("cannot open to read");
-    return std::unique_ptr<Store>(std::make_unique<PosixStore>(Created{descriptor}, path_));
+    store->take(Created{descriptor});
+    return std::unique_ptr<Store>(std::move(store));
   }
 
   Layout layout() override {
@@ -291,7 +296,7 @@ class PosixStore : public Store {
     return {};
   }
 
-  int descriptor_;
+  int descriptor_ = -1;
   Created created_;
   std::string path_;
   std::atomic<LockAhead> lock_ahead_ = LockAhead::not_known;
@@ -304,16 +309,18 @@ class PosixFileSystem : public FileSystem {
     int how = O_CLOEXEC | (flags.read && flags.write ? O_RDWR : flags.write ? O_WRONLY : O_RDONLY);
     if (flags.create) how |= O_CREAT;
     if (flags.exclusive) how |= O_EXCL;
+    // Before the descriptor: without memory for it that would be lost.
+    auto store = std::make_unique<PosixStore>(path);
     const Created created =
         create_striped(path, how, 0666, flags.create ? flags.striping : StripingWish{});
     const int descriptor = created.descriptor;
     if (descriptor < 0) return system_failure(errno, "cannot open '" + path + "'");
+    store->take(created);
     struct stat status{};
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
-      ::close(descriptor);
       return system_failure(EISDIR, "cannot open '" + path + "'");
     }
-    return std::unique_ptr<Store>(std::make_unique<PosixStore>(created, path));
+    return std::unique_ptr<Store>(std::move(store));
   }
 
   Error remove(const std::string& path) override {

@@ -2,27 +2,36 @@
 // one object in this process gets the same address, so that the thread sanitizer sees that two
 // ranks touch the same memory. Linked in by --wrap.
 
+#include "sim/one_mapping.h"
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cstdint>
-#include <map>
+#include <cstdlib>
 #include <mutex>
-#include <utility>
 
 namespace {
 
+/// Takes no memory of the program's: allocations of the engine are counted and made to fail.
 struct Mapping {
+  std::uint64_t device;
+  std::uint64_t inode;
   void* address;
-  int users;
+  int users;  ///< 0: free
 };
 
+bool (*fails)() = nullptr;
 std::mutex mutex;
-using Object = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+std::array<Mapping, 1024> mappings;
 
-std::map<Object, Mapping>& mappings() {
-  static auto* const all = new std::map<Object, Mapping>;
-  return *all;
+template <class Matches>
+Mapping* find(Matches matches) {
+  for (Mapping& mapping : mappings) {
+    if (matches(mapping)) return &mapping;
+  }
+  return nullptr;
 }
 
 template <class Map>
@@ -31,19 +40,28 @@ void* map_once(Map map_anew, int flags, int descriptor) {
   if (descriptor < 0 || (flags & MAP_SHARED) == 0 || fstat(descriptor, &status) != 0) {
     return map_anew();
   }
+  if (fails != nullptr && fails()) return MAP_FAILED;
   const std::lock_guard lock(mutex);
-  const Object object{status.st_dev, status.st_ino};
-  const auto found = mappings().find(object);
-  if (found != mappings().end()) {
-    found->second.users += 1;
-    return found->second.address;
+  Mapping* const found = find([&](const Mapping& mapping) {
+    return mapping.users > 0 && mapping.device == status.st_dev && mapping.inode == status.st_ino;
+  });
+  if (found != nullptr) {
+    found->users += 1;
+    return found->address;
   }
   void* const address = map_anew();
-  if (address != MAP_FAILED) mappings()[object] = {address, 1};
+  if (address == MAP_FAILED) return address;
+  Mapping* const free = find([](const Mapping& mapping) { return mapping.users == 0; });
+  if (free == nullptr) std::abort();
+  *free = {status.st_dev, status.st_ino, address, 1};
   return address;
 }
 
 }  // namespace
+
+void headrace::sim::let_mappings_fail(bool (*whether)()) {
+  fails = whether;
+}
 
 extern "C" {
 
@@ -65,12 +83,9 @@ void* __wrap_mmap64(void* at, std::size_t len, int access, int flags, int descri
 int __wrap_munmap(void* address, std::size_t len) {
   {
     const std::lock_guard lock(mutex);
-    for (auto mapping = mappings().begin(); mapping != mappings().end(); ++mapping) {
-      if (mapping->second.address != address) continue;
-      if (--mapping->second.users > 0) return 0;
-      mappings().erase(mapping);
-      break;
-    }
+    Mapping* const found = find(
+        [&](const Mapping& mapping) { return mapping.users > 0 && mapping.address == address; });
+    if (found != nullptr && --found->users > 0) return 0;
   }
   return __real_munmap(address, len);
 }

@@ -82,8 +82,8 @@ void empty(Request& request) {
   request.count = 0;
 }
 
-engine::Outcome carry_out(engine::File& file, Direction direction, bool collective,
-                          const Request& request, Bytes& buffer) {
+engine::TransferCall call_of(Direction direction, bool collective, const Request& request,
+                             Bytes& buffer) {
   std::uint8_t* const base = buffer.data() + request.origin;
   engine::TransferCall call{direction, collective,    request.offset,
                             base,      request.count, request.memory.type};
@@ -94,7 +94,12 @@ engine::Outcome carry_out(engine::File& file, Direction direction, bool collecti
     call.type = view::make_resized(view::make_hindexed_block(1, address, old),
                                    old->lower_bound() + address[0], old->extent());
   }
-  return file.transfer(call);
+  return call;
+}
+
+engine::Outcome carry_out(engine::File& file, Direction direction, bool collective,
+                          const Request& request, Bytes& buffer) {
+  return file.transfer(call_of(direction, collective, request, buffer));
 }
 
 }  // namespace headrace::sim

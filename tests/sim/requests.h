@@ -43,7 +43,10 @@ Request make_request(Random& random, Direction direction, const ViewModel& view,
 /// Makes the request move nothing.
 void empty(Request& request);
 
-/// Calls the engine.
+/// The call that moves the request's data to or from `buffer`.
+engine::TransferCall call_of(Direction direction, bool collective, const Request& request,
+                             Bytes& buffer);
+/// Makes it.
 engine::Outcome carry_out(engine::File& file, Direction direction, bool collective,
                           const Request& request, Bytes& buffer);
 

@@ -78,6 +78,46 @@ def faults(arguments: Sequence[str]) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+def inject(arguments: Sequence[str]) -> int:
+    """Lets disk, memory and threads fail under the engine: 50,000 random faults (an hour)."""
+    parser = _parser("inject", inject)
+    parser.add_argument("--each", action="store_true", help="at every operation in turn instead")
+    parser.add_argument("--count", type=int, default=50_000, help="of random faults (50,000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the first random program")
+    options = parser.parse_args(arguments)
+    debian.ensure(debian.UNIT_TESTS)
+    building.prepare(targets=building.TESTS)
+    command = [RELEASE / "tests" / "faults" / "faults", "--jobs", str(os.cpu_count() or 1)]
+    random = ["--random", str(options.count), "--seed", str(options.seed)]
+    command += ["--each"] if options.each else random
+    return subprocess.run(command, check=False).returncode
+
+
+def sanitize(arguments: Sequence[str]) -> int:
+    """Unit tests, simulation and injected faults under address, undefined and thread sanitizers."""
+    parser = _parser("sanitize", sanitize)
+    parser.add_argument("--only", choices=("sanitize", "sanitize-thread"), help="one preset")
+    options = parser.parse_args(arguments)
+    debian.ensure(debian.UNIT_TESTS)
+    building.prepare(targets=())
+    status = 0
+    environment = os.environ | building.tool_environment()
+    for preset in (options.only,) if options.only else ("sanitize", "sanitize-thread"):
+        folder = BUILD / preset
+        ctest = (VENV / "bin" / "ctest", "--test-dir")
+        for command in (
+            [VENV / "bin" / "cmake", "--preset", preset],
+            [VENV / "bin" / "cmake", "--build", folder, "--target", "headrace_tests"],
+            # Counts of operations and instructions are those of an ordinary build.
+            [*ctest, folder, "-L", "^(unit|sim)$", "-E", "^count", "--output-on-failure"],
+        ):
+            code = subprocess.run([str(word) for word in command], env=environment, cwd=ROOT)
+            status = status or code.returncode
+            if code.returncode != 0:
+                break
+    return status
+
+
 def count(arguments: Sequence[str]) -> int:
     """Counts what fixed cases cost and compares; --record: writes the baselines anew."""
     parser = _parser("count", count)
@@ -147,6 +187,8 @@ COMMANDS = {
     "test": test,
     "conformance": conform,
     "faults": faults,
+    "inject": inject,
+    "sanitize": sanitize,
     "count": count,
     "headrace": headrace,
     "setup": setup,

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "faults/script.h"
+#include "faults/world.h"
+#include "sim/runner.h"
+
+namespace headrace::faults {
+
+/// What one rank got from a step.
+struct Got {
+  ByteCount bytes = 0;
+  Error error;
+  Bytes buffer;              ///< of a transfer, afterwards
+  ByteCount position = 0;    ///< where its data begins in the view; of an ordered call, of all
+  std::int64_t pointer = 0;  ///< the individual one, afterwards, in etypes
+  bool is_unknown = false;   ///< nobody waited for it
+  bool is_staged = false;    ///< by the file's own account
+  std::int64_t value = 0;    ///< that was asked for
+};
+
+/// Holds what ranks are told against the file: the contract on data. One thread at a time.
+class Inspector {
+ public:
+  /// `shares_memory`: all ranks.
+  Inspector(const Script& script, World& world, sim::Problems& problems);
+
+  /// What struck before the file was opened.
+  void note_lost_pointer(const std::vector<Struck>& struck);
+  void set_sharing(bool shares_memory) { shares_memory_ = shares_memory; }
+  /// All got a file or none.
+  void check_open(const std::vector<Got>& got, const std::vector<Struck>& struck);
+  void check(const Step& step, std::size_t number, const std::vector<Got>& got,
+             const std::vector<Struck>& struck);
+  void check_close(const std::vector<Got>& got, const std::vector<Struck>& struck);
+  /// A sync that nothing strikes: all must learn here what they were not told.
+  void check_final_sync(const std::vector<Got>& got);
+  /// The file is as it is now; what comes next is judged from there.
+  void look() { file_ = world_.content().value_or(Bytes{}); }
+  /// What a rank has to give for the view it has.
+  const std::vector<ViewModel>& views() const { return views_; }
+
+ private:
+  using Strikes = std::vector<Struck>;
+
+  void report(std::size_t rank, const std::string& problem);
+  void check_transfer(const Step& step, const std::vector<Got>& got, const Strikes& struck);
+  void check_count(const Step& step, std::size_t rank, const Got& got, const Strikes& struck);
+  void check_ordered(const Step& step, std::vector<Got> got, const Bytes& now);
+  void check_pointer(const Step& step, std::size_t rank, const Got& got);
+  void check_verdicts(const Step& step, const std::vector<Got>& got, const Strikes& struck);
+  void note_failures(const Step& step, const std::vector<Got>& got, const Bytes& now,
+                     const Strikes& struck);
+  std::string wrong_write(const Step& step, const std::vector<Got>& got, const Bytes& now) const;
+  std::string wrong_read(const Step& step, const std::vector<Got>& got, const Bytes& now) const;
+  bool may_fail(const Step& step, std::size_t rank, const Got& got, const Strikes& struck) const;
+  ByteCount expected_bytes(const Step& step, std::size_t rank, ByteCount position) const;
+  /// All have one outcome; whether it is an error.
+  bool check_common(const std::vector<Got>& got, const Strikes& struck, bool is_invalid);
+  void check_size(const Step& step, const std::vector<Got>& got, const Strikes& struck);
+  void check_sync(const std::vector<Got>& got, const Strikes& struck);
+  bool others_failed(std::size_t rank) const;
+
+  const Script& script_;
+  World& world_;
+  sim::Problems& problems_;
+  Bytes file_;
+  std::vector<ViewModel> views_;
+  std::vector<int> failed_;   ///< of each rank: its writes that left data missing
+  std::vector<int> known_;    ///< of each rank: others' failed writes it was told of
+  std::vector<bool> untold_;  ///< of each rank: a failed write of its own that it did not wait for
+  bool may_have_failed_ = false;  ///< a write that nobody waited for
+  bool shares_memory_ = false;
+  bool lost_pointer_ = false;  ///< perhaps: other nodes cannot ask for it
+  std::string place_;
+};
+
+}  // namespace headrace::faults

@@ -1,0 +1,198 @@
+// faults --each [--part N] [--only TEXT] [--place K]
+// faults --random FAULTS [--seed S]
+// faults --again SEED
+//
+// Injects faults into the engine in the simulation and holds what ranks are told against the file.
+// --each: at every operation in turn of fixed programs, all kinds; with --part N every Nth kind and
+// program, at one operation. --random: random programs and faults, until
+// so many have struck. Prints what was struck how often. --jobs J: processes.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "faults/run.h"
+#include "faults/workers.h"
+
+namespace headrace::faults {
+namespace {
+
+constexpr std::int64_t kPlaces = 61;
+
+struct Options {
+  bool each = false;
+  std::int64_t random = 0;
+  std::int64_t part = 0;
+  std::uint64_t seed = 1;
+  std::string only;
+  std::int64_t place = -1;
+  int jobs = 2;
+  bool again = false;
+};
+
+bool read_options(int count, char** words, Options& options) {
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--each") {
+      options.each = true;
+      continue;
+    }
+    if (++i == count) return false;
+    const std::int64_t number = std::strtoll(words[i], nullptr, 10);
+    if (word == "--random") {
+      options.random = number;
+    } else if (word == "--part") {
+      options.part = number;
+    } else if (word == "--seed" || word == "--again") {
+      options.seed = static_cast<std::uint64_t>(number);
+      options.again = options.again || word == "--again";
+    } else if (word == "--place") {
+      options.place = number;
+    } else if (word == "--only") {
+      options.only = words[i];
+    } else if (word == "--jobs") {
+      options.jobs = std::max(1, static_cast<int>(number));
+    } else {
+      return false;
+    }
+  }
+  return options.each || options.random > 0 || options.again;
+}
+
+std::string list(const std::vector<std::string>& problems) {
+  std::string text;
+  for (std::size_t i = 0; i < problems.size() && i < 6; ++i) text += "  " + problems[i] + "\n";
+  return text;
+}
+
+std::string run_one(const Script& script, const std::vector<Fault>& faults, Progress& progress,
+                    const Begin& begin, std::int64_t& struck) {
+  begin(script.name + (script.layer == Layer::store ? ", store: " : ", system: ") +
+        to_text(faults));
+  const Verdict verdict = run_script(script, faults, progress.coverage);
+  struck = verdict.struck;
+  progress.runs += 1;
+  progress.struck += verdict.struck;
+  return list(verdict.problems);
+}
+
+/// One way in which one kind of operation of one program fails, at each place in turn.
+struct Item {
+  const Script* script;
+  Fault fault;
+};
+
+/// Whether this is another way to fail than those of other scopes.
+bool is_distinct(const Fault& fault) {
+  const bool moves = fault.operation == Operation::write || fault.operation == Operation::read;
+  const bool is_limit =
+      fault.kind == Kind::efbig || fault.kind == Kind::edquot || fault.kind == Kind::eacces;
+  if (fault.moved_share > 0 && (!moves || fault.scope != Scope::once)) return false;
+  if (fault.kind == Kind::slow) return fault.scope == Scope::lasting;
+  return fault.scope != Scope::one_rank || is_limit;
+}
+
+std::vector<Item> all_items(const std::vector<Script>& scripts, const std::string& only) {
+  std::vector<Item> items;
+  for (const Script& script : scripts) {
+    for (int operation = 0; operation < kOperations; ++operation) {
+      for (int kind = 0; kind < kKinds; ++kind) {
+        for (const Scope scope : {Scope::once, Scope::lasting, Scope::one_rank}) {
+          for (const int moved_share : {0, 100}) {
+            const Fault fault{static_cast<Operation>(operation), static_cast<Kind>(kind), scope, 0,
+                              moved_share};
+            if (why_not(script.layer, fault.operation, fault.kind) != nullptr) continue;
+            if (!is_distinct(fault)) continue;
+            const std::string text = script.name + ", " + to_text({fault});
+            if (text.find(only) != std::string::npos) items.push_back({&script, fault});
+          }
+        }
+      }
+    }
+  }
+  return items;
+}
+
+std::int64_t run_each(const Options& options, Progress& progress) {
+  std::vector<Script> scripts = fixed_scripts(Layer::store);
+  for (Script& script : fixed_scripts(Layer::system)) scripts.push_back(std::move(script));
+  const std::vector<Item> items = all_items(scripts, options.only);
+  const std::int64_t part = std::max<std::int64_t>(1, options.part);
+  const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) {
+    const Item& item = items[static_cast<std::size_t>(number * part)];
+    const auto run_at = [&](std::int64_t place, std::int64_t& struck) {
+      Fault fault = item.fault;
+      fault.nth = place;
+      return run_one(*item.script, {fault}, shared, begin, struck);
+    };
+    std::int64_t struck = 0;
+    if (options.place >= 0) return run_at(options.place, struck);
+    if (options.part > 0) {
+      // One place; the first where there are fewer.
+      std::string problem = run_at(number % kPlaces, struck);
+      return problem.empty() && struck == 0 ? run_at(0, struck) : problem;
+    }
+    for (std::int64_t place = 0;; ++place) {
+      std::string problem = run_at(place, struck);
+      if (!problem.empty() || struck == 0) return problem;
+    }
+  };
+  return work_off((std::ssize(items) + part - 1) / part, options.jobs, progress, work,
+                  [] { return false; });
+}
+
+std::int64_t run_random(const Options& options, Progress& progress) {
+  const std::int64_t goal = progress.struck + options.random;
+  const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) {
+    const Script script = random_script(options.seed + static_cast<std::uint64_t>(number));
+    const std::vector<Fault> faults =
+        random_faults(options.seed + static_cast<std::uint64_t>(number), script);
+    std::int64_t struck = 0;
+    return run_one(script, faults, shared, begin, struck);
+  };
+  return work_off(std::int64_t{1} << 40, options.jobs, progress, work,
+                  [&] { return progress.struck >= goal; });
+}
+
+int main(int count, char** words) {
+  Options options;
+  if (!read_options(count, words, options)) {
+    std::fprintf(
+        stderr,
+        "usage: faults [--each [--part N] [--only TEXT] [--place K]] [--random FAULTS [--seed S]] "
+        "[--again SEED] [--jobs J]\n");
+    return 2;
+  }
+  // Little memory, so that it can be asked for as a whole when all is returned.
+  setenv("HEADRACE_NODE_MEMORY", "1m", 0);
+  setenv("HEADRACE_QUIET", "1", 0);
+  Progress& progress = make_progress();
+  if (options.again) {
+    const Script script = random_script(options.seed);
+    std::int64_t struck = 0;
+    const std::string problem = run_one(
+        script, random_faults(options.seed, script), progress,
+        [](const std::string& text) { std::printf("%s\n", text.c_str()); }, struck);
+    std::printf("%s%lld faults struck\n", problem.c_str(), static_cast<long long>(struck));
+    return problem.empty() ? 0 : 1;
+  }
+  std::int64_t failures = options.each ? run_each(options, progress) : 0;
+  if (options.random > 0) failures += run_random(options, progress);
+  std::printf("\n%s", progress.coverage.table().c_str());
+  const std::vector<std::string> missing = progress.coverage.missing();
+  for (const std::string& cell : missing) std::printf("not reached: %s\n", cell.c_str());
+  std::printf("\n%lld runs, %lld faults struck, %zu cells not reached, %lld failures\n",
+              static_cast<long long>(progress.runs), static_cast<long long>(progress.struck),
+              missing.size(), static_cast<long long>(failures));
+  const bool is_whole = options.each && options.only.empty();
+  return failures == 0 && (missing.empty() || !is_whole) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace headrace::faults
+
+int main(int count, char** words) {
+  return headrace::faults::main(count, words);
+}
