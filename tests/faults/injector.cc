@@ -66,8 +66,7 @@ bool Injector::hits(Armed& armed, int rank) {
   }
   if (fault.scope == Scope::once) return false;
   if (fault.scope == Scope::one_rank && rank != armed.rank) return false;
-  // A call that is interrupted each time would never end.
-  return fault.kind != Kind::eintr || (number - fault.nth) % 2 == 0;
+  return true;
 }
 
 std::optional<Strike> Injector::strike(Operation operation, int rank, ByteCount len) {
@@ -76,17 +75,21 @@ std::optional<Strike> Injector::strike(Operation operation, int rank, ByteCount 
   std::optional<Strike> strike;
   {
     const std::lock_guard lock(mutex_);
+    const bool was_interrupted = std::exchange(interrupted_[{operation, rank}], false);
     for (Armed& armed : armed_) {
       if (armed.fault.operation != operation || !hits(armed, rank) || strike) continue;
       const Kind kind = armed.fault.kind;
       // What is shortened moves one byte at least, and misses one.
       const ByteCount least = kind == Kind::shortened ? 1 : 0;
+      // A call that is interrupted each time would never end.
+      if (kind == Kind::eintr && was_interrupted) continue;
       if (kind == Kind::shortened && len < 2) continue;
       const ByteCount bytes = std::clamp<ByteCount>(
           len / 256 * armed.fault.moved_share + len % 256 * armed.fault.moved_share / 256, least,
           std::max<ByteCount>(len - 1, 0));
       armed.has_struck = true;
       strike = Strike{kind, errno_of(kind), bytes};
+      interrupted_[{operation, rank}] = kind == Kind::eintr;
       struck_.push_back({operation, kind, rank});
     }
   }

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "faults/fault.h"
@@ -76,6 +78,7 @@ class Injector {
   std::mutex mutex_;  ///< guards what follows
   std::vector<Armed> armed_;
   std::vector<Struck> struck_;
+  std::map<std::pair<Operation, int>, bool> interrupted_;  ///< a rank's last operation of a kind
 };
 
 }  // namespace headrace::faults

@@ -1,5 +1,6 @@
 #include "faults/rank.h"
 
+#include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
@@ -64,6 +65,9 @@ Error Rank::leave() {
       lost = channel.error();
     } else if (channel.value()->node_rank() == 0 && channel.value()->board() != nullptr) {
       const auto all = static_cast<std::size_t>(settings().node_memory) / kPage * kPage;
+      // The budget is the process's, which is all nodes here: one leader at a time.
+      static std::mutex alone;
+      const std::lock_guard lock(alone);
       const auto slots = channel.value()->reserve_slots(all);
       if (slots) {
         channel.value()->return_slots(*slots);
