@@ -135,7 +135,7 @@ void CollectiveTransfer::choose() {
 CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount sieve_size,
                                                        const exchange::Waiter& waiter,
                                                        bool is_in_background) {
-  note_call(access.direction);
+  note_call(access.direction, false);
   const FileOffset begin = access.bytes > 0 ? access.file.peek() : 0;
   const FileOffset end = access.bytes > 0
                              ? view::offset_of(*access.file.type(), access.file.origin(),

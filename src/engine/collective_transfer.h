@@ -43,21 +43,18 @@ class CollectiveTransfer {
   bool meets_in_background(Direction direction) const {
     return choice(direction).meets_in_background.load(std::memory_order_relaxed);
   }
-  /// Takes note of a call in which ranks do not meet: the caller carries it out itself.
-  void note_call(Direction direction) {
+  /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call may
+  /// be one that goes on by itself.
+  void note_call(Direction direction, bool in_background) {
     std::atomic<bool>& called = choice(direction).has_been_called;
     if (!called.load(std::memory_order_relaxed)) called.store(true, std::memory_order_relaxed);
+    if (in_background) choice(direction).was_in_background.store(true, std::memory_order_relaxed);
   }
 
   struct Moved {
     Transferred transferred;
     policy::Path path = policy::Path::direct;
   };
-  /// The same of one that goes on by itself.
-  void note_call_in_background(Direction direction) {
-    note_call(direction);
-    choice(direction).was_in_background.store(true, std::memory_order_relaxed);
-  }
 
   /// Collective; for calls in which ranks meet. Waits for the others, in the way of `waiter`, only
   /// where this rank has data. Moves the cursors.

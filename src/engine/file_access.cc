@@ -275,11 +275,7 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Wai
       moved = collective_->transfer(access, prepared.sieve_size, waiter, prepared.in_background);
       return {};
     }
-    if (call.collective && prepared.in_background) {
-      collective_->note_call_in_background(call.direction);
-    } else if (call.collective) {
-      collective_->note_call(call.direction);
-    }
+    if (call.collective) collective_->note_call(call.direction, prepared.in_background);
     moved.transferred =
         prepared.is_atomic
             ? atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter)
@@ -325,7 +321,7 @@ std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
     position_ += bytes / unit;
     move = {position_, seeks_};
   }
-  if (call.collective) collective_->note_call(call.direction);
+  if (call.collective) collective_->note_call(call.direction, false);
   CollectiveTransfer::Moved moved;
   moved.transferred =
       move_stretch(*store_, call.direction, begin,
