@@ -43,8 +43,8 @@ class CollectiveTransfer {
   bool meets_in_background(Direction direction) const {
     return choice(direction).meets_in_background.load(std::memory_order_relaxed);
   }
-  /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call may
-  /// be one that goes on by itself.
+  /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call
+  /// may be one that goes on by itself.
   void note_call(Direction direction, bool in_background) {
     std::atomic<bool>& called = choice(direction).has_been_called;
     if (!called.load(std::memory_order_relaxed)) called.store(true, std::memory_order_relaxed);
