@@ -24,7 +24,7 @@ class RankRead {
 
   bool is_done() const { return to_copy_ > last_; }
   bool can_mark() const { return to_mark_ <= last_ && call_.slots.is_free(to_mark_); }
-  bool can_copy() const { return to_copy_ < to_mark_ && is_loaded(to_copy_); }
+  bool can_copy() const { return to_copy_ < to_mark_ && call_.slots.is_loaded(to_copy_); }
 
   bool mark_next() {
     if (!can_mark()) return false;
@@ -53,9 +53,6 @@ class RankRead {
   const StagedOutcome& outcome() const { return outcome_; }
 
  private:
-  bool is_loaded(std::int64_t window) const {
-    return call_.slots.slot(window).loaded.load(std::memory_order_acquire) == window + 1;
-  }
   void arrive(std::int64_t window) {
     call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_acq_rel);
     call_.event().signal();
@@ -107,9 +104,7 @@ class ReadLeader : ExchangeLeader {
   bool pass_done();
   bool is_over(std::int64_t window);
 
-  bool is_loaded(std::int64_t window) const {
-    return slot(window).loaded.load(std::memory_order_acquire) == number_of(window) + 1;
-  }
+  bool is_loaded(std::int64_t window) const { return call_.slots.is_loaded(number_of(window)); }
   void set_loaded(std::int64_t window, const PartAnswer& answer);
   /// Where what was asked for of a window stays until it has come.
   MessageBuffers::Buffer& request(std::int64_t window) {
@@ -256,9 +251,7 @@ bool ReadLeader::take_answer(const Answer& answer, std::span<std::byte> message)
 }
 
 void ReadLeader::set_loaded(std::int64_t window, const PartAnswer& answer) {
-  slot(window).valid_end = answer.valid_end;
-  slot(window).system_error = answer.system_error;
-  slot(window).loaded.store(number_of(window) + 1, std::memory_order_release);
+  call_.slots.set_loaded(number_of(window), answer.valid_end, answer.system_error);
   call_.event().signal();
 }
 

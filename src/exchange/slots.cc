@@ -34,6 +34,13 @@ plan::Coverage Slots::coverage(std::int64_t window, int granule_shift) const {
   return {reinterpret_cast<plan::Coverage::Word*>(map), granule_shift};
 }
 
+void Slots::set_loaded(std::int64_t window, FileOffset valid_end, int system_error) const {
+  Slot& loaded = slot(window);
+  loaded.valid_end = valid_end;
+  loaded.system_error = system_error;
+  loaded.loaded.store(window + 1, std::memory_order_release);
+}
+
 void Slots::pass_on(std::int64_t window) const {
   Slot& done = slot(window);
   done.arrived.store(0, std::memory_order_relaxed);

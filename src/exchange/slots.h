@@ -46,6 +46,12 @@ class Slots {
   bool is_free(std::int64_t window) const {
     return slot(window).next_window.load(std::memory_order_acquire) == window;
   }
+  /// Read: whether the window's bytes are in its slot, as far as the file had them.
+  bool is_loaded(std::int64_t window) const {
+    return slot(window).loaded.load(std::memory_order_acquire) == window + 1;
+  }
+  /// Read: the window's bytes below `valid_end` are in its slot; why not more, 0 at the file's end.
+  void set_loaded(std::int64_t window, FileOffset valid_end, int system_error) const;
   /// `window` is done with its slot, which the next one may use.
   void pass_on(std::int64_t window) const;
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "exchange/empty_slot.h"
+#include "exchange/slot_io.h"
 #include "exchange/staged_call.h"
 
 namespace headrace::exchange {
@@ -27,10 +28,6 @@ class StagedRead {
   void empty(std::int64_t window, StagedOutcome& outcome);
   void leave(std::int64_t window);
 
-  bool is_loaded(std::int64_t window) const {
-    return call_.slots.slot(window).loaded.load(std::memory_order_acquire) == window + 1;
-  }
-
   const StagedCall& call_;
   StagedAccess& access_;
   Staging& staging_;
@@ -41,7 +38,7 @@ class StagedRead {
 StagedOutcome StagedRead::run() {
   StagedOutcome outcome;
   for (std::int64_t window = call_.window_of(access_.begin); window <= last_; ++window) {
-    if (!is_loaded(window)) {
+    if (!call_.slots.is_loaded(window)) {
       wait_for(call_.sleep_until(window, last_));
       wait_for(window);
     }
@@ -53,9 +50,9 @@ StagedOutcome StagedRead::run() {
 
 /// Waits until the window is loaded, loading windows meanwhile.
 void StagedRead::wait_for(std::int64_t window) {
-  while (!is_loaded(window)) {
+  while (!call_.slots.is_loaded(window)) {
     if (load_next()) continue;
-    event_.wait(call_.waiter, [&] { return is_loaded(window) || next_to_load(); });
+    event_.wait(call_.waiter, [&] { return call_.slots.is_loaded(window) || next_to_load(); });
   }
 }
 
@@ -82,15 +79,9 @@ bool StagedRead::load_next() {
 }
 
 void StagedRead::load(std::int64_t window) {
-  call_.slots.map(window);
-  const plan::FileRange touched = call_.touched(window);
-  const iovec segment{call_.slots.bytes(window) + (touched.begin - call_.range(window).begin),
-                      static_cast<std::size_t>(touched.end - touched.begin)};
-  const storage::Transferred done = call_.store.read(touched.begin, {&segment, 1});
-  Slot& slot = call_.slots.slot(window);
-  slot.valid_end = touched.begin + done.bytes;
-  slot.system_error = done.system_error;
-  slot.loaded.store(window + 1, std::memory_order_release);
+  const ByteCount size = call_.windows.window_size();
+  load_slot({call_.store, call_.slots, window, call_.range(window).begin, size},
+            call_.touched(window));
   call_.signal(window);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "exchange/slot_io.h"
 #include "exchange/staged_call.h"
 #include "plan/tiling.h"
 #include "view/copy.h"
@@ -32,9 +33,9 @@ class StagedWrite {
   void write_ready();
   void write_window(std::int64_t window);
   void write_tiled(std::int64_t window);
-  void write_covered(std::int64_t window);
-  bool write_stretch(std::int64_t window, FileOffset begin, ByteCount len);
-  void stop_at(std::int64_t window, const WriteStop& stop);
+  void write_marked(std::int64_t window);
+  SlotFile slot_of(std::int64_t window) const;
+  void stop_at(std::int64_t window, const WriteStop& stop) const;
   /// Waits for `done()`, writing windows meanwhile.
   template <class Done>
   void work_until(Done done);
@@ -149,7 +150,7 @@ void StagedWrite::write_window(std::int64_t window) {
   if (call_.may_tile) {
     write_tiled(window);
   } else {
-    write_covered(window);
+    write_marked(window);
   }
   call_.slots.pass_on(window);
 }
@@ -164,40 +165,28 @@ void StagedWrite::write_tiled(std::int64_t window) {
   if (has_stopped()) return;
   if (pieces == TilingSum::of_stretch(touched.begin - file.begin, touched.end - file.begin,
                                       call_.granule_shift)) {
-    write_stretch(window, touched.begin, touched.end - touched.begin);
+    if (const auto stop = write_slot(slot_of(window), touched)) stop_at(window, *stop);
   } else {
     stop_at(window, {touched.begin, 0});
   }
 }
 
 /// Writes what is marked, and nothing in between.
-void StagedWrite::write_covered(std::int64_t window) {
-  const ByteCount size = call_.windows.window_size();
-  const FileOffset begin_of_window = call_.range(window).begin;
+void StagedWrite::write_marked(std::int64_t window) {
   plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
-  ByteCount begin = 0;
-  ByteCount len = 0;
-  bool goes_on = !has_stopped();
-  for (ByteCount at = 0; goes_on && covered.next_run(at, size, begin, len); at = begin + len) {
-    goes_on = write_stretch(window, begin_of_window + begin, len);
+  if (!has_stopped()) {
+    if (const auto stop = write_covered(slot_of(window), covered)) stop_at(window, *stop);
   }
-  covered.clear(size);
+  covered.clear(call_.windows.window_size());
 }
 
-/// False where it failed.
-bool StagedWrite::write_stretch(std::int64_t window, FileOffset begin, ByteCount len) {
-  std::byte* place = call_.slots.bytes(window) + (begin - call_.range(window).begin);
-  const iovec segment{place, static_cast<std::size_t>(len)};
-  const storage::Transferred done = call_.store.write(begin, {&segment, 1});
-  if (done.system_error == 0) return true;
-  stop_at(window, {begin + done.bytes, done.system_error});
-  return false;
+SlotFile StagedWrite::slot_of(std::int64_t window) const {
+  const ByteCount size = call_.windows.window_size();
+  return {call_.store, call_.slots, window, call_.range(window).begin, size};
 }
 
-void StagedWrite::stop_at(std::int64_t window, const WriteStop& stop) {
-  failure().window = window;
-  failure().stop = stop;
-  failure().round.store(round_, std::memory_order_release);
+void StagedWrite::stop_at(std::int64_t window, const WriteStop& stop) const {
+  note_stop(failure(), round_, window, stop);
 }
 
 }  // namespace

@@ -1,44 +1,37 @@
 #include "exchange/store_jobs.h"
 
+#include <optional>
+
+#include "exchange/slot_io.h"
+
 namespace headrace::exchange {
 namespace {
 
-/// False where it failed: then later windows are left alone.
-bool write_stretch(const ExchangedCall& call, const StoreJob& job, ByteCount begin, ByteCount len) {
-  const iovec segment{call.slots.bytes(job.window) + begin, static_cast<std::size_t>(len)};
-  const storage::Transferred done = call.store.write(job.begin + begin, {&segment, 1});
-  if (done.system_error == 0) return true;
-  StagingFailure& failure = call.failure();
-  failure.window = job.window;
-  failure.stop = {job.begin + begin + done.bytes, done.system_error};
-  failure.round.store(call.round(), std::memory_order_release);
-  return false;
+SlotFile slot_of(const ExchangedCall& call, const StoreJob& job) {
+  const ByteCount size = call.window_size;
+  return {call.store, call.slots, job.window, job.begin / size * size, size};
 }
 
-/// Writes what is marked, and nothing in between.
+/// Writes what is marked; after a failure later windows are left alone.
 void write_window(const ExchangedCall& call, const StoreJob& job) {
   call.slots.map(job.window);
   plan::Coverage covered = call.slots.coverage(job.window, call.granule_shift);
-  ByteCount begin = 0;
-  ByteCount len = 0;
-  bool goes_on = !call.has_failed();
-  for (ByteCount at = 0; goes_on && covered.next_run(at, call.window_size, begin, len);
-       at = begin + len) {
-    goes_on = write_stretch(call, job, begin, len);
+  if (!call.has_failed()) {
+    if (const auto stop = write_covered(slot_of(call, job), covered)) {
+      note_stop(call.failure(), call.round(), job.window, *stop);
+    }
   }
   covered.clear(call.window_size);
   call.slots.pass_on(job.window);
 }
 
-void load_window(const ExchangedCall& call, const StoreJob& job) {
-  call.slots.map(job.window);
-  std::byte* const place = call.slots.bytes(job.window) + job.begin % call.window_size;
-  const iovec segment{place, static_cast<std::size_t>(job.end - job.begin)};
-  const storage::Transferred done = call.store.read(job.begin, {&segment, 1});
-  Slot& slot = call.slots.slot(job.window);
-  slot.valid_end = job.begin + done.bytes;
-  slot.system_error = done.system_error;
-  slot.loaded.store(job.window + 1, std::memory_order_release);
+/// The number of the next job, where there is one that may be done now.
+std::optional<std::int64_t> next_job(const StoreJobs& jobs, Direction direction) {
+  const std::int64_t next = jobs.taken.load(std::memory_order_acquire);
+  if (next >= jobs.added.load(std::memory_order_acquire)) return std::nullopt;
+  const bool may =
+      direction == Direction::read || jobs.done.load(std::memory_order_acquire) == next;
+  return may ? std::optional(next) : std::nullopt;
 }
 
 }  // namespace
@@ -52,26 +45,20 @@ void add_store_job(const ExchangedCall& call, const StoreJob& job) {
 }
 
 bool has_store_job(const ExchangedCall& call, Direction direction) {
-  const StoreJobs& jobs = call.staging().jobs;
-  const std::int64_t next = jobs.taken.load(std::memory_order_acquire);
-  if (next >= jobs.added.load(std::memory_order_acquire)) return false;
-  return direction == Direction::read || jobs.done.load(std::memory_order_acquire) == next;
+  return next_job(call.staging().jobs, direction).has_value();
 }
 
 bool do_store_job(const ExchangedCall& call, Direction direction) {
   StoreJobs& jobs = call.staging().jobs;
-  while (has_store_job(call, direction)) {
-    std::int64_t next = jobs.taken.load(std::memory_order_acquire);
-    if (next >= jobs.added.load(std::memory_order_acquire)) return false;
-    if (direction == Direction::write && jobs.done.load(std::memory_order_acquire) != next) {
-      return false;
-    }
-    if (!jobs.taken.compare_exchange_strong(next, next + 1, std::memory_order_acq_rel)) continue;
-    const StoreJob job = jobs.job(next);
+  while (const std::optional<std::int64_t> next = next_job(jobs, direction)) {
+    std::int64_t taken = *next;
+    // Else another rank has taken it.
+    if (!jobs.taken.compare_exchange_strong(taken, taken + 1, std::memory_order_acq_rel)) continue;
+    const StoreJob job = jobs.job(*next);
     if (direction == Direction::write) {
       write_window(call, job);
     } else {
-      load_window(call, job);
+      load_slot(slot_of(call, job), {job.begin, job.end});
     }
     jobs.done.fetch_add(1, std::memory_order_acq_rel);
     call.event().signal();
