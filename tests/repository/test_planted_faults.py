@@ -1,0 +1,32 @@
+"""The faults that ./dev faults plants: a patch that no longer applies tests nothing."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import source_tree
+
+FOLDER = source_tree.ROOT / "tests" / "fuzz" / "faults"
+
+
+def patches() -> list[Path]:
+    return sorted(path for path in source_tree.with_suffix(".patch") if path.parent == FOLDER)
+
+
+def test_each_fault_can_be_planted() -> None:
+    rotten = []
+    for patch in patches():
+        command = ["git", "apply", "--check", patch]
+        done = subprocess.run(
+            command, cwd=source_tree.ROOT, capture_output=True, text=True, check=False, timeout=60
+        )
+        if done.returncode != 0:
+            rotten.append(f"{patch.name}: {done.stderr.strip()}")
+    assert not rotten, "plant the same faults in today's code:\n" + "\n".join(rotten)
+
+
+def test_faults_are_numbered() -> None:
+    numbers = [patch.name.split("-")[0] for patch in patches()]
+    assert numbers
+    assert numbers == [f"{number:02}" for number in range(1, len(numbers) + 1)]
