@@ -12,6 +12,8 @@ thread_local bool inside = false;
 thread_local int thread_rank = -1;
 
 constexpr std::chrono::microseconds kSlow{300};
+/// Of all delays of a run: programs of many small pieces make a hundred thousand calls.
+constexpr std::int64_t kMostDelays = 5'000;
 
 }  // namespace
 
@@ -45,6 +47,7 @@ void Injector::arm(std::vector<Fault> faults) {
   armed_.clear();
   for (const Fault& fault : faults) armed_.push_back({fault});
   struck_.clear();
+  delays_ = 0;
   is_active_ = true;
 }
 
@@ -88,6 +91,7 @@ std::optional<Strike> Injector::strike(Operation operation, int rank, ByteCount 
           len / 256 * armed.fault.moved_share + len % 256 * armed.fault.moved_share / 256, least,
           std::max<ByteCount>(len - 1, 0));
       armed.has_struck = true;
+      if (kind == Kind::slow && delays_++ >= kMostDelays) continue;
       strike = Strike{kind, errno_of(kind), bytes};
       interrupted_[{operation, rank}] = kind == Kind::eintr;
       struck_.push_back({operation, kind, rank});

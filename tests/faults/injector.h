@@ -78,6 +78,7 @@ class Injector {
   std::mutex mutex_;  ///< guards what follows
   std::vector<Armed> armed_;
   std::vector<Struck> struck_;
+  std::int64_t delays_ = 0;
   std::map<std::pair<Operation, int>, bool> interrupted_;  ///< a rank's last operation of a kind
 };
 

@@ -171,11 +171,16 @@ void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
   if (writes && got.bytes == wanted && wanted > 0 && !any_of(struck, Operation::lock)) {
     report(rank, "failed with a full count: " + told(got.error));
   }
-  const bool lacks_pointer = lost_pointer_ && step.positioning == Positioning::shared &&
-                             got.error.system_error == 0 && got.bytes == 0;
-  if (!lacks_pointer && !may_fail(step, rank, got, struck)) {
+  if (!lacks_pointer(step, got) && !may_fail(step, rank, got, struck)) {
     report(rank, "has an error that is not its own: " + told(got.error));
   }
+}
+
+/// Whether a rank moved nothing since it could not ask for the shared pointer: an error of its own,
+/// whatever struck others.
+bool Inspector::lacks_pointer(const Step& step, const Got& got) const {
+  return lost_pointer_ && step.positioning == Positioning::shared && !step.collective &&
+         got.error && got.error.system_error == 0 && got.bytes == 0;
 }
 
 /// Whether a rank may have this error, from what has struck whom.
@@ -204,6 +209,7 @@ void Inspector::check_verdicts(const Step& step, const std::vector<Got>& got,
   if (!is_one || step.direction == Direction::read) return;
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     if (step.invalid_rank == static_cast<int>(rank) || !got[rank].error) continue;
+    if (lacks_pointer(step, got[rank])) continue;
     if (got[rank].error.error_class != class_of(errors[0])) {
       report(rank, "has not the class of the fault: " + told(got[rank].error));
     }

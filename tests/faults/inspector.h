@@ -55,6 +55,7 @@ class Inspector {
                      const Strikes& struck);
   std::string wrong_write(const Step& step, const std::vector<Got>& got, const Bytes& now) const;
   std::string wrong_read(const Step& step, const std::vector<Got>& got, const Bytes& now) const;
+  bool lacks_pointer(const Step& step, const Got& got) const;
   bool may_fail(const Step& step, std::size_t rank, const Got& got, const Strikes& struck) const;
   ByteCount expected_bytes(const Step& step, std::size_t rank, ByteCount position) const;
   /// All have one outcome; whether it is an error.

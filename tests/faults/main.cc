@@ -2,11 +2,16 @@
 // faults --random FAULTS [--seed S]
 // faults --again SEED
 //
+// --seconds S: begins nothing new after so long. --state FILE: keeps there what was struck, and
+// goes on from there, so that a long run may be made in parts.
+//
 // Injects faults into the engine in the simulation and holds what ranks are told against the file.
 // --each: at every operation in turn of fixed programs, all kinds; with --part N every Nth kind and
 // program, at one operation. --random: random programs and faults, until
 // so many have struck. Prints what was struck how often. --jobs J: processes.
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +35,8 @@ struct Options {
   std::int64_t place = -1;
   int jobs = 2;
   bool again = false;
+  std::int64_t seconds = 0;  ///< 0: no limit
+  std::string state;
 };
 
 bool read_options(int count, char** words, Options& options) {
@@ -52,13 +59,17 @@ bool read_options(int count, char** words, Options& options) {
       options.place = number;
     } else if (word == "--only") {
       options.only = words[i];
+    } else if (word == "--seconds") {
+      options.seconds = number;
+    } else if (word == "--state") {
+      options.state = words[i];
     } else if (word == "--jobs") {
       options.jobs = std::max(1, static_cast<int>(number));
     } else {
       return false;
     }
   }
-  return options.each || options.random > 0 || options.again;
+  return options.again || options.each != (options.random > 0);
 }
 
 std::string list(const std::vector<std::string>& problems) {
@@ -115,7 +126,21 @@ std::vector<Item> all_items(const std::vector<Script>& scripts, const std::strin
   return items;
 }
 
-std::int64_t run_each(const Options& options, Progress& progress) {
+/// Whether the time is up.
+class Limit {
+ public:
+  explicit Limit(std::int64_t seconds)
+      : end_(seconds == 0 ? Clock::time_point::max()
+                          : Clock::now() + std::chrono::seconds(seconds)) {}
+  bool is_over() const { return Clock::now() >= end_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point end_;
+};
+
+/// The number of items.
+std::int64_t run_each(const Options& options, const Limit& limit, Progress& progress) {
   std::vector<Script> scripts = fixed_scripts(Layer::store);
   for (Script& script : fixed_scripts(Layer::system)) scripts.push_back(std::move(script));
   const std::vector<Item> items = all_items(scripts, options.only);
@@ -139,12 +164,12 @@ std::int64_t run_each(const Options& options, Progress& progress) {
       if (!problem.empty() || struck == 0) return problem;
     }
   };
-  return work_off((std::ssize(items) + part - 1) / part, options.jobs, progress, work,
-                  [] { return false; });
+  const std::int64_t count = (std::ssize(items) + part - 1) / part;
+  work_off(count, options.jobs, progress, work, [&] { return limit.is_over(); });
+  return count;
 }
 
-std::int64_t run_random(const Options& options, Progress& progress) {
-  const std::int64_t goal = progress.struck + options.random;
+void run_random(const Options& options, const Limit& limit, Progress& progress) {
   const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) {
     const Script script = random_script(options.seed + static_cast<std::uint64_t>(number));
     const std::vector<Fault> faults =
@@ -152,8 +177,36 @@ std::int64_t run_random(const Options& options, Progress& progress) {
     std::int64_t struck = 0;
     return run_one(script, faults, shared, begin, struck);
   };
-  return work_off(std::int64_t{1} << 40, options.jobs, progress, work,
-                  [&] { return progress.struck >= goal; });
+  work_off(std::int64_t{1} << 40, options.jobs, progress, work,
+           [&] { return limit.is_over() || progress.struck >= options.random; });
+}
+
+int run_again(const Options& options, Progress& progress) {
+  const Script script = random_script(options.seed);
+  std::int64_t struck = 0;
+  const std::string problem = run_one(
+      script, random_faults(options.seed, script), progress,
+      [](const std::string& text) { std::printf("%s\n", text.c_str()); }, struck);
+  std::printf("%s%lld faults struck, %lld times\n", problem.c_str(), static_cast<long long>(struck),
+              static_cast<long long>(progress.coverage.total()));
+  return problem.empty() ? 0 : 1;
+}
+
+/// Whether all was clean, and nothing left out of what was to be reached.
+bool tell_results(const Progress& progress, bool is_whole) {
+  std::printf("\n%s", progress.coverage.table().c_str());
+  const std::vector<std::string> missing = progress.coverage.missing();
+  for (const std::string& cell : missing) std::printf("not reached: %s\n", cell.c_str());
+  std::printf("\n%lld runs, %lld faults struck, %zu cells not reached, %lld failures\n",
+              static_cast<long long>(progress.runs), static_cast<long long>(progress.struck),
+              missing.size(), static_cast<long long>(progress.failures));
+  return progress.failures == 0 && (missing.empty() || !is_whole);
+}
+
+/// What runs may be counted together.
+std::string what_is_run(const Options& options) {
+  return (options.each ? "each " : "random ") + std::to_string(options.part) + " " +
+         std::to_string(options.seed) + " " + options.only;
 }
 
 int main(int count, char** words) {
@@ -162,32 +215,34 @@ int main(int count, char** words) {
     std::fprintf(
         stderr,
         "usage: faults [--each [--part N] [--only TEXT] [--place K]] [--random FAULTS [--seed S]] "
-        "[--again SEED] [--jobs J]\n");
+        "[--again SEED] [--jobs J] [--seconds S] [--state FILE]\n");
     return 2;
   }
   // Little memory, so that it can be asked for as a whole when all is returned.
   setenv("HEADRACE_NODE_MEMORY", "1m", 0);
   setenv("HEADRACE_QUIET", "1", 0);
-  Progress& progress = make_progress();
-  if (options.again) {
-    const Script script = random_script(options.seed);
-    std::int64_t struck = 0;
-    const std::string problem = run_one(
-        script, random_faults(options.seed, script), progress,
-        [](const std::string& text) { std::printf("%s\n", text.c_str()); }, struck);
-    std::printf("%s%lld faults struck\n", problem.c_str(), static_cast<long long>(struck));
-    return problem.empty() ? 0 : 1;
+  Progress* const kept = make_progress(options.state, what_is_run(options));
+  if (kept == nullptr) {
+    std::fprintf(stderr,
+                 "faults: cannot go on from '%s' (it keeps another run, or cannot be written), "
+                 "name another file\n",
+                 options.state.c_str());
+    return 2;
   }
-  std::int64_t failures = options.each ? run_each(options, progress) : 0;
-  if (options.random > 0) failures += run_random(options, progress);
-  std::printf("\n%s", progress.coverage.table().c_str());
-  const std::vector<std::string> missing = progress.coverage.missing();
-  for (const std::string& cell : missing) std::printf("not reached: %s\n", cell.c_str());
-  std::printf("\n%lld runs, %lld faults struck, %zu cells not reached, %lld failures\n",
-              static_cast<long long>(progress.runs), static_cast<long long>(progress.struck),
-              missing.size(), static_cast<long long>(failures));
-  const bool is_whole = options.each && options.part <= 1 && options.only.empty();
-  return failures == 0 && (missing.empty() || !is_whole) ? 0 : 1;
+  Progress& progress = *kept;
+  if (options.again) return run_again(options, progress);
+  const Limit limit(options.seconds);
+  bool is_whole = options.each && options.part <= 1 && options.only.empty();
+  if (options.each) {
+    const std::int64_t items = run_each(options, limit, progress);
+    const std::int64_t begun = std::min<std::int64_t>(progress.next, items);
+    is_whole = is_whole && begun == items;
+    std::printf("\n%lld of %lld ways to fail\n", static_cast<long long>(begun),
+                static_cast<long long>(items));
+  } else {
+    run_random(options, limit, progress);
+  }
+  return tell_results(progress, is_whole) ? 0 : 1;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "faults/workers.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <thread>
 #include <vector>
@@ -53,22 +56,23 @@ class Scratch {
 };
 
 struct Worker {
-  std::int64_t next = 0;  ///< item
   pid_t process = -1;
   Scratch scratch;
 };
 
 /// What a worker process does: its items until one fails.
-[[noreturn]] void run_worker(const Worker& worker, std::int64_t count, int jobs, Place& place,
+[[noreturn]] void run_worker(const Worker& worker, std::int64_t count, Place& place,
                              Progress& progress, const Work& work,
                              const std::function<bool()>& enough) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (chdir(worker.scratch.path()) != 0) std::abort();
   const Begin begin = [&](const std::string& text) {
     alarm(kSecondsForARun);
     std::snprintf(place.text, sizeof place.text, "%s", text.c_str());
   };
-  for (std::int64_t item = worker.next; item < count && !enough(); item += jobs) {
-    place.item = item;
+  while (!enough()) {
+    const std::int64_t item = progress.next++;
+    if (item >= count) break;
     const std::string problem = work(item, progress, begin);
     if (problem.empty()) continue;
     std::printf("FAILED: %s\n%s", place.text, problem.c_str());
@@ -77,26 +81,26 @@ struct Worker {
     _exit(kFailed);
   }
   alarm(0);
-  place.item = count;
+  place.is_done = true;
   std::exit(0);  // the leak sanitizer looks here
 }
 
-void tell(const Progress& progress, std::int64_t failures) {
+void tell(const Progress& progress) {
   std::printf("%lld runs, %lld faults struck, %lld failures\n",
               static_cast<long long>(progress.runs), static_cast<long long>(progress.struck),
-              static_cast<long long>(failures));
+              static_cast<long long>(progress.failures));
   std::fflush(stdout);
 }
 
 /// Whether a worker that ended did so well.
-bool ended_well(int status, const Place& place, std::int64_t count) {
+bool ended_well(int status, const Place& place) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kFailed) return false;
   const bool hangs = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
   std::printf("FAILED: %s\n%s (%s %d)\n", place.text,
-              hangs                 ? "does not end"
-              : place.item == count ? "leaves memory behind"
-                                    : "the process dies",
+              hangs           ? "does not end"
+              : place.is_done ? "leaves memory behind"
+                              : "the process dies",
               WIFSIGNALED(status) ? "signal" : "exit code",
               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
   return false;
@@ -104,40 +108,44 @@ bool ended_well(int status, const Place& place, std::int64_t count) {
 
 }  // namespace
 
-Progress& make_progress() {
-  return *new (make_shared_memory<Progress>(1)) Progress{};
+Progress* make_progress(const std::string& path, const std::string& what) {
+  if (path.empty()) return new (make_shared_memory<Progress>(1)) Progress{};
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0 || ftruncate(file, sizeof(Progress)) != 0) return nullptr;
+  void* const place = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (place == MAP_FAILED) return nullptr;
+  auto* const progress = static_cast<Progress*>(place);
+  const std::uint64_t mine = std::hash<std::string>{}(what);
+  std::uint64_t is = 0;
+  return progress->what.compare_exchange_strong(is, mine) || is == mine ? progress : nullptr;
 }
 
-std::int64_t work_off(std::int64_t count, int jobs, Progress& progress, const Work& work,
-                      const std::function<bool()>& enough) {
+void work_off(std::int64_t count, int jobs, Progress& progress, const Work& work,
+              const std::function<bool()>& enough) {
   Place* const places = make_shared_memory<Place>(static_cast<std::size_t>(jobs));
   std::vector<Worker> workers(static_cast<std::size_t>(jobs));
-  std::int64_t failures = 0;
   const auto start = [&](std::size_t i) {
     std::fflush(nullptr);
     workers[i].process = fork();
     if (workers[i].process < 0) std::abort();
     if (workers[i].process == 0) {
-      run_worker(workers[i], count, jobs, places[i], progress, work, enough);
+      run_worker(workers[i], count, places[i], progress, work, enough);
     }
   };
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    workers[i].next = static_cast<std::int64_t>(i);
-    start(i);
-  }
+  for (std::size_t i = 0; i < workers.size(); ++i) start(i);
   constexpr std::chrono::milliseconds kLook{50};
   constexpr int kLooksForALine = 200;
   for (int look = 1, running = jobs; running > 0; ++look) {
     std::this_thread::sleep_for(kLook);
-    if (look % kLooksForALine == 0) tell(progress, failures);
+    if (look % kLooksForALine == 0) tell(progress);
     for (std::size_t i = 0; i < workers.size(); ++i) {
       int status = 0;
       if (workers[i].process < 0 || waitpid(workers[i].process, &status, WNOHANG) <= 0) continue;
       workers[i].process = -1;
-      const bool is_well = ended_well(status, places[i], count);
-      failures += is_well ? 0 : 1;
-      workers[i].next = places[i].item + jobs;
-      if (is_well || workers[i].next >= count) {
+      const bool is_well = ended_well(status, places[i]);
+      progress.failures += is_well ? 0 : 1;
+      if (is_well || places[i].is_done || progress.next >= count || enough()) {
         --running;
       } else {
         start(i);
@@ -145,8 +153,7 @@ std::int64_t work_off(std::int64_t count, int jobs, Progress& progress, const Wo
     }
   }
   munmap(places, sizeof(Place) * static_cast<std::size_t>(jobs));
-  tell(progress, failures);
-  return failures;
+  tell(progress);
 }
 
 }  // namespace headrace::faults

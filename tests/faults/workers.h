@@ -13,11 +13,14 @@ struct Progress {
   Coverage coverage;
   std::atomic<std::int64_t> runs;
   std::atomic<std::int64_t> struck;  ///< faults, however often each
+  std::atomic<std::int64_t> next;    ///< item that nobody has begun
+  std::atomic<std::int64_t> failures;
+  std::atomic<std::uint64_t> what;  ///< is run, as one number
 };
 
 /// One worker's: says what it is at, for a report where it dies.
 struct Place {
-  std::atomic<std::int64_t> item;
+  std::atomic<bool> is_done;  ///< with all its items
   char text[400];
 };
 
@@ -26,12 +29,13 @@ struct Place {
 using Begin = std::function<void(const std::string& text)>;
 using Work = std::function<std::string(std::int64_t item, Progress& progress, const Begin& begin)>;
 
-/// Does items [0, count), or until `enough()`, in `jobs` processes, each in a directory of its own.
-/// What fails is printed, and the others go on. Returns the number of failures.
-std::int64_t work_off(std::int64_t count, int jobs, Progress& progress, const Work& work,
-                      const std::function<bool()>& enough);
+/// Does items from progress.next to before `count`, or until `enough()`, in `jobs` processes, each
+/// in a directory of its own. What fails is printed and counted, and the others go on.
+void work_off(std::int64_t count, int jobs, Progress& progress, const Work& work,
+              const std::function<bool()>& enough);
 
-/// In memory that is shared with the workers.
-Progress& make_progress();
+/// In memory that is shared with the workers; of a file, where one is named, which keeps it: the
+/// next run of `what` goes on where this one stops. Null where the file is about something else.
+Progress* make_progress(const std::string& path, const std::string& what);
 
 }  // namespace headrace::faults

@@ -84,12 +84,15 @@ def inject(arguments: Sequence[str]) -> int:
     parser.add_argument("--each", action="store_true", help="at every operation in turn instead")
     parser.add_argument("--count", type=int, default=50_000, help="of random faults (50,000)")
     parser.add_argument("--seed", type=int, default=1, help="of the first random program")
+    parser.add_argument("--seconds", type=int, default=0, help="begin nothing new after so long")
+    parser.add_argument("--state", default="", help="a file, to go on where the last run stopped")
     options = parser.parse_args(arguments)
     debian.ensure(debian.UNIT_TESTS)
     building.prepare(targets=building.TESTS)
     command = [RELEASE / "tests" / "faults" / "faults", "--jobs", str(os.cpu_count() or 1)]
     random = ["--random", str(options.count), "--seed", str(options.seed)]
     command += ["--each"] if options.each else random
+    command += ["--seconds", str(options.seconds), "--state", options.state]
     return subprocess.run(command, check=False).returncode
 
 
