@@ -72,7 +72,8 @@ def _changed_by_others() -> list[Case]:
         name = f"cut-while-read-{transfer.name}"
         cases.append(Case(name, False, transfer, "read", "", cut, must_meet=False))
         gone = "first=0 times=1 remove=1"
-        cases.append(Case(f"removed-{transfer.name}", True, transfer, "write", "", gone))
+        name = f"removed-{transfer.name}"
+        cases.append(Case(name, True, transfer, "write", "", gone, is_gone=True))
     return cases
 
 

@@ -65,7 +65,7 @@ class Case:
     further words of the plan (fault_job.c); must_meet: whether a run in which no call met the fault
     is a mistake of the test. fails: the classes that a step may have, for cases of their own rules;
     is_lasting: later steps may fail so, too; loses_data: what was written before may not reach the
-    disk, so that sync must tell it on all ranks.
+    disk, so that sync must tell it on all ranks; is_gone: nobody can look at the file afterwards.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Case:
     must_meet: bool = True
     is_lasting: bool = False
     loses_data: bool = False
+    is_gone: bool = False
 
     def line(self) -> str:
         words = [self.name, f"dir={'write' if self.writes else 'read'}"]
@@ -164,5 +165,5 @@ def _judge_bytes(case: Case, rank: int, facts: Facts) -> Iterable[str]:
         # A second write that fails leaves there what the first has written.
         is_exact = case.writes and step == "transfer"
         is_true = count == present if is_exact else count <= present
-        if not is_true and "remove=" not in case.rest:
+        if not is_true and not case.is_gone:
             yield f"rank {rank}: {count} bytes are counted, {present} are there ({step})"

@@ -96,6 +96,8 @@ static void set(Job* one, const char* key, const char* value, const char* poke) 
   if (strcmp(key, "times") == 0) one->fault.times = atoi(value);
   if (strcmp(key, "error") == 0) one->fault.error = atoi(value);
   if (strcmp(key, "most") == 0) one->fault.most = atol(value);
+  if (strcmp(key, "at") == 0) one->fault.at = atol(value);
+  if (strcmp(key, "delay") == 0) one->fault.delay = atoi(value);
   if (strcmp(key, "truncate") == 0) one->fault.truncate = atol(value);
   if (strcmp(key, "signal") == 0) one->fault.signal = atoi(value);
   if (strcmp(key, "remove") == 0) one->fault.remove = atoi(value);
@@ -104,7 +106,7 @@ static void set(Job* one, const char* key, const char* value, const char* poke) 
 
 static Job parse(char* text, const char* directory) {
   Job one = {.writes = 1, .bytes = 300000, .filled = 1, .only = -1, .step = -1};
-  one.fault.truncate = -1;
+  one.fault.truncate = one.fault.at = -1;
   snprintf(one.name, sizeof one.name, "%s", strtok(text, " \n"));
   for (char* word; (word = strtok(NULL, " \n"));) {
     char* value = strchr(word, '=');

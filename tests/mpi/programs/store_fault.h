@@ -14,6 +14,8 @@ typedef struct {
   long most;         ///< a transfer moves so many bytes at most; 0: all
   long truncate;     ///< the file is cut to so many bytes before the call; -1: not
   int signal;        ///< sent to the rank that makes the call, before it; 0: none
+  long at;           ///< only transfers that have this byte of the file; -1: all
+  int delay;         ///< milliseconds before the reply
   int remove;        ///< 1: the file and its directory are removed before the call
   const char* poke;  ///< a file to write "1" to before the call, or null
 } StoreFault;
