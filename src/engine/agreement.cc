@@ -121,6 +121,8 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
                     .is_monotonic = values[8] == 1,
                     .nodes = channel.node_count(),
                     .stripe = agreement.stripe};
+  const bool is_shared = agreement.layout.is_shared && agreement.stripe == 0;
+  agreement.view.shared_window = is_shared ? agreement.window_size : 0;
   return agreement;
 }
 

@@ -67,6 +67,7 @@ enum class ViewReason {
   atomic,
   exchange_asked_for,
   small_against_stripes,
+  small_and_shared,
   alone,
   backwards,
   direct_asked_for,
@@ -83,6 +84,9 @@ ViewReason reason_of(Direction direction, Wish wish, const ViewFacts& facts) {
     if (wish == Wish::automatic && facts.smallest_mean_piece < facts.stripe) {
       return ViewReason::small_against_stripes;
     }
+    if (wish == Wish::automatic && facts.smallest_mean_piece < facts.shared_window) {
+      return ViewReason::small_and_shared;
+    }
   }
   if (facts.node_ranks < 2) return ViewReason::alone;
   if (!facts.is_monotonic) return ViewReason::backwards;
@@ -96,7 +100,8 @@ ViewReason reason_of(Direction direction, Wish wish, const ViewFacts& facts) {
 Path path_for(ViewReason reason) {
   switch (reason) {
     case ViewReason::exchange_asked_for:
-    case ViewReason::small_against_stripes: return Path::exchanged;
+    case ViewReason::small_against_stripes:
+    case ViewReason::small_and_shared: return Path::exchanged;
     case ViewReason::staging_asked_for:
     case ViewReason::small_pieces: return Path::staged;
     default: return Path::direct;
@@ -111,6 +116,8 @@ std::string explain(ViewReason reason, const ViewFacts& facts) {
     case ViewReason::atomic: return "atomic mode: each rank locks what its call touches";
     case ViewReason::small_against_stripes:
       return pieces() + " are small against stripes of " + readable(facts.stripe);
+    case ViewReason::small_and_shared:
+      return pieces() + " are small for a file system that nodes share";
     case ViewReason::alone: return "no other rank of the file shares memory with this one";
     case ViewReason::backwards: return "a view goes backwards in the file";
     case ViewReason::exchange_asked_for:

@@ -36,6 +36,9 @@ struct ViewFacts {
   bool is_atomic = false;    ///< each call's data goes as if alone
   int nodes = 1;
   ByteCount stripe = 0;  ///< of a file system that all nodes share; 0: not known
+  /// Bytes that a node moves at a time on a file system that is known to be one which nodes share,
+  /// though not its stripes; else 0.
+  ByteCount shared_window = 0;
 };
 
 /// What the ranks of a node tell each other when a collective call begins.

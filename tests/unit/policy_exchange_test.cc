@@ -71,6 +71,12 @@ TEST(ExchangePolicy, FollowsFactsOfTheView) {
   EXPECT_EQ(path_of(Wish::staged), Path::staged);
   facts.stripe = 0;
   EXPECT_EQ(path_of(Wish::automatic), Path::staged) << "nothing is known of the file system";
+  facts.shared_window = 1 << 18;
+  EXPECT_EQ(path_of(Wish::automatic), Path::exchanged) << "nodes share it, stripes are not known";
+  facts.smallest_mean_piece = 1 << 18;
+  EXPECT_NE(path_of(Wish::automatic), Path::exchanged) << "pieces fill what a node moves";
+  facts.smallest_mean_piece = 10'000;
+  facts.shared_window = 0;
   EXPECT_EQ(path_of(Wish::exchanged), Path::exchanged);
   facts.nodes = 1;
   facts.stripe = 1 << 20;

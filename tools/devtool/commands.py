@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from devtool import building, conformance, debian, provision, style, testing
+from devtool import building, clusterfs, conformance, debian, provision, style, testing
 from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, RELEASE, ROOT, VENV, shown
 
 # What tests/count/compare.py ends with where baseline and build cannot be compared.
@@ -65,6 +65,11 @@ def test(arguments: Sequence[str]) -> int:
 def conform(arguments: Sequence[str]) -> int:
     """Runs other people's tests with and without the layer; takes an hour. --suite, --mpi."""
     return conformance.run(arguments)
+
+
+def cluster_file_systems(arguments: Sequence[str]) -> int:
+    """Jobs of several emulated nodes on CephFS and GlusterFS; by hand, as root (an hour)."""
+    return clusterfs.run(arguments)
 
 
 def faults(arguments: Sequence[str]) -> int:
@@ -189,6 +194,7 @@ COMMANDS = {
     "demo": demo,
     "test": test,
     "conformance": conform,
+    "clusterfs": cluster_file_systems,
     "faults": faults,
     "inject": inject,
     "sanitize": sanitize,

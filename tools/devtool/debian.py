@@ -104,6 +104,17 @@ NODE_TESTS = (
     Need("network namespaces", "iproute2", _program("ip")),
     Need("namespaces", "util-linux", _program("unshare", "nsenter")),
 )
+CLUSTER_FILE_SYSTEMS = (
+    *NODE_TESTS,
+    Need("Ceph's monitor", "ceph-mon", _program("ceph-mon")),
+    Need("Ceph's object store", "ceph-osd", _program("ceph-osd")),
+    Need("Ceph's metadata server", "ceph-mds", _program("ceph-mds")),
+    Need("Ceph's commands", "ceph-common", _program("ceph", "ceph-authtool", "monmaptool")),
+    Need("CephFS mounts", "ceph-fuse", _program("ceph-fuse")),
+    Need("GlusterFS's server", "glusterfs-server", _program("glusterd")),
+    Need("GlusterFS mounts", "glusterfs-client", _program("glusterfs", "gluster")),
+    Need("extended attributes", "attr", _program("setfattr")),
+)
 
 
 def ensure(needs: Iterable[Need]) -> None:

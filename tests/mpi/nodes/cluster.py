@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 
 NETWORK = "10.98.0"
@@ -55,10 +56,14 @@ exec sleep infinity
 
 
 class Cluster:
-    """`node_count` nodes named n0, n1, ...; gone, whatever happened, at the end of the block."""
+    """`node_count` nodes named n0, n1, ...; gone, whatever happened, at the end of the block.
 
-    def __init__(self, node_count: int) -> None:
+    `servers` are further nodes, on which no ranks are started.
+    """
+
+    def __init__(self, node_count: int, servers: Sequence[str] = ()) -> None:
         self.names = [f"n{number}" for number in range(node_count)]
+        self.servers = list(servers)
         # Not below /tmp: nodes have a /tmp of their own.
         self.state = Path(tempfile.mkdtemp(prefix="nodes-", dir="/run"))
         self._holders: dict[str, subprocess.Popen] = {}
@@ -69,7 +74,7 @@ class Cluster:
             self._write_hosts()
             self._start("login", _SWITCH_SETUP, ["-n", "-u", "-i", "-m"])
             self._pids["login"] = self._holders["login"].pid
-            for number, name in enumerate(self.names):
+            for number, name in enumerate(self._all_names()):
                 self._start_node(number, name)
             self._write_remote_shell()
         except BaseException:
@@ -92,6 +97,12 @@ class Cluster:
         self._pids.clear()
         shutil.rmtree(self.state, ignore_errors=True)
 
+    def _all_names(self) -> list[str]:
+        return [*self.names, *self.servers]
+
+    def address(self, name: str) -> str:
+        return f"{NETWORK}.{10 + self._all_names().index(name)}"
+
     @staticmethod
     def _kill(pid: int) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -99,7 +110,7 @@ class Cluster:
 
     def _write_hosts(self) -> None:
         lines = ["127.0.0.1 localhost", f"{NETWORK}.1 login"]
-        lines += [f"{NETWORK}.{10 + n} {name}" for n, name in enumerate(self.names)]
+        lines += [f"{self.address(name)} {name}" for name in self._all_names()]
         (self.state / "hosts").write_text("\n".join(lines) + "\n")
 
     def _start(self, name: str, script: str, namespaces: list[str]) -> None:
@@ -142,7 +153,7 @@ class Cluster:
             [*switch, *f"ip link add {port} type veth peer name eth0 netns {pid}".split()],
             [*switch, *f"ip link set {port} master switch0 up".split()],
             [*inside, *["ip", "link", "set", "lo", "up"]],
-            [*inside, *f"ip addr add {NETWORK}.{10 + number}/24 dev eth0".split()],
+            [*inside, *f"ip addr add {self.address(name)}/24 dev eth0".split()],
             [*inside, *["ip", "link", "set", "eth0", "up"]],
         ):
             subprocess.run(line, check=True, capture_output=True, timeout=20)
@@ -152,7 +163,7 @@ class Cluster:
         cases = "\n".join(
             f"  {name}) exec nsenter -t {self._pids[name]} -m -u -i -n -p "
             f'--wdns="$PWD" -- /bin/sh -c "$*" ;;'
-            for name in self.names
+            for name in self._all_names()
         )
         self.remote_shell.write_text(
             "#!/bin/bash\n"
@@ -180,10 +191,11 @@ class Cluster:
         pid = str(self._pids["login"])
         return ["nsenter", "-t", pid, "-m", "-u", "-i", "-n", f"--wdns={os.getcwd()}", "--", *words]
 
+    def node_command(self, name: str, command: list) -> list[str]:
+        return [str(self.remote_shell), name, shlex.join(str(word) for word in command)]
+
     def node_listing(self, name: str) -> set[str]:
         """Names in the node's /dev/shm and /tmp."""
-        line = shlex.join(["ls", "-A", "/dev/shm", "/tmp"])
-        done = subprocess.run(
-            [self.remote_shell, name, line], capture_output=True, text=True, timeout=20, check=True
-        )
+        line = self.node_command(name, ["ls", "-A", "/dev/shm", "/tmp"])
+        done = subprocess.run(line, capture_output=True, text=True, timeout=20, check=True)
         return set(done.stdout.split())

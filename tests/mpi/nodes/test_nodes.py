@@ -7,14 +7,14 @@ import os
 import pytest
 from conftest import absent
 from hosts import Host, host_named
-from running import FOREIGN, compile_c, launch, preload, run, tree, work_directory
+from running import FOREIGN, compile_c, launch, preload, tree, work_directory
 from test_exercise import SOURCES, failed_cases
 from test_random import SOURCES as RANDOM_SOURCES
 
 from .cluster import Cluster
+from .launching import launch_on_nodes
 from .strided_job import StridedJob
 
-RANKS_PER_NODE = 2
 # Case names of which each forms part of the engine's work between nodes.
 CASES = (
     "open_modes,open_delete_on_close,open_subcommunicators,position_sizes,position_sync,short_all,"
@@ -35,30 +35,6 @@ def cluster():
         absent("emulated nodes need root")
     with Cluster(2) as nodes:
         yield nodes
-
-
-def launch_on_nodes(
-    host: Host,
-    cluster: Cluster,
-    program: list,
-    environment: dict[str, str],
-    ranks_per_node: int = RANKS_PER_NODE,
-):
-    ranks = str(ranks_per_node * len(cluster.names))
-    words = [f"{key}={value}" for key, value in environment.items()]
-    if host.family.startswith("openmpi"):
-        hosts = cluster.host_file(ranks_per_node, "{name} slots={ranks}")
-        agent = ["--prtemca", "plm_ssh_agent"]
-        if host.family == "openmpi4":
-            agent = ["--mca", "plm_rsh_agent"]
-        line = [*host.launcher, *agent, cluster.remote_shell, "--hostfile", hosts, "-n", ranks]
-        line += ["--map-by", f"ppr:{ranks_per_node}:node"]
-        line += ["-x", "OMPI_MCA_mpi_yield_when_idle"]
-    else:
-        hosts = cluster.host_file(ranks_per_node, "{name}:{ranks}")
-        line = [*host.launcher, "-launcher", "ssh", "-launcher-exec", cluster.remote_shell]
-        line += ["-f", hosts, "-ppn", str(ranks_per_node), "-n", ranks]
-    return run(cluster.login_command([*line, "env", *words, *program]), host.environment)
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])

@@ -7,7 +7,8 @@ from hosts import host_named
 from running import compile_c, shared_object, work_directory
 from test_verify import BYTES, PLACES, SOURCES, WAYS, owner, told
 
-from .test_nodes import cluster, launch_on_nodes
+from .launching import launch_on_nodes
+from .test_nodes import cluster
 
 __all__ = ["cluster"]
 

@@ -1,0 +1,40 @@
+"""Starts a program on all nodes of an emulated cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hosts import Host
+from running import TIMEOUT, Result, run
+
+from .cluster import Cluster
+
+RANKS_PER_NODE = 2
+
+
+def launch_on_nodes(
+    host: Host,
+    cluster: Cluster,
+    program: list,
+    environment: dict[str, str],
+    ranks_per_node: int = RANKS_PER_NODE,
+    timeout: float = TIMEOUT,
+    wrapper: Sequence[str] = (),
+) -> Result:
+    """`wrapper` is a command that starts the launcher's line: it is put before it."""
+    ranks = str(ranks_per_node * len(cluster.names))
+    words = [f"{key}={value}" for key, value in environment.items()]
+    if host.family.startswith("openmpi"):
+        hosts = cluster.host_file(ranks_per_node, "{name} slots={ranks}")
+        agent = ["--prtemca", "plm_ssh_agent"]
+        if host.family == "openmpi4":
+            agent = ["--mca", "plm_rsh_agent"]
+        line = [*host.launcher, *agent, cluster.remote_shell, "--hostfile", hosts, "-n", ranks]
+        line += ["--map-by", f"ppr:{ranks_per_node}:node"]
+        line += ["-x", "OMPI_MCA_mpi_yield_when_idle"]
+    else:
+        hosts = cluster.host_file(ranks_per_node, "{name}:{ranks}")
+        line = [*host.launcher, "-launcher", "ssh", "-launcher-exec", cluster.remote_shell]
+        line += ["-f", hosts, "-ppn", str(ranks_per_node), "-n", ranks]
+    line = cluster.login_command([*line, "env", *words, *program])
+    return run([*wrapper, *line], host.environment, timeout)
