@@ -111,13 +111,18 @@ Error probe_locks(exchange::Channel& channel, storage::Store& store, const Under
     failed = attempt([&] { return agree_on_error(channel, failed, what); });
   };
   agree();
-  if (!failed) {
-    if (!holds) failed = attempt([&] { return meet_lock(store, what); });
-    agree();
+  if (failed) {
+    if (held) static_cast<void>(lock(kProbe, LockMode::none));
+    return failed;
   }
-  if (!held) return failed;
-  const Error left = lock(kProbe, LockMode::none);
-  return failed ? failed : left;
+  if (!holds) failed = attempt([&] { return meet_lock(store, what); });
+  agree();
+  // Ranks of different modes would wait for each other at different places: so this is agreed on
+  // too.
+  const Error left = held ? lock(kProbe, LockMode::none) : Error{};
+  if (!failed) failed = left;
+  agree();
+  return failed;
 }
 
 }  // namespace headrace::engine

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -34,34 +33,6 @@ static_assert(kGranuleShift < std::tuple_size_v<Values>);
 /// Windows of small calls are halved down to this, so that all nodes have some to write.
 constexpr ByteCount kLeastWindow = 64 << 10;
 
-/// All nodes' parts as one: what all leaders derive alike.
-struct Together {
-  policy::ExchangeFacts facts;
-  std::vector<plan::RankRange> ranges;
-  std::int64_t granule = 0;
-};
-
-Together put_together(std::span<const NodePart> parts) {
-  Together all;
-  policy::ExchangeFacts& facts = all.facts;
-  facts.window = std::numeric_limits<ByteCount>::max();
-  facts.agrees = true;
-  for (const NodePart& part : parts) {
-    all.ranges.push_back({part.begin, part.end, part.bytes});
-    facts.agrees = facts.agrees && part.direction == parts.front().direction &&
-                   part.direction != NodePart::kNoDirection;
-    facts.window = std::min(facts.window, part.window_size);
-    if (part.bytes == 0) continue;
-    facts.nodes += 1;
-    facts.bytes += part.bytes;
-    facts.reaches += part.end - part.begin;
-    facts.stretches += part.stretches;
-    all.granule = std::gcd(all.granule, part.granule);
-  }
-  facts.has_memory = facts.window > 0;
-  return all;
-}
-
 Values values_of(const ExchangedTransfer::Agreed& agreed) {
   Values values{};
   values[kIsChosen] = agreed.decision.is_chosen ? 1 : 0;
@@ -78,42 +49,54 @@ Values values_of(const ExchangedTransfer::Agreed& agreed) {
   return values;
 }
 
+/// Nodes that this rank meets as a leader.
+std::size_t leaders_of(const exchange::Channel& channel) {
+  const bool meets = channel.is_leader() && channel.node_count() > 1;
+  return meets ? static_cast<std::size_t>(channel.node_count()) : 0;
+}
+
 }  // namespace
+
+ExchangedTransfer::ExchangedTransfer(exchange::Channel& channel, storage::Store& store)
+    : channel_(channel), store_(store), windows_(leaders_of(channel)) {
+  parts_.resize(leaders_of(channel));
+  scratch_.resize(leaders_of(channel));
+  ranges_.reserve(leaders_of(channel));
+}
 
 ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t first_window,
                                                   policy::Wish wish, const DomainWish& domains) {
-  if (is_broken_ || !buffers_.reserve(mine.window_size)) mine.window_size = 0;
+  const int nodes = channel_.node_count();
+  if (is_broken_ || !buffers_.reserve(channel_.messenger(), nodes, mine.window_size)) {
+    mine.window_size = 0;
+  }
   Agreed agreed;
-  const auto met = channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)));
-  if (!met) {
+  const Error apart = channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
+                                            std::as_writable_bytes(std::span(scratch_)),
+                                            std::as_writable_bytes(std::span(parts_)));
+  if (apart) {
     is_broken_ = true;
     agreed.decision.reason = ExchangeReason::no_agreement;
     channel_.publish(values_of(agreed));
     return agreed;
   }
   // Bruck's algorithm sends each leader's part on from each but one.
-  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
+  const auto others = static_cast<std::size_t>(nodes - 1);
   buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
-  std::vector<NodePart> parts(met.value().size() / sizeof(NodePart));
-  std::memcpy(parts.data(), met.value().data(), met.value().size());
-  Together all = put_together(parts);
-  agreed.facts = all.facts;
-  if (all.facts.has_memory && all.facts.bytes > 0) {
-    const plan::Windows largest(all.ranges, all.facts.window);
-    agreed.facts.span = largest.span();
-    if (domains.stripe == 0) {
-      agreed.facts.window = plan::fitting_window(
-          largest.span(), std::int64_t{2} * channel_.node_count(), kLeastWindow, all.facts.window);
-    }
-  }
-  agreed.decision = policy::decide_exchange(wish, agreed.facts);
+  agreed = agree(wish, domains);
   if (agreed.decision.is_chosen) {
-    const ByteCount window = agreed.facts.window;
-    const std::int64_t granule = std::gcd(all.granule, window);
-    agreed.granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+    const Error lacking = attempt([&]() -> Error {
+      prepare(agreed, domains);
+      return {};
+    });
+    const Result<bool> ready = channel_.are_leaders_ready(!lacking);
+    buffers_.sent().add(std::bit_width(others), std::bit_width(others));
+    is_broken_ = !ready;
+    if (!ready) agreed.decision = {false, ExchangeReason::no_agreement};
+    if (ready && !ready.value()) agreed.decision = {false, ExchangeReason::no_memory};
+  }
+  if (agreed.decision.is_chosen) {
     first_window_ = first_window;
-    const plan::Windows windows(all.ranges, window);
-    plan_.emplace(std::move(all.ranges), window, owners(parts, domains, windows));
     // A node without data knows of some window of the call; it owns windows only.
     const std::int64_t known = mine.bytes > 0 ? plan_->windows().window_of(mine.begin) : 0;
     agreed.known_window = first_window + known;
@@ -123,22 +106,61 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   return agreed;
 }
 
-plan::Owners ExchangedTransfer::owners(std::span<const NodePart> parts, const DomainWish& domains,
-                                       const plan::Windows& windows) {
+ExchangedTransfer::Agreed ExchangedTransfer::agree(policy::Wish wish, const DomainWish& domains) {
+  Agreed agreed;
+  policy::ExchangeFacts& facts = agreed.facts;
+  facts.window = std::numeric_limits<ByteCount>::max();
+  facts.agrees = true;
+  ranges_.clear();
+  std::int64_t granule = 0;
+  for (const NodePart& part : parts_) {
+    ranges_.push_back({part.begin, part.end, part.bytes});
+    facts.agrees = facts.agrees && part.direction == parts_.front().direction &&
+                   part.direction != NodePart::kNoDirection;
+    facts.window = std::min(facts.window, part.window_size);
+    if (part.bytes == 0) continue;
+    facts.nodes += 1;
+    facts.bytes += part.bytes;
+    facts.reaches += part.end - part.begin;
+    facts.stretches += part.stretches;
+    granule = std::gcd(granule, part.granule);
+  }
+  facts.has_memory = facts.window > 0;
+  if (facts.has_memory && facts.bytes > 0) {
+    windows_.set(ranges_, facts.window);
+    facts.span = windows_.span();
+    if (domains.stripe == 0) {
+      facts.window = plan::fitting_window(facts.span, std::int64_t{2} * channel_.node_count(),
+                                          kLeastWindow, facts.window);
+    }
+    granule = std::gcd(granule, facts.window);
+    agreed.granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+  }
+  agreed.decision = policy::decide_exchange(wish, facts);
+  return agreed;
+}
+
+/// Takes all memory that the exchange needs on this leader.
+void ExchangedTransfer::prepare(const Agreed& agreed, const DomainWish& domains) {
+  windows_.set(ranges_, agreed.facts.window);
+  plan_.emplace(ranges_, agreed.facts.window, owners(domains));
+}
+
+plan::Owners ExchangedTransfer::owners(const DomainWish& domains) const {
   std::vector<int> places;
   // One leader exchanges for a node, however many aggregators it might have.
-  for (const NodePart& part : parts) places.push_back(part.places > 0 ? 1 : 0);
+  for (const NodePart& part : parts_) places.push_back(part.places > 0 ? 1 : 0);
   const plan::AggregatorChoice choice =
       plan::choose_aggregators(places, domains.stripe_count, domains.aggregators);
   if (choice.aggregators.empty()) return plan::Owners::in_turn(channel_.node_count());
   std::vector<int> nodes;
   for (const plan::Aggregator& aggregator : choice.aggregators) nodes.push_back(aggregator.node);
-  const ByteCount size = windows.window_size();
+  const ByteCount size = windows_.window_size();
   if (domains.alignment == plan::Alignment::persistent) {
     return plan::Owners::of_stripes(std::move(nodes), size, domains.stripe, domains.stripe_count);
   }
-  return plan::Owners::even(std::move(nodes), windows.range(0).begin / size,
-                            windows.range(windows.count() - 1).end / size);
+  return plan::Owners::even(std::move(nodes), windows_.range(0).begin / size,
+                            windows_.range(windows_.count() - 1).end / size);
 }
 
 ExchangedTransfer::Agreed ExchangedTransfer::follow(const exchange::Waiter& waiter) {

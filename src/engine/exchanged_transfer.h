@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "exchange/channel.h"
 #include "exchange/exchanged_call.h"
@@ -36,11 +37,12 @@ struct DomainWish {
 };
 
 /// Lets the nodes decide whether they exchange in a call, and exchange. On every rank of the file;
-/// the leaders meet, and tell the others of their node.
+/// the leaders meet, and tell the others of their node. A leader that lacks memory takes part: what
+/// meeting needs was taken before, and what the plan needs is taken before all agree to exchange.
 class ExchangedTransfer {
  public:
-  ExchangedTransfer(exchange::Channel& channel, storage::Store& store)
-      : channel_(channel), store_(store) {}
+  /// Takes what the leaders need to meet.
+  ExchangedTransfer(exchange::Channel& channel, storage::Store& store);
 
   /// What the nodes have agreed on.
   struct Agreed {
@@ -67,8 +69,10 @@ class ExchangedTransfer {
   const exchange::MessageBuffers::Sent& sent() { return buffers_.sent(); }
 
  private:
-  plan::Owners owners(std::span<const NodePart> parts, const DomainWish& domains,
-                      const plan::Windows& windows);
+  /// What follows alike from all nodes' parts, on every leader.
+  Agreed agree(policy::Wish wish, const DomainWish& domains);
+  void prepare(const Agreed& agreed, const DomainWish& domains);
+  plan::Owners owners(const DomainWish& domains) const;
 
   exchange::Channel& channel_;
   storage::Store& store_;
@@ -76,6 +80,10 @@ class ExchangedTransfer {
   exchange::MessageBuffers buffers_;
   bool is_broken_ = false;  ///< messages failed: slots are not as they should be
   std::int64_t first_window_ = 0;
+  std::vector<NodePart> parts_;  ///< of all nodes, in the present call, as are the next two
+  std::vector<plan::RankRange> ranges_;
+  plan::Windows windows_;
+  std::vector<NodePart> scratch_;
   std::optional<plan::ExchangePlan> plan_;
 };
 

@@ -138,9 +138,15 @@ Error Channel::combine_between_nodes(Values& values, std::span<const Combine> wa
                        std::as_writable_bytes(std::span(values)), merge);
 }
 
-Result<std::vector<std::byte>> Channel::meet_leaders(std::span<const std::byte> mine) {
+Error Channel::meet_leaders(std::span<const std::byte> mine, std::span<std::byte> scratch,
+                            std::span<std::byte> all) {
   return allgather(team_->messenger(), tag_of(MessageKind::meeting), team_->leaders(),
-                   team_->node_index(), mine);
+                   team_->node_index(), mine, scratch, all);
+}
+
+Result<bool> Channel::are_leaders_ready(bool mine) {
+  return is_true_everywhere(team_->messenger(), tag_of(MessageKind::meeting), team_->leaders(),
+                            team_->node_index(), mine);
 }
 
 void Channel::publish(const Values& values) {

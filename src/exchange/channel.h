@@ -92,8 +92,12 @@ class Channel {
   enum class MessageKind { meeting, part, answer };
   int tag_of(MessageKind kind) const;
   Messenger& messenger();
-  /// The leaders' call, collective among them: what each gave, in the order of the nodes.
-  Result<std::vector<std::byte>> meet_leaders(std::span<const std::byte> mine);
+  /// The leaders' call, collective among them: what each gave, in the order of the nodes, into
+  /// `all`, with a `scratch` of the same size. Takes no memory.
+  Error meet_leaders(std::span<const std::byte> mine, std::span<std::byte> scratch,
+                     std::span<std::byte> all);
+  /// The leaders' call, collective among them: whether all are ready. Takes no memory.
+  Result<bool> are_leaders_ready(bool mine);
   /// The leader tells the ranks of its node what holds in the board's current round.
   void publish(const Values& values);
   const Values& wait_for_published(const Waiter& waiter);

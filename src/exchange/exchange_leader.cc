@@ -5,7 +5,10 @@
 namespace headrace::exchange {
 
 ExchangeLeader::ExchangeLeader(const LeaderCall& lead)
-    : lead_(lead), call_(lead.call), messenger_(lead.call.channel.messenger()) {
+    : lead_(lead),
+      call_(lead.call),
+      messenger_(lead.call.channel.messenger()),
+      sources_(lead.buffers.cleared_sources()) {
   for (int node = 0; node < lead.plan.nodes(); ++node) {
     const std::int64_t first = node == me() ? -1 : lead.plan.next(node, me(), 0);
     if (first < 0) continue;
@@ -30,28 +33,28 @@ void ExchangeLeader::pass_on(std::int64_t window) {
 }
 
 MessageBuffers::Buffer* ExchangeLeader::free_one(std::span<MessageBuffers::Buffer> buffers) {
-  const auto found =
-      std::ranges::find_if(buffers, [](const auto& buffer) { return buffer.message == nullptr; });
+  const auto found = std::ranges::find(buffers, true, &MessageBuffers::Buffer::is_free);
   return found == buffers.end() ? nullptr : &*found;
 }
 
 void ExchangeLeader::send(Channel::MessageKind kind, int node, MessageBuffers::Buffer& buffer,
                           std::size_t size) {
-  auto begun = messenger_.start_send(call_.channel.tag_of(kind), call_.channel.leader_of(node),
-                                     buffer.room.first(size));
-  if (!begun) return fail();
-  buffer.message = std::move(begun.value());
+  if (messenger_.start_send(*buffer.message, call_.channel.tag_of(kind),
+                            call_.channel.leader_of(node), buffer.room.first(size))) {
+    return fail();
+  }
+  buffer.is_free = false;
   lead_.buffers.sent().add(1, size);
 }
 
 bool ExchangeLeader::reap_sends() {
   bool reaped = false;
   for (MessageBuffers::Buffer& buffer : lead_.buffers.sends()) {
-    if (!buffer.message) continue;
+    if (buffer.is_free) continue;
     const auto done = buffer.message->is_done();
     if (!done) return fail(), false;
     if (!done.value()) continue;
-    buffer.message.reset();
+    buffer.is_free = true;
     reaped = true;
   }
   return reaped;
@@ -59,7 +62,7 @@ bool ExchangeLeader::reap_sends() {
 
 bool ExchangeLeader::has_sends() const {
   return std::ranges::any_of(lead_.buffers.sends(),
-                             [](const auto& buffer) { return buffer.message != nullptr; });
+                             [](const auto& buffer) { return !buffer.is_free; });
 }
 
 bool ExchangeLeader::is_first(const Incoming& incoming) const {

@@ -20,13 +20,7 @@ class ExchangeLeader {
  protected:
   explicit ExchangeLeader(const LeaderCall& lead);
 
-  /// Another node that takes part in this node's own windows.
-  struct Source {
-    int node = 0;
-    int rank = 0;
-    std::int64_t next = -1;  ///< the window that its next message is about; -1 where all have come
-    std::int64_t last = -1;
-  };
+  using Source = MessageBuffers::Source;
   /// A message about an own window, received.
   struct Incoming {
     std::span<const std::byte> message;
@@ -78,7 +72,7 @@ class ExchangeLeader {
   const LeaderCall& lead_;
   const ExchangedCall& call_;
   Messenger& messenger_;
-  std::vector<Source> sources_;
+  std::vector<Source>& sources_;
   bool has_failed_ = false;
   int idle_ = 0;
 
@@ -110,9 +104,9 @@ bool ExchangeLeader::receive_next(MayTake may_take) {
         lead_.buffers.receives()[static_cast<std::size_t>(place - receiving_.begin())];
     const std::size_t size = found.value()->size;
     if (size > buffer.room.size()) return fail(), false;
-    auto begun = messenger_.start_receive(tag, source.rank, buffer.room.first(size));
-    if (!begun) return fail(), false;
-    buffer.message = std::move(begun.value());
+    if (messenger_.start_receive(*buffer.message, tag, source.rank, buffer.room.first(size))) {
+      return fail(), false;
+    }
     *place = {source.next, source.node, size, false};
     source.next = lead_.plan.next(source.node, me(), source.next + 1);
     turn_ = (turn_ + i + 1) % sources_.size();
@@ -136,7 +130,6 @@ bool ExchangeLeader::take_received(Take take) {
     if (!one.is_here || !take(Incoming{buffer.room.first(one.size), one.window, one.node})) {
       continue;
     }
-    buffer.message.reset();
     one.window = -1;
     took = true;
   }

@@ -11,13 +11,15 @@ namespace headrace::exchange {
 namespace {
 
 /// A rank's own pieces. It marks what it wants ahead, as far as there are slots; then it copies its
-/// pieces out of window after window. Whose window it is, only the leader knows.
+/// pieces out of window after window. Whose window it is, only the leader knows. One cursor serves
+/// both, since a second one may take memory.
 class RankRead {
  public:
   RankRead(const ExchangedCall& call, StagedAccess& access)
       : call_(call),
         access_(access),
-        ahead_(access.file),
+        marked_(access.file.position()),
+        copied_(marked_),
         to_mark_(call.window_of(access.begin)),
         to_copy_(to_mark_),
         last_(call.window_of(access.end - 1)) {}
@@ -39,7 +41,9 @@ class RankRead {
     if (outcome_.system_error == 0 && !outcome_.stopped_without_error) {
       call_.slots.map(to_copy_);
       const FileOffset begin = call_.begin_of(to_copy_);
+      access_.file.seek(copied_);
       empty_slot(call_.slots, to_copy_, {begin, begin + call_.window_size}, access_, outcome_);
+      copied_ = access_.file.position();
     }
     arrive(to_copy_);
     ++to_copy_;
@@ -61,7 +65,8 @@ class RankRead {
 
   const ExchangedCall& call_;
   StagedAccess& access_;
-  view::Cursor ahead_;
+  ByteCount marked_;  ///< data below is marked
+  ByteCount copied_;  ///< and copied
   std::int64_t to_mark_;
   std::int64_t to_copy_;
   std::int64_t last_;
@@ -73,11 +78,13 @@ void RankRead::mark(std::int64_t window) {
   const FileOffset begin = call_.begin_of(window);
   const FileOffset end = std::min(access_.end, begin + call_.window_size);
   plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
+  access_.file.seek(marked_);
   while (true) {
-    const view::StridedRun run = ahead_.next_before(end);
-    if (run.count == 0) return;
+    const view::StridedRun run = access_.file.next_before(end);
+    if (run.count == 0) break;
     covered.mark_strided(run.offset - begin, run.length, run.stride, run.count);
   }
+  marked_ = access_.file.position();
 }
 
 /// The leader's part in a read: it asks the owners for what the node's ranks marked, and answers
@@ -184,11 +191,12 @@ bool ReadLeader::ask(std::int64_t window, int owner) {
   if (part.bytes() > 0) {
     MessageBuffers::Buffer& buffer =
         lead_.buffers.answers()[static_cast<std::size_t>(place - answers_.begin())];
-    auto coming = messenger_.start_receive(
-        call_.channel.tag_of(Channel::MessageKind::answer), call_.channel.leader_of(owner),
-        buffer.room.first(sizeof(PartAnswer) + static_cast<std::size_t>(part.bytes())));
-    if (!coming) return fail(), false;
-    buffer.message = std::move(coming.value());
+    if (messenger_.start_receive(
+            *buffer.message, call_.channel.tag_of(Channel::MessageKind::answer),
+            call_.channel.leader_of(owner),
+            buffer.room.first(sizeof(PartAnswer) + static_cast<std::size_t>(part.bytes())))) {
+      return fail(), false;
+    }
     *place = {window, message.size()};
   } else {
     set_loaded(window, {memory.begin + memory.size, 0, 0});
@@ -233,7 +241,6 @@ bool ReadLeader::take_answers() {
     const auto done = buffer.message->is_done();
     if (!done) return fail(), false;
     if (!done.value()) continue;
-    buffer.message.reset();
     if (!take_answer(answers_[i], buffer.room)) return fail(), false;
     answers_[i].window = -1;
     took = true;
@@ -275,7 +282,7 @@ bool ReadLeader::pass_done() {
   for (std::int64_t window = to_pass_; window < end; ++window) {
     if (!is_over(window)) continue;
     if (lead_.plan.owner_of(window) == me()) coverage(window).clear(call_.window_size);
-    request(window).message.reset();
+    request(window).is_free = true;
     of_others(window) = 0;
     pass_on(window);
     passed = true;

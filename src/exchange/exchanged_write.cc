@@ -72,12 +72,7 @@ class WriteLeader : ExchangeLeader {
   LeaderOutcome run();
 
  private:
-  /// What an owner tells a node of the windows that it had parts in.
-  struct Verdict {
-    WriteStop stop;
-    std::unique_ptr<Message> message;
-    int node = 0;
-  };
+  using Verdict = MessageBuffers::Verdict;
 
   bool step();
   bool pack_next();
@@ -93,8 +88,8 @@ class WriteLeader : ExchangeLeader {
   std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
   std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
   std::int64_t jobs_before_;
-  std::vector<Verdict> told_;   ///< to sources_, in their order
-  std::vector<Verdict> heard_;  ///< from owners of this node's parts
+  std::span<Verdict> told_;   ///< to sources_, in their order
+  std::span<Verdict> heard_;  ///< from owners of this node's parts
 };
 
 WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
@@ -103,20 +98,19 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
       jobs_before_(lead.call.staging().jobs.added.load(std::memory_order_relaxed)) {
   if (access != nullptr) rank_.emplace(lead.call, *access);
   std::ranges::sort(sources_, {}, &Source::last);
-  told_.reserve(sources_.size());
-  heard_.reserve(static_cast<std::size_t>(lead.plan.nodes()));
+  std::size_t owners = 0;
   const int tag = call_.channel.tag_of(Channel::MessageKind::answer);
   for (int node = 0; node < lead.plan.nodes(); ++node) {
     if (node == me() || lead.plan.next(me(), node, 0) < 0) continue;
-    Verdict& verdict = heard_.emplace_back(Verdict{kNoStop, nullptr, node});
-    auto begun = messenger_.start_receive(tag, call_.channel.leader_of(node),
-                                          std::as_writable_bytes(std::span(&verdict.stop, 1)));
-    if (begun) {
-      verdict.message = std::move(begun.value());
-    } else {
-      fail();
-    }
+    Verdict& verdict = lead.buffers.heard()[owners++];
+    verdict.stop = kNoStop;
+    const Error failed =
+        messenger_.start_receive(*verdict.message, tag, call_.channel.leader_of(node),
+                                 std::as_writable_bytes(std::span(&verdict.stop, 1)));
+    verdict.is_free = static_cast<bool>(failed);
+    if (failed) fail();
   }
+  heard_ = lead.buffers.heard().first(owners);
 }
 
 LeaderOutcome WriteLeader::run() {
@@ -206,14 +200,17 @@ bool WriteLeader::tell_next() {
   if (told_.size() == sources_.size()) return false;
   const Source& source = sources_[told_.size()];
   if (source.last >= written_below()) return false;
-  Verdict& verdict = told_.emplace_back(Verdict{kNoStop, nullptr, source.node});
+  Verdict& verdict = lead_.buffers.told()[told_.size()];
+  told_ = lead_.buffers.told().first(told_.size() + 1);
+  verdict.stop = kNoStop;
   if (call_.has_failed() && call_.failure().window <= number_of(source.last)) {
     verdict.stop = call_.failure().stop;
   }
-  auto begun = messenger_.start_send(call_.channel.tag_of(Channel::MessageKind::answer),
-                                     source.rank, std::as_bytes(std::span(&verdict.stop, 1)));
-  if (!begun) return fail(), false;
-  verdict.message = std::move(begun.value());
+  if (messenger_.start_send(*verdict.message, call_.channel.tag_of(Channel::MessageKind::answer),
+                            source.rank, std::as_bytes(std::span(&verdict.stop, 1)))) {
+    return fail(), false;
+  }
+  verdict.is_free = false;
   lead_.buffers.sent().add(1, sizeof verdict.stop);
   return true;
 }
@@ -222,13 +219,13 @@ bool WriteLeader::tell_next() {
 bool WriteLeader::hear() {
   if (to_pack_ < count()) return false;
   bool heard = false;
-  for (std::vector<Verdict>* const verdicts : {&heard_, &told_}) {
-    for (Verdict& verdict : *verdicts) {
-      if (!verdict.message) continue;
+  for (const std::span<Verdict> verdicts : {heard_, told_}) {
+    for (Verdict& verdict : verdicts) {
+      if (verdict.is_free) continue;
       const auto done = verdict.message->is_done();
       if (!done) return fail(), false;
       if (!done.value()) continue;
-      verdict.message.reset();
+      verdict.is_free = true;
       heard = true;
     }
   }
@@ -236,7 +233,7 @@ bool WriteLeader::hear() {
 }
 
 bool WriteLeader::is_done() const {
-  const auto is_over = [](const Verdict& verdict) { return verdict.message == nullptr; };
+  const auto is_over = [](const Verdict& verdict) { return verdict.is_free; };
   const StoreJobs& jobs = call_.staging().jobs;
   return to_pack_ == count() && to_add_ == count() && (!rank_ || rank_->is_done()) &&
          jobs.done.load(std::memory_order_acquire) == jobs.added.load(std::memory_order_relaxed) &&

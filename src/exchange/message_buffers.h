@@ -2,9 +2,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
+#include <vector>
 
 #include "exchange/control.h"
 #include "exchange/messenger.h"
@@ -12,13 +13,31 @@
 
 namespace headrace::exchange {
 
-/// Buffers of a leader's messages, for calls in which nodes exchange. As many messages as there are
-/// buffers are on their way at a time: who sends faster than others receive waits.
+/// What a leader needs for calls in which nodes exchange: messages, their buffers, and lists of
+/// other nodes. All memory is taken by reserve(), so that none is needed while others wait. As many
+/// messages as there are buffers are on their way at a time: who sends faster than others receive
+/// waits.
 class MessageBuffers {
  public:
   struct Buffer {
-    std::span<std::byte> room;         ///< aligned to 16
-    std::unique_ptr<Message> message;  ///< null where the buffer is free
+    std::span<std::byte> room;  ///< aligned to 16
+    std::unique_ptr<Message> message;
+    bool is_free = true;  ///< no message is on its way
+  };
+
+  /// Another node that takes part in this node's own windows.
+  struct Source {
+    int node = 0;
+    int rank = 0;
+    std::int64_t next = -1;  ///< the window that its next message is about; -1 where all have come
+    std::int64_t last = -1;
+  };
+
+  /// What an owner tells a node of the windows that it had parts in.
+  struct Verdict {
+    WriteStop stop{};
+    std::unique_ptr<Message> message;
+    bool is_free = true;
   };
 
   /// What this leader has sent to other nodes.
@@ -36,38 +55,24 @@ class MessageBuffers {
   static constexpr std::size_t kReceives = 4;
   static constexpr std::size_t kAnswers = 4;
 
-  /// Buffers for windows of at least this size; false where there is no memory.
-  bool reserve(ByteCount window_size) {
-    if (window_size <= window_size_) return true;
-    const std::size_t part = round_up(part_room(window_size));
-    const std::size_t request = round_up(request_room(window_size));
-    const std::size_t parts = kSends + kReceives + kAnswers;
-    memory_.reset(new (std::nothrow) std::byte[parts * part + kMostSlots * request]);
-    window_size_ = memory_ ? window_size : 0;
-    if (!memory_) return false;
-    std::byte* place = memory_.get();
-    const auto share_out = [&place](std::span<Buffer> buffers, std::size_t size) {
-      for (Buffer& buffer : buffers) {
-        buffer.room = {place, size};
-        place += size;
-      }
-    };
-    share_out(sends_, part);
-    share_out(receives_, part);
-    share_out(answers_, part);
-    share_out(requests_, request);
-    return true;
-  }
+  /// For windows of at least this size, among `nodes`; false where there is no memory.
+  bool reserve(Messenger& messenger, int nodes, ByteCount window_size);
 
   std::span<Buffer> sends() { return sends_; }
   std::span<Buffer> receives() { return receives_; }
   std::span<Buffer> answers() { return answers_; }
-  Sent& sent() { return sent_; }
   /// One for each slot.
   std::span<Buffer> requests() { return requests_; }
+  /// Empty, with room for all nodes.
+  std::vector<Source>& cleared_sources();
+  /// One for each node: to send, and to receive.
+  std::span<Verdict> told() { return told_; }
+  std::span<Verdict> heard() { return heard_; }
+  Sent& sent() { return sent_; }
 
  private:
-  static constexpr std::size_t round_up(std::size_t size) { return (size + 15) / 16 * 16; }
+  void make_messages(Messenger& messenger, std::size_t nodes);
+  void make_room(ByteCount window_size);
 
   Sent sent_;
   ByteCount window_size_ = 0;
@@ -76,6 +81,9 @@ class MessageBuffers {
   std::array<Buffer, kReceives> receives_;
   std::array<Buffer, kAnswers> answers_;
   std::array<Buffer, kMostSlots> requests_;
+  std::vector<Source> sources_;
+  std::vector<Verdict> told_;
+  std::vector<Verdict> heard_;
 };
 
 }  // namespace headrace::exchange

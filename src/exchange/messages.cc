@@ -41,21 +41,38 @@ Error allgather(Messenger& messenger, int tag, std::span<const int> members, int
   return {};
 }
 
+namespace {
+
 /// In round k each rank hears of 2^k ranks more (the dissemination of Hensgen, Finkel and Manber,
-/// IJPP 17(1), 1988).
-Result<bool> is_true_everywhere(Messenger& messenger, int tag, bool mine) {
-  const int size = messenger.size();
-  const int rank = messenger.rank();
+/// IJPP 17(1), 1988). `member(i)`: the rank at a place.
+template <class Member>
+Result<bool> disseminate(Messenger& messenger, int tag, int size, int index, bool mine,
+                         Member member) {
   std::byte known{mine ? std::uint8_t{1} : std::uint8_t{0}};
   for (int distance = 1; distance < size; distance *= 2) {
+    const int to = member((index + distance) % size);
+    const int from = member((index - distance + size) % size);
     std::byte heard{};
-    if (Error error = messenger.exchange(tag, (rank + distance) % size, std::span(&known, 1),
-                                         (rank - distance + size) % size, std::span(&heard, 1))) {
+    if (Error error =
+            messenger.exchange(tag, to, std::span(&known, 1), from, std::span(&heard, 1))) {
       return error;
     }
     known &= heard;
   }
   return known != std::byte{0};
+}
+
+}  // namespace
+
+Result<bool> is_true_everywhere(Messenger& messenger, int tag, bool mine) {
+  return disseminate(messenger, tag, messenger.size(), messenger.rank(), mine,
+                     [](int rank) { return rank; });
+}
+
+Result<bool> is_true_everywhere(Messenger& messenger, int tag, std::span<const int> members,
+                                int index, bool mine) {
+  return disseminate(messenger, tag, static_cast<int>(members.size()), index, mine,
+                     [members](int i) { return members[static_cast<std::size_t>(i)]; });
 }
 
 Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,

@@ -27,6 +27,9 @@ Error allgather(Messenger& messenger, int tag, std::span<const int> members, int
 
 /// Collective: true where `mine` is true on all ranks. Takes no memory.
 Result<bool> is_true_everywhere(Messenger& messenger, int tag, bool mine);
+/// The same over `members`, as in allgather().
+Result<bool> is_true_everywhere(Messenger& messenger, int tag, std::span<const int> members,
+                                int index, bool mine);
 
 /// Collective over `members` (rank numbers; `index` is the caller's place): member 0's block is
 /// handed down a binomial tree and replaces `block` on the others.

@@ -10,7 +10,8 @@
 namespace headrace::exchange {
 
 /// A message on its way, in a buffer of its sender or receiver that must live until it is done. One
-/// that is let go of before is left to the MPI library.
+/// that is let go of before is left to the MPI library. When it is done, it may be started anew: so
+/// messages take no memory while others wait.
 class Message {
  public:
   virtual ~Message() = default;
@@ -42,13 +43,15 @@ class Messenger {
   virtual Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
                          std::span<std::byte> incoming) = 0;
 
+  /// A message of this messenger's, to be started.
+  virtual std::unique_ptr<Message> make_message() = 0;
   /// Begins to send. Done when the receiver has begun to take the message, not before: so a sender
   /// knows how much of its is still to be received.
-  virtual Result<std::unique_ptr<Message>> start_send(int tag, int to,
-                                                      std::span<const std::byte> outgoing) = 0;
+  virtual Error start_send(Message& message, int tag, int to,
+                           std::span<const std::byte> outgoing) = 0;
   /// Begins to receive a message of at most as many bytes.
-  virtual Result<std::unique_ptr<Message>> start_receive(int tag, int from,
-                                                         std::span<std::byte> incoming) = 0;
+  virtual Error start_receive(Message& message, int tag, int from,
+                              std::span<std::byte> incoming) = 0;
   /// The next message from `from` (-1: from anybody) that can be received; never waits.
   virtual Result<std::optional<Arrival>> find(int tag, int from) = 0;
 

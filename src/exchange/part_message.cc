@@ -7,13 +7,21 @@
 namespace headrace::exchange {
 namespace {
 
+const view::TypePtr& byte_type() {
+  static const view::TypePtr* const byte = new view::TypePtr(view::make_basic(1));
+  return *byte;
+}
+
 /// Walks over bytes that lie one after the other.
 view::Cursor packed_cursor() {
-  static const view::TypePtr* const byte = new view::TypePtr(view::make_basic(1));
-  return {*byte, 0};
+  return {byte_type(), 0};
 }
 
 }  // namespace
+
+void prepare_part_messages() {
+  byte_type();
+}
 
 std::size_t write_request(const WindowMemory& window, const plan::Coverage& covered,
                           std::span<std::byte> room) {

@@ -46,6 +46,9 @@ struct WindowMemory {
   int granule_shift = 0;
 };
 
+/// Takes, once in a process, the memory that the functions below need.
+void prepare_part_messages();
+
 /// What is covered of a window; the size of the message, written to the beginning of `room`.
 std::size_t write_request(const WindowMemory& window, const plan::Coverage& covered,
                           std::span<std::byte> room);

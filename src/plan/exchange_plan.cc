@@ -65,7 +65,7 @@ Traffic ExchangePlan::traffic() const {
 }
 
 std::int64_t meeting_messages(int nodes) {
-  return nodes * static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(nodes - 1)));
+  return 2 * nodes * static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(nodes - 1)));
 }
 
 }  // namespace headrace::plan

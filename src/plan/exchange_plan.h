@@ -18,7 +18,8 @@ struct Traffic {
   std::int64_t rounds = 0;  ///< the most windows that one node owns
 };
 
-/// Messages by which `nodes` leaders meet: a Bruck allgather.
+/// Messages by which `nodes` leaders meet and agree to exchange: a Bruck allgather, and as many to
+/// tell that all have the memory for it.
 std::int64_t meeting_messages(int nodes);
 
 /// Which parts of a collective call's windows go between which nodes: all from the ranges that the

@@ -11,6 +11,7 @@ using sim::Pair;
 constexpr std::int64_t kPiece = 1'000;
 const std::vector<std::string> kOneNode{"a", "a", "a"};
 const std::vector<std::string> kTwoNodes{"a", "a", "b"};
+const std::vector<std::string> kThreeNodes{"a", "b", "c"};
 
 /// Ranks' pieces take turns; or all ranks see the same bytes.
 Step set_view(int ranks, bool is_common) {
@@ -75,8 +76,10 @@ Script begin(std::string name, Layer layer, std::vector<std::string> nodes, cons
 /// One access function by one path, between view and sync.
 Script access(Layer layer, const std::vector<std::string>& nodes, const char* path,
               const Step& step) {
-  Script script = begin(call_of(step) + (nodes == kOneNode ? " " : " on two nodes ") + path, layer,
-                        nodes, path);
+  const char* const where = nodes == kOneNode    ? " "
+                            : nodes == kTwoNodes ? " on two nodes "
+                                                 : " on three nodes ";
+  Script script = begin(call_of(step) + where + path, layer, nodes, path);
   const int ranks = script.ranks();
   script.steps.push_back(set_view(ranks, step.positioning == Positioning::shared));
   script.steps.push_back(step);
@@ -100,6 +103,8 @@ void add_accesses(Layer layer, std::vector<Script>& scripts) {
           if (collective) scripts.push_back(access(layer, kOneNode, "staged", step(12'000)));
           if (style == Style::blocking && collective) {
             scripts.push_back(access(layer, kTwoNodes, "staged", step(3'000)));
+            scripts.push_back(access(layer, kTwoNodes, "exchanged", step(12'000)));
+            scripts.push_back(access(layer, kThreeNodes, "exchanged", step(12'000)));
           }
           if (positioning == Positioning::shared && !collective && style == Style::blocking) {
             scripts.push_back(access(layer, kTwoNodes, "direct", step(300)));

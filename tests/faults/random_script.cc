@@ -100,16 +100,6 @@ class Writer {
   bool is_common_ = false;
 };
 
-/// Also ranks of one node may come to be on several, where shared memory fails.
-bool may_exchange(const Script& script) {
-  const auto asks = [&](const char* hint) {
-    const auto found = script.hints.find(hint);
-    return found == script.hints.end() || found->second == "exchanged" ||
-           found->second == "automatic";
-  };
-  return script.ranks() > 1 && (asks("headrace_write_path") || asks("headrace_read_path"));
-}
-
 Fault random_fault(Random& random, Layer layer) {
   // What happens often in a run is struck often.
   static const std::vector<Operation> operations{
@@ -164,10 +154,7 @@ std::vector<Fault> random_faults(std::uint64_t seed, const Script& script) {
   Random random(seed ^ 0x5eed);
   std::vector<Fault> faults;
   for (std::int64_t i = random.number(1, 3); i > 0; --i) {
-    const Fault fault = random_fault(random, script.layer);
-    // The exchange between nodes still needs memory while others wait.
-    const bool is_of_store = fault.operation <= Operation::remove;
-    if (is_of_store || !may_exchange(script)) faults.push_back(fault);
+    faults.push_back(random_fault(random, script.layer));
   }
   return faults;
 }

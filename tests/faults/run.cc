@@ -12,7 +12,7 @@
 namespace headrace::faults {
 namespace {
 
-/// The simulation's messages are no part of the engine.
+/// The simulation's messages are no part of the engine; making one to be started is.
 class Messages : public sim::MailboxMessenger {
  public:
   using MailboxMessenger::MailboxMessenger;
@@ -20,6 +20,16 @@ class Messages : public sim::MailboxMessenger {
                  std::span<std::byte> incoming) override {
     const OutsideEngine outside;
     return MailboxMessenger::exchange(tag, to, outgoing, from, incoming);
+  }
+  Error start_send(exchange::Message& message, int tag, int to,
+                   std::span<const std::byte> outgoing) override {
+    const OutsideEngine outside;
+    return MailboxMessenger::start_send(message, tag, to, outgoing);
+  }
+  Error start_receive(exchange::Message& message, int tag, int from,
+                      std::span<std::byte> incoming) override {
+    const OutsideEngine outside;
+    return MailboxMessenger::start_receive(message, tag, from, incoming);
   }
 };
 

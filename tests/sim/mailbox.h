@@ -116,28 +116,27 @@ class PostOffice {
   std::atomic<std::int64_t> bytes_{0};
 };
 
-class SentMessage : public exchange::Message {
+class MailboxMessage : public exchange::Message {
  public:
-  explicit SentMessage(PostOffice::Taken taken) : taken_(std::move(taken)) {}
-  Result<bool> is_done() override { return taken_->load(); }
-
- private:
-  PostOffice::Taken taken_;
-};
-
-class ExpectedMessage : public exchange::Message {
- public:
-  explicit ExpectedMessage(std::shared_ptr<PostOffice::Expected> expected)
-      : expected_(std::move(expected)) {}
+  void send(PostOffice::Taken taken) {
+    expected_.reset();
+    taken_ = std::move(taken);
+  }
+  void expect(std::shared_ptr<PostOffice::Expected> expected) {
+    taken_.reset();
+    expected_ = std::move(expected);
+  }
 
   Result<bool> is_done() override {
+    if (taken_) return taken_->load();
     if (!expected_->is_here) return false;
     if (expected_->size <= expected_->place.size()) return true;
     return Error{ErrorClass::other, 0, "a message is larger than expected"};
   }
 
  private:
-  std::shared_ptr<PostOffice::Expected> expected_;
+  PostOffice::Taken taken_;                         ///< where it is sent
+  std::shared_ptr<PostOffice::Expected> expected_;  ///< where it is received
 };
 
 /// One rank's messages. Usable from several threads, as the real one is.
@@ -159,18 +158,21 @@ class MailboxMessenger : public exchange::Messenger {
     return {};
   }
 
-  Result<std::unique_ptr<exchange::Message>> start_send(
-      int tag, int to, std::span<const std::byte> outgoing) override {
-    return std::unique_ptr<exchange::Message>(
-        std::make_unique<SentMessage>(office_.send(rank_, to, tag, outgoing)));
+  std::unique_ptr<exchange::Message> make_message() override {
+    return std::make_unique<MailboxMessage>();
   }
-  Result<std::unique_ptr<exchange::Message>> start_receive(int tag, int from,
-                                                           std::span<std::byte> incoming) override {
+  Error start_send(exchange::Message& message, int tag, int to,
+                   std::span<const std::byte> outgoing) override {
+    static_cast<MailboxMessage&>(message).send(office_.send(rank_, to, tag, outgoing));
+    return {};
+  }
+  Error start_receive(exchange::Message& message, int tag, int from,
+                      std::span<std::byte> incoming) override {
     auto expected = std::make_shared<PostOffice::Expected>();
     expected->place = incoming;
     office_.expect(from, rank_, tag, expected);
-    return std::unique_ptr<exchange::Message>(
-        std::make_unique<ExpectedMessage>(std::move(expected)));
+    static_cast<MailboxMessage&>(message).expect(std::move(expected));
+    return {};
   }
   Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
     return office_.find(from, rank_, tag);

@@ -71,9 +71,9 @@ TEST(MessagesInFlight, ASendIsDoneWhenItIsReceived) {
   sim::MailboxMessenger sender(office, 2);
   sim::MailboxMessenger receiver(office, 0);
   const std::int32_t sent = 7;
-  const auto out = sender.start_send(4, 0, std::as_bytes(std::span(&sent, 1)));
-  ASSERT_TRUE(out);
-  EXPECT_FALSE(out.value()->is_done().value());
+  const std::unique_ptr<Message> out = sender.make_message();
+  ASSERT_FALSE(sender.start_send(*out, 4, 0, std::as_bytes(std::span(&sent, 1))));
+  EXPECT_FALSE(out->is_done().value());
   EXPECT_FALSE(receiver.find(5, -1).value());
   EXPECT_FALSE(receiver.find(4, 1).value());
   for (const int from : {-1, 2}) {
@@ -83,10 +83,10 @@ TEST(MessagesInFlight, ASendIsDoneWhenItIsReceived) {
     EXPECT_EQ(arrival->size, sizeof sent);
   }
   std::int32_t received[2] = {0, 0};
-  const auto in = receiver.start_receive(4, 2, std::as_writable_bytes(std::span(received)));
-  ASSERT_TRUE(in);
-  EXPECT_TRUE(in.value()->is_done().value());
-  EXPECT_TRUE(out.value()->is_done().value());
+  const std::unique_ptr<Message> in = receiver.make_message();
+  ASSERT_FALSE(receiver.start_receive(*in, 4, 2, std::as_writable_bytes(std::span(received))));
+  EXPECT_TRUE(in->is_done().value());
+  EXPECT_TRUE(out->is_done().value());
   EXPECT_EQ(received[0], sent);
 }
 

@@ -70,24 +70,26 @@ class CommunicatorMessenger final : public exchange::Messenger {
     return {};
   }
 
-  Result<std::unique_ptr<exchange::Message>> start_send(
-      int tag, int to, std::span<const std::byte> outgoing) override {
-    auto message = std::make_unique<RequestMessage>();
-    if (native.Issend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to, tag,
-                      communicator_, message->request()) != MPI_SUCCESS) {
-      return native_failure("send a message");
-    }
-    return std::unique_ptr<exchange::Message>(std::move(message));
+  std::unique_ptr<exchange::Message> make_message() override {
+    return std::make_unique<RequestMessage>();
   }
 
-  Result<std::unique_ptr<exchange::Message>> start_receive(int tag, int from,
-                                                           std::span<std::byte> incoming) override {
-    auto message = std::make_unique<RequestMessage>();
+  Error start_send(exchange::Message& message, int tag, int to,
+                   std::span<const std::byte> outgoing) override {
+    if (native.Issend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to, tag,
+                      communicator_, request_of(message)) != MPI_SUCCESS) {
+      return native_failure("send a message");
+    }
+    return {};
+  }
+
+  Error start_receive(exchange::Message& message, int tag, int from,
+                      std::span<std::byte> incoming) override {
     if (native.Irecv(incoming.data(), static_cast<int>(incoming.size()), MPI_BYTE, from, tag,
-                     communicator_, message->request()) != MPI_SUCCESS) {
+                     communicator_, request_of(message)) != MPI_SUCCESS) {
       return native_failure("receive a message");
     }
-    return std::unique_ptr<exchange::Message>(std::move(message));
+    return {};
   }
 
   Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
@@ -110,6 +112,10 @@ class CommunicatorMessenger final : public exchange::Messenger {
 
  private:
   static constexpr std::size_t kLargestPart = std::size_t{1} << 30;
+
+  static MPI_Request* request_of(exchange::Message& message) {
+    return static_cast<RequestMessage&>(message).request();
+  }
 
   Error exchange_part(int tag, int to, std::span<const std::byte> outgoing, int from,
                       std::span<std::byte> incoming) {
@@ -153,13 +159,14 @@ class SoloMessenger final : public exchange::Messenger {
   }
 
   // A communicator of one process has nobody to send to.
-  Result<std::unique_ptr<exchange::Message>> start_send(int, int,
-                                                        std::span<const std::byte>) override {
-    return Error{ErrorClass::other, 0, "there is nobody to send to"};
+  std::unique_ptr<exchange::Message> make_message() override {
+    return std::make_unique<RequestMessage>();
   }
-  Result<std::unique_ptr<exchange::Message>> start_receive(int, int,
-                                                           std::span<std::byte>) override {
-    return Error{ErrorClass::other, 0, "there is nobody to receive from"};
+  Error start_send(exchange::Message&, int, int, std::span<const std::byte>) override {
+    return {ErrorClass::other, 0, "there is nobody to send to"};
+  }
+  Error start_receive(exchange::Message&, int, int, std::span<std::byte>) override {
+    return {ErrorClass::other, 0, "there is nobody to receive from"};
   }
   Result<std::optional<exchange::Arrival>> find(int, int) override {
     return std::optional<exchange::Arrival>();

@@ -41,8 +41,9 @@ class StridedJob:
         return sum(self._parts.values())
 
     def messages(self, way: str) -> int:
-        """Leaders meet (each sends to log2 of their number); a message for each part; written, a
-        word from each owner to each node; read, an answer to each request."""
-        meeting = self.nodes * (self.nodes - 1).bit_length()
+        """Leaders meet (each sends to log2 of their number) and agree that all are ready (as many);
+        a message for each part; written, a word from each owner to each node; read, an answer to
+        each request."""
+        meeting = 2 * self.nodes * (self.nodes - 1).bit_length()
         pairs = {(node, window % self.nodes) for node, window in self._parts}
         return meeting + len(self._parts) + len(pairs if way == "write" else self._parts)
