@@ -1,9 +1,10 @@
 // faults --each [--part N] [--only TEXT] [--place K]
 // faults --random FAULTS [--seed S]
 // faults --again SEED
+// faults --kept
 //
-// --seconds S: begins nothing new after so long. --state FILE: keeps there what was struck, and
-// goes on from there, so that a long run may be made in parts.
+// --kept: what once failed. --seconds S: begins nothing new after so long. --state FILE: keeps
+// there what was struck, and goes on from there, so that a long run may be made in parts.
 //
 // Injects faults into the engine in the simulation and holds what ranks are told against the file.
 // --each: at every operation in turn of fixed programs, all kinds; with --part N every Nth kind and
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "faults/kept.h"
 #include "faults/run.h"
 #include "faults/workers.h"
 
@@ -35,6 +37,7 @@ struct Options {
   std::int64_t place = -1;
   int jobs = 2;
   bool again = false;
+  bool kept = false;
   std::int64_t seconds = 0;  ///< 0: no limit
   std::string state;
 };
@@ -42,8 +45,8 @@ struct Options {
 bool read_options(int count, char** words, Options& options) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
-    if (word == "--each") {
-      options.each = true;
+    if (word == "--each" || word == "--kept") {
+      (word == "--each" ? options.each : options.kept) = true;
       continue;
     }
     if (++i == count) return false;
@@ -69,7 +72,8 @@ bool read_options(int count, char** words, Options& options) {
       return false;
     }
   }
-  return options.again || options.each != (options.random > 0);
+  const int ways = options.each + options.kept + options.again + (options.random > 0);
+  return ways == 1;
 }
 
 std::string list(const std::vector<std::string>& problems) {
@@ -169,6 +173,24 @@ std::int64_t run_each(const Options& options, const Limit& limit, Progress& prog
   return count;
 }
 
+void run_kept(const Options& options, Progress& progress) {
+  const std::vector<Kept> kept = kept_cases();
+  const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) -> std::string {
+    const Kept& one = kept[static_cast<std::size_t>(number)];
+    const std::vector<Script> scripts = fixed_scripts(one.layer);
+    const auto script = std::ranges::find(scripts, one.script, &Script::name);
+    if (script == scripts.end()) return "  there is no such program: " + one.script + "\n";
+    std::vector<Fault> faults = one.faults;
+    for (std::int64_t struck = 1;; faults.back().nth += 1) {
+      std::string problem = run_one(*script, faults, shared, begin, struck);
+      if (!problem.empty()) return problem;
+      if (struck == 0 && faults.back().nth == one.faults.back().nth) return "  nothing strikes\n";
+      if (struck == 0 || !one.at_each_place) return {};
+    }
+  };
+  work_off(std::ssize(kept), options.jobs, progress, work, [] { return false; });
+}
+
 void run_random(const Options& options, const Limit& limit, Progress& progress) {
   const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) {
     const Script script = random_script(options.seed + static_cast<std::uint64_t>(number));
@@ -205,8 +227,10 @@ bool tell_results(const Progress& progress, bool is_whole) {
 
 /// What runs may be counted together.
 std::string what_is_run(const Options& options) {
-  return (options.each ? "each " : "random ") + std::to_string(options.part) + " " +
-         std::to_string(options.seed) + " " + options.only;
+  return (options.each   ? "each "
+          : options.kept ? "kept "
+                         : "random ") +
+         std::to_string(options.part) + " " + std::to_string(options.seed) + " " + options.only;
 }
 
 int main(int count, char** words) {
@@ -215,7 +239,7 @@ int main(int count, char** words) {
     std::fprintf(
         stderr,
         "usage: faults [--each [--part N] [--only TEXT] [--place K]] [--random FAULTS [--seed S]] "
-        "[--again SEED] [--jobs J] [--seconds S] [--state FILE]\n");
+        "[--again SEED] [--kept] [--jobs J] [--seconds S] [--state FILE]\n");
     return 2;
   }
   // Little memory, so that it can be asked for as a whole when all is returned.
@@ -239,6 +263,8 @@ int main(int count, char** words) {
     is_whole = is_whole && begun == items;
     std::printf("\n%lld of %lld ways to fail\n", static_cast<long long>(begun),
                 static_cast<long long>(items));
+  } else if (options.kept) {
+    run_kept(options, progress);
   } else {
     run_random(options, limit, progress);
   }

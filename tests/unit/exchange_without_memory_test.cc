@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <thread>
+
+#include "exchange/message_buffers.h"
+#include "exchange/messages.h"
+#include "exchange/part_message.h"
+#include "exchange/slot_pool.h"
+#include "plan/windows.h"
+#include "sim/mailbox.h"
+#include "view/cursor.h"
+
+// What ranks do while others wait for them takes no memory; what cannot be without is refused
+// before.
+
+namespace {
+
+/// Of this thread: allocations that are left.
+thread_local std::int64_t allocations_left = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  void* const place = allocations_left > 0 ? std::malloc(size) : nullptr;
+  if (place == nullptr) throw std::bad_alloc();
+  --allocations_left;
+  return place;
+}
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+void operator delete(void* place) noexcept {
+  std::free(place);
+}
+void operator delete(void* place, std::size_t) noexcept {
+  std::free(place);
+}
+
+namespace headrace::exchange {
+namespace {
+
+/// While it lives, this thread gets no memory but for so many allocations.
+class Lacking {
+ public:
+  explicit Lacking(std::int64_t left = 0) : before_(std::exchange(allocations_left, left)) {}
+  ~Lacking() { allocations_left = before_; }
+  Lacking(const Lacking&) = delete;
+  Lacking& operator=(const Lacking&) = delete;
+
+ private:
+  std::int64_t before_;
+};
+
+/// Mailboxes have memory.
+class Messenger : public sim::MailboxMessenger {
+ public:
+  using MailboxMessenger::MailboxMessenger;
+  Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
+                 std::span<std::byte> incoming) override {
+    const Lacking plenty(std::numeric_limits<std::int64_t>::max());
+    return MailboxMessenger::exchange(tag, to, outgoing, from, incoming);
+  }
+};
+
+template <class Body>
+void on_all_ranks(int ranks, Body body) {
+  sim::PostOffice office(ranks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      Messenger messenger(office, rank);
+      body(messenger, rank);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+class Leaders : public testing::TestWithParam<int> {};
+
+TEST_P(Leaders, MeetAndAgreeWithoutMemory) {
+  const int ranks = GetParam();
+  std::vector<int> members(static_cast<std::size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  for (int unready = -1; unready < ranks; ++unready) {
+    on_all_ranks(ranks, [&](Messenger& messenger, int rank) {
+      std::vector<std::int64_t> scratch(members.size());
+      std::vector<std::int64_t> all(members.size());
+      const std::int64_t mine = 100 + rank;
+      bool ready = false;
+      Error failed;
+      {
+        const Lacking memory;
+        failed = allgather(messenger, 1, members, rank, std::as_bytes(std::span(&mine, 1)),
+                           std::as_writable_bytes(std::span(scratch)),
+                           std::as_writable_bytes(std::span(all)));
+        const Result<bool> told = is_true_everywhere(messenger, 1, members, rank, rank != unready);
+        ready = told && told.value();
+      }
+      EXPECT_FALSE(failed);
+      for (int i = 0; i < ranks; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], 100 + i);
+      EXPECT_EQ(ready, unready < 0);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, Leaders, testing::Values(1, 2, 3, 5, 8));
+
+TEST(WithoutMemory, BuffersAreRefusedAsAWholeAndMayBeHadLater) {
+  constexpr ByteCount kWindow = 65536;
+  constexpr int kNodes = 5;
+  sim::PostOffice office(kNodes);
+  Messenger messenger(office, 0);
+  MessageBuffers buffers;
+  bool has_all = false;
+  std::int64_t refused = 0;
+  for (std::int64_t left = 0; !has_all; ++left) {
+    const Lacking memory(left);
+    has_all = buffers.reserve(messenger, kNodes, kWindow);
+    refused += has_all ? 0 : 1;
+  }
+  EXPECT_GT(refused, 0);
+  const Lacking memory;
+  EXPECT_TRUE(buffers.reserve(messenger, kNodes, kWindow));
+  EXPECT_FALSE(buffers.reserve(messenger, kNodes, 2 * kWindow));
+  for (int node = 0; node < kNodes; ++node) buffers.cleared_sources().push_back({});
+  EXPECT_EQ(buffers.told().size(), std::size_t{kNodes});
+  for (const auto& verdict : buffers.heard()) EXPECT_NE(verdict.message, nullptr);
+  for (const auto& buffer : buffers.requests()) EXPECT_NE(buffer.message, nullptr);
+}
+
+TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
+  constexpr ByteCount kWindow = 4096;
+  sim::PostOffice office(2);
+  Messenger messenger(office, 0);
+  MessageBuffers buffers;
+  ASSERT_TRUE(buffers.reserve(messenger, 2, kWindow));
+  std::vector<std::byte> bytes(kWindow);
+  std::vector<std::byte> copy(kWindow);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7);
+  std::vector<plan::Coverage::Word> marks(kWindow / 8);
+  std::vector<plan::Coverage::Word> other_marks(kWindow / 8);
+  bool is_part = false;
+  {
+    const Lacking memory;
+    plan::Coverage covered(marks.data(), 0);
+    for (ByteCount at = 3; at + 5 < kWindow; at += 11 + at % 4) {
+      covered.mark_strided(at, 5, 0, 1);
+    }
+    const WindowMemory window{bytes.data(), 0, kWindow, 0};
+    const std::span<std::byte> room = buffers.sends()[0].room;
+    const std::size_t size = write_part(window, covered, room);
+    plan::Coverage unpacked(other_marks.data(), 0);
+    const Part part({copy.data(), 0, kWindow, 0}, room.first(size));
+    is_part = part.is_part() && part.unpack(unpacked);
+  }
+  EXPECT_TRUE(is_part);
+  for (ByteCount at = 3; at + 5 < kWindow; at += 11 + at % 4) {
+    EXPECT_EQ(std::memcmp(bytes.data() + at, copy.data() + at, 5), 0);
+  }
+}
+
+TEST(WithoutMemory, WindowsOfACallAreCut) {
+  plan::Windows windows(3);
+  const Lacking memory;
+  for (int call = 1; call < 4; ++call) {
+    const plan::RankRange ranges[] = {{50, 120, 70}, {950 * call, 960 * call, 10}, {0, 0, 0}};
+    windows.set(ranges, 100);
+    EXPECT_GE(windows.count(), 3);
+  }
+}
+
+TEST(WithoutMemory, OneCursorGoesAheadAndBack) {
+  // Deeper than a cursor's own room.
+  view::TypePtr type = view::make_basic(1);
+  for (int level = 0; level < 9; ++level) {
+    type = view::make_resized(view::make_contiguous(2, type), 0, 3 * type->extent());
+  }
+  view::Cursor cursor(type, 0);
+  const Lacking memory;
+  for (ByteCount at = 0; at + 64 < type->size(); at += 64) {
+    cursor.seek(at + 64);
+    const std::int64_t ahead = cursor.peek();
+    cursor.seek(at);
+    EXPECT_LT(cursor.peek(), ahead);
+  }
+}
+
+TEST(WithoutMemory, SlotsAreRefusedAndGivenBack) {
+  SlotPool pool(1 << 20);
+  const auto first = pool.take(4096);
+  const auto second = pool.take(4096);
+  ASSERT_TRUE(first && second);
+  {
+    const Lacking memory;
+    pool.give_back(*first, 4096);
+    while (pool.take(4096)) {
+    }
+    pool.give_back(*second, 4096);
+  }
+  EXPECT_TRUE(pool.take(4096));
+}
+
+}  // namespace
+}  // namespace headrace::exchange
