@@ -67,7 +67,7 @@ bool read_options(int count, char** words, Options& options) {
     } else if (word == "--state") {
       options.state = words[i];
     } else if (word == "--jobs") {
-      options.jobs = std::max(1, static_cast<int>(number));
+      options.jobs = static_cast<int>(std::clamp<std::int64_t>(number, 1, kMostJobs));
     } else {
       return false;
     }

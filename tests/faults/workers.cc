@@ -61,8 +61,8 @@ struct Worker {
 };
 
 /// What a worker process does: its items until one fails.
-[[noreturn]] void run_worker(const Worker& worker, std::int64_t count, Place& place,
-                             Progress& progress, const Work& work,
+[[noreturn]] void run_worker(const Worker& worker, std::atomic<std::int64_t>& begun,
+                             std::int64_t count, Place& place, Progress& progress, const Work& work,
                              const std::function<bool()>& enough) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (chdir(worker.scratch.path()) != 0) std::abort();
@@ -71,9 +71,11 @@ struct Worker {
     std::snprintf(place.text, sizeof place.text, "%s", text.c_str());
   };
   while (!enough()) {
-    const std::int64_t item = progress.next++;
+    if (begun == 0) begun = ++progress.next;
+    const std::int64_t item = begun - 1;
     if (item >= count) break;
     const std::string problem = work(item, progress, begin);
+    begun = 0;
     if (problem.empty()) continue;
     std::printf("FAILED: %s\n%s", place.text, problem.c_str());
     std::fflush(nullptr);
@@ -130,7 +132,7 @@ void work_off(std::int64_t count, int jobs, Progress& progress, const Work& work
     workers[i].process = fork();
     if (workers[i].process < 0) std::abort();
     if (workers[i].process == 0) {
-      run_worker(workers[i], count, places[i], progress, work, enough);
+      run_worker(workers[i], progress.begun[i], count, places[i], progress, work, enough);
     }
   };
   for (std::size_t i = 0; i < workers.size(); ++i) start(i);
@@ -145,6 +147,7 @@ void work_off(std::int64_t count, int jobs, Progress& progress, const Work& work
       workers[i].process = -1;
       const bool is_well = ended_well(status, places[i]);
       progress.failures += is_well ? 0 : 1;
+      progress.begun[i] = 0;
       if (is_well || places[i].is_done || progress.next >= count || enough()) {
         --running;
       } else {

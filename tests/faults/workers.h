@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -8,12 +9,16 @@
 
 namespace headrace::faults {
 
+inline constexpr int kMostJobs = 64;
+
 /// What all worker processes did so far. Lives in shared memory.
 struct Progress {
   Coverage coverage;
   std::atomic<std::int64_t> runs;
   std::atomic<std::int64_t> struck;  ///< faults, however often each
   std::atomic<std::int64_t> next;    ///< item that nobody has begun
+  /// Of each worker, the item that it is at, plus one; 0: none. Left where the run was killed.
+  std::array<std::atomic<std::int64_t>, kMostJobs> begun;
   std::atomic<std::int64_t> failures;
   std::atomic<std::uint64_t> what;  ///< is run, as one number
 };
