@@ -88,6 +88,7 @@ CollectiveTransfer::CollectiveTransfer(exchange::Channel& channel, storage::Stor
 
 CollectiveTransfer::~CollectiveTransfer() {
   if (slots_ && channel_.node_rank() == 0) channel_.return_slots(slots_->memory());
+  if (lost_slots_) channel_.return_slots(*lost_slots_);
 }
 
 void CollectiveTransfer::set(const Agreement& agreement) {
@@ -208,6 +209,11 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
     const std::lock_guard lock(mutex_);
     sent_ = nodes_.sent();
   }
+  // Other ranks of the node may still be using them, until all close the file.
+  if (nodes_.is_broken() && slots_) {
+    lost_slots_ = slots_->memory();
+    slots_.reset();
+  }
   if (access.bytes == 0) return {};
   return {finish(access, start, outcome, sieve_size), Path::exchanged};
 }
@@ -241,7 +247,7 @@ Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
 void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
                                   const exchange::Waiter& waiter) {
   exchange::Control& control = channel_.call_control();
-  if (channel_.node_rank() == 0 && !slots_) reserve_slots();
+  if (channel_.node_rank() == 0 && !slots_ && !lost_slots_) reserve_slots();
   const view::Type& type = *access.file.type();
   std::int64_t granule = std::gcd(type.granule(), access.file.origin());
   granule = std::gcd(granule, std::gcd(begin, end));

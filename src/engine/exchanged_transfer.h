@@ -65,6 +65,9 @@ class ExchangedTransfer {
                                const plan::Windows* ranks, exchange::StagedAccess* access,
                                const exchange::Waiter& waiter);
 
+  /// Whether messages failed, as a leader knows: windows of that call keep their slots.
+  bool is_broken() const { return is_broken_; }
+
   /// What this rank sent to other nodes, as a leader.
   const exchange::MessageBuffers::Sent& sent() { return buffers_.sent(); }
 

@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/file.h"
+#include "sim/disk.h"
+#include "sim/mailbox.h"
+#include "sim/runner.h"
+#include "sim/watchdog.h"
+
+// A process is gone in the middle of a call in which nodes exchange: from some message on, the MPI
+// library fails all messages of the communicator.
+
+namespace headrace::sim {
+namespace {
+
+constexpr ByteCount kPiece = 1000;
+constexpr std::int64_t kPieces = 200;
+const std::vector<std::string> kNodes{"a", "a", "b", "b", "c", "c"};
+
+/// Messages that are left until all fail.
+using Left = std::atomic<std::int64_t>;
+
+class FailingMessenger : public MailboxMessenger {
+ public:
+  FailingMessenger(PostOffice& office, int rank, Left& left)
+      : MailboxMessenger(office, rank), left_(left) {}
+
+  Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
+                 std::span<std::byte> incoming) override {
+    if (to >= 0) {
+      if (--left_ < 0) return gone();
+      if (Error error = MailboxMessenger::exchange(tag, to, outgoing, -1, {})) return error;
+    }
+    while (from >= 0) {
+      if (left_ < 0) return gone();
+      if (MailboxMessenger::find(tag, from).value()) {
+        return MailboxMessenger::exchange(tag, -1, {}, from, incoming);
+      }
+      std::this_thread::yield();
+    }
+    return {};
+  }
+  std::unique_ptr<exchange::Message> make_message() override {
+    return std::make_unique<Failing>(left_);
+  }
+  Error start_send(exchange::Message& message, int tag, int to,
+                   std::span<const std::byte> outgoing) override {
+    if (--left_ < 0) return gone();
+    return MailboxMessenger::start_send(message, tag, to, outgoing);
+  }
+  Error start_receive(exchange::Message& message, int tag, int from,
+                      std::span<std::byte> incoming) override {
+    if (left_ < 0) return gone();
+    return MailboxMessenger::start_receive(message, tag, from, incoming);
+  }
+  Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
+    if (left_ < 0) return gone();
+    return MailboxMessenger::find(tag, from);
+  }
+
+ private:
+  class Failing : public MailboxMessage {
+   public:
+    explicit Failing(Left& left) : left_(left) {}
+    Result<bool> is_done() override {
+      if (left_ < 0) return gone();
+      return MailboxMessage::is_done();
+    }
+
+   private:
+    Left& left_;
+  };
+
+  static Error gone() { return {ErrorClass::other, 0, "a process is gone"}; }
+
+  Left& left_;
+};
+
+/// What a rank writes at a place of the file.
+std::uint8_t value(FileOffset at, int turn) {
+  return static_cast<std::uint8_t>((at * 2654435761U + static_cast<unsigned>(turn) * 77) >> 13 | 1);
+}
+
+struct Rank {
+  int number;
+  std::unique_ptr<engine::File> file;
+  Bytes data = Bytes(kPiece * kPieces);
+  Bytes* content;
+
+  FileOffset place(ByteCount byte) const {
+    return (byte / kPiece * std::ssize(kNodes) + number) * kPiece + byte % kPiece;
+  }
+  engine::Outcome move(Direction direction, bool collective) {
+    return file->transfer(
+        {direction, collective, 0, data.data(), std::ssize(data), view::make_basic(1)});
+  }
+};
+
+void set_view(Rank& rank) {
+  const view::TypePtr byte = view::make_basic(1);
+  const view::TypePtr tile =
+      view::make_resized(view::make_contiguous(kPiece, byte), 0, kPiece * std::ssize(kNodes));
+  ASSERT_FALSE(rank.file->set_view(engine::View{rank.number * kPiece, byte, tile}));
+}
+
+std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
+                                   storage::FileSystem& files) {
+  auto file = engine::File::open(team, files, "file", {.read = true, .write = true, .create = true},
+                                 {{"headrace_write_path", "exchanged"},
+                                  {"headrace_read_path", "exchanged"},
+                                  {"cb_buffer_size", "65536"},
+                                  {"striping_unit", "65536"}});
+  EXPECT_TRUE(file);
+  return std::move(file.value());
+}
+
+/// Calls `body(rank, left)` on threads; rank 0's node has the disk's file.
+template <class Body>
+void on_all_ranks(Disk& disk, Left& left, Body body) {
+  PostOffice office(static_cast<int>(kNodes.size()));
+  std::vector<std::thread> threads;
+  for (int number = 0; number < office.ranks(); ++number) {
+    threads.emplace_back([&, number] {
+      const std::unique_ptr<storage::FileSystem> files = disk.file_system(number);
+      auto team = exchange::Team::create(std::make_unique<FailingMessenger>(office, number, left),
+                                         kNodes[static_cast<std::size_t>(number)]);
+      Rank rank{number, open(team.value(), *files), {}, {}};
+      rank.data.resize(kPiece * kPieces);
+      set_view(rank);
+      body(rank);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+constexpr std::int64_t kPlenty = std::int64_t{1} << 40;
+
+/// Writes and reads, of which messages fail from `moment` on. Whether any did.
+bool lose(std::int64_t moment) {
+  Disk disk(0);
+  Left left = kPlenty;
+  std::barrier barrier(std::ssize(kNodes));
+  std::atomic<bool> was_lost = false;
+  on_all_ranks(disk, left, [&](Rank& rank) {
+    barrier.arrive_and_wait();
+    if (rank.number == 0) left = moment;
+    barrier.arrive_and_wait();
+    for (int turn = 0; turn < 2; ++turn) {
+      for (ByteCount i = 0; i < std::ssize(rank.data); ++i) {
+        rank.data[static_cast<std::size_t>(i)] = value(rank.place(i), turn);
+      }
+      const engine::Outcome written = rank.move(Direction::write, true);
+      EXPECT_TRUE(written.error || written.bytes == std::ssize(rank.data));
+      barrier.arrive_and_wait();
+      const Bytes now = disk.content("file").value();
+      for (ByteCount i = 0; i < written.bytes; ++i) {
+        const auto at = static_cast<std::size_t>(rank.place(i));
+        ASSERT_TRUE(at < now.size() && now[at] == value(rank.place(i), turn)) << "byte " << i;
+      }
+      barrier.arrive_and_wait();
+      Bytes kept(rank.data.size());
+      kept.swap(rank.data);
+      const engine::Outcome read = rank.move(Direction::read, true);
+      EXPECT_TRUE(read.error || read.bytes == std::ssize(rank.data) || left < 0);
+      for (ByteCount i = 0; i < read.bytes; ++i) {
+        const auto at = static_cast<std::size_t>(rank.place(i));
+        ASSERT_EQ(rank.data[static_cast<std::size_t>(i)], now[at]) << "byte " << i;
+      }
+      barrier.arrive_and_wait();
+    }
+    was_lost = left < 0;
+    // What needs no other node works.
+    EXPECT_FALSE(rank.move(Direction::write, false).error);
+    static_cast<void>(rank.file->sync());
+    barrier.arrive_and_wait();
+    const bool is_lost = left < 0;
+    EXPECT_EQ(static_cast<bool>(rank.file->close()), is_lost);
+  });
+  return was_lost;
+}
+
+TEST(NodesThatAreLost, KeepNobodyWaiting) {
+  const Watchdog watchdog("NodesThatAreLost.KeepNobodyWaiting", kCaseLimit);
+  std::int64_t moment = 0;
+  while (lose(moment) && !testing::Test::HasFailure()) moment += 1 + moment / 8;
+  EXPECT_GT(moment, 20);
+}
+
+}  // namespace
+}  // namespace headrace::sim
