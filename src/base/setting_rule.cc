@@ -199,6 +199,18 @@ std::string read_stripes(const std::string& text, Stripes& value) {
   return {};
 }
 
+std::string read_names(const std::string& text, std::vector<std::string>& value) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; text != "none" && begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end == begin) return "has an empty name (write names with commas between them)";
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  value = std::move(names);
+  return {};
+}
+
 std::string not_among(std::span<const char* const> names) {
   std::string text = "is not known (write ";
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -40,6 +40,9 @@ std::string read_size(const std::string& text, ByteCount minimum, ByteCount maxi
 /// COUNTxSIZE, for example 4x1m: stripes of whole pages; or "none".
 std::string read_stripes(const std::string& text, Stripes& value);
 
+/// Names with commas between them; or "none".
+std::string read_names(const std::string& text, std::vector<std::string>& value);
+
 /// "none of a, b, c"
 std::string not_among(std::span<const char* const> names);
 

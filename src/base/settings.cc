@@ -56,6 +56,8 @@ const SettingRule rules[] = {
      "MPICH_MPIIO_CB_ALIGN"},
     {"HEADRACE_MIMIC_STRIPES", "none",
      [](const std::string& text, Settings& s) { return read_stripes(text, s.mimic_stripes); }},
+    {"HEADRACE_COHERENT_FS", "none",
+     [](const std::string& text, Settings& s) { return read_names(text, s.coherent_fs); }},
     {"HEADRACE_SHARED_MEMORY", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<SharedMemorySetting>(text,

@@ -29,6 +29,7 @@ struct Settings {
   bool memory_report = false;                                          ///< HEADRACE_MEMORY_REPORT
   std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN
   Stripes mimic_stripes = {};                                          ///< HEADRACE_MIMIC_STRIPES
+  std::vector<std::string> coherent_fs = {};                           ///< HEADRACE_COHERENT_FS
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES

@@ -120,9 +120,9 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
                     .smallest_mean_piece = values[7],
                     .is_monotonic = values[8] == 1,
                     .nodes = channel.node_count(),
-                    .stripe = agreement.stripe};
-  const bool is_shared = agreement.layout.is_shared && agreement.stripe == 0;
-  agreement.view.shared_window = is_shared ? agreement.window_size : 0;
+                    .stripe = agreement.stripe,
+                    .window = agreement.window_size,
+                    .is_coherent = agreement.layout.is_coherent || is_pretended(values[11])};
   return agreement;
 }
 

@@ -26,8 +26,12 @@ std::int64_t pack_stripes(const HintValues& wanted) {
   return pack(storage::usable({wanted.striping_unit, wanted.striping_factor}));
 }
 
+bool is_pretended(std::int64_t packed) {
+  return packed >= kPretended;
+}
+
 Stripes stripes_of(const storage::Layout& layout, std::int64_t packed) {
-  if (packed < kPretended) {
+  if (!is_pretended(packed)) {
     Stripes found = storage::usable(layout.stripes);
     if (layout.is_endless) found.count = 0;
     if (found.size > 0) return found;

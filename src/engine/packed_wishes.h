@@ -12,6 +12,8 @@ namespace headrace::engine {
 
 /// Stripes that settings pretend, or else that hints tell of. Pretended ones are the greatest.
 std::int64_t pack_stripes(const HintValues& wanted);
+/// Whether settings pretend them; then nodes count as coherent too.
+bool is_pretended(std::int64_t packed);
 /// Stripes that collective buffers follow: those that the settings pretend, else the file
 /// system's, else those that hints tell of.
 Stripes stripes_of(const storage::Layout& layout, std::int64_t packed);

@@ -77,16 +77,18 @@ enum class ViewReason {
   small_pieces,
 };
 
+/// Whether nodes would write and read for each other, where they may.
+bool gains_between_nodes(Wish wish, const ViewFacts& facts) {
+  if (facts.nodes < 2 || !facts.is_monotonic || facts.is_atomic) return false;
+  const ByteCount domain = facts.stripe > 0 ? facts.stripe : facts.window;
+  return wish == Wish::exchanged || (wish == Wish::automatic && facts.smallest_mean_piece < domain);
+}
+
 ViewReason reason_of(Direction direction, Wish wish, const ViewFacts& facts) {
   if (facts.is_atomic) return ViewReason::atomic;
-  if (facts.nodes > 1 && facts.is_monotonic) {
+  if (facts.is_coherent && gains_between_nodes(wish, facts)) {
     if (wish == Wish::exchanged) return ViewReason::exchange_asked_for;
-    if (wish == Wish::automatic && facts.smallest_mean_piece < facts.stripe) {
-      return ViewReason::small_against_stripes;
-    }
-    if (wish == Wish::automatic && facts.smallest_mean_piece < facts.shared_window) {
-      return ViewReason::small_and_shared;
-    }
+    return facts.stripe > 0 ? ViewReason::small_against_stripes : ViewReason::small_and_shared;
   }
   if (facts.node_ranks < 2) return ViewReason::alone;
   if (!facts.is_monotonic) return ViewReason::backwards;
@@ -138,6 +140,11 @@ Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
   Decision decision{path_for(reason), {}};
   try {
     decision.reason = explain(reason, facts);
+    if (!facts.is_coherent && gains_between_nodes(wish, facts)) {
+      decision.reason +=
+          "; each node by itself: another's writes might not be seen at once on this "
+          "file system (HEADRACE_COHERENT_FS)";
+    }
   } catch (const std::bad_alloc&) {
     // All ranks must come to one path: it goes without its text.
   }

@@ -35,10 +35,10 @@ struct ViewFacts {
   bool is_monotonic = true;  ///< all ranks' views
   bool is_atomic = false;    ///< each call's data goes as if alone
   int nodes = 1;
-  ByteCount stripe = 0;  ///< of a file system that all nodes share; 0: not known
-  /// Bytes that a node moves at a time on a file system that is known to be one which nodes share,
-  /// though not its stripes; else 0.
-  ByteCount shared_window = 0;
+  ByteCount stripe = 0;  ///< 0: not known
+  ByteCount window = 0;  ///< bytes that a node moves at a time
+  /// Nodes see each other's writes at once; else none may write or read for another.
+  bool is_coherent = false;
 };
 
 /// What the ranks of a node tell each other when a collective call begins.

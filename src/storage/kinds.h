@@ -23,7 +23,9 @@ struct Kind {
   std::string_view name;        ///< for reports
   std::uint64_t magic;          ///< statfs(2)'s f_type
   std::string_view mount_type;  ///< as /proc/self/mountinfo has it, where the magic is not enough
-  bool is_shared;
+  /// Reads on any node see what another one's writes have returned from; false also where that
+  /// depends on how it is mounted.
+  bool is_coherent;
   StripeSource source = StripeSource::none;
   StripeControl control = StripeControl::none;
   std::string_view request_option = {};  ///< mount option with the largest write request

@@ -7,11 +7,13 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 
+#include "base/settings.h"
 #include "storage/kinds.h"
 #include "storage/lustre.h"
 #include "storage/mounts.h"
@@ -148,7 +150,7 @@ Stripes usable(const Stripes& stripes) {
 
 namespace {
 
-// From the lowest bit on: outcome, errno, endless, kind, count, pages of a stripe.
+// From the lowest bit on: outcome, errno, endless, coherent, kind, count, pages of a stripe.
 constexpr std::int64_t kOutcomes = 8;
 constexpr std::int64_t kErrors = 1 << 8;
 constexpr std::int64_t kKindRange = 1 << 6;
@@ -173,6 +175,7 @@ std::int64_t pack(const Layout& layout) {
   std::int64_t packed = whole_pages ? within(layout.stripes.size / kPage, kPageRange) : 0;
   packed = packed * kCountRange + within(layout.stripes.count, kCountRange);
   packed = packed * kKindRange + within(layout.kind, kKindRange);
+  packed = packed * 2 + (layout.is_coherent ? 1 : 0);
   packed = packed * 2 + (layout.is_endless ? 1 : 0);
   packed = packed * kErrors + within(layout.system_error, kErrors);
   return packed * kOutcomes + static_cast<std::int64_t>(layout.outcome);
@@ -183,9 +186,9 @@ Layout unpack_layout(std::int64_t packed) {
   layout.outcome = static_cast<StripingOutcome>(take(packed, kOutcomes));
   layout.system_error = static_cast<int>(take(packed, kErrors));
   layout.is_endless = take(packed, 2) == 1;
+  layout.is_coherent = take(packed, 2) == 1;
   const std::int64_t kind = take(packed, kKindRange);
   layout.kind = kind < std::ssize(kinds()) ? static_cast<int>(kind) : 0;
-  layout.is_shared = kinds()[layout.kind].is_shared;
   layout.stripes.count = take(packed, kCountRange);
   layout.stripes.size = packed * kPage;
   return layout;
@@ -197,7 +200,8 @@ Layout find_layout(int descriptor) {
   std::optional<Mount> mount;
   layout.kind = kind_of(descriptor, status, mount);
   const Kind& kind = kinds()[layout.kind];
-  layout.is_shared = kind.is_shared;
+  layout.is_coherent =
+      kind.is_coherent || std::ranges::count(settings().coherent_fs, kind.name) > 0;
   layout.block_size = static_cast<ByteCount>(status.f_bsize);
   read_stripes(descriptor, kind.source, layout);
   layout.best_request = layout.stripes.size;

@@ -25,8 +25,9 @@ enum class StripingOutcome { not_asked, applied, file_exists, not_supported, ref
 
 /// How an open file lies on its file system.
 struct Layout {
-  int kind = 0;             ///< what name_of_kind() knows by name; 0: not known
-  bool is_shared = false;   ///< processes on other nodes see the file
+  int kind = 0;  ///< what name_of_kind() knows by name; 0: not known
+  /// Reads on any node see what another one's writes have returned from.
+  bool is_coherent = false;
   Stripes stripes = {};     ///< as the file system tells them
   bool is_endless = false;  ///< each stripe is an object of its own, whatever the count
   ByteCount block_size = 0;

@@ -63,13 +63,18 @@ class Gluster:
             on_server(["mkdir", "-p", self._bricks / str(number)])
             places.append(f"{self._run.server_address}:{self._bricks / str(number)}")
         self._gluster(f"volume create {VOLUME} disperse {BRICKS} redundancy 1", *places, "force")
+        # Clients that keep no data and no attributes: only so do nodes see each other's writes at once.
+        for feature in ("write-behind", "io-cache", "quick-read", "read-ahead", "stat-prefetch"):
+            self._gluster(f"volume set {VOLUME} performance.{feature} off")
         self._gluster(f"volume start {VOLUME}")
         self._gluster(f"volume profile {VOLUME} start")
         self._run.tell("GlusterFS: mounting it on each node")
         for node in self._run.nodes:
             mount = ["glusterfs", f"--volfile-server={self._run.server_address}"]
             mount += [f"--volfile-id={VOLUME}", f"--log-file={self._state}/{node}.log"]
-            self._run.on(node, [*mount, "--direct-io-mode=enable", self.mount_point])
+            self._run.on(
+                node, [*mount, "--direct-io-mode=enable", "--attribute-timeout=0", self.mount_point]
+            )
         self._wait_for_mounts()
 
     def _gluster(self, line: str, *more: str) -> str:

@@ -33,7 +33,8 @@ class Setting:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-HEADRACE = Setting("Headrace", is_layered=True)
+# GlusterFS is mounted so that its clients keep nothing.
+HEADRACE = Setting("Headrace", is_layered=True, variables={"HEADRACE_COHERENT_FS": "glusterfs"})
 DEFAULT = Setting("default")
 POSIX = Setting("POSIX, each piece", program_way="posix")
 

@@ -83,7 +83,7 @@ class Disk {
 
   int delay_every_;
   ByteCount chunk_;
-  storage::Layout layout_;
+  storage::Layout layout_{.is_coherent = true};
   std::atomic<bool> ignores_locks_ = false;
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows

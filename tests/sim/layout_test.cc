@@ -28,7 +28,7 @@ engine::Hints hints_on_rank(const storage::Layout& layout, const engine::Hints& 
 
 TEST(Layouts, AreToldToAllRanks) {
   const storage::Layout layout{.kind = 1,
-                               .is_shared = true,
+                               .is_coherent = true,
                                .stripes = {1 << 20, 4},
                                .outcome = storage::StripingOutcome::refused,
                                .system_error = EINVAL};

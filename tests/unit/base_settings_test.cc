@@ -49,6 +49,19 @@ TEST(Settings, HaveAliasesThatOurOwnNamesOverrule) {
             "MPICH_MPIIO_CB_ALIGN='3' is out of range (0 to 2), the default 2 is used");
 }
 
+TEST(Settings, NamesHaveCommasBetweenThem) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(read({"HEADRACE_COHERENT_FS=nfs"}).settings.coherent_fs, Names{"nfs"});
+  EXPECT_EQ(read({"HEADRACE_COHERENT_FS=nfs,daos"}).settings.coherent_fs, (Names{"nfs", "daos"}));
+  EXPECT_EQ(read({"HEADRACE_COHERENT_FS=none"}).settings.coherent_fs, Names{});
+  for (const char* bad : {",", "nfs,", ",nfs", "nfs,,daos"}) {
+    const std::string variable = std::string("HEADRACE_COHERENT_FS=") + bad;
+    const Read result = read({variable.c_str()});
+    EXPECT_EQ(result.problems.size(), 1u) << bad;
+    EXPECT_EQ(result.settings.coherent_fs, Names{}) << bad;
+  }
+}
+
 TEST(Settings, StripesAreAPair) {
   EXPECT_EQ(read({"HEADRACE_MIMIC_STRIPES=4x1m"}).settings.mimic_stripes, (Stripes{1 << 20, 4}));
   EXPECT_EQ(read({"HEADRACE_MIMIC_STRIPES=none"}).settings.mimic_stripes, Stripes{});

@@ -64,19 +64,22 @@ TEST(ExchangePolicy, NeverGoesWhereItCannot) {
 }
 
 TEST(ExchangePolicy, FollowsFactsOfTheView) {
-  ViewFacts facts{.node_ranks = 2, .smallest_mean_piece = 10'000, .nodes = 4, .stripe = 1 << 20};
+  ViewFacts facts{.node_ranks = 2,
+                  .smallest_mean_piece = 10'000,
+                  .nodes = 4,
+                  .stripe = 1 << 20,
+                  .is_coherent = true};
   const auto path_of = [&](Wish wish) { return decide_view(Direction::write, wish, facts).path; };
   EXPECT_EQ(path_of(Wish::automatic), Path::exchanged);
   EXPECT_EQ(path_of(Wish::exchanged), Path::exchanged);
   EXPECT_EQ(path_of(Wish::staged), Path::staged);
   facts.stripe = 0;
-  EXPECT_EQ(path_of(Wish::automatic), Path::staged) << "nothing is known of the file system";
-  facts.shared_window = 1 << 18;
+  facts.window = 1 << 18;
   EXPECT_EQ(path_of(Wish::automatic), Path::exchanged) << "nodes share it, stripes are not known";
   facts.smallest_mean_piece = 1 << 18;
   EXPECT_NE(path_of(Wish::automatic), Path::exchanged) << "pieces fill what a node moves";
   facts.smallest_mean_piece = 10'000;
-  facts.shared_window = 0;
+  facts.window = 0;
   EXPECT_EQ(path_of(Wish::exchanged), Path::exchanged);
   facts.nodes = 1;
   facts.stripe = 1 << 20;
@@ -85,6 +88,16 @@ TEST(ExchangePolicy, FollowsFactsOfTheView) {
   facts.nodes = 4;
   facts.is_monotonic = false;
   EXPECT_EQ(path_of(Wish::exchanged), Path::direct);
+}
+
+TEST(ExchangePolicy, LeavesFilesToTheirNodesWhereAnotherMayNotSeeTheirWrites) {
+  const ViewFacts facts{
+      .node_ranks = 2, .smallest_mean_piece = 10'000, .nodes = 4, .stripe = 1 << 20};
+  for (const Wish wish : {Wish::automatic, Wish::exchanged}) {
+    const Decision decision = decide_view(Direction::write, wish, facts);
+    EXPECT_EQ(decision.path, Path::staged);
+    EXPECT_NE(decision.reason.find("HEADRACE_COHERENT_FS"), std::string::npos) << decision.reason;
+  }
 }
 
 }  // namespace

@@ -112,13 +112,14 @@ TEST(Layout, OfADescriptorThatIsNoneIsNotKnown) {
 
 TEST(Layout, IsToldAsOneNumber) {
   const Layout layout{.kind = find_kind(0x0bd00bd0, ""),
+                      .is_coherent = true,
                       .stripes = {ByteCount{1} << 32, 65535},
                       .is_endless = true,
                       .outcome = StripingOutcome::refused,
                       .system_error = EOPNOTSUPP};
   const Layout told = unpack_layout(pack(layout));
   EXPECT_EQ(told.kind, layout.kind);
-  EXPECT_TRUE(told.is_shared);
+  EXPECT_TRUE(told.is_coherent);
   EXPECT_EQ(told.stripes, layout.stripes);
   EXPECT_TRUE(told.is_endless);
   EXPECT_EQ(told.outcome, layout.outcome);

@@ -15,6 +15,7 @@ CPP_TYPES = {
     "size": "ByteCount",
     "integer": "std::int64_t",
     "stripes": "Stripes",
+    "names": "std::vector<std::string>",
 }
 
 
@@ -43,7 +44,7 @@ class Setting:
             return "true" if self.default == "1" else "false"
         if self.type == "choice":
             return f"{self.enum}::{self.default}"
-        if self.type == "stripes":
+        if self.type in ("stripes", "names"):
             return "{}"
         return str(self.number(self.default))
 
@@ -65,6 +66,8 @@ class Setting:
             return f"a whole number from {self.minimum} to {self.maximum}"
         if self.type == "stripes":
             return "a number of stripes and their size, for example `4x1m`"
+        if self.type == "names":
+            return "names, with commas between them"
         return "a path"
 
     def number(self, text: str) -> int:

@@ -15,6 +15,8 @@ from .cluster import Cluster
 from .launching import launch_on_nodes
 from .strided_job import StridedJob
 
+# These nodes are one machine, whatever its file systems.
+COHERENT = {"HEADRACE_COHERENT_FS": "ext4,xfs,btrfs,zfs,overlay,tmpfs,unknown"}
 # Case names of which each forms part of the engine's work between nodes.
 CASES = (
     "open_modes,open_delete_on_close,open_subcommunicators,position_sizes,position_sync,short_all,"
@@ -46,7 +48,10 @@ def test_exercise_on_two_nodes(name: str, cluster: Cluster, library) -> None:
     before = {node: cluster.node_listing(node) for node in cluster.names}
     where = work_directory(f"nodes-{name}")
     environment = preload([library]) | {"MPI_TEST_EXPECT": "engine", "HEADRACE_QUIET": "1"}
-    environment |= {"HEADRACE_WRITE_PATH": "exchanged", "HEADRACE_READ_PATH": "exchanged"}
+    environment |= COHERENT | {
+        "HEADRACE_WRITE_PATH": "exchanged",
+        "HEADRACE_READ_PATH": "exchanged",
+    }
     result = launch_on_nodes(host, cluster, [program, "--only", CASES, where], environment)
     assert result.code == 0 and "\nend\n" in result.out, result.explain()
     assert not failed_cases(result), result.explain()
@@ -70,7 +75,7 @@ def test_random_on_two_nodes(name: str, path: str, cluster: Cluster, library) ->
     program = compile_c(host, RANDOM_SOURCES, "random")
     where = work_directory(f"nodes-random-{name}")
     environment = preload([library]) | {"MPI_TEST_EXPECT": "engine", "HEADRACE_QUIET": "1"}
-    environment |= {"HEADRACE_WRITE_PATH": path, "HEADRACE_READ_PATH": path}
+    environment |= COHERENT | {"HEADRACE_WRITE_PATH": path, "HEADRACE_READ_PATH": path}
     result = launch_on_nodes(host, cluster, [program, "77", "20", where], environment)
     assert result.code == 0 and "0 of 20 rounds failed" in result.out, result.explain()
 
@@ -94,6 +99,21 @@ def test_four_ranks_on_each_of_two_nodes_send_what_the_plan_says(cluster: Cluste
 
 def test_four_nodes_send_what_the_plan_says(four_nodes: Cluster, library) -> None:
     check_messages(host_named("mpich"), four_nodes, 2, library)
+
+
+def test_nodes_that_might_not_see_each_others_writes_keep_to_themselves(
+    cluster: Cluster, library
+) -> None:
+    host = host_named("mpich")
+    program = compile_c(host, ["exchange_counts.c"], "exchange_counts")
+    file = work_directory("apart") / "file"
+    environment = preload([library]) | {"HEADRACE_QUIET": "1", "HEADRACE_WRITE_PATH": "exchanged"}
+    job = StridedJob(2, 2)
+    result = launch_on_nodes(host, cluster, [program, file, job.PIECE, job.SEGMENTS], environment)
+    lines = dict(line.split(" ", 1) for line in result.out.splitlines())
+    path, messages, sent = lines["write"].split()
+    assert path in ("staged", "direct") and messages == sent == "0", result.explain()
+    assert lines["wrong"] == "0", result.explain()
 
 
 def check_messages(host: Host, nodes: Cluster, ranks_per_node: int, library) -> None:
