@@ -80,7 +80,8 @@ class File {
   virtual ~File() = default;
 
   virtual Error close() = 0;  ///< collective
-  virtual Error sync() = 0;   ///< waits for nobody
+  /// Collective where nodes may write for each other, else waits for nobody.
+  virtual Error sync() = 0;
   virtual Result<ByteCount> size() = 0;
   virtual Error resize(ByteCount size) = 0;    ///< collective
   virtual Error allocate(ByteCount size) = 0;  ///< collective

@@ -106,6 +106,7 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   Result<Agreement> agreement = agree(*channel_, failed, {"open", path_}, values_, *view_, layout_);
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
+  nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   collective_->set(agreement.value());
   return may_verify && mode_.write ? start_verifying() : Error{};
 }
@@ -210,10 +211,14 @@ void OpenFile::record(const Values& totals) {
   record::add_file(file);
 }
 
+/// Bytes of this rank may lie in another node's cache: so all ranks sync, and tell each other.
 Error OpenFile::sync() {
-  if (Error failed = store_->sync()) return failed;
-  if (Error failed = untold_failure()) return failed;
-  return failed_elsewhere();
+  if (nodes_write_for_each_other_) drain_lane();
+  Error failed = attempt([this] { return store_->sync(); });
+  if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
+  if (failed) return failed;
+  failed = untold_failure();
+  return failed ? failed : failed_elsewhere();
 }
 
 /// A failed write that was begun by this rank, and that the program has not been told of.

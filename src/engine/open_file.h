@@ -147,7 +147,8 @@ class OpenFile : public File {
   AccessMode mode_;
   const view::TypePtr byte_ = view::make_basic(1);
   std::unique_ptr<storage::Store> store_;
-  storage::Layout layout_;  ///< as the first rank found it
+  storage::Layout layout_;                   ///< as the first rank found it
+  bool nodes_write_for_each_other_ = false;  ///< or may do so
   std::optional<CollectiveTransfer> collective_;
   std::unique_ptr<Verification> verification_;          ///< null where nothing is verified
   std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted where something is

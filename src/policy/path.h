@@ -39,6 +39,8 @@ struct ViewFacts {
   ByteCount window = 0;  ///< bytes that a node moves at a time
   /// Nodes see each other's writes at once; else none may write or read for another.
   bool is_coherent = false;
+
+  bool may_exchange() const { return nodes > 1 && is_coherent; }
 };
 
 /// What the ranks of a node tell each other when a collective call begins.

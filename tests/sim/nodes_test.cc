@@ -228,6 +228,22 @@ TEST(NodesThatFail, TellOfWhatIsNotWritten) {
   }
 }
 
+/// Bytes that another node wrote are on the disk when a rank's sync returns, or it is told.
+TEST(NodesThatFail, TellAllThatASyncFailed) {
+  const Job job{2, 2, 30};
+  const Watchdog watchdog("NodesThatFail.TellAllThatASyncFailed", kCaseLimit);
+  Disk disk(0);
+  disk.arm({.operation = Operation::sync, .system_error = EIO, .rank = 3});
+  run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, kExchanged);
+    Bytes data = job.data(rank);
+    EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data));
+    const Error told = file->sync();
+    EXPECT_EQ(told.error_class, ErrorClass::io) << "rank " << rank << ": " << told.message;
+    EXPECT_FALSE(file->close());
+  });
+}
+
 /// A limit of the process that happens to write is not one of the ranks whose bytes these are.
 TEST(NodesThatFail, LetOwnersOfBytesTryThemselves) {
   const Job job{3, 2, 30};
