@@ -12,7 +12,6 @@ sys.path.insert(0, str(REPOSITORY / "python"))
 from headrace.bench.statistics import Interval, paired_ratio
 
 BEGIN, END = "<!-- clusterfs begin -->", "<!-- clusterfs end -->"
-LEAST_ROUNDS = 10
 
 
 def write_document(path: Path, results: dict) -> None:
@@ -93,6 +92,7 @@ def _times(cells: dict) -> list[str]:
         return []
     rows.sort(key=lambda row: (row[0] >= 1, row[0]))
     lost = sum(high < 1 for high, _ in rows)
+    unsettled = sum("not settled" in row[-2] for _, row in rows)
     head = [
         "file system, nodes x ranks",
         "MPI",
@@ -107,6 +107,7 @@ def _times(cells: dict) -> list[str]:
         "",
         "Ratios of times of jobs that alternate, as medians with 95 % intervals; above 1 Headrace "
         f"is faster. Lost: {lost} of {len(rows)} (the interval lies below 1); they stand first. "
+        f"Not settled, by too few pairs for an interval of 95 %: {unsettled}; the range is shown. "
         "Ranks are told to yield while they wait.",
         "",
         *table(head, [row for _, row in rows]),
@@ -119,12 +120,14 @@ def _ratio(rounds: list[dict], way: str, direction: str) -> Interval | None:
         for one in rounds
         if direction in one.get(way, {}) and direction in one.get("Headrace", {})
     ]
-    if len(pairs) < LEAST_ROUNDS:
+    if len(pairs) < 2:
         return None
     return paired_ratio(*zip(*pairs, strict=True))
 
 
 def _told(ratio: Interval) -> list[str]:
     verdict = "slower" if ratio.high < 1 else "faster" if ratio.low > 1 else "level"
+    if not ratio.is_confident:
+        verdict = f"not settled ({verdict})"
     shown = f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
     return [shown, verdict, str(ratio.count)]

@@ -34,6 +34,7 @@ class Gluster:
         self._run = processes
         self._state = processes.state("gluster")
         self._bricks = self._state / "bricks"
+        self._socket = self._state / "glusterd.socket"
         self.mount_point = processes.state("glusterfs")
 
     def start(self) -> None:
@@ -48,6 +49,7 @@ class Gluster:
         volume_file.write_text(
             "volume management\n    type mgmt/glusterd\n"
             f"    option working-directory {work}\n    option run-directory {self._state}\n"
+            f"    option glusterd-sockfile {self._socket}\n"
             "    option transport-type socket\n    option transport.address-family inet\n"
             "    option transport.listen-backlog 1024\nend-volume\n"
         )
@@ -78,7 +80,8 @@ class Gluster:
         self._wait_for_mounts()
 
     def _gluster(self, line: str, *more: str) -> str:
-        return self._run.on_server(["gluster", "--mode=script", *line.split(), *more])
+        command = ["gluster", "--mode=script", f"--glusterd-sock={self._socket}"]
+        return self._run.on_server([*command, *line.split(), *more])
 
     def _wait_for_server(self) -> None:
         for attempt in range(50):
@@ -103,9 +106,13 @@ class Gluster:
 
     def counts(self) -> dict[str, int]:
         """What the bricks have done so far, all together."""
-        text = self._gluster(f"volume profile {VOLUME} info cumulative")
-        totals = dict.fromkeys(_COUNTED.values(), 0)
-        for calls, operation in _LINE.findall(text):
-            if operation in _COUNTED:
-                totals[_COUNTED[operation]] += int(calls)
-        return totals
+        return counted(self._gluster(f"volume profile {VOLUME} info cumulative"))
+
+
+def counted(profile: str) -> dict[str, int]:
+    """Operations by kind, of all bricks of a `volume profile`."""
+    totals = dict.fromkeys(_COUNTED.values(), 0)
+    for calls, operation in _LINE.findall(profile):
+        if operation in _COUNTED:
+            totals[_COUNTED[operation]] += int(calls)
+    return totals

@@ -20,7 +20,7 @@ from jobs import DEFAULT, HEADRACE, PIECE, SEGMENTS, Jobs
 from machine import describe, what_is_missing
 from measure import Measurement
 from nodes.cluster import Cluster
-from processes import SERVER, CommandFailed, Processes
+from processes import SERVER, Processes
 
 FILE_SYSTEMS = {"cephfs": Ceph, "glusterfs": Gluster}
 MPIS = ("mpich", "openmpi", "intel")
@@ -54,27 +54,27 @@ def main() -> int:
 def _run(name: str, shape: str, options: argparse.Namespace, results: dict) -> bool:
     node_count, ranks_per_node = SHAPES[shape]
     cell = results.setdefault(f"{name} {shape}", {})
-    cell["date"] = time.strftime("%Y-%m-%d")
-    good = True
-    with Cluster(node_count, [SERVER]) as cluster:
-        processes = Processes(cluster)
-        processes.tell(f"{node_count} nodes are up; {ranks_per_node} ranks on each")
-        file_system = FILE_SYSTEMS[name](processes)
-        cell["what"] = file_system.what
-        try:
+    cell |= {"date": time.strftime("%Y-%m-%d"), "what": FILE_SYSTEMS[name].what}
+    try:
+        with Cluster(node_count, [SERVER]) as cluster:
+            processes = Processes(cluster)
+            processes.tell(f"{node_count} nodes are up; {ranks_per_node} ranks on each")
+            file_system = FILE_SYSTEMS[name](processes)
             file_system.start()
             jobs = Jobs(processes, ranks_per_node, options.wrapper)
             cell["bytes"] = jobs.bytes
             measurement = Measurement(processes, file_system, jobs, cell)
+            good = True
             for part in options.part or PARTS:
                 processes.tell(f"{file_system.name}, {shape}: {part}")
                 good = _PARTS[part](measurement, _hosts(options), options) and good
                 _save(options.json, results)
-        except CommandFailed as failed:
-            processes.tell(f"{file_system.name} does not run here: {failed}")
-            good = False
-        processes.tell("taking nodes, servers and files away")
-    return good
+            processes.tell("taking nodes, servers and files away")
+            return good
+    # Of the nodes, of a command on them, of a job; nodes and servers are gone already.
+    except RuntimeError as failed:
+        print(f"clusterfs: {name}, {shape} did not run to its end:\n{failed}", file=sys.stderr)
+        return False
 
 
 def _data(measurement: Measurement, hosts: list[Host], options: argparse.Namespace) -> bool:

@@ -118,7 +118,7 @@ class Measurement:
 
     def time_round(self, host: Host, with_posix: bool) -> None:
         """One job of each way, in turn: Headrace, the default, the best of those set by hand; in
-        the first rounds all of those, to find it."""
+        the first round all of those, to find it."""
         cell = self._results.setdefault("times", {}).setdefault(host.name, {"rounds": []})
         settings = [HEADRACE, DEFAULT, *self._by_hand(host, cell)]
         settings += [POSIX] if with_posix else []
@@ -143,7 +143,7 @@ class Measurement:
         settings = hand_set(host, self._jobs.ranks)
         names = [setting.name for setting in settings]
         trials = [round_ for round_ in cell["rounds"] if all(name in round_ for name in names)]
-        if len(trials) < 2:
+        if not trials:
             return settings
         best = set(fastest(trials, names).values())
         return [setting for setting in settings if setting.name in best]
