@@ -65,7 +65,7 @@ class Gluster:
             on_server(["mkdir", "-p", self._bricks / str(number)])
             places.append(f"{self._run.server_address}:{self._bricks / str(number)}")
         self._gluster(f"volume create {VOLUME} disperse {BRICKS} redundancy 1", *places, "force")
-        # Clients that keep no data and no attributes: only so do nodes see each other's writes at once.
+        # Clients that keep no data and no attributes: else nodes see each other's writes late.
         for feature in ("write-behind", "io-cache", "quick-read", "read-ahead", "stat-prefetch"):
             self._gluster(f"volume set {VOLUME} performance.{feature} off")
         self._gluster(f"volume start {VOLUME}")
