@@ -54,11 +54,15 @@ Error meet_lock(storage::Store& store, const Undertaking& what) {
   return left ? left : no_locks(what, "its file system's locks hold on each node by itself");
 }
 
+using Look = std::function<void(const Transferred&)>;
+
 /// Without an exception: the caller holds locks.
-Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size) {
+Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size,
+                           const Look& look) {
   Transferred done;
   const Error failed = attempt([&]() -> Error {
     done = direct_transfer(store, access, sieve_size);
+    if (look) look(done);
     return {};
   });
   if (failed) done.system_error = failed.system_error;
@@ -68,7 +72,8 @@ Transferred transfer_alone(storage::Store& store, const Access& access, ByteCoun
 }  // namespace
 
 Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
-                            ByteCount sieve_size, const exchange::Waiter& waiter) {
+                            ByteCount sieve_size, const exchange::Waiter& waiter,
+                            const Look& look) {
   if (access.bytes == 0) return {};
   const plan::FileRange range = range_of(access);
   const bool writes = access.direction == Direction::write;
@@ -76,7 +81,7 @@ Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, c
   if (channel.node_count() == 1) {
     RangeLocks& locks = channel.node_locks();
     const int place = locks.lock(waiter, range.begin, range.end, node_mode);
-    const Transferred done = transfer_alone(store, access, sieve_size);
+    const Transferred done = transfer_alone(store, access, sieve_size, look);
     locks.unlock(place);
     return done;
   }
@@ -89,7 +94,7 @@ Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, c
     return store.lock(range.begin, range.end, writes ? LockMode::exclusive : LockMode::shared);
   });
   if (!failed) {
-    done = transfer_alone(store, access, sieve_size);
+    done = transfer_alone(store, access, sieve_size, look);
     failed = attempt([&] { return store.lock(range.begin, range.end, LockMode::none); });
   }
   locks.unlock(place);

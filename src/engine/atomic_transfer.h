@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "engine/agreement.h"
 #include "engine/direct_transfer.h"
 #include "exchange/channel.h"
@@ -11,9 +13,10 @@ namespace headrace::engine {
 /// From any thread; waits, where it must, as `waiter` says.
 ///
 /// On one node the locks lie in its memory. Across nodes they are those of the file system, which
-/// probe_locks() has found to hold.
+/// probe_locks() has found to hold. `look` is told what was moved, before others may come.
 Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
-                            ByteCount sieve_size, const exchange::Waiter& waiter);
+                            ByteCount sieve_size, const exchange::Waiter& waiter,
+                            const std::function<void(const Transferred&)>& look = {});
 
 /// Collective: success on all ranks where atomic_transfer() will do what it promises.
 Error probe_locks(exchange::Channel& channel, storage::Store& store, const Undertaking& what);

@@ -255,18 +255,16 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
                                         : collective_->meets(call.direction));
   // Calls that only read cannot conflict.
   const bool is_atomic = is_atomic_ && mode_.write;
-  bool verifies = verification_ && call.collective && call.direction == Direction::write;
-  if (verifies && is_atomic) {
-    verification_->leave_out("in atomic mode others may write the same bytes meanwhile");
-    verifies = false;
-  }
+  const bool verifies = verification_ && call.collective && call.direction == Direction::write;
   return {
       std::move(valid), view_, std::move(*access), values_.sieve_size, meets, is_atomic, verifies,
       in_background,    move,  std::move(failed)};
 }
 
 /// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
-CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Waiter& waiter) {
+/// `look`: see atomic_transfer().
+CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Waiter& waiter,
+                                         const std::function<void(const Transferred&)>& look) {
   const TransferCall& call = prepared.call;
   Access& access = prepared.access;
   CollectiveTransfer::Moved moved;
@@ -278,7 +276,7 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Wai
     if (call.collective) collective_->note_call(call.direction, prepared.in_background);
     moved.transferred =
         prepared.is_atomic
-            ? atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter)
+            ? atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter, look)
             : direct_transfer(*store_, std::move(access), prepared.sieve_size);
     return {};
   });

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "engine/open_file.h"
@@ -23,27 +23,50 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter&
   const Clock::time_point begin = Clock::now();
   // The transfer moves the cursors.
   const Access written = prepared.access;
-  CollectiveTransfer::Moved moved = move(prepared, waiter);
-  transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin).count();
-  if (!prepared.verifies) return finish(prepared.call, written.bytes, moved);
-  const Verification::Found found =
-      verification_->check(written, moved.transferred.bytes, prepared.in_background, waiter);
-  moved.transferred.bytes = found.bytes;
-  return finish(prepared.call, written.bytes, moved, found.error ? &found.error : nullptr);
+  const bool is_alone = prepared.verifies && prepared.is_atomic;
+  Verification::Found found;
+  Clock::duration looking{};
+  const auto look = [&](const Transferred& done) {
+    const Clock::time_point then = Clock::now();
+    found = verification_->check_alone(written, done.bytes);
+    looking = Clock::now() - then;
+  };
+  CollectiveTransfer::Moved moved =
+      is_alone ? move(prepared, waiter, look) : move(prepared, waiter);
+  transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin - looking).count();
+  if (prepared.verifies && !is_alone) {
+    found = verification_->check(written, moved.transferred.bytes, prepared.in_background, waiter);
+  }
+  if (prepared.verifies) moved.transferred.bytes = found.bytes;
+  const Outcome outcome =
+      finish(prepared.call, written.bytes, moved, found.error ? &found.error : nullptr);
+  if (!prepared.verifies && prepared.call.direction == Direction::write) {
+    independently_written_ += outcome.bytes;
+  }
+  return outcome;
 }
 
 /// Collective: what verifying found and cost on all ranks.
 record::Verified OpenFile::collect_verified() {
+  using record::kUnverifiedReasons;
   record::Verified all = verification_->totals();
-  constexpr Combine ways[] = {Combine::max, Combine::max, Combine::sum,
-                              Combine::sum, Combine::sum, Combine::sum};
-  Values values{all.nanoseconds,     transfer_nanoseconds_, all.bytes_read_back,
-                all.bytes_contested, all.ranges_wrong,      all.calls_left_out};
-  // Where the ranks cannot be reached, close has that error to tell.
-  if (!channel_->combine(values, ways)) {
-    all = {values[0], values[1], values[2], values[3], values[4], values[5], {}};
+  const auto independent = static_cast<std::size_t>(record::Unverified::independent);
+  all.unverified[independent].bytes = independently_written_;
+  std::array<Combine, 6 + 2 * kUnverifiedReasons> ways;
+  ways.fill(Combine::sum);
+  ways[0] = ways[1] = Combine::max;
+  Values values{all.nanoseconds,      transfer_nanoseconds_, all.bytes_read_back,
+                all.bytes_read_alone, all.bytes_contested,   all.ranges_wrong};
+  for (std::size_t i = 0; i < kUnverifiedReasons; ++i) {
+    values[6 + 2 * i] = all.unverified[i].calls;
+    values[7 + 2 * i] = all.unverified[i].bytes;
   }
-  all.reason_left_out = verification_->reason_left_out();
+  // Where the ranks cannot be reached, close has that error to tell.
+  if (channel_->combine(values, ways)) return all;
+  all = {values[0], values[1], values[2], values[3], values[4], values[5], {}};
+  for (std::size_t i = 0; i < kUnverifiedReasons; ++i) {
+    all.unverified[i] = {values[6 + 2 * i], values[7 + 2 * i]};
+  }
   return all;
 }
 

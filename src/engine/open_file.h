@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -77,13 +78,13 @@ class OpenFile : public File {
     ByteCount sieve_size = 0;
     bool meets = false;      ///< the ranks of the node meet
     bool is_atomic = false;  ///< the data goes as if alone
-    bool verifies = false;   ///< the ranks of the file read it back
+    bool verifies = false;   ///< it is read back: by the ranks of the file, or under its lock
     bool in_background = false;
     PointerMove move;
     Error failed;
 
     /// All ranks carry such calls out in the order in which they were made.
-    bool keeps_order() const { return meets || verifies; }
+    bool keeps_order() const { return meets || (verifies && !is_atomic); }
   };
 
   class BackgroundCall;
@@ -109,7 +110,8 @@ class OpenFile : public File {
   std::int64_t take_shared_place(TransferCall& call, Error& failed);
   Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
   Outcome carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter);
-  CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter);
+  CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,
+                                 const std::function<void(const Transferred&)>& look = {});
   void take_part_without_data(Prepared& prepared);
   Error start_verifying();
   record::Verified collect_verified();
@@ -152,6 +154,7 @@ class OpenFile : public File {
   std::optional<CollectiveTransfer> collective_;
   std::unique_ptr<Verification> verification_;          ///< null where nothing is verified
   std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted where something is
+  std::atomic<ByteCount> independently_written_ = 0;    ///< counted where something is verified
   std::optional<record::Verified> verified_;            ///< by all ranks, when closed
   const std::shared_ptr<Background> background_ = std::make_shared<Background>();
   std::atomic<bool> is_splitting_ = false;  ///< whether split_ has an operation

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/message.h"
 #include "engine/written_claims.h"
@@ -88,12 +89,16 @@ Verification::~Verification() {
   if (boxes_ && channel_.node_rank() == 0) channel_.return_slots(*boxes_);
 }
 
-void Verification::leave_out(const std::string& reason) {
-  if (channel_.rank() == 0) totals_.calls_left_out += 1;
-  if (!reason_.empty()) return;
-  reason_ = reason;
-  if (channel_.rank() == 0)
-    tell_once("writes to '" + path_ + "' are not verified (" + reason + ")");
+Verification::Found Verification::leave_out(record::Unverified reason, ByteCount written,
+                                            bool is_alone) {
+  const auto place = static_cast<std::size_t>(reason);
+  const bool is_first = !std::exchange(told_[place], true);
+  totals_.unverified[place].bytes += written;
+  if (channel_.rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
+  if (channel_.rank() == 0 && is_first) {
+    tell_once("writes to '" + path_ + "' are not verified (" + record::text_of(reason) + ")");
+  }
+  return {written, {}};
 }
 
 bool Verification::prepare_rings() noexcept {
@@ -119,39 +124,46 @@ std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
 
 Verification::Found Verification::check(const Access& access, ByteCount written, bool in_background,
                                         const exchange::Waiter& waiter) {
-  const auto begin = std::chrono::steady_clock::now();
   const bool needs_messages = channel_.node_count() > 1 || !has_boxes_;
-  if (!can_read_) {
-    leave_out(
-        "it is no file that can be opened for reading, allow that or open it with "
-        "MPI_MODE_RDWR");
-    return {written, {}};
-  }
+  if (!can_read_) return leave_out(record::Unverified::cannot_read, written);
   if (needs_messages && in_background) {
-    leave_out(has_boxes_
-                  ? "nonblocking and split calls on several nodes cannot be, use blocking ones"
-                  : "no memory is left for nonblocking and split calls, raise "
-                    "HEADRACE_NODE_MEMORY");
-    return {written, {}};
+    return leave_out(
+        has_boxes_ ? record::Unverified::cannot_tell_others : record::Unverified::lacks_memory,
+        written);
   }
   Ring& ring = needs_messages ? *message_ring_ : *near_ring_;
   ring.wait_as(waiter);
+  return check_by(ring, needs_messages, {access, written});
+}
+
+Verification::Found Verification::check_alone(const Access& access, ByteCount written) {
+  const std::lock_guard lock(mutex_);
+  if (!can_read_) return leave_out(record::Unverified::cannot_read, written, true);
+  const ByteCount before = totals_.bytes_read_back;
+  Found found = check_by(*lone_ring_, channel_.node_count() > 1, {access, written, true});
+  totals_.bytes_read_alone += totals_.bytes_read_back - before;
+  return found;
+}
+
+/// `opens_anew`: so that the reader asks the file system's servers.
+Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Check& what) {
+  const auto begin = std::chrono::steady_clock::now();
   std::unique_ptr<storage::Store> opened_anew;
   Error failed;
-  if (needs_messages) {
+  if (opens_anew) {
     failed = store_.sync();
     Values none{};
-    if (Error error = ring.combine(none, {})) return {written, error};
+    if (Error error = ring.combine(none, {})) return {what.written, error};
     opened_anew = open_anew();
   }
   storage::Store& own_reader = reader_ ? *reader_ : store_;
-  Access mine = access;
-  mine.bytes = written;
+  Access mine = what.access;
+  mine.bytes = what.written;
   WrittenClaims claims(mine);
   Error error = compare(ring, opened_anew ? *opened_anew : own_reader, claims);
-  if (!error) error = settle_contested(ring, access, claims);
+  if (!error) error = settle_contested(ring, what.access, claims);
   if (!error) error = failed;
-  Found found = error ? Found{written, error} : judge(claims, written);
+  Found found = error ? Found{what.written, error} : judge(claims, what);
   totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   return found;
 }
@@ -206,7 +218,7 @@ Error Verification::settle_contested(Ring& ring, const Access& access, WrittenCl
   }
 }
 
-Verification::Found Verification::judge(WrittenClaims& claims, ByteCount written) {
+Verification::Found Verification::judge(WrittenClaims& claims, const Check& what) {
   const Suspect* first = nullptr;
   std::int64_t count = 0;
   for (const Suspect& suspect : claims.suspects()) {
@@ -218,12 +230,12 @@ Verification::Found Verification::judge(WrittenClaims& claims, ByteCount written
     if (first == nullptr || suspect.position < first->position) first = &suspect;
   }
   if (first == nullptr && claims.lacked_memory()) {
-    return {written,
+    return {what.written,
             {ErrorClass::no_memory, 0,
              "cannot verify what was written to '" + path_ +
                  "' (no memory is left), write less at a time"}};
   }
-  if (first == nullptr) return {written, {}};
+  if (first == nullptr) return {what.written, {}};
   totals_.ranges_wrong += count;
   const std::string others =
       count > 1 ? " and " + std::to_string(count - 1) + " other ranges" : std::string();
@@ -236,8 +248,9 @@ Verification::Found Verification::judge(WrittenClaims& claims, ByteCount written
   return {
       first->position,
       {ErrorClass::io, 0,
-       where + " are not what this rank wrote (another rank read them back), write them again and "
-               "tell the support staff that the storage loses data"}};
+       where + " are not what this rank wrote (" +
+           (what.is_alone ? "it read them back under its lock" : "another rank read them back") +
+           "), write them again and tell the support staff that the storage loses data"}};
 }
 
 }  // namespace headrace::engine

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -21,6 +23,8 @@ class WrittenClaims;
 /// written another may see late: all sync the file, and the next rank of the communicator opens it
 /// anew and reads, as network file systems ask. That takes messages, which calls that go on by
 /// themselves cannot send: they are left out there.
+///
+/// What is left out is counted by its reason, told once while the job runs, and at its end.
 class Verification {
  public:
   /// Collective. `store` is open; `reads`: the program opened it for reading, too.
@@ -40,23 +44,31 @@ class Verification {
   /// in this call are not compared, since any of them may be there.
   Found check(const Access& access, ByteCount written, bool in_background,
               const exchange::Waiter& waiter);
-  /// A collective write that is not checked, and why.
-  void leave_out(const std::string& reason);
+  /// Of a call in atomic mode, while its lock keeps others from what it wrote: this rank itself
+  /// reads it back, since another one could not wait for it. From any thread, also several.
+  Found check_alone(const Access& access, ByteCount written);
 
-  /// Of this rank.
+  /// Of this rank; when no call goes on.
   const record::Verified& totals() const { return totals_; }
-  const std::string& reason_left_out() const { return reason_; }
 
  private:
   Verification(exchange::Channel& channel, storage::Store& store, std::string path)
       : channel_(channel), store_(store), path_(std::move(path)) {}
+  /// Where `is_alone` all is this rank's own affair.
+  struct Check {
+    const Access& access;
+    ByteCount written = 0;
+    bool is_alone = false;
+  };
   Error set_up(bool reads);
+  Found leave_out(record::Unverified reason, ByteCount written, bool is_alone = false);
   /// Takes all memory that a ring needs, before others count on this rank.
   bool prepare_rings() noexcept;
   std::unique_ptr<storage::Store> open_anew() noexcept;
+  Found check_by(exchange::Ring& ring, bool opens_anew, const Check& what);
   Error compare(exchange::Ring& ring, storage::Store& reader, WrittenClaims& claims);
   Error settle_contested(exchange::Ring& ring, const Access& access, WrittenClaims& claims);
-  Found judge(WrittenClaims& claims, ByteCount written);
+  Found judge(WrittenClaims& claims, const Check& what);
 
   exchange::Channel& channel_;
   storage::Store& store_;
@@ -69,8 +81,10 @@ class Verification {
   std::unique_ptr<exchange::Ring> message_ring_;
   exchange::Ring::Message claim_;  ///< of the rank before
   exchange::Ring::Message verdict_;
+  std::unique_ptr<exchange::Ring> lone_ring_ = exchange::make_lone_ring();
+  std::mutex mutex_;  ///< of calls that check alone, on what follows and the messages above
   record::Verified totals_;
-  std::string reason_;
+  std::array<bool, record::kUnverifiedReasons> told_{};  ///< while the job runs, once each
 };
 
 }  // namespace headrace::engine

@@ -42,13 +42,37 @@ void add(std::optional<Verified>& sum, const std::optional<Verified>& more) {
   sum->bytes_read_back += more->bytes_read_back;
   sum->bytes_contested += more->bytes_contested;
   sum->ranges_wrong += more->ranges_wrong;
-  sum->calls_left_out += more->calls_left_out;
-  if (sum->reason_left_out.empty()) sum->reason_left_out = more->reason_left_out;
+  sum->bytes_read_alone += more->bytes_read_alone;
+  for (std::size_t i = 0; i < kUnverifiedReasons; ++i) {
+    sum->unverified[i].calls += more->unverified[i].calls;
+    sum->unverified[i].bytes += more->unverified[i].bytes;
+  }
 }
 
 /// "1 call was" or "2 calls were".
 std::string were(std::int64_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? " was" : "s were");
+}
+
+std::string mebibytes(ByteCount bytes) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text.data();
+}
+
+/// "; NOT verified: 1.0 MiB by 2 calls (why), 2.0 MiB (why)" or nothing.
+std::string unverified_text(const Verified& verified) {
+  std::string text;
+  for (std::size_t i = 0; i < kUnverifiedReasons; ++i) {
+    const UnverifiedWrites& writes = verified.unverified[i];
+    if (writes.calls == 0 && writes.bytes == 0) continue;
+    text += (text.empty() ? "; NOT verified: " : ", ") + mebibytes(writes.bytes);
+    if (writes.calls > 0) {
+      text += " by " + std::to_string(writes.calls) + (writes.calls == 1 ? " call" : " calls");
+    }
+    text += std::string(" (") + text_of(static_cast<Unverified>(i)) + ")";
+  }
+  return text;
 }
 
 std::string text_of(const Verified& verified) {
@@ -58,12 +82,17 @@ std::string text_of(const Verified& verified) {
   const double own = seconds(verified.nanoseconds);
   const double all = own + seconds(verified.transfer_nanoseconds);
   std::array<char, 160> cost{};
-  std::snprintf(cost.data(), cost.size(),
-                "collective writes were verified: %.1f MiB read back by other ranks in %.3f s "
-                "(%.0f %% of the time in I/O)",
-                static_cast<double>(verified.bytes_read_back) / (1 << 20), own,
-                all > 0 ? 100 * own / all : 0.0);
+  std::snprintf(
+      cost.data(), cost.size(),
+      "collective writes were verified: %.1f MiB read back by other ranks in %.3f s "
+      "(%.0f %% of the time in I/O)",
+      static_cast<double>(verified.bytes_read_back - verified.bytes_read_alone) / (1 << 20), own,
+      all > 0 ? 100 * own / all : 0.0);
   std::string text = cost.data();
+  if (verified.bytes_read_alone > 0) {
+    text += ", " + mebibytes(verified.bytes_read_alone) +
+            " of atomic calls by the rank that wrote them, while it held its lock";
+  }
   text += verified.ranges_wrong == 0
               ? ", no difference"
               : ", " + were(verified.ranges_wrong, "range") +
@@ -72,11 +101,7 @@ std::string text_of(const Verified& verified) {
     text += ", " + were(verified.bytes_contested, "byte") +
             " not compared (several ranks wrote them in one call)";
   }
-  if (verified.calls_left_out > 0) {
-    text += ", " + were(verified.calls_left_out, "call") + " not verified (" +
-            verified.reason_left_out + ")";
-  }
-  return text;
+  return text + unverified_text(verified);
 }
 
 /// "wrote 12.0 MiB (90 % staged), " or nothing.
@@ -91,6 +116,19 @@ std::string share(const char* verb, ByteCount directly, ByteCount staged) {
 }
 
 }  // namespace
+
+const char* text_of(Unverified reason) {
+  switch (reason) {
+    case Unverified::independent: return "independent writes, use collective ones";
+    case Unverified::cannot_read:
+      return "the file cannot be opened for reading, allow that or open it with MPI_MODE_RDWR";
+    case Unverified::cannot_tell_others:
+      return "nonblocking and split calls on several nodes send no messages, use blocking ones";
+    case Unverified::lacks_memory:
+      return "no memory is left for nonblocking and split calls, raise HEADRACE_NODE_MEMORY";
+  }
+  return "";
+}
 
 void add_file(const FileRecord& file) {
   Totals& all = totals();

@@ -20,15 +20,30 @@ struct FileTotals {
   std::int64_t failed_calls = 0;
 };
 
+/// Why writes were not verified.
+enum class Unverified {
+  independent,         ///< only collective writes are
+  cannot_read,         ///< the file cannot be opened for reading
+  cannot_tell_others,  ///< the call goes on by itself, so that it sends no messages
+  lacks_memory,        ///< of the node, for what its ranks tell each other
+};
+inline constexpr std::size_t kUnverifiedReasons = 4;
+const char* text_of(Unverified reason);
+
+struct UnverifiedWrites {
+  std::int64_t calls = 0;  ///< collective ones once; independent ones are not counted
+  ByteCount bytes = 0;     ///< of all ranks
+};
+
 /// What HEADRACE_VERIFY found, by all ranks of a file.
 struct Verified {
   std::int64_t nanoseconds = 0;           ///< of the rank that took longest
   std::int64_t transfer_nanoseconds = 0;  ///< of all calls that move data, without verifying
   ByteCount bytes_read_back = 0;
-  ByteCount bytes_contested = 0;  ///< that several ranks wrote in one call: not compared
+  ByteCount bytes_read_alone = 0;  ///< of these, by the rank that wrote them
+  ByteCount bytes_contested = 0;   ///< that several ranks wrote in one call: not compared
   std::int64_t ranges_wrong = 0;
-  std::int64_t calls_left_out = 0;
-  std::string reason_left_out;  ///< of the first of them
+  std::array<UnverifiedWrites, kUnverifiedReasons> unverified{};  ///< by the numbers of Unverified
 };
 
 /// What a file was and why its collective calls took their paths.

@@ -12,7 +12,7 @@ from running import Result, compile_c, launch, shared_object, work_directory
 
 THREE = ["mpich", "openmpi", "intel"]
 SOURCES = ["verified_writes.c", "harness.c", "harness_data.c"]
-WAYS = {"blocking", "write_only", "nonblocking", "split", "ordered", "external32"}
+WAYS = {"blocking", "write_only", "nonblocking", "split", "ordered", "atomic", "external32"}
 BYTES = 200_000
 # Of rank 1's second piece, and with one rank of rank 0's: pieces of 2,000 bytes, a hole behind the
 # last rank's. Ordered writes are contiguous.
@@ -75,11 +75,14 @@ def test_says_what_it_costs(host: Host, library: Path) -> None:
     result, _ = run_ways(host, 2, library, corrupts=False)
     for line in told(result).values():
         assert line == ("SUCCESS", BYTES, "SUCCESS", ""), result.explain()
-    volume = 2 * BYTES * len(WAYS) / (1 << 20)
+    own = 2 * BYTES / (1 << 20)
+    volume = own * (len(WAYS) - 1)
     cost = re.search(
         r"collective writes were verified: ([\d.]+) MiB read back by other ranks in [\d.]+ s "
-        r"\(\d+ % of the time in I/O\), no difference",
+        r"\(\d+ % of the time in I/O\), ([\d.]+) MiB of atomic calls by the rank that wrote them, "
+        r"while it held its lock, no difference\n",
         result.err,
     )
     assert cost, result.explain()
     assert abs(float(cost[1]) - volume) < 0.1
+    assert abs(float(cost[2]) - own) < 0.1

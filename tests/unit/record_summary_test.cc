@@ -43,16 +43,22 @@ TEST(Summary, TellsTheMostMemoryOfAnyRankAndFile) {
 
 TEST(Summary, TellsOfVerifiedWrites) {
   FileRecord file{"verified", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
-  file.verified = {250'000'000, 750'000'000, 3 * kMiB, 1, 2, 1, "no reason"};
+  file.verified = {250'000'000, 750'000'000, 4 * kMiB, kMiB, 1, 2, {}};
+  file.verified->unverified = {{{0, kMiB}, {1, 0}, {0, 0}, {2, 2 * kMiB}}};
   add_file(file);
   const std::vector<std::string> lines = summary();
   EXPECT_LE(lines.size(), 5U);
-  EXPECT_NE(std::ranges::find(lines,
-                              "collective writes were verified: 3.0 MiB read back by other ranks "
-                              "in 0.250 s (25 % of the time in I/O), 2 ranges were NOT what was "
-                              "written (each is an MPI error of its rank), 1 byte was not compared "
-                              "(several ranks wrote them in one call), 1 call was not verified (no "
-                              "reason)"),
+  EXPECT_NE(std::ranges::find(
+                lines,
+                "collective writes were verified: 3.0 MiB read back by other ranks "
+                "in 0.250 s (25 % of the time in I/O), 1.0 MiB of atomic calls by "
+                "the rank that wrote them, while it held its lock, 2 ranges were NOT what was "
+                "written (each is an MPI error of its rank), 1 byte was not compared "
+                "(several ranks wrote them in one call); NOT verified: 1.0 MiB "
+                "(independent writes, use collective ones), 0.0 MiB by 1 call (the "
+                "file cannot be opened for reading, allow that or open it with "
+                "MPI_MODE_RDWR), 2.0 MiB by 2 calls (no memory is left for "
+                "nonblocking and split calls, raise HEADRACE_NODE_MEMORY)"),
             lines.end());
 }
 

@@ -28,11 +28,13 @@ CXX = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-pthread", *WITHOUT_CXX]
 @dataclass(frozen=True)
 class Ending:
     """mode: sudden_end's; goes_on: whether the program ends well by itself after it, whatever the
-    plain library makes of it; any_code: launchers give other codes from run to run; staged: ranks
-    wait for one another in shared memory; usual: tried also without --deep."""
+    plain library makes of it; fails: whether it ends with an error, so too; any_code: launchers
+    give other codes from run to run; staged: ranks wait for one another in shared memory; usual:
+    tried also without --deep."""
 
     mode: str
     goes_on: bool = False
+    fails: bool = False
     any_code: bool = False
     staged: bool = True
     usual: bool = True
@@ -50,7 +52,7 @@ ENDINGS = (
     Ending("kill-close", staged=False),
     Ending("segv", usual=False),
     Ending("term", usual=False),
-    Ending("uncaught", usual=False),
+    Ending("uncaught", fails=True, usual=False),
     Ending("exit-one"),
     Ending("exit-one", staged=False, usual=False),
     Ending("quick-exit-one", usual=False),
@@ -113,7 +115,7 @@ def content() -> bytes:
 def test_ending(host: Host, ending: Ending, library) -> None:
     compile_ending(host)
     with ThreadPoolExecutor(2) as pool:
-        is_alone = ending.goes_on or ending.any_code
+        is_alone = ending.goes_on or ending.fails or ending.any_code
         plain_run = None if is_alone else pool.submit(run_ending, host, ending, False)
         result, left, directory = pool.submit(run_ending, host, ending, True).result()
         plain = plain_run.result()[0] if plain_run else None
@@ -163,6 +165,8 @@ def judge(
         return f"leaves {result.litter}"
     if ending.goes_on and (result.code != 0 or "ok" not in result.out.split()):
         return "does not go on"
+    if ending.fails and result.code == 0:
+        return "ends as if nothing had been wrong"
     if plain and not ending.any_code and (plain.code == 0) != (result.code == 0):
         return f"exit code {result.code}, without the layer {plain.code}"
     if names := {path.name for path in directory.iterdir()} - {"data"}:

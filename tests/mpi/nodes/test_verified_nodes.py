@@ -43,6 +43,6 @@ def test_verifies_on_two_nodes(corrupts: bool, cluster, library) -> None:
             continue
         assert (written, count) == ("IO", position // 4 * 4 if way == "external32" else position)
         assert f"bytes {PLACES[RANKS]} to {PLACES[RANKS]} of" in text, text
-    assert "2 calls were not verified (nonblocking and split calls on several" in result.err
+    assert "NOT verified: 1.5 MiB by 2 calls (nonblocking and split calls on several" in result.err
     found = f"{len(WAYS - UNCHECKED)} ranges were NOT" if corrupts else "no difference"
     assert found in result.err, result.explain()

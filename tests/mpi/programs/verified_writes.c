@@ -30,6 +30,12 @@ static int write_split(MPI_File file, int* data, MPI_Status* status) {
   return MPI_File_write_all_end(file, data, status);
 }
 
+static int write_atomic(MPI_File file, int* data, MPI_Status* status) {
+  int code = MPI_File_set_atomicity(file, 1);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_File_write_all(file, data, NUMBERS, MPI_INT, status);
+}
+
 static int write_ordered(MPI_File file, int* data, MPI_Status* status) {
   return MPI_File_write_ordered(file, data, NUMBERS, MPI_INT, status);
 }
@@ -85,6 +91,7 @@ int main(int argc, char** argv) {
   try_way(directory, "nonblocking", write_nonblocking, MPI_MODE_RDWR, "native");
   try_way(directory, "split", write_split, MPI_MODE_WRONLY, "native");
   try_way(directory, "ordered", write_ordered, MPI_MODE_RDWR, "native");
+  try_way(directory, "atomic", write_atomic, MPI_MODE_RDWR, "native");
   try_way(directory, "external32", write_blocking, MPI_MODE_RDWR, "external32");
   MPI_Finalize();
   return 0;
