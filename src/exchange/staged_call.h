@@ -50,7 +50,7 @@ struct StagedCall {
   }
   /// What a rank waits for that needs `window`, and later `last`, and must sleep until then.
   std::int64_t sleep_until(std::int64_t window, std::int64_t last) const {
-    if (waiter.spins > 0) return window;
+    if (!crowded) return window;
     const std::int64_t turn = windows_of_turn();
     return std::min(window / turn * turn + turn - 1, last);
   }
