@@ -34,11 +34,6 @@ enum Field : std::size_t {
 };
 static_assert(kCores < std::tuple_size_v<Values>);
 
-/// Windows of small calls are halved down to these. Smaller ones gain less by working side by side
-/// than their system calls cost; files grow slowly by small writes.
-constexpr ByteCount kLeastWindowToWrite = 64 << 10;
-constexpr ByteCount kLeastWindowToRead = 16 << 10;
-
 /// Data that will have left the caches when a call ends goes past them: more than the third level
 /// of today's CPUs holds in one piece, and more than a core's part of it. The C library's answers
 /// count the caches of several such pieces together.
@@ -343,7 +338,7 @@ ByteCount CollectiveTransfer::window_size_for(const policy::CallFacts& facts,
                                               ByteCount bytes) const {
   if (agreement_.stripe > 0) return geometry_.window_size;
   const ByteCount least =
-      facts.direction == Direction::write ? kLeastWindowToWrite : kLeastWindowToRead;
+      facts.direction == Direction::write ? plan::kLeastWindow : plan::kLeastWindowToRead;
   const int workers = std::min(facts.node_ranks, facts.cores);
   return plan::fitting_window(bytes, std::int64_t{2} * workers, least, geometry_.window_size);
 }

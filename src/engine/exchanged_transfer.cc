@@ -30,9 +30,6 @@ enum Field : std::size_t {
 };
 static_assert(kGranuleShift < std::tuple_size_v<Values>);
 
-/// Windows of small calls are halved down to this, so that all nodes have some to write.
-constexpr ByteCount kLeastWindow = 64 << 10;
-
 Values values_of(const ExchangedTransfer::Agreed& agreed) {
   Values values{};
   values[kIsChosen] = agreed.decision.is_chosen ? 1 : 0;
@@ -131,7 +128,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::agree(policy::Wish wish, const Doma
     facts.span = windows_.span();
     if (domains.stripe == 0) {
       facts.window = plan::fitting_window(facts.span, std::int64_t{2} * channel_.node_count(),
-                                          kLeastWindow, facts.window);
+                                          plan::kLeastWindow, facts.window);
     }
     granule = std::gcd(granule, facts.window);
     agreed.granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));

@@ -69,6 +69,11 @@ class Windows {
   FileRange common_;  ///< what all ranges hold
 };
 
+/// What the windows of small calls are halved down to. Smaller ones gain less by working side by
+/// side than their system calls and messages cost; files grow slowly by small writes.
+constexpr ByteCount kLeastWindow = 64 << 10;
+constexpr ByteCount kLeastWindowToRead = 16 << 10;  ///< by the ranks of one node
+
 /// The size of a call's windows: at most `largest`, and less where the call is small, so that the
 /// ranks have several to work on side by side; halved while it stays a multiple of `least` and
 /// there are fewer than `wanted` windows in `bytes`.

@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "sim/scratch.h"
+
 namespace headrace::faults {
 namespace {
 
@@ -33,31 +35,15 @@ T* make_shared_memory(std::size_t count) {
   return static_cast<T*>(place);
 }
 
-/// A directory in memory, where there is one, for as long as this lives.
-class Scratch {
- public:
-  Scratch() {
-    const bool has_memory = access("/dev/shm", W_OK | X_OK) == 0;
-    const auto parent =
-        has_memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
-    path_ = (parent / "faults-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) std::abort();
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const char* path() const { return path_.c_str(); }
-
- private:
-  std::string path_;
-};
+/// A directory in memory, where there is one.
+std::filesystem::path parent_of_scratch() {
+  if (access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
+  return std::filesystem::temp_directory_path();
+}
 
 struct Worker {
   pid_t process = -1;
-  Scratch scratch;
+  sim::Scratch scratch{parent_of_scratch(), "faults"};
 };
 
 /// What a worker process does: its items until one fails.

@@ -105,19 +105,22 @@ def sanitize(arguments: Sequence[str]) -> int:
     """Unit tests, simulation and injected faults under address, undefined and thread sanitizers."""
     parser = _parser("sanitize", sanitize)
     parser.add_argument("--only", choices=("sanitize", "sanitize-thread"), help="one preset")
+    parser.add_argument("--tests", default=".", metavar="REGEX", help="of these names (all)")
     options = parser.parse_args(arguments)
     debian.ensure(debian.UNIT_TESTS)
     building.prepare(targets=())
     status = 0
-    environment = os.environ | building.tool_environment()
+    # A race ends its program, as what the others find does: then its fuzzer knows the sequence.
+    environment = {"TSAN_OPTIONS": "halt_on_error=1"} | os.environ | building.tool_environment()
+    # Counts of operations and instructions are those of an ordinary build.
+    kinds = ("-L", "^(unit|sim)$", "-E", "^count")
     for preset in (options.only,) if options.only else ("sanitize", "sanitize-thread"):
         folder = BUILD / preset
         ctest = (VENV / "bin" / "ctest", "--test-dir")
         for command in (
             [VENV / "bin" / "cmake", "--preset", preset],
             [VENV / "bin" / "cmake", "--build", folder, "--target", "headrace_tests"],
-            # Counts of operations and instructions are those of an ordinary build.
-            [*ctest, folder, "-L", "^(unit|sim)$", "-E", "^count", "--output-on-failure"],
+            [*ctest, folder, *kinds, "-R", options.tests, "--output-on-failure"],
         ):
             code = subprocess.run([str(word) for word in command], env=environment, cwd=ROOT)
             status = status or code.returncode

@@ -14,6 +14,7 @@
 #include "fuzz/rules.h"
 #include "fuzz/sim/run.h"
 #include "fuzz/text.h"
+#include "sim/scratch.h"
 
 namespace headrace::fuzz {
 namespace {
@@ -59,25 +60,6 @@ std::string read_all(int descriptor) {
   return text;
 }
 
-/// A directory for as long as this lives.
-class Scratch {
- public:
-  Scratch() {
-    path_ = (std::filesystem::temp_directory_path() / "fuzz-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) std::abort();
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const char* path() const { return path_.c_str(); }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 Verdict run_isolated(std::int64_t count, const std::function<Program(std::int64_t)>& make,
@@ -87,7 +69,7 @@ Verdict run_isolated(std::int64_t count, const std::function<Program(std::int64_
   int ends[2];
   if (shared == MAP_FAILED || pipe(ends) != 0) std::abort();
   auto& done = *new (shared) Counter(0);
-  const Scratch scratch;
+  const sim::Scratch scratch(std::filesystem::temp_directory_path(), "fuzz");
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) std::abort();
