@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstddef>
 #include <ctime>
 #include <limits>
+#include <new>
 
 #include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
@@ -337,7 +339,10 @@ Result<std::unique_ptr<Store>> Store::reopen_to_read() {
 }
 
 FileSystem& posix_file_system() {
-  static auto* const instance = new PosixFileSystem;  // never destroyed: usable during exit
+  // Never destroyed: usable during exit. Takes no memory: the other ranks wait at open for one that
+  // has none.
+  alignas(PosixFileSystem) static std::byte place[sizeof(PosixFileSystem)];
+  static auto* const instance = new (place) PosixFileSystem;
   return *instance;
 }
 

@@ -13,6 +13,7 @@
 #include "exchange/slot_pool.h"
 #include "plan/windows.h"
 #include "sim/mailbox.h"
+#include "storage/store.h"
 #include "view/cursor.h"
 
 // What ranks do while others wait for them takes no memory; what cannot be without is refused
@@ -201,6 +202,11 @@ TEST(WithoutMemory, SlotsAreRefusedAndGivenBack) {
     pool.give_back(*second, 4096);
   }
   EXPECT_TRUE(pool.take(4096));
+}
+
+TEST(WithoutMemory, TheFileSystemIsThere) {
+  const Lacking memory;
+  EXPECT_NO_THROW(storage::posix_file_system());
 }
 
 }  // namespace
