@@ -1,5 +1,3 @@
-#include <new>
-
 #include "base/settings.h"
 #include "engine/helper_threads.h"
 #include "engine/open_file.h"
@@ -117,9 +115,8 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
   }
   if (!moves && !meets) {
     started->run({});
-  } else if (!queue->add(started, channel_->waiter())) {
-    if (meets) drain_lane();
-    started->run(channel_->waiter());
+  } else {
+    queue->add(started, channel_->waiter());
   }
   if (failed) return failed;
   return std::shared_ptr<Operation>(std::move(started));
