@@ -71,17 +71,17 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   }
   // The next view's shared pointer: no rank uses it before all have agreed.
   if (channel_->rank() == 0) channel_->set_pointer(1 - pointer_cell_, 0);
-  HintValues values = values_;
+  HintsInUse next_hints;
   std::shared_ptr<const View> next;
   const Error own = attempt([&]() -> Error {
-    take_hints(hints, values);
+    next_hints = hints_with(hints);
     if (Error error = check(view)) return error;
     next = std::make_shared<const View>(std::move(view.value()));
     return {};
   });
   if (!failed) failed = own;
-  Result<Agreement> agreement =
-      agree(*channel_, failed, {"set a view of", path_}, values, failed ? *view_ : *next, layout_);
+  Result<Agreement> agreement = agree(*channel_, failed, {"set a view of", path_},
+                                      next_hints.values, failed ? *view_ : *next, layout_);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);
@@ -89,7 +89,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
     position_ = 0;
     pointer_cell_ = 1 - pointer_cell_;
     seeks_ += 1;
-    values_ = values;
+    hints_ = std::move(next_hints);
   }
   collective_->set(agreement.value());
   return {};
@@ -256,9 +256,16 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   // Calls that only read cannot conflict.
   const bool is_atomic = is_atomic_ && mode_.write;
   const bool verifies = verification_ && call.collective && call.direction == Direction::write;
-  return {
-      std::move(valid), view_, std::move(*access), values_.sieve_size, meets, is_atomic, verifies,
-      in_background,    move,  std::move(failed)};
+  return {std::move(valid),
+          view_,
+          std::move(*access),
+          hints_.values.sieve_size,
+          meets,
+          is_atomic,
+          verifies,
+          in_background,
+          move,
+          std::move(failed)};
 }
 
 /// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.

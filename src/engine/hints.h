@@ -31,6 +31,12 @@ struct HintValues {
   bool lock_ahead = false;
 };
 
+/// The hints that count for a file.
+struct HintsInUse {
+  HintValues values;
+  Hints given;  ///< by the program, as far as they are known and well formed
+};
+
 /// What the settings alone ask for.
 HintValues default_hint_values();
 

@@ -80,9 +80,9 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   if (channel_->control() != nullptr) {
     failed_writes_before_ = channel_->control()->failed_writes.load(std::memory_order_acquire);
   }
-  values_ = default_hint_values();
+  hints_.values = default_hint_values();
   Error failed = attempt([&]() -> Error {
-    take_hints(hints, values_);
+    hints_ = hints_with(hints);
     return {};
   });
   if (Error error = attempt([this] { return open_store(); }); !failed) failed = std::move(error);
@@ -103,7 +103,8 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
     });
     if (!failed) failed = unknown;
   }
-  Result<Agreement> agreement = agree(*channel_, failed, {"open", path_}, values_, *view_, layout_);
+  Result<Agreement> agreement =
+      agree(*channel_, failed, {"open", path_}, hints_.values, *view_, layout_);
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
@@ -124,7 +125,7 @@ Error OpenFile::open_store() {
   const auto open_as = [this](bool create, bool exclusive) {
     return attempt([&]() -> Error {
       auto opened = file_system_.open(
-          path_, {mode_.read, mode_.write, create, exclusive, striping_of(values_)});
+          path_, {mode_.read, mode_.write, create, exclusive, striping_of(hints_.values)});
       if (!opened) return opened.error();
       store_ = std::move(opened.value());
       return {};
@@ -138,15 +139,16 @@ Error OpenFile::open_store() {
   return creates ? Error{} : open_as(false, false);
 }
 
-void OpenFile::take_hints(const Hints& hints, HintValues& values) {
+HintsInUse OpenFile::hints_with(const Hints& hints) const {
+  HintsInUse next = hints_;
   std::vector<std::string> problems;
-  Hints known = apply_hints(hints, values, problems);
-  {
-    const std::lock_guard lock(mutex_);
-    given_.merge(known);
+  for (auto& [name, value] : apply_hints(hints, next.values, problems)) {
+    next.given[name] = std::move(value);
   }
-  if (channel_->rank() != 0) return;
-  for (const std::string& problem : problems) tell_once(problem);
+  if (channel_->rank() == 0) {
+    for (const std::string& problem : problems) tell_once(problem);
+  }
+  return next;
 }
 
 Error OpenFile::close() {
@@ -302,17 +304,17 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
 
 Error OpenFile::set_hints(const Hints& hints) {
   drain_lane();
-  HintValues values = values_;
+  HintsInUse next;
   const Error failed = attempt([&]() -> Error {
-    take_hints(hints, values);
+    next = hints_with(hints);
     return {};
   });
   Result<Agreement> agreement =
-      agree(*channel_, failed, {"set hints of", path_}, values, *view_, layout_);
+      agree(*channel_, failed, {"set hints of", path_}, next.values, *view_, layout_);
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);
-    values_ = values;
+    hints_ = std::move(next);
   }
   collective_->set(agreement.value());
   return {};
@@ -320,8 +322,8 @@ Error OpenFile::set_hints(const Hints& hints) {
 
 Hints OpenFile::hints() const {
   const std::lock_guard lock(mutex_);
-  Hints hints = given_;
-  for (auto& [name, value] : hints_of(values_)) hints[name] = std::move(value);
+  Hints hints = hints_.given;
+  for (auto& [name, value] : hints_of(hints_.values)) hints[name] = std::move(value);
   hints["cb_buffer_size"] = std::to_string(collective_->window_size());
   for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
   if (const auto sent = collective_->sent(); sent.messages > 0) {

@@ -100,7 +100,8 @@ class OpenFile : public File {
   Error open_store();
   Error find_end();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
-  void take_hints(const Hints& hints, HintValues& values);
+  /// The hints in use with `hints` over them.
+  HintsInUse hints_with(const Hints& hints) const;
   Result<std::int64_t> end_position();
   Error check(const Result<View>& view) const;
   Error check(const TransferCall& call) const;
@@ -163,8 +164,7 @@ class OpenFile : public File {
   mutable std::mutex mutex_;  ///< guards what follows
   std::shared_ptr<WorkQueue> lane_;
   Split split_;
-  HintValues values_;
-  Hints given_;  ///< what the program gave and we know
+  HintsInUse hints_;
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
   int pointer_cell_ = 0;                   ///< where the view's shared pointer lies
