@@ -80,7 +80,14 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   const view::Type& filetype = *view.filetype;
   const std::int64_t form = form_of(view);
   const std::int64_t wishes = pack_aggregators(wanted);
-  Values values{code_of(failed),
+  // Memory is taken before the ranks meet: afterwards each must do what the others do.
+  int places = 0;
+  const Error lacking = attempt([&]() -> Error {
+    places = wanted.hosts.most_on(topo::host_name(), channel.node_size());
+    return {};
+  });
+  const Error& mine = failed ? failed : lacking;
+  Values values{code_of(mine),
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.write_path),
                 static_cast<std::int64_t>(wanted.read_path),
@@ -96,7 +103,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
                 wishes,
                 storage::pack(layout)};
   if (Error error = channel.combine(values, ways)) return error;
-  if (Error error = own_or_others(failed, values[0], what)) return error;
+  if (Error error = own_or_others(mine, values[0], what)) return error;
   if (values[9] != values[10]) {
     return Error{ErrorClass::not_same, 0,
                  what.text() +
@@ -113,7 +120,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   agreement.window_size = window_size(values[5], stripes.size);
   unpack_aggregators(values[12], agreement);
   agreement.same_wishes = values[12] == values[13];
-  agreement.places = wanted.hosts.most_on(topo::host_name(), channel.node_size());
+  agreement.places = places;
   agreement.slot_count =
       static_cast<int>(std::clamp<std::int64_t>(values[6], 2, exchange::kMostSlots));
   agreement.view = {.node_ranks = channel.node_size(),

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -234,6 +235,14 @@ int __wrap_memfd_create(const char* name, unsigned flags) {
 
 int __wrap_shm_open(const char* name, int flags, mode_t mode) {
   return fails_to_share() ? -1 : __real_shm_open(name, flags, mode);
+}
+
+/// One that does not fit into a string without memory, as most names with a domain.
+int __wrap_gethostname(char* name, std::size_t size) {
+  constexpr std::string_view kName = "node-17.cluster.example";
+  const std::size_t len = std::min(kName.size(), size - 1);
+  name[kName.copy(name, len)] = '\0';
+  return 0;
 }
 
 /// The pause before a call that was to be tried again: nothing changes meanwhile.
