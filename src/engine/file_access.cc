@@ -204,24 +204,6 @@ Access OpenFile::access_of(const TransferCall& call, const View& view,
   return access;
 }
 
-/// Where a call by the shared pointer begins. Collective for an ordered call, in which a rank takes
-/// part with no data where it failed.
-std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
-  if (failed && !call.collective) return 0;
-  const std::int64_t etypes = call.count * call.type->size() / unit_of(*view_);
-  std::int64_t place = 0;
-  const Error lost = attempt([&]() -> Error {
-    const Result<std::int64_t> taken = call.collective ? take_ordered(etypes) : take_shared(etypes);
-    if (!taken) return taken.error();
-    place = taken.value();
-    return {};
-  });
-  if (!lost) return place;
-  if (!failed) failed = lost;
-  call.count = 0;
-  return 0;
-}
-
 /// Checks a call, takes its place in the file, and moves the pointer by what it asks for. A call
 /// that fails here moves nothing; in a collective one its rank must still take part.
 OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_background) {

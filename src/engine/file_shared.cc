@@ -64,6 +64,24 @@ Result<std::int64_t> OpenFile::take_ordered(std::int64_t etypes) {
   return begin.value() + scan.value().before;
 }
 
+/// Where a call by the shared pointer begins. Collective for an ordered call, in which a rank takes
+/// part with no data where it failed.
+std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
+  if (failed && !call.collective) return 0;
+  const std::int64_t etypes = call.count * call.type->size() / unit_of(*view_);
+  std::int64_t place = 0;
+  const Error lost = attempt([&]() -> Error {
+    const Result<std::int64_t> taken = call.collective ? take_ordered(etypes) : take_shared(etypes);
+    if (!taken) return taken.error();
+    place = taken.value();
+    return {};
+  });
+  if (!lost) return place;
+  if (!failed) failed = lost;
+  call.count = 0;
+  return 0;
+}
+
 Result<std::int64_t> OpenFile::shared_position() {
   if (mode_.sequential) return only_in_sequence();
   return take_shared(0);
