@@ -13,7 +13,7 @@ import time
 import uuid
 from pathlib import Path
 
-from processes import Processes
+from processes import CommandFailed, Processes
 
 DATA_STORES = 3
 METADATA_STORE = 3
@@ -116,9 +116,16 @@ class Ceph:
         self._run.on_server([program, *self._options(), "-i", name])
 
     def _ceph(self, line: str) -> str:
-        return self._run.on_server(
-            ["ceph", *self._options(), "--connect-timeout", 20, *line.split()]
-        )
+        """A busy monitor now and then refuses a client before it has said what it wants."""
+        command = ["ceph", *self._options(), "--connect-timeout", 20, *line.split()]
+        for _ in range(20):
+            try:
+                return self._run.on_server(command)
+            except CommandFailed as refused:
+                if "getting command descriptions" not in str(refused):
+                    raise
+                time.sleep(0.5)
+        return self._run.on_server(command)
 
     def _start_monitor(self, fsid: str, address: str) -> None:
         keyring = self._state / "keyring"
