@@ -14,8 +14,15 @@ enum class MemoryUse {
   buffers,    ///< collective buffers, of the node; counted where its leader runs
   pieces,     ///< lists of pieces of datatypes and views
   converted,  ///< data in the form of the file
+  sieved,     ///< data between, before and behind small pieces, and pieces that go together
 };
-inline constexpr std::size_t kMemoryUses = 3;
+inline constexpr std::size_t kMemoryUses = 4;
+
+/// Of a node's memory, what collective buffers may have. The rest is for what each rank converts
+/// and sieves by itself.
+constexpr ByteCount buffers_share(ByteCount node_memory) {
+  return node_memory - node_memory / 4;
+}
 
 /// Counts memory that is taken, and the most that was taken at a time. From any thread.
 void take_memory(MemoryUse use, ByteCount bytes);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "base/memory_account.h"
 #include "policy/path.h"
 #include "view/copy.h"
 
@@ -50,7 +51,10 @@ class WriteBatch {
 
   /// Where there is no memory for it, pieces are listed as they are.
   bool has_pack() {
-    if (!pack_) pack_.reset(new (std::nothrow) std::byte[kPackSize]);
+    if (!pack_) {
+      pack_.reset(new (std::nothrow) std::byte[kPackSize]);
+      if (pack_) counted_ = CountedMemory(MemoryUse::sieved, kPackSize);
+    }
     return pack_ != nullptr;
   }
 
@@ -81,6 +85,7 @@ class WriteBatch {
   std::array<iovec, 256> segments_;
   std::size_t used_ = 0;
   std::unique_ptr<std::byte[]> pack_;
+  CountedMemory counted_;
   ByteCount packed_ = 0;
   Transferred done_;
 };
@@ -164,13 +169,17 @@ class Sieve {
 
   /// Where there is no memory for it, pieces are read one by one.
   bool has_buffer() {
-    if (!buffer_) buffer_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size_)]);
+    if (!buffer_) {
+      buffer_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size_)]);
+      if (buffer_) counted_ = CountedMemory(MemoryUse::sieved, size_);
+    }
     return buffer_ != nullptr;
   }
 
   storage::Store& store_;
   ByteCount size_;
   std::unique_ptr<std::byte[]> buffer_;
+  CountedMemory counted_;
 };
 
 Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_size) {

@@ -51,6 +51,14 @@ struct Outcome {
   Error error;
 };
 
+/// Where a call lies that its caller makes in parts.
+struct Place {
+  std::int64_t begin = 0;   ///< in etypes of the view
+  ByteCount etype = 1;      ///< bytes of an etype
+  std::int64_t end = 0;     ///< where it left the pointer
+  std::uint64_t seeks = 0;  ///< of the file, then
+};
+
 /// A call that goes on while the program computes. Its buffer belongs to it until it is done. Safe
 /// from several threads.
 class Operation {
@@ -107,6 +115,16 @@ class File {
   virtual bool atomicity() const = 0;
 
   virtual Outcome transfer(const TransferCall& call) = 0;
+  /// For a caller that makes one call in parts, each with an offset: no call of another thread
+  /// comes between by the pointer, which moves by what the whole call asks for. An error of the
+  /// arguments moves nothing. Waits for no rank.
+  virtual Result<Place> take_place(const TransferCall& whole) = 0;
+  /// What was not done is given back.
+  virtual void leave_place(const TransferCall& whole, const Place& place, ByteCount missing) = 0;
+  /// How much of a call the caller may hold in a buffer of its own, within the node's memory.
+  virtual ByteCount part_size() const = 0;
+  /// Collective: the largest of what the ranks give, where they must make as many calls.
+  virtual Result<std::int64_t> largest(std::int64_t mine) = 0;
 
   /// Begins a call and returns at once; the pointer moves by what is asked for. It ends without any
   /// further call of this or, where all ranks have begun it, any other rank. An error of the

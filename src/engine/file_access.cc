@@ -241,7 +241,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   return {std::move(valid),
           view_,
           std::move(*access),
-          hints_.values.sieve_size,
+          sieve_share(hints_.values.sieve_size),
           meets,
           is_atomic,
           verifies,

@@ -158,8 +158,9 @@ Error OpenFile::close() {
   if (Error untold = attempt([this] { return untold_failure(); }); !failed) {
     failed = std::move(untold);
   }
-  constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum, Combine::sum,
-                              Combine::sum, Combine::sum, Combine::max, Combine::max, Combine::max};
+  constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum,
+                              Combine::sum, Combine::sum, Combine::sum, Combine::max,
+                              Combine::max, Combine::max, Combine::max};
   const MemoryPeaks peaks = memory_peaks();
   Values values{code_of(failed),
                 own_failed_writes_,
@@ -170,7 +171,8 @@ Error OpenFile::close() {
                 totals_.failed_calls,
                 peaks[0],
                 peaks[1],
-                peaks[2]};
+                peaks[2],
+                peaks[3]};
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
   Error unreachable = channel_->combine(values, ways);
@@ -209,7 +211,7 @@ void OpenFile::record(const Values& totals) {
   file.write_reason = reason(Direction::write);
   file.read_reason = reason(Direction::read);
   file.verified = verified_;
-  file.memory = {totals[7], totals[8], totals[9]};
+  file.memory = {totals[7], totals[8], totals[9], totals[10]};
   record::add_file(file);
 }
 

@@ -55,6 +55,10 @@ class OpenFile : public File {
   bool atomicity() const override { return is_atomic_; }
 
   Outcome transfer(const TransferCall& call) override;
+  Result<Place> take_place(const TransferCall& whole) override;
+  void leave_place(const TransferCall& whole, const Place& place, ByteCount missing) override;
+  ByteCount part_size() const override;
+  Result<std::int64_t> largest(std::int64_t mine) override;
   Result<std::shared_ptr<Operation>> start(const TransferCall& call) override;
   Error begin(const TransferCall& call) override;
   Outcome end(Direction direction, bool shared, bool has_offset) override;
@@ -97,6 +101,8 @@ class OpenFile : public File {
     std::shared_ptr<Operation> operation;  ///< null where there is none
   };
 
+  ByteCount own_share() const;
+  ByteCount sieve_share(ByteCount wanted) const;
   Error open_store();
   Error find_end();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));

@@ -248,7 +248,8 @@ std::optional<SlotMemory> Channel::reserve_slots(std::size_t size) {
   if (memory == nullptr && (!own_ || !own_->lone)) return std::nullopt;
   // One budget for all communicators that this rank leads on the node.
   const auto bytes = static_cast<ByteCount>(size);
-  if (!take_memory_within(MemoryUse::buffers, bytes, settings().node_memory)) return std::nullopt;
+  const ByteCount most = buffers_share(settings().node_memory);
+  if (!take_memory_within(MemoryUse::buffers, bytes, most)) return std::nullopt;
   std::optional<SlotMemory> taken;
   if (const std::optional<std::size_t> place = team_->slot_pool().take(size)) {
     taken = memory == nullptr ? lone_slots(*place, size) : shared_slots(*place, size);

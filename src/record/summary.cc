@@ -149,12 +149,12 @@ std::string memory_summary() {
   const auto mebibytes = [&](MemoryUse use) {
     return static_cast<double>(all.memory[static_cast<std::size_t>(use)]) / (1 << 20);
   };
-  std::array<char, 200> text{};
+  std::array<char, 240> text{};
   std::snprintf(text.data(), text.size(),
                 "most memory at a time: %.1f MiB of a node for collective buffers; of a rank %.1f "
-                "MiB for lists of pieces, %.1f MiB for converted data",
+                "MiB for lists of pieces, %.1f MiB for converted data, %.1f MiB for sieving",
                 mebibytes(MemoryUse::buffers), mebibytes(MemoryUse::pieces),
-                mebibytes(MemoryUse::converted));
+                mebibytes(MemoryUse::converted), mebibytes(MemoryUse::sieved));
   return text.data();
 }
 

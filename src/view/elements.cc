@@ -74,9 +74,21 @@ ElementsPtr join_elements(std::span<const std::int64_t> counts,
   return std::make_shared<const Elements>(std::move(joined));
 }
 
-ElementCursor::ElementCursor(const Elements& elements) {
-  levels_.push_back({&elements, 0, 0});
-  descend();
+ElementCursor::ElementCursor(const Elements& elements, std::int64_t items) {
+  items %= elements.amount().items;
+  const Elements* current = &elements;
+  while (current != nullptr) {
+    const auto& parts = current->parts();
+    const auto behind = std::upper_bound(
+        parts.begin(), parts.end(), items,
+        [](std::int64_t value, const Part& part) { return value < part.begin.items; });
+    const Part& part = *(behind - 1);
+    items -= part.begin.items;
+    const std::int64_t done = items / part.one().items;
+    items -= done * part.one().items;
+    levels_.push_back({current, static_cast<std::size_t>(behind - parts.begin()) - 1, done});
+    current = part.child.get();
+  }
 }
 
 /// From the innermost level down to a part of elements.

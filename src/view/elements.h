@@ -101,8 +101,9 @@ class ElementCursor {
     std::int64_t count = 0;
   };
 
-  /// `elements` is not empty and outlives the cursor.
-  explicit ElementCursor(const Elements& elements);
+  /// `elements` is not empty and outlives the cursor, which begins behind `items` items: whole
+  /// elements.
+  explicit ElementCursor(const Elements& elements, std::int64_t items = 0);
 
   /// Steps over the next elements, all alike, of at most `native_limit` bytes in memory. No
   /// elements where the next one is larger.

@@ -227,12 +227,14 @@ bool from_external32(const Element& element, std::int64_t count, const std::byte
   return fits;
 }
 
-bool pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* stored) {
-  ByteCount left = count * memory.type->size();
+bool pack_external32(const TypedMemory& memory, const Amount& begin, const Amount& end,
+                     std::byte* stored) {
+  ByteCount left = end.native - begin.native;
   if (left == 0) return true;
   bool fits = true;
-  Cursor cursor(memory.type, 0, left);
-  ElementCursor elements(memory.elements);
+  Cursor cursor(memory.type, 0, end.native);
+  cursor.seek(begin.native);
+  ElementCursor elements(memory.elements, begin.items);
   std::array<std::byte, kChunk> native;
   ByteCount rest = 0;  // bytes of an element that was cut, at the beginning of `native`
   while (left > 0) {
@@ -251,12 +253,14 @@ bool pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* s
   return fits;
 }
 
-bool unpack_external32(const TypedMemory& memory, ByteCount bytes, const std::byte* stored) {
-  const ByteCount all = memory.elements.whole_in_stored(bytes).native;
+bool unpack_external32(const TypedMemory& memory, const Amount& begin, const Amount& end,
+                       const std::byte* stored) {
+  const ByteCount all = end.native - begin.native;
   if (all == 0) return true;
   bool fits = true;
-  Cursor cursor(memory.type, 0, all);
-  ElementCursor elements(memory.elements);
+  Cursor cursor(memory.type, 0, end.native);
+  cursor.seek(begin.native);
+  ElementCursor elements(memory.elements, begin.items);
   std::array<std::byte, kChunk> native;
   for (ByteCount left = all; left > 0;) {
     const Amount done = for_each_run(
@@ -269,6 +273,16 @@ bool unpack_external32(const TypedMemory& memory, ByteCount bytes, const std::by
     left -= done.native;
   }
   return fits;
+}
+
+bool always_fits_external32(const Elements& elements) {
+  return std::ranges::all_of(elements.parts(), [](const Elements::Part& part) {
+    if (part.child) return always_fits_external32(*part.child);
+    const ValueSizes sizes = sizes_of(part.element);
+    const bool is_integer =
+        part.element.kind == Kind::signed_integer || part.element.kind == Kind::unsigned_integer;
+    return !is_integer || sizes.stored >= sizes.native;
+  });
 }
 
 }  // namespace headrace::view

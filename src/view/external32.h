@@ -29,12 +29,15 @@ struct TypedMemory {
   const Elements& elements;  ///< of `type`
 };
 
-/// Converts the first `count` repetitions of the type. `stored` has room for as many
-/// elements.amount().stored. Returns whether all values fitted.
-bool pack_external32(const TypedMemory& memory, std::int64_t count, std::byte* stored);
+/// Converts what lies between two amounts of whole elements of the endless repetition of the type.
+/// `stored` is where the first of them goes. Returns whether all values fitted.
+bool pack_external32(const TypedMemory& memory, const Amount& begin, const Amount& end,
+                     std::byte* stored);
+/// The other way.
+bool unpack_external32(const TypedMemory& memory, const Amount& begin, const Amount& end,
+                       const std::byte* stored);
 
-/// Converts the whole elements among `bytes` stored bytes into memory; the rest is left alone.
-/// Returns whether all values fitted.
-bool unpack_external32(const TypedMemory& memory, ByteCount bytes, const std::byte* stored);
+/// Whether all values of these elements fit in the form of the file.
+bool always_fits_external32(const Elements& elements);
 
 }  // namespace headrace::view

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/memory_account.h"
 #include "base/settings.h"
 #include "exchange/channel.h"
 
@@ -64,7 +65,8 @@ Error Rank::leave() {
     if (!channel) {
       lost = channel.error();
     } else if (channel.value()->node_rank() == 0 && channel.value()->board() != nullptr) {
-      const auto all = static_cast<std::size_t>(settings().node_memory) / kPage * kPage;
+      const ByteCount most = buffers_share(settings().node_memory);
+      const auto all = static_cast<std::size_t>(most) / kPage * kPage;
       // The budget is the process's, which is all nodes here: one leader at a time.
       static std::mutex alone;
       const std::lock_guard lock(alone);

@@ -31,14 +31,14 @@ TEST(Summary, TellsOfAllFilesInAFewLines) {
 
 TEST(Summary, TellsTheMostMemoryOfAnyRankAndFile) {
   FileRecord file{"one", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
-  file.memory = {2 * kMiB, 3 * kMiB, 0};
+  file.memory = {2 * kMiB, 3 * kMiB, 0, 0};
   add_file(file);
-  file.memory = {kMiB, 4 * kMiB, kMiB};
+  file.memory = {kMiB, 4 * kMiB, kMiB, 5 * kMiB};
   add_file(file);
   EXPECT_EQ(
       memory_summary(),
       "most memory at a time: 2.0 MiB of a node for collective buffers; of a rank 4.0 MiB for "
-      "lists of pieces, 1.0 MiB for converted data");
+      "lists of pieces, 1.0 MiB for converted data, 5.0 MiB for sieving");
 }
 
 TEST(Summary, TellsOfVerifiedWrites) {

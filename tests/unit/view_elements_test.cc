@@ -212,7 +212,11 @@ void check_conversion(Generator& generator, const Sample& sample, std::int64_t c
   const TypedMemory memory{base, sample.type, *sample.elements};
   const std::vector<std::byte> expected = naive_pack(sample, count, base);
   std::vector<std::byte> stored(expected.size());
-  pack_external32(memory, count, stored.data());
+  const Amount all = sample.elements->amount() * count;
+  // In parts of whole elements, as large calls are.
+  const Amount middle = sample.elements->whole_in_stored(generator.number(0, std::ssize(stored)));
+  pack_external32(memory, {}, middle, stored.data());
+  pack_external32(memory, middle, all, stored.data() + middle.stored);
   ASSERT_EQ(stored, expected);
 
   const ByteCount bytes = generator.number(0, std::ssize(stored));
@@ -229,7 +233,10 @@ void check_conversion(Generator& generator, const Sample& sample, std::int64_t c
     native += element.native_size;
   });
   const TypedMemory target{back.data() - low, sample.type, *sample.elements};
-  ASSERT_TRUE(unpack_external32(target, bytes, stored.data()));
+  const Amount end = sample.elements->whole_in_stored(bytes);
+  const Amount cut = sample.elements->whole_in_stored(generator.number(0, end.stored));
+  ASSERT_TRUE(unpack_external32(target, {}, cut, stored.data()));
+  ASSERT_TRUE(unpack_external32(target, cut, end, stored.data() + cut.stored));
   ASSERT_EQ(back, wanted);
 }
 

@@ -1,5 +1,7 @@
 #include "abi/flavour/converted.h"
 
+#include <algorithm>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -23,13 +25,31 @@ Result<ConvertedPtr> Converted::make(const Representation& representation,
                                      const handler::TransferRequest& request,
                                      bool outlives_call) try {
   ConvertedPtr made(new Converted(representation, request.direction));
-  if (Error error = made->take_up(request, outlives_call)) return error;
+  if (Error error = made->take_up(request, {std::numeric_limits<ByteCount>::max(), 1})) {
+    return error;
+  }
+  if (outlives_call && request.direction == Direction::read && representation.needs_datatype()) {
+    const auto held = hold_type(request.datatype);
+    if (!held) return held.error();
+    made->held_ = made->memory_.datatype = held.value();
+  }
   return made;
 } catch (const std::bad_alloc&) {
   return Error{ErrorClass::no_memory, 0, {}};  // without a message: it needs no memory
 }
 
-Error Converted::take_up(const handler::TransferRequest& request, bool outlives_call) {
+Result<ConvertedPtr> Converted::make(const Representation& representation,
+                                     const handler::TransferRequest& request,
+                                     const Parts& parts) try {
+  ConvertedPtr made(new Converted(representation, request.direction));
+  if (Error error = made->take_up(request, parts)) return error;
+  if (Error error = made->try_all()) return error;
+  return made;
+} catch (const std::bad_alloc&) {
+  return Error{ErrorClass::no_memory, 0, {}};
+}
+
+Error Converted::take_up(const handler::TransferRequest& request, const Parts& parts) {
   auto type = decode_type(request.datatype);
   if (!type) return type.error();
   auto elements = decode_elements(request.datatype, representation_);
@@ -45,46 +65,93 @@ Error Converted::take_up(const handler::TransferRequest& request, bool outlives_
     return {ErrorClass::count, 0, "the count is too large, its bytes do not fit in 62 bits"};
   }
   all_ = one * request.count;
-  stored_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(all_.stored)]);
-  if (stored_ == nullptr) return no_room(all_.stored);
-  counted_ = CountedMemory(MemoryUse::converted, all_.stored);
-  if (direction_ == Direction::write) {
-    return representation_.to_file(memory_, all_, stored_.get());
+  parts_ = parts;
+  parts_.most = std::max(parts_.most, parts_.etype);
+  part_.end = end_of_part({});
+  return make_room();
+}
+
+/// In whole elements and whole etypes; all that is left where these do not end together in a part.
+view::Amount Converted::end_of_part(const view::Amount& begin) const {
+  if (all_.stored - begin.stored <= parts_.most) return all_;
+  view::Amount end;
+  for (ByteCount most = begin.stored + parts_.most;; most = end.stored) {
+    most -= most % parts_.etype;
+    if (most <= begin.stored) return all_;
+    end = memory_.elements->whole_in_stored(most);
+    if (end.stored == most) return end;
   }
-  if (outlives_call && representation_.needs_datatype()) {
-    const auto held = hold_type(request.datatype);
-    if (!held) return held.error();
-    held_ = memory_.datatype = held.value();
+}
+
+std::int64_t Converted::count_parts() const {
+  std::int64_t count = 1;
+  for (view::Amount end = end_of_part({}); end.stored < all_.stored; end = end_of_part(end)) {
+    ++count;
   }
+  return count;
+}
+
+Error Converted::make_room() {
+  ByteCount most = 0;
+  for (view::Amount begin; begin.stored < all_.stored;) {
+    const view::Amount end = end_of_part(begin);
+    most = std::max(most, end.stored - begin.stored);
+    begin = end;
+  }
+  stored_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(most)]);
+  if (stored_ == nullptr) return no_room(most);
+  counted_ = CountedMemory(MemoryUse::converted, most);
   return {};
+}
+
+/// Nothing of a call is written where one of its values does not fit.
+Error Converted::try_all() {
+  if (direction_ == Direction::read || part_.end == all_) return {};
+  if (!representation_.can_try(*memory_.elements)) return {};
+  for (Representation::Part part = part_;;) {
+    if (Error error = representation_.to_file(memory_, part, stored_.get())) return error;
+    if (part.end == all_) return {};
+    part = {part.end, end_of_part(part.end)};
+  }
 }
 
 Converted::~Converted() {
   release();
 }
 
-void Converted::describe(engine::TransferCall& call) const {
+Error Converted::describe(engine::TransferCall& call) {
   static const view::TypePtr byte = view::make_basic(1);
+  if (direction_ == Direction::write) {
+    if (Error error = representation_.to_file(memory_, part_, stored_.get())) return error;
+  }
   call.buffer = stored_.get();
-  call.count = all_.stored;
+  call.count = part_.end.stored - part_.begin.stored;
   call.type = byte;
+  return {};
 }
 
-engine::Outcome Converted::finish(const engine::Outcome& outcome) {
-  engine::Outcome result{0, outcome.error};
-  try {
-    view::Amount done = memory_.elements->whole_in_stored(outcome.bytes);
-    if (direction_ == Direction::read) {
-      const view::Amount got = std::exchange(done, {});
-      Error error = representation_.from_file(memory_, got, stored_.get(), done);
-      if (!result.error) result.error = std::move(error);
-    }
-    result.bytes = done.native;
-  } catch (const std::bad_alloc&) {
-    result.error = {ErrorClass::no_memory, 0, {}};
+void Converted::take(const engine::Outcome& outcome) try {
+  if (!failed_) failed_ = outcome.error;
+  view::Amount got = memory_.elements->whole_in_stored(part_.begin.stored + outcome.bytes);
+  if (direction_ == Direction::read) {
+    const Representation::Part read{part_.begin, got};
+    got = part_.begin;
+    Error error = representation_.from_file(memory_, read, stored_.get(), got);
+    if (!failed_) failed_ = std::move(error);
   }
+  done_ = got;
+  // Values that do not fit when read are told, and the others are read all the same.
+  const bool goes_on = !outcome.error && done_ == part_.end;
+  part_.begin = goes_on ? part_.end : all_;
+  part_.end = goes_on ? end_of_part(part_.begin) : all_;
+} catch (const std::bad_alloc&) {
+  failed_ = {ErrorClass::no_memory, 0, {}};
+  part_ = {all_, all_};
+}
+
+engine::Outcome Converted::finish() {
   release();
-  return result;
+  return {done_.native, std::move(failed_)};
 }
 
 void Converted::release() {

@@ -95,26 +95,26 @@ class External32 : public Representation {
   bool converts(Direction) const override { return true; }
   bool needs_datatype() const override { return false; }
 
-  Error to_file(const TypedBuffer& memory, const view::Amount& amount,
-                std::byte* stored) const override {
-    const view::TypedMemory typed{static_cast<std::byte*>(memory.buffer), memory.type,
-                                  *memory.elements};
-    const ByteCount size = memory.type->size();
-    const std::int64_t count = size == 0 ? 0 : amount.native / size;
-    if (view::pack_external32(typed, count, stored)) return {};
+  bool can_try(const view::Elements& elements) const override {
+    return !view::always_fits_external32(elements);
+  }
+
+  Error to_file(const TypedBuffer& memory, const Part& part, std::byte* stored) const override {
+    if (view::pack_external32(typed(memory), part.begin, part.end, stored)) return {};
     return does_not_fit("written");
   }
 
-  Error from_file(const TypedBuffer& memory, const view::Amount& amount, std::byte* stored,
+  Error from_file(const TypedBuffer& memory, const Part& part, std::byte* stored,
                   view::Amount& done) const override {
-    const view::TypedMemory typed{static_cast<std::byte*>(memory.buffer), memory.type,
-                                  *memory.elements};
-    done = amount;
-    if (view::unpack_external32(typed, amount.stored, stored)) return {};
+    done = part.end;
+    if (view::unpack_external32(typed(memory), part.begin, part.end, stored)) return {};
     return does_not_fit("read in full");
   }
 
  private:
+  static view::TypedMemory typed(const TypedBuffer& memory) {
+    return {static_cast<std::byte*>(memory.buffer), memory.type, *memory.elements};
+  }
   static Error does_not_fit(const std::string& what) {
     return {ErrorClass::conversion, 0,
             "an integer cannot be " + what +

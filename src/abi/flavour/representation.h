@@ -33,12 +33,19 @@ class Representation {
   /// Whether the conversion uses the program's datatype, which must then be kept until it is done.
   virtual bool needs_datatype() const = 0;
 
-  /// Converts the first `amount` of the buffer, in whole elements, to `stored`, which has room for
-  /// amount.stored bytes.
-  virtual Error to_file(const TypedBuffer& memory, const view::Amount& amount,
-                        std::byte* stored) const = 0;
-  /// The other way. `done`: what memory has got, also after an error.
-  virtual Error from_file(const TypedBuffer& memory, const view::Amount& amount, std::byte* stored,
+  /// Whether a value may be found that the file cannot hold, before anything is written: then
+  /// to_file() may be called for all data and again for each part.
+  virtual bool can_try(const view::Elements& elements) const = 0;
+
+  /// What lies between two amounts of the buffer, in whole elements.
+  struct Part {
+    view::Amount begin;
+    view::Amount end;
+  };
+  /// Converts to `stored`, which has room for it.
+  virtual Error to_file(const TypedBuffer& memory, const Part& part, std::byte* stored) const = 0;
+  /// The other way. `done`: up to where memory has got it, also after an error.
+  virtual Error from_file(const TypedBuffer& memory, const Part& part, std::byte* stored,
                           view::Amount& done) const = 0;
 };
 

@@ -42,14 +42,15 @@ class UserRepresentation : public Representation {
   bool converts(Direction direction) const override { return function(direction) != nullptr; }
   bool needs_datatype() const override { return true; }
 
-  Error to_file(const TypedBuffer& memory, const view::Amount& amount,
-                std::byte* stored) const override {
+  bool can_try(const view::Elements&) const override { return false; }
+
+  Error to_file(const TypedBuffer& memory, const Part& part, std::byte* stored) const override {
     view::Amount done;
-    return convert(Direction::write, memory, amount, stored, done);
+    return convert(Direction::write, memory, part, stored, done);
   }
-  Error from_file(const TypedBuffer& memory, const view::Amount& amount, std::byte* stored,
+  Error from_file(const TypedBuffer& memory, const Part& part, std::byte* stored,
                   view::Amount& done) const override {
-    return convert(Direction::read, memory, amount, stored, done);
+    return convert(Direction::read, memory, part, stored, done);
   }
 
  private:
@@ -61,8 +62,8 @@ class UserRepresentation : public Representation {
   int call_extent(MPI_Datatype datatype, MPI_Aint& extent) const;
   int call(Direction direction, const TypedBuffer& memory, std::int64_t items, std::byte* stored,
            std::int64_t position) const;
-  Error convert(Direction direction, const TypedBuffer& memory, const view::Amount& amount,
-                std::byte* stored, view::Amount& done) const;
+  Error convert(Direction direction, const TypedBuffer& memory, const Part& part, std::byte* stored,
+                view::Amount& done) const;
   Error failure(const std::string& which, int code) const;
 
   std::string name_;
@@ -141,17 +142,17 @@ int UserRepresentation::call(Direction direction, const TypedBuffer& memory, std
 }
 
 /// In as many calls as the function's count needs.
-Error UserRepresentation::convert(Direction direction, const TypedBuffer& memory,
-                                  const view::Amount& amount, std::byte* stored,
-                                  view::Amount& done) const {
+Error UserRepresentation::convert(Direction direction, const TypedBuffer& memory, const Part& part,
+                                  std::byte* stored, view::Amount& done) const {
   const std::int64_t most = functions_.convention == Convention::c_large
                                 ? std::numeric_limits<std::int64_t>::max()
                                 : std::numeric_limits<int>::max();
-  while (done.items < amount.items) {
-    const std::int64_t end = done.items + std::min(most, amount.items - done.items);
+  done = part.begin;
+  while (done.items < part.end.items) {
+    const std::int64_t end = done.items + std::min(most, part.end.items - done.items);
     const view::Amount next = memory.elements->whole_in_items(end);
-    const int code =
-        call(direction, memory, next.items - done.items, stored + done.stored, done.items);
+    const int code = call(direction, memory, next.items - done.items,
+                          stored + (done.stored - part.begin.stored), done.items);
     if (code != MPI_SUCCESS) {
       return failure(direction == Direction::read ? "read" : "write", code);
     }
