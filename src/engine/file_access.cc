@@ -215,11 +215,16 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   const ByteCount bytes = valid.count * valid.type->size();
   const std::lock_guard lock(mutex_);
   const std::int64_t position = call.shared ? shared : call.offset.value_or(position_);
+  // Calls that only read cannot conflict.
+  const bool is_atomic = is_atomic_ && mode_.write;
+  const bool verifies = verification_ && call.collective && call.direction == Direction::write;
   std::optional<Access> access;
+  std::unique_ptr<Access> written;
   if (!failed) {
     failed = attempt([&]() -> Error {
       if (!fits(*view_, position, bytes)) return {ErrorClass::argument, 0, kTooFar};
       access.emplace(access_of(valid, *view_, position));
+      if (verifies) written = std::make_unique<Access>(*access);
       return {};
     });
   }
@@ -235,9 +240,6 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   const bool meets =
       call.collective && (in_background ? collective_->meets_in_background(call.direction)
                                         : collective_->meets(call.direction));
-  // Calls that only read cannot conflict.
-  const bool is_atomic = is_atomic_ && mode_.write;
-  const bool verifies = verification_ && call.collective && call.direction == Direction::write;
   return {std::move(valid),
           view_,
           std::move(*access),
@@ -245,6 +247,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
           meets,
           is_atomic,
           verifies,
+          std::move(written),
           in_background,
           move,
           std::move(failed)};

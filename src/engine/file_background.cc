@@ -132,6 +132,7 @@ void OpenFile::take_part_without_data(Prepared& prepared) {
   drain_lane();
   prepared.call.count = 0;
   prepared.access = no_access(prepared.call.direction);
+  prepared.written.reset();
   static_cast<void>(carry_out(prepared, channel_->waiter()));
 }
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <chrono>
+#include <functional>
 
 #include "engine/open_file.h"
 
@@ -10,20 +11,14 @@ namespace headrace::engine {
 using exchange::Combine;
 using exchange::Values;
 
-Error OpenFile::start_verifying() {
-  auto made = Verification::make(*channel_, *store_, mode_.read, path_);
-  if (!made) return made.error();
-  verification_ = std::move(made.value());
-  return {};
-}
-
 /// Without HEADRACE_VERIFY calls take no time to look at the clock.
 Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
-  // The transfer moves the cursors.
-  const Access written = prepared.access;
+  const ByteCount reachable = prepared.access.bytes;
   const bool is_alone = prepared.verifies && prepared.is_atomic;
+  Access none = no_access(prepared.call.direction);
+  Access& written = prepared.written ? *prepared.written : none;
   Verification::Found found;
   Clock::duration looking{};
   const auto look = [&](const Transferred& done) {
@@ -32,21 +27,21 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter&
     looking = Clock::now() - then;
   };
   CollectiveTransfer::Moved moved =
-      is_alone ? move(prepared, waiter, look) : move(prepared, waiter);
+      is_alone ? move(prepared, waiter, std::ref(look)) : move(prepared, waiter);
   transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin - looking).count();
   if (prepared.verifies && !is_alone) {
     found = verification_->check(written, moved.transferred.bytes, prepared.in_background, waiter);
   }
   if (prepared.verifies) moved.transferred.bytes = found.bytes;
   const Outcome outcome =
-      finish(prepared.call, written.bytes, moved, found.error ? &found.error : nullptr);
+      finish(prepared.call, reachable, moved, found.error ? &found.error : nullptr);
   if (!prepared.verifies && prepared.call.direction == Direction::write) {
     independently_written_ += outcome.bytes;
   }
   return outcome;
 }
 
-/// Collective: what verifying found and cost on all ranks.
+/// Collective: what verifying found and cost on all ranks. Takes no memory: all wait for each.
 record::Verified OpenFile::collect_verified() {
   using record::kUnverifiedReasons;
   record::Verified all = verification_->totals();

@@ -88,8 +88,11 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   if (Error error = attempt([this] { return open_store(); }); !failed) failed = std::move(error);
   if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
   if (!failed) {
-    failed = attempt([this]() -> Error {
+    failed = attempt([&]() -> Error {
       collective_.emplace(*channel_, *store_);
+      if (may_verify && mode_.write) {
+        verification_ = std::make_unique<Verification>(*channel_, *store_, path_);
+      }
       return {};
     });
   }
@@ -109,7 +112,7 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   layout_ = agreement.value().layout;
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   collective_->set(agreement.value());
-  return may_verify && mode_.write ? start_verifying() : Error{};
+  return verification_ ? verification_->set_up(mode_.read) : Error{};
 }
 
 Error OpenFile::find_end() {

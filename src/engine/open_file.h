@@ -83,6 +83,9 @@ class OpenFile : public File {
     bool meets = false;      ///< the ranks of the node meet
     bool is_atomic = false;  ///< the data goes as if alone
     bool verifies = false;   ///< it is read back: by the ranks of the file, or under its lock
+    /// What is read back: `access` once more, since the transfer moves that one's cursors. Null
+    /// where there is no data.
+    std::unique_ptr<Access> written;
     bool in_background = false;
     PointerMove move;
     Error failed;
@@ -120,7 +123,6 @@ class OpenFile : public File {
   CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,
                                  const std::function<void(const Transferred&)>& look = {});
   void take_part_without_data(Prepared& prepared);
-  Error start_verifying();
   record::Verified collect_verified();
   /// Moves the shared pointer by `etypes`; where it was. Waits for no rank.
   Result<std::int64_t> take_shared(std::int64_t etypes);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "engine/agreement.h"
 #include "engine/written_claims.h"
 
 namespace headrace::engine {
@@ -20,11 +21,11 @@ using plan::FileRange;
 /// Ranges that are asked about at a time.
 constexpr std::size_t kAskedAtATime = 5;
 
-/// Bytes of a call that lie in a range, counted as often as the call has them.
-ByteCount bytes_within(const Access& access, const FileRange& range) {
+/// Bytes of a call, whose data begins at `first`, that lie in a range, counted as often as the call
+/// has them. Takes no memory.
+ByteCount bytes_within(Access& access, ByteCount first, const FileRange& range) {
   if (access.bytes == 0) return 0;
   const view::Type& type = *access.file.type();
-  const ByteCount first = access.file.position();
   if (type.is_monotonic()) {
     const auto below = [&](FileOffset offset) {
       return std::clamp(view::data_below(type, access.file.origin(), offset), first,
@@ -33,9 +34,9 @@ ByteCount bytes_within(const Access& access, const FileRange& range) {
     return below(range.end) - below(range.begin);
   }
   ByteCount bytes = 0;
-  view::Cursor file = access.file;
+  access.file.seek(first);
   for (ByteCount left = access.bytes; left > 0;) {
-    const view::StridedRun run = file.next(left);
+    const view::StridedRun run = access.file.next(left);
     left -= run.bytes();
     for (std::int64_t i = 0; i < run.count; ++i) {
       const FileOffset begin = run.offset + i * run.stride;
@@ -52,20 +53,15 @@ std::string text_of(const FileRange& range) {
 
 }  // namespace
 
-Result<std::unique_ptr<Verification>> Verification::make(exchange::Channel& channel,
-                                                         storage::Store& store, bool reads,
-                                                         std::string path) {
-  std::unique_ptr<Verification> made(new Verification(channel, store, std::move(path)));
-  if (Error error = made->set_up(reads)) return error;
-  return made;
-}
-
 Error Verification::set_up(bool reads) {
-  auto reader = store_.reopen_to_read();
-  // Where only this way is closed, the program's own will do.
-  const bool can_read =
-      reader || (reads && reader.error().error_class != ErrorClass::unsupported_operation);
-  if (reader) reader_ = std::move(reader.value());
+  bool can_read = false;
+  Error failed = attempt([&]() -> Error {
+    auto reader = store_.reopen_to_read();
+    // Where only this way is closed, the program's own will do.
+    can_read = reader || (reads && reader.error().error_class != ErrorClass::unsupported_operation);
+    if (reader) reader_ = std::move(reader.value());
+    return {};
+  });
   bool has_boxes = true;
   exchange::Board* const board = channel_.board();
   if (board != nullptr && channel_.node_count() == 1) {
@@ -77,12 +73,17 @@ Error Verification::set_up(bool reads) {
     has_boxes = offset >= 0;
     if (has_boxes && !boxes_) boxes_ = channel_.slots_at(offset, size);
   }
-  constexpr Combine ways[] = {Combine::min, Combine::min};
-  Values values{prepare_rings() && can_read ? 1 : 0, has_boxes ? 1 : 0};
+  Error lacking = attempt([this]() -> Error {
+    prepare_rings();
+    return {};
+  });
+  if (!failed) failed = std::move(lacking);
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::min};
+  Values values{code_of(failed), can_read ? 1 : 0, has_boxes ? 1 : 0};
   if (Error error = channel_.combine(values, ways)) return error;
-  can_read_ = values[0] == 1;
-  has_boxes_ = values[1] == 1;
-  return {};
+  can_read_ = values[1] == 1;
+  has_boxes_ = values[2] == 1;
+  return own_or_others(failed, values[0], {"prepare to verify", path_});
 }
 
 Verification::~Verification() {
@@ -95,22 +96,20 @@ Verification::Found Verification::leave_out(record::Unverified reason, ByteCount
   const bool is_first = !std::exchange(told_[place], true);
   totals_.unverified[place].bytes += written;
   if (channel_.rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
-  if (channel_.rank() == 0 && is_first) {
+  if (channel_.rank() != 0 || !is_first) return {written, {}};
+  // Where there is no memory for the line, the report has it.
+  static_cast<void>(attempt([&]() -> Error {
     tell_once("writes to '" + path_ + "' are not verified (" + record::text_of(reason) + ")");
-  }
+    return {};
+  }));
   return {written, {}};
 }
 
-bool Verification::prepare_rings() noexcept {
-  try {
-    near_ring_ = boxes_ ? exchange::make_node_ring(channel_, *boxes_) : exchange::make_lone_ring();
-    message_ring_ = exchange::make_message_ring(channel_);
-    claim_.body.reserve(Ring::kMostBody);
-    verdict_.body.reserve(Ring::kMostBody);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
+void Verification::prepare_rings() {
+  near_ring_ = boxes_ ? exchange::make_node_ring(channel_, *boxes_) : exchange::make_lone_ring();
+  message_ring_ = exchange::make_message_ring(channel_);
+  claim_.body.reserve(Ring::kMostBody);
+  verdict_.body.reserve(Ring::kMostBody);
 }
 
 std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
@@ -122,7 +121,7 @@ std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
   }
 }
 
-Verification::Found Verification::check(const Access& access, ByteCount written, bool in_background,
+Verification::Found Verification::check(Access& access, ByteCount written, bool in_background,
                                         const exchange::Waiter& waiter) {
   const bool needs_messages = channel_.node_count() > 1 || !has_boxes_;
   if (!can_read_) return leave_out(record::Unverified::cannot_read, written);
@@ -136,7 +135,7 @@ Verification::Found Verification::check(const Access& access, ByteCount written,
   return check_by(ring, needs_messages, {access, written});
 }
 
-Verification::Found Verification::check_alone(const Access& access, ByteCount written) {
+Verification::Found Verification::check_alone(Access& access, ByteCount written) {
   const std::lock_guard lock(mutex_);
   if (!can_read_) return leave_out(record::Unverified::cannot_read, written, true);
   const ByteCount before = totals_.bytes_read_back;
@@ -151,19 +150,18 @@ Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Ch
   std::unique_ptr<storage::Store> opened_anew;
   Error failed;
   if (opens_anew) {
-    failed = store_.sync();
+    failed = attempt([this] { return store_.sync(); });
     Values none{};
-    if (Error error = ring.combine(none, {})) return {what.written, error};
+    if (Error error = ring.combine(none, {})) return {what.written, std::move(error)};
     opened_anew = open_anew();
   }
   storage::Store& own_reader = reader_ ? *reader_ : store_;
-  Access mine = what.access;
-  mine.bytes = what.written;
-  WrittenClaims claims(mine);
+  const ByteCount first = what.access.file.position();
+  WrittenClaims claims(what.access, what.written);
   Error error = compare(ring, opened_anew ? *opened_anew : own_reader, claims);
-  if (!error) error = settle_contested(ring, what.access, claims);
-  if (!error) error = failed;
-  Found found = error ? Found{what.written, error} : judge(claims, what);
+  if (!error) error = settle_contested(ring, what.access, first, claims);
+  if (!error) error = std::move(failed);
+  Found found = error ? Found{what.written, std::move(error)} : judge(claims, what);
   totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   return found;
 }
@@ -184,7 +182,8 @@ Error Verification::compare(Ring& ring, storage::Store& reader, WrittenClaims& c
 }
 
 /// Each rank with suspects in turn asks the others whether they gave these bytes, too.
-Error Verification::settle_contested(Ring& ring, const Access& access, WrittenClaims& claims) {
+Error Verification::settle_contested(Ring& ring, Access& access, ByteCount first,
+                                     WrittenClaims& claims) {
   std::vector<Suspect>& suspects = claims.suspects();
   std::size_t asked = 0;
   while (true) {
@@ -210,7 +209,7 @@ Error Verification::settle_contested(Ring& ring, const Access& access, WrittenCl
       if (range.begin < 0) continue;
       // A rank's own pieces may overlap, too.
       const ByteCount own = asks ? range.end - range.begin : 0;
-      contested[i] = bytes_within(access, range) > own ? 1 : 0;
+      contested[i] = bytes_within(access, first, range) > own ? 1 : 0;
     }
     if (Error error = ring.combine(contested, std::span(ways).first(kAskedAtATime))) return error;
     for (std::size_t i = 0; i < count; ++i) suspects[asked + i].is_contested = contested[i] == 1;
@@ -230,27 +229,31 @@ Verification::Found Verification::judge(WrittenClaims& claims, const Check& what
     if (first == nullptr || suspect.position < first->position) first = &suspect;
   }
   if (first == nullptr && claims.lacked_memory()) {
-    return {what.written,
-            {ErrorClass::no_memory, 0,
-             "cannot verify what was written to '" + path_ +
-                 "' (no memory is left), write less at a time"}};
+    return {what.written, attempt([this]() -> Error {
+              return {ErrorClass::no_memory, 0,
+                      "cannot verify what was written to '" + path_ +
+                          "' (no memory is left), write less at a time"};
+            })};
   }
   if (first == nullptr) return {what.written, {}};
   totals_.ranges_wrong += count;
+  return {first->position, attempt([&] { return mismatch(*first, count, what.is_alone); })};
+}
+
+/// Of `count` ranges that are wrong the first one.
+Error Verification::mismatch(const Suspect& first, std::int64_t count, bool is_alone) const {
   const std::string others =
       count > 1 ? " and " + std::to_string(count - 1) + " other ranges" : std::string();
-  const std::string where = text_of(first->range) + others + " of '" + path_ + "'";
-  if (first->system_error != 0) {
-    Error error = system_failure(first->system_error, "cannot read back " + where);
+  const std::string where = text_of(first.range) + others + " of '" + path_ + "'";
+  if (first.system_error != 0) {
+    Error error = system_failure(first.system_error, "cannot read back " + where);
     error.error_class = ErrorClass::io;
-    return {first->position, std::move(error)};
+    return error;
   }
-  return {
-      first->position,
-      {ErrorClass::io, 0,
-       where + " are not what this rank wrote (" +
-           (what.is_alone ? "it read them back under its lock" : "another rank read them back") +
-           "), write them again and tell the support staff that the storage loses data"}};
+  return {ErrorClass::io, 0,
+          where + " are not what this rank wrote (" +
+              (is_alone ? "it read them back under its lock" : "another rank read them back") +
+              "), write them again and tell the support staff that the storage loses data"};
 }
 
 }  // namespace headrace::engine

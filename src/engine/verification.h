@@ -14,6 +14,7 @@
 namespace headrace::engine {
 
 class WrittenClaims;
+struct Suspect;
 
 /// Checks collective writes of one file: another rank reads back what a rank wrote and compares
 /// checksums. One thread at a time, as CollectiveTransfer.
@@ -27,13 +28,15 @@ class WrittenClaims;
 /// What is left out is counted by its reason, told once while the job runs, and at its end.
 class Verification {
  public:
-  /// Collective. `store` is open; `reads`: the program opened it for reading, too.
-  static Result<std::unique_ptr<Verification>> make(exchange::Channel& channel,
-                                                    storage::Store& store, bool reads,
-                                                    std::string path);
+  /// `path` must outlive it.
+  Verification(exchange::Channel& channel, storage::Store& store, const std::string& path)
+      : channel_(channel), store_(store), path_(path) {}
   ~Verification();
   Verification(const Verification&) = delete;
   Verification& operator=(const Verification&) = delete;
+
+  /// Collective, before all else. `reads`: the program opened the file for reading, too.
+  Error set_up(bool reads);
 
   /// Bytes from the start of the data that are in the file as they should be.
   struct Found {
@@ -41,38 +44,39 @@ class Verification {
     Error error;
   };
   /// Collective: of `access` the first `written` bytes were written. Bytes that several ranks give
-  /// in this call are not compared, since any of them may be there.
-  Found check(const Access& access, ByteCount written, bool in_background,
+  /// in this call are not compared, since any of them may be there. Moves the cursors; a rank that
+  /// lacks memory takes part all the same.
+  Found check(Access& access, ByteCount written, bool in_background,
               const exchange::Waiter& waiter);
   /// Of a call in atomic mode, while its lock keeps others from what it wrote: this rank itself
   /// reads it back, since another one could not wait for it. From any thread, also several.
-  Found check_alone(const Access& access, ByteCount written);
+  Found check_alone(Access& access, ByteCount written);
 
   /// Of this rank; when no call goes on.
   const record::Verified& totals() const { return totals_; }
 
  private:
-  Verification(exchange::Channel& channel, storage::Store& store, std::string path)
-      : channel_(channel), store_(store), path_(std::move(path)) {}
   /// Where `is_alone` all is this rank's own affair.
   struct Check {
-    const Access& access;
+    Access& access;
     ByteCount written = 0;
     bool is_alone = false;
   };
-  Error set_up(bool reads);
   Found leave_out(record::Unverified reason, ByteCount written, bool is_alone = false);
   /// Takes all memory that a ring needs, before others count on this rank.
-  bool prepare_rings() noexcept;
+  void prepare_rings();
   std::unique_ptr<storage::Store> open_anew() noexcept;
   Found check_by(exchange::Ring& ring, bool opens_anew, const Check& what);
   Error compare(exchange::Ring& ring, storage::Store& reader, WrittenClaims& claims);
-  Error settle_contested(exchange::Ring& ring, const Access& access, WrittenClaims& claims);
+  /// `first`: where the call's data begins.
+  Error settle_contested(exchange::Ring& ring, Access& access, ByteCount first,
+                         WrittenClaims& claims);
   Found judge(WrittenClaims& claims, const Check& what);
+  Error mismatch(const Suspect& first, std::int64_t count, bool is_alone) const;
 
   exchange::Channel& channel_;
   storage::Store& store_;
-  std::string path_;
+  const std::string& path_;
   std::unique_ptr<storage::Store> reader_;  ///< null: store_ reads
   std::optional<exchange::SlotMemory> boxes_;
   bool can_read_ = true;                       ///< all ranks can

@@ -24,7 +24,8 @@ struct Suspect {
 /// bytes themselves.
 class WrittenClaims {
  public:
-  explicit WrittenClaims(const Access& written) : access_(written), left_(written.bytes) {}
+  /// The first `written` bytes of `access`, whose cursors it moves.
+  WrittenClaims(Access& access, ByteCount written) : access_(access), left_(written) {}
 
   bool has_more() const { return left_ > 0; }
   /// The next part; empty where there is none. Without memory nothing more is told.
@@ -46,7 +47,7 @@ class WrittenClaims {
   void find_differences(const exchange::Ring::Message& verdict);
   void suspect(ByteCount begin, ByteCount end, int system_error);
 
-  Access access_;  ///< at the part to tell next
+  Access& access_;  ///< at the part to tell next
   ByteCount left_;
   ByteCount told_ = 0;  ///< data before that
 

@@ -160,6 +160,55 @@ void add_others(Layer layer, std::vector<Script>& scripts) {
   scripts.push_back(std::move(late));
 }
 
+/// Blocks of 4 bytes in loops within loops, more than cursors keep without memory. Repeated, those
+/// of `ranks` ranks take turns.
+Pair deep_tile(int ranks) {
+  const std::int64_t unit = std::int64_t{4} * ranks;
+  Pair tile = sim::resized(sim::basic(4), unit);
+  constexpr int kLoops = 7;
+  for (int loop = 0; loop < kLoops; ++loop) {
+    // Not twice that of the loop within: two such loops are one.
+    const std::int64_t stride = tile.type->extent() + unit * (1 + loop % 2);
+    const std::size_t bytes = tile.model.offsets.size();
+    for (std::size_t i = 0; i < bytes; ++i) {
+      tile.model.offsets.push_back(stride + tile.model.offsets[i]);
+    }
+    const view::TypePtr twice = view::make_hvector(2, 1, stride, tile.type);
+    tile = sim::resized({twice, tile.model}, stride + tile.type->extent());
+  }
+  return tile;
+}
+
+/// Where names, hints and views are too large for what needs no memory.
+void add_deep(Layer layer, std::vector<Script>& scripts) {
+  for (const auto& nodes : {kOneNode, kTwoNodes}) {
+    Script script = begin(nodes == kOneNode ? "one node, deep views" : "two nodes, deep views",
+                          layer, nodes, "staged");
+    script.hints["cb_config_list"] = "node-17.cluster.example:*,*:1";
+    const Pair tile = deep_tile(script.ranks());
+    Step view = set_view(script.ranks(), true);
+    view.views.clear();
+    for (std::int64_t rank = 0; rank < script.ranks(); ++rank) {
+      view.views.emplace_back(4 * rank, sim::basic(4), tile);
+    }
+    script.steps.push_back(view);
+    for (const Style style : {Style::blocking, Style::nonblocking}) {
+      for (const Direction direction : {Direction::write, Direction::read}) {
+        script.steps.push_back(
+            transfer(3, direction, style, Positioning::explicit_offset, true, 300));
+      }
+    }
+    Step atomic = of_kind(StepKind::set_atomicity);
+    atomic.atomic = true;
+    script.steps.push_back(atomic);
+    for (const Style style : {Style::blocking, Style::nonblocking}) {
+      script.steps.push_back(
+          transfer(3, Direction::write, style, Positioning::explicit_offset, true, 300));
+    }
+    scripts.push_back(std::move(script));
+  }
+}
+
 /// Each collective call with one rank whose arguments are wrong.
 void add_invalid(Layer layer, std::vector<Script>& scripts) {
   for (int rank = 0; rank < 3; ++rank) {
@@ -210,6 +259,7 @@ std::vector<Script> fixed_scripts(Layer layer) {
   add_atomic(layer, scripts);
   add_others(layer, scripts);
   add_invalid(layer, scripts);
+  add_deep(layer, scripts);
   return scripts;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/settings.h"
+
 namespace headrace::faults {
 namespace {
 
@@ -172,7 +174,9 @@ void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
     }
     return;
   }
-  if (writes && got.bytes == wanted && wanted > 0 && !any_of(struck, Operation::lock)) {
+  const bool lacks_verdict = settings().verify && any_of(struck, Operation::memory);
+  if (writes && got.bytes == wanted && wanted > 0 && !any_of(struck, Operation::lock) &&
+      !lacks_verdict) {
     report(rank, "failed with a full count: " + told(got.error));
   }
   if (!lacks_pointer(step, got) && !may_fail(step, rank, got, struck)) {
@@ -192,6 +196,8 @@ bool Inspector::may_fail(const Step& step, std::size_t rank, const Got& got,
                          const Strikes& struck) const {
   const bool writes = step.direction == Direction::write;
   const bool is_ordered = step.positioning == Positioning::shared && step.collective;
+  // A rank without memory cannot read back what another wrote.
+  if (writes && settings().verify && any_of(struck, Operation::memory)) return true;
   return std::ranges::any_of(struck, [&](const Struck& one) {
     if (!is_error(one.kind) || class_of(one) != got.error.error_class) return false;
     const bool is_own = one.rank == static_cast<int>(rank) || one.rank < 0;

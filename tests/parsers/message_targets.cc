@@ -146,7 +146,7 @@ void run_claim(const Input& input) {
   const view::TypePtr pieces = view::make_hvector(10, 500, 900, byte);
   engine::Access access{Direction::write, view::Cursor(pieces, 100), view::Cursor(byte, 0, 5000),
                         data.data(), 5000};
-  engine::WrittenClaims claims(access);
+  engine::WrittenClaims claims(access, access.bytes);
   for (int turn = 0; turn < 3; ++turn) {
     static_cast<void>(claims.next());
     claims.hear(message);
