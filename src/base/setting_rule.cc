@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/rounding.h"
 #include "base/spelling.h"
 
 namespace headrace {
@@ -182,7 +183,6 @@ std::string read_size(const std::string& text, ByteCount minimum, ByteCount maxi
 }
 
 std::string read_stripes(const std::string& text, Stripes& value) {
-  constexpr ByteCount kPage = 4096;
   const char* const kForm = "is no pair of stripes and their size (write COUNTxSIZE, such as 4x1m)";
   if (text == "none") {
     value = {};

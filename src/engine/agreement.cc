@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "base/settings.h"
 #include "engine/packed_wishes.h"
 #include "topo/node.h"
@@ -14,15 +15,9 @@ using exchange::Combine;
 using exchange::Values;
 using policy::Wish;
 
-constexpr ByteCount kPage = 4096;
-
 ByteCount mean_piece(const view::Type& filetype) {
   if (filetype.size() == 0 || filetype.is_contiguous()) return policy::kContiguousView;
   return filetype.size() / filetype.piece_count();
-}
-
-ByteCount round_up(ByteCount value, ByteCount multiple) {
-  return (value + multiple - 1) / multiple * multiple;
 }
 
 /// Whole pages, and whole stripes where they are known. Larger stripes than would leave memory for

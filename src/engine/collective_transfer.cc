@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "topo/node.h"
 
 namespace headrace::engine {
@@ -67,7 +68,7 @@ std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
   if (bytes == 0) return 0;
   if (type.is_contiguous()) return 1;
   const ByteCount mean = std::max<ByteCount>(1, type.size() / type.piece_count());
-  return (bytes + mean - 1) / mean;
+  return divide_up(bytes, mean);
 }
 
 }  // namespace

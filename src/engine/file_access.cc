@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include "base/rounding.h"
 #include "engine/agreement.h"
 #include "engine/atomic_transfer.h"
 #include "engine/open_file.h"
@@ -139,7 +140,7 @@ Result<std::int64_t> OpenFile::end_position() {
                      "' (its view goes backwards or overlaps), seek from the beginning"};
   }
   const ByteCount below = view::data_below(*view.filetype, view.displacement, size.value());
-  return (below + unit_of(view) - 1) / unit_of(view);
+  return divide_up(below, unit_of(view));
 }
 
 std::int64_t OpenFile::position() const {
@@ -345,7 +346,7 @@ void OpenFile::pull_back(const TransferCall& call, ByteCount unit, ByteCount mis
   const std::lock_guard lock(mutex_);
   if (seeks_ != move.seeks) return;
   if (call.direction == Direction::write && position_ != move.end) return;
-  position_ -= (missing + unit - 1) / unit;
+  position_ -= divide_up(missing, unit);
 }
 
 /// What a call did, in the terms of the program, and in the file's counts. `reachable`: bytes of

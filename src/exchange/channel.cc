@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/memory_account.h"
+#include "base/rounding.h"
 #include "base/settings.h"
 #include "exchange/messages.h"
 #include "exchange/node_team.h"
@@ -267,7 +268,6 @@ std::optional<SlotMemory> Channel::shared_slots(std::size_t place, std::size_t s
 
 /// Memory of this process, for a rank that is alone on its node.
 std::optional<SlotMemory> Channel::lone_slots(std::size_t place, std::size_t size) {
-  constexpr std::size_t kPage = 4096;
   own_->lone_slots.reset(new (std::nothrow) std::byte[size + kPage]);
   if (!own_->lone_slots) return std::nullopt;
   void* begin = own_->lone_slots.get();

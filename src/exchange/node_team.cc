@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "topo/node.h"
 
 namespace headrace::exchange {
 namespace {
-
-constexpr std::size_t kPage = 4096;
-
-constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 /// Looks at shared memory before a rank sleeps: some hundred microseconds, in which a peer writes a
 /// window. Pays only where all ranks of the node can run at the same time.
@@ -20,7 +15,7 @@ constexpr int kSpinsWithACoreEach = 5000;
 }  // namespace
 
 MemoryLayout::MemoryLayout(int node_size, std::size_t slot_bytes)
-    : channel_bytes_(round_up(
+    : channel_bytes_(round_up<std::size_t>(
           sizeof(Control) + kBoardDepth * static_cast<std::size_t>(node_size) * sizeof(Post),
           kPage)),
       slot_bytes_(slot_bytes) {}

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/rounding.h"
 #include "base/types.h"
 #include "exchange/channel.h"
 #include "plan/coverage.h"
@@ -16,9 +17,8 @@ struct SlotGeometry {
   int count = 0;              ///< at most kMostSlots
 
   std::size_t bytes() const {
-    constexpr std::size_t kPage = 4096;
     const auto slot = static_cast<std::size_t>(window_size + window_size / 8);
-    return (static_cast<std::size_t>(count) * slot + kPage - 1) / kPage * kPage;
+    return round_up<std::size_t>(static_cast<std::size_t>(count) * slot, kPage);
   }
 };
 

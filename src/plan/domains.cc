@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/rounding.h"
+
 namespace headrace::plan {
 namespace {
-
-constexpr ByteCount kPage = 4096;
-
-std::int64_t parts(std::int64_t whole, std::int64_t size) {
-  return whole / size + (whole % size != 0 ? 1 : 0);
-}
 
 /// begin + bytes, at most the largest offset.
 FileOffset behind(FileOffset begin, ByteCount bytes) {
@@ -31,7 +27,7 @@ ByteCount unit_of(const DomainRule& rule) {
   if (rule.alignment == Alignment::even) return kPage;
   const ByteCount stripe = rule.stripe_size > 0 ? rule.stripe_size : rule.window_size;
   if (rule.alignment == Alignment::stripes || stripe >= rule.window_size) return stripe;
-  return parts(rule.window_size, stripe) * stripe;
+  return round_up(rule.window_size, stripe);
 }
 
 /// Units after which the same objects come again; at least one unit for each aggregator.
@@ -51,7 +47,7 @@ DomainMap::DomainMap(const DomainRule& rule, FileRange hull)
     : hull_(hull),
       window_(std::max<ByteCount>(1, rule.window_size)),
       unit_(std::max<ByteCount>(1, unit_of(rule))),
-      per_unit_(parts(unit_, window_)),
+      per_unit_(divide_up(unit_, window_)),
       period_(period_of(rule, unit_)),
       first_unit_(hull.begin / unit_),
       unit_count_(hull.begin < hull.end ? (hull.end - 1) / unit_ - first_unit_ + 1 : 0),
@@ -77,7 +73,7 @@ std::int64_t DomainMap::owned_in_period(int aggregator) const {
 
 std::int64_t DomainMap::owned_below(int aggregator, std::int64_t unit) const {
   const std::int64_t rest = unit % period_ - aggregator;
-  return unit / period_ * owned_in_period(aggregator) + (rest <= 0 ? 0 : parts(rest, aggregators_));
+  return unit / period_ * owned_in_period(aggregator) + (rest <= 0 ? 0 : divide_up<std::int64_t>(rest, aggregators_));
 }
 
 std::int64_t DomainMap::owned_unit(int aggregator, std::int64_t number) const {
@@ -109,14 +105,14 @@ std::int64_t DomainMap::beginning_below(int aggregator, FileOffset offset) const
     const std::int64_t unit = offset / unit_;
     const std::int64_t units = owned_below(aggregator, unit) - owned_below(aggregator, first_unit_);
     const std::int64_t part =
-        owner_of_unit(unit) == aggregator ? parts(offset % unit_, window_) : 0;
+        owner_of_unit(unit) == aggregator ? divide_up(offset % unit_, window_) : 0;
     return std::max<std::int64_t>(0, units * per_unit_ + part - skipped(aggregator));
   }
   const FileRange units = share(aggregator);
   if (units.begin == units.end) return 0;
   const FileOffset begin = first_window(units);
   const FileOffset end = std::min(offset, start_of(units.end, unit_));
-  return end <= begin ? 0 : parts(end - begin, window_);
+  return end <= begin ? 0 : divide_up(end - begin, window_);
 }
 
 std::int64_t DomainMap::rounds(int aggregator) const {
@@ -182,10 +178,10 @@ Rounds DomainMap::meeting(int aggregator, FileRange range) const {
 ByteCount domain_window(ByteCount wanted, ByteCount largest, const DomainRule& rule) {
   const auto pages = [](ByteCount bytes) { return std::max<ByteCount>(1, bytes / kPage) * kPage; };
   const ByteCount stripe = rule.stripe_size;
-  if (stripe <= 0) return parts(std::max<ByteCount>(1, wanted), kPage) * kPage;
+  if (stripe <= 0) return round_up(std::max<ByteCount>(1, wanted), kPage);
   if (stripe > largest) {
     const ByteCount most = std::max(pages(wanted), pages(largest));
-    const std::int64_t least_parts = parts(stripe, most);
+    const std::int64_t least_parts = divide_up(stripe, most);
     for (std::int64_t count = least_parts; count < 2 * least_parts; ++count) {
       if (stripe % count == 0 && stripe / count % kPage == 0) return stripe / count;
     }

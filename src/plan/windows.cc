@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
+
 namespace headrace::plan {
 
 Windows::Windows(std::span<const RankRange> ranges, ByteCount window_size)
@@ -35,7 +37,7 @@ void Windows::set(std::span<const RankRange> ranges, ByteCount window_size) {
     counted = std::max(counted, range.end);
     common_.end = std::min(common_.end, range.end);
     const FileOffset begin = range.begin / window_size * window_size;
-    const FileOffset end = (range.end + window_size - 1) / window_size * window_size;
+    const FileOffset end = round_up(range.end, window_size);
     if (stretches_.empty() ||
         begin > stretches_.back().begin + stretches_.back().number * window_size) {
       stretches_.push_back({begin, count_, 0});
