@@ -12,6 +12,15 @@ namespace headrace::exchange {
 /// What one rank tells the others of its node in one round: two cache lines, with the round.
 using Values = std::array<std::int64_t, 15>;
 
+/// How values of several ranks become one. Sums that are too large end at the largest number.
+enum class Combine { min, max, sum };
+
+/// a + b, at most the largest number.
+std::int64_t add(std::int64_t a, std::int64_t b);
+
+/// into[i] becomes the combination of into[i] and from[i] by ways[i].
+void merge_values(Values& into, const Values& from, std::span<const Combine> ways);
+
 /// A round's values of one rank, in shared memory.
 struct alignas(64) Post {
   std::atomic<std::uint64_t> round;  ///< the last round posted here, 0 for none
@@ -41,6 +50,8 @@ class Board {
   /// this rank's next post().
   void wait_for_all(const Waiter& waiter);
   const Values& values_of(int rank) const { return entry(round_, rank).values; }
+  /// Waits for all; what they have posted, as one. Values without a way are undefined.
+  Values combine(const Waiter& waiter, std::span<const Combine> ways);
 
   std::uint64_t round() const { return round_; }
   int rank() const { return rank_; }

@@ -17,22 +17,7 @@ namespace {
 /// The first part of the slot memory stays when files return it: the next file finds it warm.
 constexpr std::size_t kKeptSlotBytes = std::size_t{5} << 20;
 
-std::int64_t add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
-}
-
 }  // namespace
-
-void merge_values(Values& into, const Values& from, std::span<const Combine> ways) {
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    switch (ways[i]) {
-      case Combine::min: into[i] = std::min(into[i], from[i]); break;
-      case Combine::max: into[i] = std::max(into[i], from[i]); break;
-      case Combine::sum: into[i] = add(into[i], from[i]); break;
-    }
-  }
-}
 
 Channel::Channel(std::shared_ptr<NodeTeam> team, int id, std::uint64_t round)
     : team_(std::move(team)), id_(id) {
@@ -96,18 +81,13 @@ Error Channel::combine(Values& values, std::span<const Combine> ways) {
   if (!board_) return combine_between_nodes(values, ways);
   const Waiter waiter = this->waiter();
   const std::uint64_t round = board_->post(waiter, values);
-  const auto merge_node = [&] {
-    board_->wait_for_all(waiter);
-    values = board_->values_of(0);
-    for (int i = 1; i < board_->ranks(); ++i) merge_values(values, board_->values_of(i), ways);
-  };
   if (team_->node_count() == 1) {
-    merge_node();
+    values = board_->combine(waiter, ways);
     return {};
   }
   Published& published = control_->published[round % kBoardDepth];
   if (team_->is_leader()) {
-    merge_node();
+    values = board_->combine(waiter, ways);
     Error error = combine_between_nodes(values, ways);
     published.values = values;
     published.failed = error ? 1 : 0;

@@ -15,12 +15,6 @@ namespace headrace::exchange {
 class NodeTeam;
 class SharedMemory;
 
-/// How values of several ranks become one.
-enum class Combine { min, max, sum };
-
-/// into[i] becomes the combination of into[i] and from[i] by ways[i].
-void merge_values(Values& into, const Values& from, std::span<const Combine> ways);
-
 /// A part of the node's shared memory for staging.
 struct SlotMemory {
   std::byte* base = nullptr;

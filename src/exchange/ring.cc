@@ -41,11 +41,7 @@ class NodeRing : public Ring {
 
   Error combine(Values& values, std::span<const Combine> ways) override {
     board_.post(waiter_, values);
-    board_.wait_for_all(waiter_);
-    values = board_.values_of(0);
-    for (int rank = 1; rank < board_.ranks(); ++rank) {
-      merge_values(values, board_.values_of(rank), ways);
-    }
+    values = board_.combine(waiter_, ways);
     return {};
   }
 

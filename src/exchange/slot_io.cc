@@ -8,6 +8,17 @@ iovec segment_of(const SlotFile& slot, const plan::FileRange& part) {
           static_cast<std::size_t>(part.end - part.begin)};
 }
 
+/// Up to the first failure.
+std::optional<WriteStop> write_covered(const SlotFile& slot, const plan::Coverage& covered) {
+  ByteCount begin = 0;
+  ByteCount len = 0;
+  for (ByteCount at = 0; covered.next_run(at, slot.size, begin, len); at = begin + len) {
+    const FileOffset offset = slot.begin + begin;
+    if (const auto stop = write_slot(slot, {offset, offset + len})) return stop;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void load_slot(const SlotFile& slot, const plan::FileRange& part) {
@@ -24,14 +35,15 @@ std::optional<WriteStop> write_slot(const SlotFile& slot, const plan::FileRange&
   return WriteStop{part.begin + done.bytes, done.system_error};
 }
 
-std::optional<WriteStop> write_covered(const SlotFile& slot, const plan::Coverage& covered) {
-  ByteCount begin = 0;
-  ByteCount len = 0;
-  for (ByteCount at = 0; covered.next_run(at, slot.size, begin, len); at = begin + len) {
-    const FileOffset offset = slot.begin + begin;
-    if (const auto stop = write_slot(slot, {offset, offset + len})) return stop;
+void write_and_clear(const SlotFile& slot, int granule_shift, StagingFailure& failure,
+                     std::uint64_t round) {
+  plan::Coverage covered = slot.slots.coverage(slot.window, granule_shift);
+  if (failure.round.load(std::memory_order_acquire) != round) {
+    if (const auto stop = write_covered(slot, covered)) {
+      note_stop(failure, round, slot.window, *stop);
+    }
   }
-  return std::nullopt;
+  covered.clear(slot.size);
 }
 
 void note_stop(StagingFailure& failure, std::uint64_t round, std::int64_t window,

@@ -25,8 +25,10 @@ void load_slot(const SlotFile& slot, const plan::FileRange& part);
 /// Writes a part of the window. Where it failed: from where on bytes are missing, and why.
 std::optional<WriteStop> write_slot(const SlotFile& slot, const plan::FileRange& part);
 
-/// Writes what is marked, and nothing in between, up to the first failure.
-std::optional<WriteStop> write_covered(const SlotFile& slot, const plan::Coverage& covered);
+/// Writes what is marked of the window, and nothing in between, and takes the marks away. Where the
+/// round has failed nothing is written; where it fails here, note_stop() tells the others.
+void write_and_clear(const SlotFile& slot, int granule_shift, StagingFailure& failure,
+                     std::uint64_t round);
 
 /// Tells the ranks of the round that nothing is written from `stop` on.
 void note_stop(StagingFailure& failure, std::uint64_t round, std::int64_t window,

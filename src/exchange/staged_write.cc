@@ -33,7 +33,6 @@ class StagedWrite {
   void write_ready();
   void write_window(std::int64_t window);
   void write_tiled(std::int64_t window);
-  void write_marked(std::int64_t window);
   SlotFile slot_of(std::int64_t window) const;
   void stop_at(std::int64_t window, const WriteStop& stop) const;
   /// Waits for `done()`, writing windows meanwhile.
@@ -150,7 +149,7 @@ void StagedWrite::write_window(std::int64_t window) {
   if (call_.may_tile) {
     write_tiled(window);
   } else {
-    write_marked(window);
+    write_and_clear(slot_of(window), call_.granule_shift, failure(), round_);
   }
   call_.slots.pass_on(window);
 }
@@ -169,15 +168,6 @@ void StagedWrite::write_tiled(std::int64_t window) {
   } else {
     stop_at(window, {touched.begin, 0});
   }
-}
-
-/// Writes what is marked, and nothing in between.
-void StagedWrite::write_marked(std::int64_t window) {
-  plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
-  if (!has_stopped()) {
-    if (const auto stop = write_covered(slot_of(window), covered)) stop_at(window, *stop);
-  }
-  covered.clear(call_.windows.window_size());
 }
 
 SlotFile StagedWrite::slot_of(std::int64_t window) const {

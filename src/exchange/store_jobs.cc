@@ -12,16 +12,10 @@ SlotFile slot_of(const ExchangedCall& call, const StoreJob& job) {
   return {call.store, call.slots, job.window, job.begin / size * size, size};
 }
 
-/// Writes what is marked; after a failure later windows are left alone.
+/// After a failure later windows are left alone.
 void write_window(const ExchangedCall& call, const StoreJob& job) {
   call.slots.map(job.window);
-  plan::Coverage covered = call.slots.coverage(job.window, call.granule_shift);
-  if (!call.has_failed()) {
-    if (const auto stop = write_covered(slot_of(call, job), covered)) {
-      note_stop(call.failure(), call.round(), job.window, *stop);
-    }
-  }
-  covered.clear(call.window_size);
+  write_and_clear(slot_of(call, job), call.granule_shift, call.failure(), call.round());
   call.slots.pass_on(job.window);
 }
 
