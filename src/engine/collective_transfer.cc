@@ -374,10 +374,11 @@ Transferred CollectiveTransfer::staged_transfer(Access& access, FileOffset begin
 Transferred CollectiveTransfer::finish(Access& access, const Start& start,
                                        const exchange::StagedOutcome& outcome,
                                        ByteCount sieve_size) {
-  const bool writes = access.direction == Direction::write;
-  const bool moves_rest =
-      writes ? outcome.stopped_without_error || depends_on_the_writer(outcome.system_error)
-             : outcome.system_error != 0;
+  using exchange::StagedStop;
+  const bool is_own_affair =
+      access.direction == Direction::read || depends_on_the_writer(outcome.system_error);
+  const bool moves_rest = outcome.stop == StagedStop::pieces_overlap ||
+                          (outcome.stop == StagedStop::failed && is_own_affair);
   if (!moves_rest) return {outcome.bytes, outcome.system_error};
   // This rank's own calls have the last word on its own bytes.
   access.file.seek(start.file + outcome.bytes);

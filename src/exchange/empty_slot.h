@@ -19,8 +19,11 @@ inline void empty_slot(const Slots& slots, std::int64_t window, const plan::File
   const bool lacks =
       slot.valid_end < end && outcome.bytes < access.bytes && access.file.peek() < end;
   if (!lacks) return;
-  outcome.system_error = slot.system_error;
-  outcome.stopped_without_error = slot.system_error == 0;
+  if (slot.system_error != 0) {
+    outcome.fail(slot.system_error);
+  } else {
+    outcome.stop = StagedStop::file_ended;
+  }
 }
 
 }  // namespace headrace::exchange

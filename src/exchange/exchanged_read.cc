@@ -38,7 +38,7 @@ class RankRead {
 
   bool copy_next() {
     if (!can_copy()) return false;
-    if (outcome_.system_error == 0 && !outcome_.stopped_without_error) {
+    if (outcome_.stop == StagedStop::none) {
       call_.slots.map(to_copy_);
       const FileOffset begin = call_.begin_of(to_copy_);
       access_.file.seek(copied_);
@@ -52,7 +52,7 @@ class RankRead {
 
   /// The rest could not be had this way.
   void give_up() {
-    if (!is_done() && !outcome_.stopped_without_error) outcome_.system_error = EIO;
+    if (!is_done() && outcome_.stop != StagedStop::file_ended) outcome_.fail(EIO);
   }
   const StagedOutcome& outcome() const { return outcome_; }
 

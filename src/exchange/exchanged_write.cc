@@ -35,15 +35,7 @@ class RankWrite {
   }
 
   /// After the end of the call.
-  StagedOutcome outcome() const {
-    const WriteStop& stop = call_.end().stop;
-    if (stop.done_end >= access_.end) return {access_.bytes, 0, false};
-    const ByteCount below =
-        view::data_below(*access_.file.type(), access_.file.origin(), stop.done_end);
-    const ByteCount done = std::clamp<ByteCount>(below - start_, 0, access_.bytes);
-    if (done == access_.bytes) return {done, 0, false};
-    return {done, stop.system_error, false};
-  }
+  StagedOutcome outcome() const { return outcome_of_write(access_, start_, call_.end().stop); }
 
  private:
   void fill(std::int64_t window) {

@@ -77,13 +77,28 @@ struct StagedAccess {
   view::Stores stores = view::Stores::usual;  ///< streaming where the data exceeds the caches
 };
 
+/// Why a rank's data was not moved to its end.
+enum class StagedStop {
+  none,
+  failed,
+  file_ended,      ///< reading
+  pieces_overlap,  ///< writing: this rank must write the rest itself
+};
+
 /// What became of a rank's data in a staged call.
 struct StagedOutcome {
-  ByteCount bytes = 0;   ///< moved, from the start of the data
-  int system_error = 0;  ///< why it stopped early
-  /// Reading: the file ended. Writing: pieces overlap, and this rank must write the rest itself.
-  bool stopped_without_error = false;
+  ByteCount bytes = 0;  ///< moved, from the start of the data
+  StagedStop stop = StagedStop::none;
+  int system_error = 0;  ///< where it failed
+
+  void fail(int error) {
+    stop = StagedStop::failed;
+    system_error = error;
+  }
 };
+
+/// Of a write that stopped so, for a rank whose data begins at `start`.
+StagedOutcome outcome_of_write(const StagedAccess& access, ByteCount start, const WriteStop& stop);
 
 /// Ranks copy into slots; a rank that finds the next window complete and nobody writing writes it,
 /// while the others copy. Windows are written in file order; when one fails, the later ones of the

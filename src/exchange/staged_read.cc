@@ -42,7 +42,7 @@ StagedOutcome StagedRead::run() {
       wait_for(call_.sleep_until(window, last_));
       wait_for(window);
     }
-    if (outcome.system_error == 0 && !outcome.stopped_without_error) empty(window, outcome);
+    if (outcome.stop == StagedStop::none) empty(window, outcome);
     leave(window);
   }
   return outcome;

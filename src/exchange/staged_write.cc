@@ -61,13 +61,8 @@ StagedOutcome StagedWrite::run() {
   }
   work_until([&] { return staging_.next.load(std::memory_order_acquire) > last_; });
   const std::optional<WriteStop> stopped = stop();
-  if (!stopped) return {access_.bytes, 0, false};
-  const ByteCount start = access_.file.position() - access_.bytes;
-  const ByteCount done = std::clamp<ByteCount>(
-      view::data_below(*access_.file.type(), access_.file.origin(), stopped->done_end) - start, 0,
-      access_.bytes);
-  if (done == access_.bytes) return {done, 0, false};
-  return {done, stopped->system_error, stopped->system_error == 0};
+  if (!stopped) return {access_.bytes};
+  return outcome_of_write(access_, access_.file.position() - access_.bytes, *stopped);
 }
 
 void StagedWrite::wait_for_slot(std::int64_t window) {
@@ -180,6 +175,20 @@ void StagedWrite::stop_at(std::int64_t window, const WriteStop& stop) const {
 }
 
 }  // namespace
+
+StagedOutcome outcome_of_write(const StagedAccess& access, ByteCount start, const WriteStop& stop) {
+  if (stop.done_end >= access.end) return {access.bytes};
+  const ByteCount below =
+      view::data_below(*access.file.type(), access.file.origin(), stop.done_end);
+  StagedOutcome outcome{std::clamp<ByteCount>(below - start, 0, access.bytes)};
+  if (outcome.bytes == access.bytes) return outcome;
+  if (stop.system_error != 0) {
+    outcome.fail(stop.system_error);
+  } else {
+    outcome.stop = StagedStop::pieces_overlap;
+  }
+  return outcome;
+}
 
 StagedOutcome staged_write(const StagedCall& call, StagedAccess& access) {
   return StagedWrite(call, access).run();

@@ -73,7 +73,8 @@ std::int64_t DomainMap::owned_in_period(int aggregator) const {
 
 std::int64_t DomainMap::owned_below(int aggregator, std::int64_t unit) const {
   const std::int64_t rest = unit % period_ - aggregator;
-  return unit / period_ * owned_in_period(aggregator) + (rest <= 0 ? 0 : divide_up<std::int64_t>(rest, aggregators_));
+  return unit / period_ * owned_in_period(aggregator) +
+         (rest <= 0 ? 0 : divide_up<std::int64_t>(rest, aggregators_));
 }
 
 std::int64_t DomainMap::owned_unit(int aggregator, std::int64_t number) const {
