@@ -70,8 +70,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
       return {};
     });
   }
-  // The next view's shared pointer: no rank uses it before all have agreed.
-  if (channel_->rank() == 0) channel_->set_pointer(1 - pointer_cell_, 0);
+  shared_->clear_next();
   HintsInUse next_hints;
   std::shared_ptr<const View> next;
   const Error own = attempt([&]() -> Error {
@@ -88,7 +87,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
     const std::lock_guard lock(mutex_);
     view_ = std::move(next);
     position_ = 0;
-    pointer_cell_ = 1 - pointer_cell_;
+    shared_->use_next();
     seeks_ += 1;
     hints_ = std::move(next_hints);
   }

@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "engine/agreement.h"
 #include "engine/atomic_transfer.h"
 #include "engine/open_file.h"
@@ -13,7 +11,6 @@ using exchange::Combine;
 using exchange::Values;
 
 // What is tried.
-constexpr const char* kMovePointer = "move the shared pointer of";
 constexpr const char* kFindPointer = "find the shared pointer of";
 constexpr const char* kSeekPointer = "seek by the shared pointer of";
 
@@ -26,52 +23,16 @@ Error OpenFile::only_in_sequence() const {
               "ordered access"};
 }
 
-int OpenFile::pointer_cell() const {
-  const std::lock_guard lock(mutex_);
-  return pointer_cell_;
-}
-
-template <class Find>
-Result<std::int64_t> OpenFile::found_by_first(const char* verb, Find find) {
-  constexpr Combine ways[] = {Combine::max, Combine::max};
-  Values values{0, std::numeric_limits<std::int64_t>::min()};
-  Error failed;
-  if (channel_->rank() == 0) {
-    failed = attempt([&]() -> Error {
-      const Result<std::int64_t> found = find();
-      if (!found) return found.error();
-      values[1] = found.value();
-      return {};
-    });
-    values[0] = code_of(failed);
-  }
-  if (Error error = channel_->combine(values, ways)) return error;
-  if (Error error = own_or_others(failed, values[0], {verb, path_})) return error;
-  return values[1];
-}
-
-Result<std::int64_t> OpenFile::take_shared(std::int64_t etypes) {
-  return channel_->advance_pointer(pointer_cell(), etypes);
-}
-
-Result<std::int64_t> OpenFile::take_ordered(std::int64_t etypes) {
-  drain_lane();
-  const Result<exchange::Channel::Scan> scan = channel_->scan(etypes);
-  if (!scan) return scan.error();
-  const Result<std::int64_t> begin =
-      found_by_first(kMovePointer, [&] { return take_shared(scan.value().total); });
-  if (!begin) return begin;
-  return begin.value() + scan.value().before;
-}
-
 /// Where a call by the shared pointer begins. Collective for an ordered call, in which a rank takes
 /// part with no data where it failed.
 std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
   if (failed && !call.collective) return 0;
+  if (call.collective) drain_lane();
   const std::int64_t etypes = call.count * call.type->size() / unit_of(*view_);
   std::int64_t place = 0;
   const Error lost = attempt([&]() -> Error {
-    const Result<std::int64_t> taken = call.collective ? take_ordered(etypes) : take_shared(etypes);
+    const Result<std::int64_t> taken =
+        call.collective ? shared_->take_ordered(etypes) : shared_->take(etypes);
     if (!taken) return taken.error();
     place = taken.value();
     return {};
@@ -84,14 +45,14 @@ std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
 
 Result<std::int64_t> OpenFile::shared_position() {
   if (mode_.sequential) return only_in_sequence();
-  return take_shared(0);
+  return shared_->take(0);
 }
 
 Result<FileOffset> OpenFile::shared_byte_offset() {
   // All ranks come first, so that no earlier call of theirs moves the pointer afterwards.
   if (Error error = channel_->barrier()) return error;
-  return found_by_first(kFindPointer, [this]() -> Result<std::int64_t> {
-    const Result<std::int64_t> position = take_shared(0);
+  return shared_->found_by_first(kFindPointer, [this]() -> Result<std::int64_t> {
+    const Result<std::int64_t> position = shared_->take(0);
     return position ? byte_offset(position.value()) : position;
   });
 }
@@ -110,15 +71,16 @@ Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
         ErrorClass::not_same, 0,
         what.text() + " (offset or whence is not the same on all ranks), pass the same everywhere"};
   }
-  const Result<std::int64_t> done = found_by_first(kSeekPointer, [&]() -> Result<std::int64_t> {
-    Result<std::int64_t> base = std::int64_t{0};
-    if (whence == Whence::current) base = take_shared(0);
-    if (whence == Whence::end) base = end_position();
-    if (!base) return base;
-    const Result<std::int64_t> target = seek_target(base.value(), offset);
-    if (target) channel_->set_pointer(pointer_cell(), target.value());
-    return target;
-  });
+  const Result<std::int64_t> done =
+      shared_->found_by_first(kSeekPointer, [&]() -> Result<std::int64_t> {
+        Result<std::int64_t> base = std::int64_t{0};
+        if (whence == Whence::current) base = shared_->take(0);
+        if (whence == Whence::end) base = end_position();
+        if (!base) return base;
+        const Result<std::int64_t> target = seek_target(base.value(), offset);
+        if (target) shared_->set(target.value());
+        return target;
+      });
   return done ? Error{} : done.error();
 }
 

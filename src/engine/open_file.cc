@@ -76,6 +76,7 @@ OpenFile::~OpenFile() {
 Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hints,
                      bool may_verify) {
   channel_ = std::move(channel);
+  shared_.emplace(*channel_, path_);
   // The place may have served a file before. No rank writes before all have agreed, below.
   if (channel_->control() != nullptr) {
     failed_writes_before_ = channel_->control()->failed_writes.load(std::memory_order_acquire);
@@ -97,7 +98,7 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
     });
   }
   // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
-  if (channel_->rank() == 0) channel_->set_pointer(pointer_cell_, position_);
+  shared_->set(position_);
   // The first rank looks, since file systems may be asked over the network for it.
   if (channel_->rank() == 0 && store_ != nullptr) {
     const Error unknown = attempt([this]() -> Error {

@@ -11,6 +11,7 @@
 #include "engine/background.h"
 #include "engine/collective_transfer.h"
 #include "engine/file.h"
+#include "engine/shared_position.h"
 #include "engine/verification.h"
 #include "engine/work_queue.h"
 #include "record/summary.h"
@@ -124,17 +125,8 @@ class OpenFile : public File {
                                  const std::function<void(const Transferred&)>& look = {});
   void take_part_without_data(Prepared& prepared);
   record::Verified collect_verified();
-  /// Moves the shared pointer by `etypes`; where it was. Waits for no rank.
-  Result<std::int64_t> take_shared(std::int64_t etypes);
-  /// Collective: moves the shared pointer by what all ranks ask for together; where this rank's
-  /// part begins, the ranks taking their parts in rank order.
-  Result<std::int64_t> take_ordered(std::int64_t etypes);
-  int pointer_cell() const;
   /// Collective: where the shared pointer stands, in bytes of the file.
   Result<FileOffset> shared_byte_offset();
-  /// Collective: what the first rank found by `find`, on all ranks.
-  template <class Find>
-  Result<std::int64_t> found_by_first(const char* verb, Find find);
   Result<std::int64_t> seek_target(std::int64_t base, std::int64_t offset) const;
   Error only_in_sequence() const;
 
@@ -161,6 +153,7 @@ class OpenFile : public File {
   storage::Layout layout_;                   ///< as the first rank found it
   bool nodes_write_for_each_other_ = false;  ///< or may do so
   std::optional<CollectiveTransfer> collective_;
+  std::optional<SharedPosition> shared_;
   std::unique_ptr<Verification> verification_;          ///< null where nothing is verified
   std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted where something is
   std::atomic<ByteCount> independently_written_ = 0;    ///< counted where something is verified
@@ -175,7 +168,6 @@ class OpenFile : public File {
   HintsInUse hints_;
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
-  int pointer_cell_ = 0;                   ///< where the view's shared pointer lies
   std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call
   record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically
   std::int64_t failed_writes_before_ = 0;  ///< the channel's count when the file was opened
