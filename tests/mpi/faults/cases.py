@@ -70,7 +70,7 @@ def _changed_by_others() -> list[Case]:
     for transfer in TRANSFERS:
         cut = f"first=1 times=1 truncate={30_000}"
         name = f"cut-while-read-{transfer.name}"
-        cases.append(Case(name, False, transfer, "read", "", cut, must_meet=False))
+        cases.append(Case(name, False, transfer, "read", "", cut, must_meet=False, is_cut=True))
         gone = "first=0 times=1 remove=1"
         name = f"removed-{transfer.name}"
         cases.append(Case(name, True, transfer, "write", "", gone, is_gone=True))

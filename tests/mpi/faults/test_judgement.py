@@ -55,3 +55,19 @@ def test_wrong(what: str, instead: str, text: str) -> None:
 def test_a_rank_that_says_nothing() -> None:
     assert judged(RIGHT.format(0)) == ["not all ranks came back"]
     assert judged() == ["not all ranks came back"]
+
+
+def test_zeros_of_a_file_that_is_cut() -> None:
+    cut = Case("read-cut", False, TRANSFERS[0], "read", must_meet=False, is_cut=True)
+    line = (
+        "read-cut rank={} met=0 open=SUCCESS transfer=SUCCESS count=100 present=50 foreign={} "
+        "sync=SUCCESS close=SUCCESS leaked=0"
+    )
+    assert not any(
+        "are there" in one for one in judged(line.format(0, 0), line.format(1, 0), case=cut)
+    )
+    assert any("nobody's" in one for one in judged(line.format(0, 0), line.format(1, 9), case=cut))
+    exact = Case("read-cut", False, TRANSFERS[0], "read", must_meet=False)
+    assert any(
+        "are there" in one for one in judged(line.format(0, 0), line.format(1, 0), case=exact)
+    )
