@@ -30,7 +30,7 @@ class Ending:
     """mode: sudden_end's; goes_on: whether the program ends well by itself after it, whatever the
     plain library makes of it; fails: whether it ends with an error, so too; any_code: launchers
     give other codes from run to run; staged: ranks wait for one another in shared memory; usual:
-    tried also without --deep."""
+    tried also without --deep; tries: in how many runs the job may hang until one ends."""
 
     mode: str
     goes_on: bool = False
@@ -38,6 +38,7 @@ class Ending:
     any_code: bool = False
     staged: bool = True
     usual: bool = True
+    tries: int = 1
 
     @property
     def name(self) -> str:
@@ -56,7 +57,8 @@ ENDINGS = (
     Ending("exit-one"),
     Ending("exit-one", staged=False, usual=False),
     Ending("quick-exit-one", usual=False),
-    Ending("exec-one", usual=False),
+    # MPICH 5's launcher misses the rank that calls exec in about one plain run of fifteen.
+    Ending("exec-one", usual=False, tries=4),
     Ending("return", any_code=True),
     Ending("exit-background", any_code=True),
     Ending("exit-destroys", any_code=True),
@@ -117,7 +119,10 @@ def test_ending(host: Host, ending: Ending, library) -> None:
     with ThreadPoolExecutor(2) as pool:
         is_alone = ending.goes_on or ending.fails or ending.any_code
         plain_run = None if is_alone else pool.submit(run_ending, host, ending, False)
-        result, left, directory = pool.submit(run_ending, host, ending, True).result()
+        for _ in range(ending.tries):
+            result, left, directory = pool.submit(run_ending, host, ending, True).result()
+            if result.code != 124:
+                break
         plain = plain_run.result()[0] if plain_run else None
     problem = judge(ending, result, plain, left, directory)
     table.note(f"ends: {ending.name}", host.name, not problem)
