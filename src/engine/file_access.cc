@@ -243,7 +243,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   return {std::move(valid),
           view_,
           std::move(*access),
-          sieve_share(hints_.values.sieve_size),
+          std::min(hints_.values.sieve_size, own_share_),
           meets,
           is_atomic,
           verifies,

@@ -27,17 +27,12 @@ void OpenFile::leave_place(const TransferCall& whole, const Place& place, ByteCo
   if (missing > 0) pull_back(whole, place.etype, missing, {place.end, place.seeks});
 }
 
-/// Of the node's memory, what each rank has for one purpose of its own: an eighth for all ranks.
-ByteCount OpenFile::own_share() const {
+ByteCount OpenFile::find_own_share() const {
   return std::max(kLeastPart, settings().node_memory / (8 * channel_->node_size()));
 }
 
 ByteCount OpenFile::part_size() const {
-  return std::min(kMostPart, own_share());
-}
-
-ByteCount OpenFile::sieve_share(ByteCount wanted) const {
-  return std::min(wanted, own_share());
+  return std::min(kMostPart, own_share_);
 }
 
 Result<std::int64_t> OpenFile::largest(std::int64_t mine) {

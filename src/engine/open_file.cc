@@ -76,6 +76,7 @@ OpenFile::~OpenFile() {
 Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hints,
                      bool may_verify) {
   channel_ = std::move(channel);
+  own_share_ = find_own_share();
   shared_.emplace(*channel_, path_);
   // The place may have served a file before. No rank writes before all have agreed, below.
   if (channel_->control() != nullptr) {

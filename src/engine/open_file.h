@@ -105,8 +105,7 @@ class OpenFile : public File {
     std::shared_ptr<Operation> operation;  ///< null where there is none
   };
 
-  ByteCount own_share() const;
-  ByteCount sieve_share(ByteCount wanted) const;
+  ByteCount find_own_share() const;
   Error open_store();
   Error find_end();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
@@ -152,6 +151,8 @@ class OpenFile : public File {
   std::unique_ptr<storage::Store> store_;
   storage::Layout layout_;                   ///< as the first rank found it
   bool nodes_write_for_each_other_ = false;  ///< or may do so
+  /// Of the node's memory, what each rank has for one purpose of its own: an eighth for all ranks.
+  ByteCount own_share_ = 0;
   std::optional<CollectiveTransfer> collective_;
   std::optional<SharedPosition> shared_;
   std::unique_ptr<Verification> verification_;          ///< null where nothing is verified

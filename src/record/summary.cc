@@ -49,9 +49,14 @@ void add(std::optional<Verified>& sum, const std::optional<Verified>& more) {
   }
 }
 
+/// "1 call" or "2 calls".
+std::string counted(std::int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 /// "1 call was" or "2 calls were".
 std::string were(std::int64_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? " was" : "s were");
+  return counted(count, what) + (count == 1 ? " was" : " were");
 }
 
 std::string mebibytes(ByteCount bytes) {
@@ -67,9 +72,7 @@ std::string unverified_text(const Verified& verified) {
     const UnverifiedWrites& writes = verified.unverified[i];
     if (writes.calls == 0 && writes.bytes == 0) continue;
     text += (text.empty() ? "; NOT verified: " : ", ") + mebibytes(writes.bytes);
-    if (writes.calls > 0) {
-      text += " by " + std::to_string(writes.calls) + (writes.calls == 1 ? " call" : " calls");
-    }
+    if (writes.calls > 0) text += " by " + counted(writes.calls, "call");
     text += std::string(" (") + text_of(static_cast<Unverified>(i)) + ")";
   }
   return text;
@@ -146,16 +149,13 @@ std::string memory_summary() {
   Totals& all = totals();
   const std::lock_guard lock(all.mutex);
   if (all.files == 0) return {};
-  const auto mebibytes = [&](MemoryUse use) {
-    return static_cast<double>(all.memory[static_cast<std::size_t>(use)]) / (1 << 20);
+  const auto most = [&](MemoryUse use) {
+    return mebibytes(all.memory[static_cast<std::size_t>(use)]);
   };
-  std::array<char, 240> text{};
-  std::snprintf(text.data(), text.size(),
-                "most memory at a time: %.1f MiB of a node for collective buffers; of a rank %.1f "
-                "MiB for lists of pieces, %.1f MiB for converted data, %.1f MiB for sieving",
-                mebibytes(MemoryUse::buffers), mebibytes(MemoryUse::pieces),
-                mebibytes(MemoryUse::converted), mebibytes(MemoryUse::sieved));
-  return text.data();
+  return "most memory at a time: " + most(MemoryUse::buffers) +
+         " of a node for collective buffers; of a rank " + most(MemoryUse::pieces) +
+         " for lists of pieces, " + most(MemoryUse::converted) + " for converted data, " +
+         most(MemoryUse::sieved) + " for sieving";
 }
 
 std::vector<std::string> summary() {
@@ -163,8 +163,7 @@ std::vector<std::string> summary() {
   const std::lock_guard lock(all.mutex);
   if (all.files == 0) return {};
   std::vector<std::string> lines;
-  lines.push_back("rank 0 opened " + std::to_string(all.files) +
-                  (all.files == 1 ? " file" : " files") +
+  lines.push_back("rank 0 opened " + counted(all.files, "file") +
                   share("wrote", all.sum.written_directly, all.sum.written_staged) +
                   share("read", all.sum.read_directly, all.sum.read_staged));
   const FileRecord& largest = all.largest;
@@ -176,8 +175,8 @@ std::vector<std::string> summary() {
   }
   if (all.verified) lines.push_back(text_of(*all.verified));
   if (all.sum.failed_calls > 0) {
-    lines.push_back(std::to_string(all.sum.failed_calls) +
-                    " calls failed (each returned an MPI error), check the program's output");
+    lines.push_back(counted(all.sum.failed_calls, "call") +
+                    " failed (each returned an MPI error), check the program's output");
   }
   return lines;
 }

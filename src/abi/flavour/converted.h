@@ -38,7 +38,7 @@ class Converted {
   /// Of the file, of the whole call.
   ByteCount bytes() const { return all_.stored; }
   /// 1 at least.
-  std::int64_t count_parts() const;
+  std::int64_t num_parts() const { return num_parts_; }
   /// Bytes of the file that came before the part.
   ByteCount before() const { return part_.begin.stored; }
   bool has_more() const { return part_.begin.stored < all_.stored; }
@@ -56,6 +56,7 @@ class Converted {
   Converted(const Representation& representation, Direction direction)
       : representation_(representation), direction_(direction) {}
   Error take_up(const handler::TransferRequest& request, const Parts& parts);
+  void count_parts();
   Error make_room();
   Error try_all();
   view::Amount end_of_part(const view::Amount& begin) const;
@@ -67,6 +68,8 @@ class Converted {
   TypedBuffer memory_;
   MPI_Datatype held_ = MPI_DATATYPE_NULL;  ///< see hold_type
   view::Amount all_;
+  std::int64_t num_parts_ = 1;
+  ByteCount largest_part_ = 0;  ///< in bytes of the file
   Representation::Part part_;
   view::Amount done_;  ///< by all parts
   Error failed_;

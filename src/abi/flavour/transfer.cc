@@ -134,7 +134,7 @@ Error transfer_in_parts(OpenFile& file, const TransferRequest& request, MPI_Stat
   Converted* const converted = made ? made.value().get() : nullptr;
   const ByteCount bytes = made ? converted->bytes() : 0;
   InParts parts{engine, bytes_of(request, bytes), converted, {}, 0, made ? Error{} : made.error()};
-  std::int64_t calls = converted == nullptr ? 1 : converted->count_parts();
+  std::int64_t calls = converted == nullptr ? 1 : converted->num_parts();
   if (request.collective) {
     const Result<std::int64_t> most = engine.largest(calls);
     if (!most) return most.error();
