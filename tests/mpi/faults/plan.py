@@ -62,7 +62,8 @@ TRANSFERS = (
 @dataclass(frozen=True)
 class Case:
     """One fault. call: the store's call that meets it; error: errno's name, empty for none; rest:
-    further words of the plan (fault_job.c); must_meet: whether a run in which no call met the fault
+    further words of the plan (fault_job.c); within: the step of a call that has none of its own,
+    "memory"; must_meet: whether a run in which no call met the fault
     is a mistake of the test. fails: the classes that a step may have, for cases of their own rules;
     is_lasting: later steps may fail so, too; loses_data: what was written before may not reach the
     disk, so that sync must tell it on all ranks; is_gone: nobody can look at the file afterwards;
@@ -76,6 +77,7 @@ class Case:
     call: str
     error: str = ""
     rest: str = ""
+    within: str = ""
     fails: tuple[str, ...] | None = None
     must_meet: bool = True
     is_lasting: bool = False
@@ -88,11 +90,14 @@ class Case:
         words += [f"how={self.transfer.how}", f"shape={self.transfer.shape}"]
         words += [f"bytes={RANK_BYTES}"]
         words += [f"call={self.call}"] if self.call else []
+        words += [f"in={self.within}"] if self.within else []
         words += [f"error={getattr(errno, self.error)}"] if self.error else []
         return " ".join([*words, self.rest]).rstrip()
 
     def row(self) -> str:
         """Its row in the table."""
+        if self.within:
+            return f"{self.call} in {self.within}: {self.error}"
         what = self.error or re.sub(r"=\S+", "", self.rest.split()[-1])
         return f"{self.call or 'write'}: {what}"
 
@@ -103,7 +108,7 @@ class Case:
         return {CLASS_OF[self.error]} if self.error in CLASS_OF else set()
 
 
-STEPS = ("open", "transfer", "sync", "again", "size", "resize", "allocate", "close")
+STEPS = ("open", "view", "transfer", "sync", "again", "size", "resize", "allocate", "close")
 STEP_OF = {"read": "transfer", "write": "transfer", "delete": "close", "": "transfer"}
 
 Facts = dict[str, str]
@@ -126,7 +131,7 @@ def judge(case: Case, ranks: list[Facts], size: int) -> Iterable[str]:
         return
     if case.must_meet and case.call and not any(int(facts.get("met", 0)) for facts in ranks):
         yield "the fault was not met"
-    failing = STEP_OF.get(case.call, case.call)
+    failing = STEP_OF.get(case.within or case.call, case.within or case.call)
     later = STEPS[STEPS.index(failing) :] if case.is_lasting else (failing,)
     allowed = {step: case.classes() | {"SUCCESS"} for step in later}
     wrote_badly = [case.writes and facts.get("transfer", "none") != "SUCCESS" for facts in ranks]

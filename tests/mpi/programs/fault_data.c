@@ -59,7 +59,7 @@ void remove_file(const char* path) {
   rmdir(dirname(copy));
 }
 
-void set_view(MPI_File file, Shape shape, int method, int rank, int size, long bytes) {
+int set_view(MPI_File file, Shape shape, int method, int rank, int size, long bytes) {
   MPI_Datatype pieces = MPI_BYTE;
   MPI_Offset begin = 0;
   if (shape != BLOCKS) {
@@ -69,8 +69,9 @@ void set_view(MPI_File file, Shape shape, int method, int rank, int size, long b
   } else if (!has_offset(method) && (method & 15) != ORDERED) {
     begin = rank * bytes;
   }
-  MPI_File_set_view(file, begin, MPI_BYTE, pieces, "native", MPI_INFO_NULL);
+  int code = MPI_File_set_view(file, begin, MPI_BYTE, pieces, "native", MPI_INFO_NULL);
   if (shape != BLOCKS) MPI_Type_free(&pieces);
+  return code;
 }
 
 Found find_in_file(const char* path, Shape shape, int rank, int size, long bytes, int rest) {

@@ -20,7 +20,7 @@ void make_file(const char* path, Shape shape, int size, long bytes, int writes, 
 void remove_file(const char* path);
 
 /// Shows a rank its own bytes, in whole; a method that takes offsets gets a view of the file.
-void set_view(MPI_File file, Shape shape, int method, int rank, int size, long bytes);
+int set_view(MPI_File file, Shape shape, int method, int rank, int size, long bytes);
 
 /// present: bytes of the rank's data that are there, from the first on; foreign: bytes that nobody
 /// gave.

@@ -25,8 +25,11 @@
 #include "store_fault.h"
 
 enum { SECONDS = 30 };
-static const char* const calls[STORE_CALLS] = {"read", "write",  "sync",     "close", "open",
-                                               "size", "resize", "allocate", "delete"};
+// Where a fault may be armed: around the step whose call it is, or that `in=` names.
+enum { STEP_VIEW = STORE_CALLS, STEP_COUNT };
+static const char* const steps[STEP_COUNT] = {"read",   "write",  "sync",   "close",
+                                              "open",   "size",   "resize", "allocate",
+                                              "delete", "memory", "view"};
 
 typedef struct {
   char name[128];
@@ -37,7 +40,7 @@ typedef struct {
   int filled;   ///< 1: the file has other bytes before a write
   int only;     ///< rank=, the fault is this rank's; -1: all ranks'
   long limit;   ///< RLIMIT_FSIZE, 0 for none
-  int step;     ///< call=, the step around which the fault is armed; -1: there is none
+  int step;     ///< call= or in=, the step around which the fault is armed; -1: none
   StoreFault fault;
   char path[1100];
 } Job;
@@ -91,7 +94,8 @@ static void set(Job* one, const char* key, const char* value, const char* poke) 
   if (strcmp(key, "filled") == 0) one->filled = atoi(value);
   if (strcmp(key, "rank") == 0) one->only = atoi(value);
   if (strcmp(key, "limit") == 0) one->limit = atol(value);
-  if (strcmp(key, "call") == 0) one->step = one->fault.call = place_of(calls, STORE_CALLS, value);
+  if (strcmp(key, "call") == 0) one->step = one->fault.call = place_of(steps, STORE_CALLS, value);
+  if (strcmp(key, "in") == 0) one->step = place_of(steps, STEP_COUNT, value);
   if (strcmp(key, "first") == 0) one->fault.first = atoi(value);
   if (strcmp(key, "times") == 0) one->fault.times = atoi(value);
   if (strcmp(key, "error") == 0) one->fault.error = atoi(value);
@@ -153,12 +157,20 @@ static void disarm(const Job* one, int step) {
     MPI_Barrier(MPI_COMM_WORLD);            \
   } while (0)
 
+static void look_at_parts(const Job* one, MPI_File file, int step) {
+  if (step < 0) return (void)set_view(file, one->shape, one->method, rank, size, one->bytes);
+  int code = MPI_SUCCESS;
+  STEP(one, STEP_VIEW, "view",
+       code = set_view(file, one->shape, one->method, rank, size, one->bytes));
+  if (code != MPI_SUCCESS) set_view(file, one->shape, one->method, rank, size, one->bytes);
+}
+
 // The transfer itself: what the status says, and what is really there.
 static void move(const Job* one, MPI_File file, int step) {
   unsigned char* memory = malloc((size_t)one->bytes);
   memset(memory, 0, (size_t)one->bytes);
   if (one->writes) fill_data(memory, one->bytes, rank);
-  set_view(file, one->shape, one->method, rank, size, one->bytes);
+  look_at_parts(one, file, step);
   MPI_Status status;
   memset(&status, 0, sizeof status);
   MPI_Offset offset = one->shape == BLOCKS && has_offset(one->method) ? rank * one->bytes : 0;

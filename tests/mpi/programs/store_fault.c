@@ -1,14 +1,16 @@
-// Preloaded beside the layer: file calls on one file fail as they are told to. Everything else, and
-// every call while no fault is armed, goes to the kernel unchanged.
+// Preloaded beside the layer: file calls on one file, or what the layer asks of memory, fail as
+// they are told to. Everything else, and every call while no fault is armed, goes on unchanged.
 #define _GNU_SOURCE
 #include "store_fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +25,7 @@ static struct {
   struct stat status;
   StoreFault fault;
   int* counter;
+  uintptr_t code_begin, code_end;  ///< the layer's, whose memory fails
 } store;
 
 static int is_file(int descriptor) {
@@ -154,6 +157,42 @@ int unlink(const char* path) {
   return (int)syscall(SYS_unlink, path);
 }
 
+// The C library's own, which no dlsym has to find while there is no memory yet.
+void* __libc_malloc(size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+
+static int meets_memory(const void* caller) {
+  if (!atomic_load(&store.armed) || store.fault.call != STORE_MEMORY) return 0;
+  uintptr_t place = (uintptr_t)caller;
+  int is_layer = place >= store.code_begin && place < store.code_end;
+  return is_layer && meets(STORE_MEMORY) && store.fault.error;
+}
+
+void* malloc(size_t size) {
+  return meets_memory(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void* realloc(void* memory, size_t size) {
+  return meets_memory(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size) {
+  return meets_memory(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
+
+static int note_code(struct dl_phdr_info* object, size_t size, void* nothing) {
+  (void)size, (void)nothing;
+  if (!strstr(object->dlpi_name, "/libheadrace.so")) return 0;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr)* part = &object->dlpi_phdr[i];
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+    store.code_begin = object->dlpi_addr + part->p_vaddr;
+    store.code_end = store.code_begin + part->p_memsz;
+  }
+  return 1;
+}
+
 // The names of large files: on 64 bits the same functions.
 #define SAME(name) __attribute__((alias(#name)))
 ssize_t preadv64(int, const struct iovec*, int, off64_t) SAME(preadv);
@@ -171,6 +210,7 @@ void store_fault_arm(const char* path, const StoreFault* fault, int* counter) {
   stat(path, &store.status);
   store.fault = *fault;
   store.counter = counter;
+  dl_iterate_phdr(note_code, NULL);
   atomic_store(&store.met, 0);
   atomic_store(&store.armed, 1);
 }

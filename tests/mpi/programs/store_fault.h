@@ -1,9 +1,12 @@
-// A fault of the store, planted between the layer and the C library (store_fault.c), for one file.
+// A fault of the store, planted between the layer and the C library (store_fault.c), for one file
+// or for memory.
 #pragma once
 
 /// The call that is to fail.
 enum { STORE_READ, STORE_WRITE, STORE_SYNC, STORE_CLOSE, STORE_OPEN, STORE_SIZE, STORE_RESIZE };
-enum { STORE_ALLOCATE = STORE_RESIZE + 1, STORE_DELETE, STORE_CALLS };
+enum { STORE_ALLOCATE = STORE_RESIZE + 1, STORE_DELETE };
+/// No call of the store: memory that the layer asks for.
+enum { STORE_MEMORY = STORE_DELETE + 1, STORE_CALLS };
 
 /// What happens from the call numbered `first` (from 0, counted over all ranks) on, `times` times.
 typedef struct {
