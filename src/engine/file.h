@@ -43,6 +43,8 @@ struct TransferCall {
   std::int64_t count = 0;  ///< elements of `type`
   view::TypePtr type;
   bool shared = false;  ///< from the shared pointer; a collective call then goes in rank order
+  /// What its caller has found wrong: it moves nothing, and a collective one is taken part in.
+  ErrorClass refused = ErrorClass::success;
 };
 
 /// What a call did: bytes moved from the start of the request, and what stopped it.

@@ -158,6 +158,7 @@ Result<FileOffset> OpenFile::byte_offset(std::int64_t offset) const {
 
 /// Everything about a call but its place in the file.
 Error OpenFile::check(const TransferCall& call) const {
+  if (call.refused != ErrorClass::success) return {call.refused, 0, {}};
   const bool writes = call.direction == Direction::write;
   if (writes && !mode_.write) {
     return {ErrorClass::read_only, 0,
@@ -324,6 +325,7 @@ std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
 Outcome OpenFile::transfer(const TransferCall& call) {
   if (std::optional<Outcome> outcome = transfer_stretch(call)) return std::move(*outcome);
   Prepared prepared = prepare(call, false);
+  note_unwritten(call, prepared.failed);
   // In a collective call the others may wait for this rank: it takes part with no data.
   if (prepared.failed && !call.collective) return {0, prepared.failed};
   if (prepared.keeps_order()) drain_lane();
@@ -332,6 +334,20 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   const ByteCount missing = call.count * call.type->size() - outcome.bytes;
   if (missing > 0) pull_back(call, unit_of(*prepared.view), missing, prepared.move);
   return outcome;
+}
+
+/// Others may count on what a write lacks because its rank has no memory.
+void OpenFile::note_unwritten(const TransferCall& call, const Error& failed) {
+  if (failed.error_class != ErrorClass::no_memory || call.direction != Direction::write) return;
+  const std::lock_guard lock(mutex_);
+  note_failed_write(ENOMEM);
+}
+
+/// Both counts change under the lock, which the caller holds, so that no thread takes this rank's
+/// failure for another's.
+void OpenFile::note_failed_write(int system_error) {
+  own_failed_writes_ += 1;
+  channel_->note_failed_write(system_error);
 }
 
 /// The pointer was moved by what was asked for; afterwards it stands behind the whole etypes that
@@ -366,12 +382,8 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
   {
     const std::lock_guard lock(mutex_);
     totals_.failed_calls += 1;
-    // Only a call that the file system failed leaves data missing that others may count on. Both
-    // counts change under the lock, so that no thread takes this rank's failure for another's.
-    if (writes && !shows_nothing) {
-      own_failed_writes_ += 1;
-      channel_->note_failed_write(reason != 0 ? reason : EIO);
-    }
+    // Only a call that the file system failed leaves data missing that others may count on.
+    if (writes && !shows_nothing) note_failed_write(reason != 0 ? reason : EIO);
   }
   if (reason == 0 && is_wrong) {
     outcome.error = attempt([&]() -> Error { return *wrong; });

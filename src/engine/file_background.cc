@@ -97,6 +97,7 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
   Error failed = std::move(prepared.failed);
   const bool meets = prepared.keeps_order();
   // Where ranks meet the others count on this one: it takes part with no data.
+  note_unwritten(call, failed);
   if (failed && !meets) return failed;
   const bool moves = prepared.access.bytes > 0;
   std::shared_ptr<WorkQueue> queue;
@@ -109,6 +110,7 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
     return {};
   });
   if (lacking) {
+    if (!failed) note_unwritten(call, lacking);
     pull_back(call, unit_of(*prepared.view), prepared.access.bytes, prepared.move);
     if (meets) take_part_without_data(prepared);
     return failed ? failed : lacking;

@@ -138,6 +138,8 @@ class OpenFile : public File {
   void drain_lane();
   void drain();
   Error untold_failure();
+  void note_unwritten(const TransferCall& call, const Error& failed);
+  void note_failed_write(int system_error);
   Error told_of(Direction direction, int system_error) const;
   Error failed_elsewhere();
   void record(const exchange::Values& totals);

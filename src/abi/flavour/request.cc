@@ -20,18 +20,27 @@ class RequestRegistry {
 
   bool has_any() const { return size_.load(std::memory_order_acquire) != 0; }
 
-  Error add(RequestPtr request, MPI_Request* handle) {
+  Error add(RequestPtr request) {
     Request& own = *request;
     // Not under the lock: the library calls `forget` while it holds a lock that this call takes.
     if (native.Grequest_start(&Request::fill_status, &Request::forget, &Request::cancel, &own,
                               &own.handle_) != MPI_SUCCESS) {
       return native_failure("make a request");
     }
-    const std::unique_lock lock(mutex_);
-    requests_[key_of(own.handle_)] = std::move(request);
-    size_ = requests_.size();
-    *handle = own.handle_;
-    return {};
+    Error failed = attempt([&]() -> Error {
+      const std::unique_lock lock(mutex_);
+      requests_[key_of(own.handle_)] = std::move(request);
+      size_ = requests_.size();
+      return {};
+    });
+    if (failed) withdraw(own);
+    return failed;
+  }
+
+  void withdraw(const Request& request) {
+    MPI_Request handle = request.handle_;
+    native.Grequest_complete(handle);
+    native.Request_free(&handle);  // calls `forget`
   }
 
   void remove(const Request& request) {
@@ -135,10 +144,14 @@ int Request::cancel(void* request, int) {
   return MPI_SUCCESS;
 }
 
-Error add_request(RequestPtr request, MPI_Request* handle) {
+Error add_request(RequestPtr request) {
   abi::catch_completions();
   free_done_requests();
-  return RequestRegistry::get().add(std::move(request), handle);
+  return RequestRegistry::get().add(std::move(request));
+}
+
+void withdraw_request(const Request& request) {
+  RequestRegistry::get().withdraw(request);
 }
 
 bool has_requests() {

@@ -16,11 +16,14 @@ namespace headrace::HEADRACE_FLAVOUR {
 class Request {
  public:
   /// `converted`: what it reads or writes, null where data goes as it is.
-  Request(std::shared_ptr<engine::Operation> operation, std::shared_ptr<FileLink> file,
-          std::shared_ptr<Converted> converted)
-      : operation_(std::move(operation)),
-        file_(std::move(file)),
-        converted_(std::move(converted)) {}
+  Request(std::shared_ptr<FileLink> file, std::shared_ptr<Converted> converted)
+      : file_(std::move(file)), converted_(std::move(converted)) {}
+
+  /// What it stands for. Before the program has its handle.
+  void stand_for(std::shared_ptr<engine::Operation> operation) {
+    operation_ = std::move(operation);
+  }
+  MPI_Request handle() const { return handle_; }
 
   bool is_done() const { return operation_->is_done(); }
 
@@ -57,7 +60,9 @@ class Request {
 using RequestPtr = std::shared_ptr<Request>;
 
 /// Makes the library's request for `request`, under which it is found until it is freed.
-Error add_request(RequestPtr request, MPI_Request* handle);
+Error add_request(RequestPtr request);
+/// For a request whose call could not be begun.
+void withdraw_request(const Request& request);
 
 /// Whether there may be any. Cheap.
 bool has_requests();

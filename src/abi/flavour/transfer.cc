@@ -1,6 +1,5 @@
 // Reading and writing: blocking, nonblocking, split in two.
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "abi/flavour/converted.h"
@@ -19,9 +18,6 @@ struct Translated {
   engine::TransferCall call;
   ConvertedPtr converted;  ///< what it reads or writes, where the view's representation needs it
   Error problem;
-
-  /// Where the others do not count on this rank there is nothing to do but to tell the problem.
-  bool is_hopeless() const { return problem && !call.collective; }
 };
 
 /// Gives `made` the data of one rank's arguments. The engine checks their values.
@@ -41,8 +37,8 @@ Error describe(const OpenFile& file, const TransferRequest& request, Duration du
   return {};
 }
 
-/// In a collective call the others count on this rank, also where it has a problem: it then has a
-/// call that the engine refuses, so that this rank takes part with nothing.
+/// A rank with a problem has a call that the engine refuses, so that it takes part with nothing
+/// where the others count on it.
 Translated translate(const OpenFile& file, const TransferRequest& request, Duration duration) {
   Translated made;
   engine::TransferCall& call = made.call;
@@ -53,7 +49,7 @@ Translated translate(const OpenFile& file, const TransferRequest& request, Durat
   call.buffer = request.buffer;
   made.problem = describe(file, request, duration, made);
   if (made.problem) {
-    call.count = -1;
+    call.refused = made.problem.error_class;
     call.type = view::make_basic(1);
   }
   return made;
@@ -97,15 +93,16 @@ struct InParts {
 };
 
 /// The engine's call for the next part; of no data where nothing is left for this rank to do. A
-/// rank with a problem has a call that the engine refuses.
+/// rank with a problem has one that the engine refuses.
 void InParts::go_on() {
   engine::TransferCall call = whole;
-  call.count = problem ? -1 : 0;
+  call.count = 0;
+  call.refused = problem.error_class;
   const bool moves = has_more();
   if (moves) {
     call.offset = place.begin + converted->before() / place.etype;
     problem = converted->describe(call);
-    if (problem) call.count = -1;
+    call.refused = problem.error_class;
   }
   engine::Outcome outcome = file.transfer(call);
   if (moves && !problem) {
@@ -149,7 +146,7 @@ Error transfer_in_parts(OpenFile& file, const TransferRequest& request, MPI_Stat
   }
   // Where the others do not count on this rank it ends with its data.
   for (std::int64_t i = 0; i < calls; ++i) {
-    if (!request.collective && !parts.has_more()) break;
+    if (i > 0 && !request.collective && !parts.has_more()) break;
     parts.go_on();
   }
   if (has_place) engine.leave_place(parts.whole, parts.place, bytes - parts.moved);
@@ -164,31 +161,34 @@ Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* statu
   if (goes_in_parts(file, request)) [[unlikely]]
     return transfer_in_parts(file, request, status);
   Translated made = translate(file, request, Duration::ends_with_call);
-  if (made.is_hopeless()) return std::move(made.problem);
   engine::Outcome outcome = in_memory(made.converted, file.file->transfer(made.call));
   set_status(status, outcome.bytes);
   return made.problem ? std::move(made.problem) : std::move(outcome.error);
 }
 
+/// The request comes before the call: what goes on without one nobody could ask for.
 Error start(OpenFile& file, const TransferRequest& request, MPI_Request* handle) {
   Translated made = translate(file, request, Duration::outlives_call);
   if (handle != nullptr) *handle = MPI_REQUEST_NULL;
   if (Error error = require(handle, "request")) made.problem = std::move(error);
-  if (made.problem) made.call.count = -1;
-  if (made.is_hopeless()) return std::move(made.problem);
-  auto operation = file.file->start(made.call);
-  if (made.problem) return std::move(made.problem);
-  if (!operation) return operation.error();
-  Error error;
-  try {
-    auto added = std::make_shared<Request>(operation.value(), file.link, made.converted);
-    error = add_request(std::move(added), handle);
-  } catch (const std::bad_alloc&) {
-    error = {ErrorClass::no_memory, 0, {}};
+  RequestPtr own;
+  if (!made.problem) {
+    made.problem = attempt([&]() -> Error {
+      const auto request_of_call = std::make_shared<Request>(file.link, made.converted);
+      if (Error error = add_request(request_of_call)) return error;
+      own = request_of_call;
+      return {};
+    });
   }
-  // Nobody could ask for it, and it uses what ends here.
-  if (error) operation.value()->wait();
-  return error;
+  made.call.refused = made.problem.error_class;
+  auto operation = file.file->start(made.call);
+  if (!made.problem && operation) {
+    own->stand_for(operation.value());
+    *handle = own->handle();
+    return {};
+  }
+  if (own != nullptr) withdraw_request(*own);
+  return made.problem ? std::move(made.problem) : operation.error();
 }
 
 Error begin(OpenFile& file, const TransferRequest& request) {
