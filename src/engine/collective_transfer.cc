@@ -35,6 +35,11 @@ enum Field : std::size_t {
 };
 static_assert(kCores < std::tuple_size_v<Values>);
 
+/// Of kDirection. A rank that calls something else, an error of the program, posts other numbers.
+constexpr std::int64_t announced(Direction direction) {
+  return direction == Direction::write ? 0x7772697465732e2e : 0x72656164732e2e2e;
+}
+
 /// Data that will have left the caches when a call ends goes past them: more than the third level
 /// of today's CPUs holds in one piece, and more than a core's part of it. The C library's answers
 /// count the caches of several such pieces together.
@@ -181,7 +186,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
                           .stripe_count = agreement_.stripe_count});
   } else {
     agreed = nodes_.follow(waiter);
-    find_slots(channel_.call_board().values_of(0));
+    find_slots(access.direction, channel_.call_board().values_of(0));
   }
   {
     const std::lock_guard lock(mutex_);
@@ -248,7 +253,7 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   std::int64_t granule = std::gcd(type.granule(), access.file.origin());
   granule = std::gcd(granule, std::gcd(begin, end));
   Values values{};
-  values[kDirection] = access.direction == Direction::write ? 1 : 0;
+  values[kDirection] = announced(access.direction);
   values[kBegin] = begin;
   values[kEnd] = end;
   values[kBytes] = access.bytes;
@@ -282,7 +287,8 @@ void CollectiveTransfer::reserve_slots() {
 }
 
 /// The leader's slots and their geometry count: it may have kept them over a change of hints.
-void CollectiveTransfer::find_slots(const Values& leader) {
+void CollectiveTransfer::find_slots(Direction direction, const Values& leader) {
+  if (leader[kDirection] != announced(direction)) return;
   {
     const std::lock_guard lock(mutex_);
     geometry_ = {leader[kWindowSize], static_cast<int>(leader[kSlotCount])};
@@ -299,7 +305,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
                                                      const exchange::Waiter& waiter) {
   exchange::Board& board = channel_.call_board();
   board.wait_for_all(waiter);
-  find_slots(board.values_of(0));
+  find_slots(direction, board.values_of(0));
   ranges_.clear();
   first_pieces_.clear();
   policy::CallFacts facts;
@@ -313,7 +319,10 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   bool agrees = true;
   for (int rank = 0; rank < board.ranks(); ++rank) {
     const Values& values = board.values_of(rank);
-    agrees = agrees && values[kDirection] == (direction == Direction::write ? 1 : 0);
+    if (values[kDirection] != announced(direction)) {
+      agrees = false;
+      continue;
+    }
     // Every rank had finished the calls before this one when it posted, and windows of this one
     // begin when all have: so the largest count posted is where this call's windows begin.
     first_window = std::max(first_window, values[kNextWindow]);

@@ -110,7 +110,7 @@ class CollectiveTransfer {
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();
-  void find_slots(const exchange::Values& leader);
+  void find_slots(Direction direction, const exchange::Values& leader);
   void announce(const Access& access, FileOffset begin, FileOffset end,
                 const exchange::Waiter& waiter);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);

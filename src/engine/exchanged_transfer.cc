@@ -30,9 +30,12 @@ enum Field : std::size_t {
 };
 static_assert(kGranuleShift < std::tuple_size_v<Values>);
 
+/// Unlike what a leader publishes that calls something else.
+constexpr std::int64_t kChosen = 0x63686f73656e2e2e;
+
 Values values_of(const ExchangedTransfer::Agreed& agreed) {
   Values values{};
-  values[kIsChosen] = agreed.decision.is_chosen ? 1 : 0;
+  values[kIsChosen] = agreed.decision.is_chosen ? kChosen : 0;
   values[kReason] = static_cast<std::int64_t>(agreed.decision.reason);
   values[kNodes] = agreed.facts.nodes;
   values[kBytes] = agreed.facts.bytes;
@@ -163,7 +166,7 @@ plan::Owners ExchangedTransfer::owners(const DomainWish& domains) const {
 ExchangedTransfer::Agreed ExchangedTransfer::follow(const exchange::Waiter& waiter) {
   const Values& values = channel_.wait_for_published(waiter);
   Agreed agreed;
-  agreed.decision = {values[kIsChosen] != 0, static_cast<ExchangeReason>(values[kReason])};
+  agreed.decision = {values[kIsChosen] == kChosen, static_cast<ExchangeReason>(values[kReason])};
   agreed.facts.nodes = static_cast<int>(values[kNodes]);
   agreed.facts.bytes = values[kBytes];
   agreed.facts.span = values[kSpan];

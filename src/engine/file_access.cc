@@ -218,7 +218,9 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   const std::int64_t position = call.shared ? shared : call.offset.value_or(position_);
   // Calls that only read cannot conflict.
   const bool is_atomic = is_atomic_ && mode_.write;
-  const bool verifies = verification_ && call.collective && call.direction == Direction::write;
+  const bool is_looked_at = verification_ && call.collective;
+  const bool verifies = is_looked_at && call.direction == Direction::write;
+  const bool attends = is_looked_at && !is_atomic;
   std::optional<Access> access;
   std::unique_ptr<Access> written;
   if (!failed) {
@@ -248,6 +250,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
           meets,
           is_atomic,
           verifies,
+          attends,
           std::move(written),
           in_background,
           move,

@@ -1,6 +1,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <utility>
 
 #include "engine/open_file.h"
 
@@ -29,8 +30,11 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter&
   CollectiveTransfer::Moved moved =
       is_alone ? move(prepared, waiter, std::ref(look)) : move(prepared, waiter);
   transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin - looking).count();
-  if (prepared.verifies && !is_alone) {
-    found = verification_->check(written, moved.transferred.bytes, prepared.in_background, waiter);
+  if (prepared.attends) {
+    const ByteCount bytes = prepared.verifies ? moved.transferred.bytes : 0;
+    Verification::Found of_all =
+        verification_->check(written, bytes, prepared.in_background, waiter);
+    if (prepared.verifies) found = std::move(of_all);
   }
   if (prepared.verifies) moved.transferred.bytes = found.bytes;
   const Outcome outcome =

@@ -84,6 +84,7 @@ class OpenFile : public File {
     bool meets = false;      ///< the ranks of the node meet
     bool is_atomic = false;  ///< the data goes as if alone
     bool verifies = false;   ///< it is read back: by the ranks of the file, or under its lock
+    bool attends = false;    ///< the ranks of the file look at it, or would if it wrote
     /// What is read back: `access` once more, since the transfer moves that one's cursors. Null
     /// where there is no data.
     std::unique_ptr<Access> written;
@@ -92,7 +93,7 @@ class OpenFile : public File {
     Error failed;
 
     /// All ranks carry such calls out in the order in which they were made.
-    bool keeps_order() const { return meets || (verifies && !is_atomic); }
+    bool keeps_order() const { return meets || attends; }
   };
 
   class BackgroundCall;

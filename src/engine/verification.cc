@@ -53,7 +53,8 @@ std::string text_of(const FileRange& range) {
 
 }  // namespace
 
-Error Verification::set_up(bool reads) {
+Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
+  nodes_write_for_each_other_ = nodes_write_for_each_other;
   bool can_read = false;
   Error failed = attempt([&]() -> Error {
     auto reader = store_.reopen_to_read();
@@ -123,12 +124,13 @@ std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
 
 Verification::Found Verification::check(Access& access, ByteCount written, bool in_background,
                                         const exchange::Waiter& waiter) {
+  using record::Unverified;
   const bool needs_messages = channel_.node_count() > 1 || !has_boxes_;
-  if (!can_read_) return leave_out(record::Unverified::cannot_read, written);
-  if (needs_messages && in_background) {
-    return leave_out(
-        has_boxes_ ? record::Unverified::cannot_tell_others : record::Unverified::lacks_memory,
-        written);
+  if (!can_read_ || (needs_messages && in_background)) {
+    if (access.direction == Direction::read) return {};
+    if (!can_read_) return leave_out(Unverified::cannot_read, written);
+    return leave_out(has_boxes_ ? Unverified::cannot_tell_others : Unverified::lacks_memory,
+                     written);
   }
   Ring& ring = needs_messages ? *message_ring_ : *near_ring_;
   ring.wait_as(waiter);
@@ -147,38 +149,58 @@ Verification::Found Verification::check_alone(Access& access, ByteCount written)
 /// `opens_anew`: so that the reader asks the file system's servers.
 Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Check& what) {
   const auto begin = std::chrono::steady_clock::now();
-  std::unique_ptr<storage::Store> opened_anew;
   Error failed;
-  if (opens_anew) {
+  if (opens_anew && what.access.direction == Direction::write) {
     failed = attempt([this] { return store_.sync(); });
-    Values none{};
-    if (Error error = ring.combine(none, {})) return {what.written, std::move(error)};
-    opened_anew = open_anew();
   }
-  storage::Store& own_reader = reader_ ? *reader_ : store_;
   const ByteCount first = what.access.file.position();
   WrittenClaims claims(what.access, what.written);
-  Error error = compare(ring, opened_anew ? *opened_anew : own_reader, claims);
-  if (!error) error = settle_contested(ring, what.access, first, claims);
-  if (!error) error = std::move(failed);
+  Said said;
+  Error error = compare(ring, opens_anew, claims, failed, said);
+  if (!error && said.has_suspects) error = settle_contested(ring, what.access, first, claims);
   Found found = error ? Found{what.written, std::move(error)} : judge(claims, what);
+  if (!failed && nodes_write_for_each_other_ && what.written > 0) {
+    failed = attempt([&] { return own_or_others({}, said.failed, {"sync", path_}); });
+  }
+  if (!found.error) found.error = std::move(failed);
   totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   return found;
 }
 
-Error Verification::compare(Ring& ring, storage::Store& reader, WrittenClaims& claims) {
-  ReadBack read_back(reader);
-  constexpr Combine ways[] = {Combine::max};
-  while (true) {
-    Values more{claims.has_more() ? 1 : 0};
-    if (Error error = ring.combine(more, ways)) return error;
-    if (more[0] == 0) break;
-    if (Error error = ring.turn(true, claims.next(), claim_)) return error;
-    if (Error error = ring.turn(false, read_back.judge(claim_), verdict_)) return error;
-    claims.hear(verdict_);
+Error Verification::say(Ring& ring, const Said& mine, Said& all) {
+  constexpr Combine ways[] = {Combine::max, Combine::max, Combine::max, Combine::max};
+  Values values{mine.has_more ? 1 : 0, mine.has_suspects ? 1 : 0, mine.is_apart ? 1 : 0,
+                mine.failed};
+  Error error = ring.combine(values, ways);
+  if (!error) all = {values[0] == 1, values[1] == 1, values[2] == 1, values[3]};
+  return error;
+}
+
+/// `failed`: why this rank could not sync. A rank whose messages fail stays until all know, since
+/// others of its node count on it.
+Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
+                            Said& all) {
+  Said mine{claims.has_more(), false, false, code_of(failed)};
+  // When all have said so, all have synced.
+  if (Error error = say(ring, mine, all)) return error;
+  std::unique_ptr<storage::Store> opened_anew;
+  if (opens_anew && all.has_more) opened_anew = open_anew();
+  storage::Store& own_reader = reader_ ? *reader_ : store_;
+  ReadBack read_back(opened_anew ? *opened_anew : own_reader);
+  while (all.has_more && !all.is_apart) {
+    Error apart = ring.turn(true, claims.next(), claim_);
+    if (!apart) apart = ring.turn(false, read_back.judge(claim_), verdict_);
+    if (!apart) claims.hear(verdict_);
+    mine = {claims.has_more(), !claims.suspects().empty(), static_cast<bool>(apart), mine.failed};
+    if (Error error = say(ring, mine, all); error || apart) return apart ? apart : error;
   }
   totals_.bytes_read_back += read_back.bytes_read();
-  return {};
+  if (!all.is_apart) return {};
+  return attempt([this]() -> Error {
+    return {ErrorClass::other, 0,
+            "cannot verify what was written to '" + path_ +
+                "' (a message between other ranks failed), see the messages of the MPI library"};
+  });
 }
 
 /// Each rank with suspects in turn asks the others whether they gave these bytes, too.

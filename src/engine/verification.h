@@ -36,7 +36,8 @@ class Verification {
   Verification& operator=(const Verification&) = delete;
 
   /// Collective, before all else. `reads`: the program opened the file for reading, too.
-  Error set_up(bool reads);
+  /// `nodes_write_for_each_other`: a rank's bytes may be written by other nodes.
+  Error set_up(bool reads, bool nodes_write_for_each_other);
 
   /// Bytes from the start of the data that are in the file as they should be.
   struct Found {
@@ -45,7 +46,8 @@ class Verification {
   };
   /// Collective: of `access` the first `written` bytes were written. Bytes that several ranks give
   /// in this call are not compared, since any of them may be there. Moves the cursors; a rank that
-  /// lacks memory takes part all the same.
+  /// lacks memory takes part all the same, and so does one that reads: where other ranks write in
+  /// this call, which is an error of the program, nobody must wait for what it does not do.
   Found check(Access& access, ByteCount written, bool in_background,
               const exchange::Waiter& waiter);
   /// Of a call in atomic mode, while its lock keeps others from what it wrote: this rank itself
@@ -67,7 +69,16 @@ class Verification {
   void prepare_rings();
   std::unique_ptr<storage::Store> open_anew() noexcept;
   Found check_by(exchange::Ring& ring, bool opens_anew, const Check& what);
-  Error compare(exchange::Ring& ring, storage::Store& reader, WrittenClaims& claims);
+  /// What all ranks of a ring say of themselves before each turn.
+  struct Said {
+    bool has_more = false;
+    bool has_suspects = false;
+    bool is_apart = false;    ///< one could not reach its neighbours
+    std::int64_t failed = 0;  ///< why one could not sync
+  };
+  static Error say(exchange::Ring& ring, const Said& mine, Said& all);
+  Error compare(exchange::Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
+                Said& all);
   /// `first`: where the call's data begins.
   Error settle_contested(exchange::Ring& ring, Access& access, ByteCount first,
                          WrittenClaims& claims);
@@ -79,7 +90,8 @@ class Verification {
   const std::string& path_;
   std::unique_ptr<storage::Store> reader_;  ///< null: store_ reads
   std::optional<exchange::SlotMemory> boxes_;
-  bool can_read_ = true;                       ///< all ranks can
+  bool can_read_ = true;  ///< all ranks can
+  bool nodes_write_for_each_other_ = false;
   bool has_boxes_ = true;                      ///< the ranks of a node can tell each other pieces
   std::unique_ptr<exchange::Ring> near_ring_;  ///< of the node, or of this rank alone
   std::unique_ptr<exchange::Ring> message_ring_;

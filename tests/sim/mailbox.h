@@ -24,9 +24,9 @@ class PostOffice {
   explicit PostOffice(int ranks) : boxes_(static_cast<std::size_t>(ranks)) {}
 
   int ranks() const { return static_cast<int>(boxes_.size()); }
-  /// Sent so far, by all ranks.
-  std::int64_t messages() const { return messages_; }
-  std::int64_t bytes() const { return bytes_; }
+  /// Sent so far, by all ranks, with tags from `first_tag` on.
+  std::int64_t messages(int first_tag = 0) const { return sum(first_tag, &Sent::messages); }
+  std::int64_t bytes(int first_tag = 0) const { return sum(first_tag, &Sent::bytes); }
 
   /// Becomes true when a message is received.
   using Taken = std::shared_ptr<std::atomic<bool>>;
@@ -46,8 +46,9 @@ class PostOffice {
     letters.push_back({{message.begin(), message.end()}, taken});
     deliver(letters, box.expected[{tag, from}]);
     box.arrived.notify_all();
-    messages_.fetch_add(1, std::memory_order_relaxed);
-    bytes_.fetch_add(std::ssize(message), std::memory_order_relaxed);
+    Sent& sent = box.sent[tag];
+    sent.messages += 1;
+    sent.bytes += std::ssize(message);
     return taken;
   }
 
@@ -86,12 +87,28 @@ class PostOffice {
     std::vector<std::byte> content;
     Taken taken;
   };
+  struct Sent {
+    std::int64_t messages = 0;
+    std::int64_t bytes = 0;
+  };
   struct Box {
-    std::mutex mutex;
+    mutable std::mutex mutex;
     std::condition_variable arrived;
     std::map<Sender, std::deque<Letter>> messages;
     std::map<Sender, std::deque<std::shared_ptr<Expected>>> expected;
+    std::map<int, Sent> sent;  ///< to this rank, by tag
   };
+
+  std::int64_t sum(int first_tag, std::int64_t Sent::* count) const {
+    std::int64_t all = 0;
+    for (const Box& box : boxes_) {
+      const std::lock_guard lock(box.mutex);
+      for (auto entry = box.sent.lower_bound(first_tag); entry != box.sent.end(); ++entry) {
+        all += entry->second.*count;
+      }
+    }
+    return all;
+  }
 
   static void deliver(std::deque<Letter>& letters,
                       std::deque<std::shared_ptr<Expected>>& expected) {
@@ -112,8 +129,6 @@ class PostOffice {
   }
 
   std::vector<Box> boxes_;
-  std::atomic<std::int64_t> messages_{0};
-  std::atomic<std::int64_t> bytes_{0};
 };
 
 class MailboxMessage : public exchange::Message {
