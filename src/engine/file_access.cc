@@ -339,20 +339,6 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   return outcome;
 }
 
-/// Others may count on what a write lacks because its rank has no memory.
-void OpenFile::note_unwritten(const TransferCall& call, const Error& failed) {
-  if (failed.error_class != ErrorClass::no_memory || call.direction != Direction::write) return;
-  const std::lock_guard lock(mutex_);
-  note_failed_write(ENOMEM);
-}
-
-/// Both counts change under the lock, which the caller holds, so that no thread takes this rank's
-/// failure for another's.
-void OpenFile::note_failed_write(int system_error) {
-  own_failed_writes_ += 1;
-  channel_->note_failed_write(system_error);
-}
-
 /// The pointer was moved by what was asked for; afterwards it stands behind the whole etypes that
 /// were done. What other threads did with it meanwhile counts:
 ///  - A seek says where it stands, whatever came before.

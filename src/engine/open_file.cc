@@ -1,5 +1,6 @@
 #include "engine/open_file.h"
 
+#include <cerrno>
 #include <vector>
 
 #include "base/message.h"
@@ -240,6 +241,20 @@ Error OpenFile::untold_failure() {
     return {};
   }));
   return failed;
+}
+
+/// Others may count on what a write lacks because its rank has no memory.
+void OpenFile::note_unwritten(const TransferCall& call, const Error& failed) {
+  if (failed.error_class != ErrorClass::no_memory || call.direction != Direction::write) return;
+  const std::lock_guard lock(mutex_);
+  note_failed_write(ENOMEM);
+}
+
+/// Both counts change under the lock, which the caller holds, so that no thread takes this rank's
+/// failure for another's.
+void OpenFile::note_failed_write(int system_error) {
+  own_failed_writes_ += 1;
+  channel_->note_failed_write(system_error);
 }
 
 /// What a program is told of a failed call; errno 0: its view shows no bytes.
