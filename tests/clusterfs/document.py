@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from hosts import REPOSITORY
-
-sys.path.insert(0, str(REPOSITORY / "python"))
-
+from headrace.bench.peers import document
+from headrace.bench.peers.tables import markdown_rows, ratio_text
 from headrace.bench.statistics import Interval, paired_ratio
 
 BEGIN, END = "<!-- clusterfs begin -->", "<!-- clusterfs end -->"
 
 
 def write_document(path: Path, results: dict) -> None:
-    """Puts the results between the two marks of a page."""
-    text = path.read_text()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    path.write_text(f"{before}{BEGIN}\n{page(results)}{END}{after}")
+    """Puts the results between the two marks of a page, or into a new one."""
+    document.write(str(path), page(results), BEGIN, END)
 
 
 def page(results: dict) -> str:
@@ -35,11 +29,6 @@ def page(results: dict) -> str:
     ]
     lines += _data(cells) + _counts(cells) + _times(cells)
     return "\n".join(lines) + "\n"
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [head, ["---"] * len(head), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines] + [""]
 
 
 def _title(key: str, cell: dict) -> str:
@@ -59,7 +48,7 @@ def _data(cells: dict) -> list[str]:
         return []
     head = ["file system, nodes x ranks", "MPI", "recognised", "path of write / read"]
     head += ["read by other nodes' ranks", "read by one process on another node"]
-    return ["## Data", "", *table(head, rows)]
+    return ["## Data", "", *markdown_rows(head, rows), ""]
 
 
 def _counts(cells: dict) -> list[str]:
@@ -74,7 +63,7 @@ def _counts(cells: dict) -> list[str]:
             [way, *(f"{one[name] / megabytes:.2f}" for name in names)]
             for way, one in counts.items()
         ]
-        lines += [f"**{_title(key, cell)}**", "", *table(["writer", *names], rows)]
+        lines += [f"**{_title(key, cell)}**", "", *markdown_rows(["writer", *names], rows), ""]
     return lines if len(lines) > 2 else []
 
 
@@ -110,7 +99,8 @@ def _times(cells: dict) -> list[str]:
         f"Not settled, by too few pairs for an interval of 95 %: {unsettled}; the range is shown. "
         "Ranks are told to yield while they wait.",
         "",
-        *table(head, [row for _, row in rows]),
+        *markdown_rows(head, [row for _, row in rows]),
+        "",
     ]
 
 
@@ -126,8 +116,9 @@ def _ratio(rounds: list[dict], way: str, direction: str) -> Interval | None:
 
 
 def _told(ratio: Interval) -> list[str]:
+    """In other words than report.verdict, which says of few rounds no more than that they are few.
+    Here they are the rule, since a job takes seconds, so the page says where their range lies."""
     verdict = "slower" if ratio.high < 1 else "faster" if ratio.low > 1 else "level"
     if not ratio.is_confident:
         verdict = f"not settled ({verdict})"
-    shown = f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
-    return [shown, verdict, str(ratio.count)]
+    return [ratio_text(ratio), verdict, str(ratio.count)]

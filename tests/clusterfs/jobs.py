@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass, field
 
-from hosts import REPOSITORY, Host, headrace_library
+from hosts import Host, headrace_library
 from nodes.launching import launch_on_nodes
 from processes import Processes
 from running import compile_c, preload, shared_object
-
-sys.path.insert(0, str(REPOSITORY / "python"))
 
 from headrace.bench.hand_set import HINT, hand_set_ways
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from case import FAILED, PASSED, SKIPPED, Case, Verdicts
 
+from headrace.bench.peers import document
+from headrace.bench.peers.tables import markdown_rows
+
 BEGIN, END = "<!-- table begin -->", "<!-- table end -->"
 LOST = "not reached"
 
@@ -68,7 +71,7 @@ class Row:
         return f"{self.suite:10} {self.host:16} {words[0]:>20} {words[1]:>20}"
 
 
-def report(rows: list[Row], document: Path | None) -> int:
+def report(rows: list[Row], page: Path | None) -> int:
     """Prints the table and what differs. Returns the exit code: 1 when the layer breaks a test, or
     when a suite could not be run at all (nothing in it passes without the layer)."""
     print(f"\n{'suite':10} {'MPI':16} {'plain':>20} {'with the layer':>20}   passed/failed/skipped")
@@ -78,8 +81,8 @@ def report(rows: list[Row], document: Path | None) -> int:
     _print_names("passes with the layer only", rows, Row.mended)
     _print_names("fails in both", rows, Row.failing_both)
     _print_names("not built", rows, lambda row: row.not_built)
-    if document:
-        _write(document, rows)
+    if page:
+        document.write(str(page), _table(rows), BEGIN, END)
     idle = [row for row in rows if PASSED not in row.plain.values()]
     _print_names("did not run", idle, lambda row: [row.missing or "nothing in it passes"])
     return 1 if not rows or idle or any(row.regressions() for row in rows) else 0
@@ -93,20 +96,14 @@ def _print_names(title: str, rows: list[Row], names) -> None:
         print(f"  {row.suite} on {row.host}: {', '.join(listed)}")
 
 
-def _write(document: Path, rows: list[Row]) -> None:
-    """Replaces what lies between the marks."""
-    lines = [
-        "| suite | MPI | plain | with Headrace | only with Headrace |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    for row in rows:
-        if row.missing:
-            lines.append(f"| {row.suite} | {row.host} | | | {row.missing} |")
-            continue
-        cells = ["{} / {} / {}".format(*row.counts(found)) for found in (row.plain, row.layered)]
-        change = f"{len(row.mended())} mended, {len(row.regressions())} broken"
-        lines.append(f"| {row.suite} | {row.host} | {cells[0]} | {cells[1]} | {change} |")
-    text = document.read_text()
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    document.write_text("\n".join([f"{head}{BEGIN}", *lines, f"{END}{tail}"]))
+def _table(rows: list[Row]) -> str:
+    headers = ["suite", "MPI", "plain", "with Headrace", "only with Headrace"]
+    return "\n".join(markdown_rows(headers, map(_columns, rows))) + "\n"
+
+
+def _columns(row: Row) -> list[str]:
+    if row.missing:
+        return [row.suite, row.host, "", "", row.missing]
+    cells = ["{} / {} / {}".format(*row.counts(found)) for found in (row.plain, row.layered)]
+    change = f"{len(row.mended())} mended, {len(row.regressions())} broken"
+    return [row.suite, row.host, *cells, change]

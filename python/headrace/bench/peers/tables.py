@@ -209,11 +209,14 @@ def markdown(table: Table) -> Iterable[str]:
     yield f"**{table.title}**"
     yield ""
     if table.rows:
-        yield "| " + " | ".join(table.headers) + " |"
-        yield "| " + " | ".join("---" for _ in table.headers) + " |"
-        for row in table.rows:
-            yield "| " + " | ".join(text.replace("|", "\\|") for text in row) + " |"
+        yield from markdown_rows(table.headers, table.rows)
         yield ""
     if table.note:
         yield table.note
         yield ""
+
+
+def markdown_rows(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
+    """The lines of a table, whatever its texts hold."""
+    for line in (headers, ["---"] * len(headers), *rows):
+        yield "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |"
