@@ -21,7 +21,7 @@ def page(results: dict) -> str:
     cells = {key: cell for key, cell in results.items() if key != "machine"}
     lines = [
         f"Measured by `./dev clusterfs` on {machine['cores']} cores with "
-        f"{machine['memory'] / 2**30:.0f} GiB, on which clients and servers run together; Ceph "
+        f"{machine['GiB']} GiB, on which clients and servers run together; Ceph "
         f"{machine['ceph']}, GlusterFS {machine['glusterfs']}. Each rank moves "
         f"{machine['segments']} pieces of {machine['piece']:,} B in one collective call, those of "
         "all ranks in turn.",

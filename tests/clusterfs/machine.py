@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
+
+from headrace.bench.peers.identity import describe_machine
 
 PROGRAMS = {
     "ip": "iproute2",
@@ -34,7 +35,7 @@ def what_is_missing() -> str:
     for program, package in PROGRAMS.items():
         if shutil.which(program) is None:
             return f"there is no {program} (the package {package} is missing), install it"
-    free = _memory("MemAvailable")
+    free = _free_memory()
     if free < LEAST_FREE:
         return (
             f"{free >> 20} MiB of memory are free (servers and their files lie in it), "
@@ -44,9 +45,7 @@ def what_is_missing() -> str:
 
 
 def describe() -> dict:
-    return {
-        "cores": len(os.sched_getaffinity(0)),
-        "memory": _memory("MemTotal"),
+    return describe_machine() | {
         "ceph": _version(["ceph-fuse", "--version"]),
         "glusterfs": _version(["glusterfs", "--version"]),
     }
@@ -58,6 +57,6 @@ def _version(command: list[str]) -> str:
     return found[0] if found else "?"
 
 
-def _memory(key: str) -> int:
-    line = re.search(rf"^{key}:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
+def _free_memory() -> int:
+    line = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
     return int(line[1]) << 10 if line else 0

@@ -61,7 +61,7 @@ def test_the_page_tells_losses_first_and_marks_few_pairs() -> None:
 
     times = {"mpich": {"rounds": rounds(10, 2.0)}, "intel": {"rounds": rounds(10, 0.5)}}
     times["openmpi"] = {"rounds": rounds(5, 0.1)}
-    machine = {"cores": 2, "memory": 1 << 30, "ceph": "1", "glusterfs": "2"}
+    machine = {"cores": 2, "GiB": 1, "ceph": "1", "glusterfs": "2"}
     counts = {"one process, in order": {"writes": 30}}
     cell = {"what": "CephFS", "bytes": 10_000_000, "counts": counts, "times": times}
     text = page({"machine": machine | {"piece": 10, "segments": 2}, "cephfs 4x2": cell})
