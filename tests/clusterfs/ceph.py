@@ -13,6 +13,7 @@ import time
 import uuid
 from pathlib import Path
 
+from file_system import FileSystem
 from processes import CommandFailed, Processes
 
 DATA_STORES = 3
@@ -60,16 +61,13 @@ fuse_disable_pagecache = true
 """
 
 
-class Ceph:
+class Ceph(FileSystem):
     name = "CephFS"
-    kind = "ceph"
     what = "CephFS, erasure-coded pool 2+1, three bluestores in memory"
 
     def __init__(self, processes: Processes) -> None:
-        self._run = processes
-        self._state = processes.state("ceph")
+        super().__init__(processes)
         self._data = self._state / "data"
-        self.mount_point = processes.state("cephfs")
 
     def start(self) -> None:
         self._run.tell("CephFS: starting a monitor")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import time
 
+from file_system import FileSystem
 from processes import CommandFailed, Processes
 
 BRICKS = 3
@@ -25,17 +26,14 @@ _LINE = re.compile(
 )
 
 
-class Gluster:
+class Gluster(FileSystem):
     name = "GlusterFS"
-    kind = "glusterfs"
     what = "GlusterFS, disperse volume of 3 bricks, redundancy 1"
 
     def __init__(self, processes: Processes) -> None:
-        self._run = processes
-        self._state = processes.state("gluster")
+        super().__init__(processes)
         self._bricks = self._state / "bricks"
         self._socket = self._state / "glusterd.socket"
-        self.mount_point = processes.state("glusterfs")
 
     def start(self) -> None:
         self._run.tell("GlusterFS: starting its server")

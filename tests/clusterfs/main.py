@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 from ceph import Ceph
 from document import write_document
+from file_system import FileSystem
 from gluster import Gluster
 from hosts import Host, headrace_library, host_named
 from jobs import DEFAULT, HEADRACE, PIECE, SEGMENTS, Jobs
@@ -23,7 +24,7 @@ from measure import Measurement
 from nodes.cluster import Cluster
 from processes import SERVER, Processes
 
-FILE_SYSTEMS = {"cephfs": Ceph, "glusterfs": Gluster}
+FILE_SYSTEMS: dict[str, type[FileSystem]] = {"cephfs": Ceph, "glusterfs": Gluster}
 MPIS = ("mpich", "openmpi", "intel")
 PARTS = ("data", "counts", "times")
 SHAPES = {"4x2": (4, 2), "2x4": (2, 4)}

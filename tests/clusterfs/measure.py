@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from file_system import FileSystem
 from hosts import Host
 from jobs import DEFAULT, HEADRACE, POSIX, JobFailed, Jobs, Setting, hand_set
 from processes import CommandFailed, Processes
@@ -22,7 +23,9 @@ QUIET_SECONDS = 1.0
 class Measurement:
     """One file system with jobs of one shape. Results are added to `results`, which JSON holds."""
 
-    def __init__(self, processes: Processes, file_system, jobs: Jobs, results: dict) -> None:
+    def __init__(
+        self, processes: Processes, file_system: FileSystem, jobs: Jobs, results: dict
+    ) -> None:
         self._run = processes
         self._file_system = file_system
         self._jobs = jobs
