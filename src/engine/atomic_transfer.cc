@@ -54,8 +54,6 @@ Error meet_lock(storage::Store& store, const Undertaking& what) {
   return left ? left : no_locks(what, "its file system's locks hold on each node by itself");
 }
 
-using Look = std::function<void(const Transferred&)>;
-
 /// Without an exception: the caller holds locks.
 Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size,
                            const Look& look) {

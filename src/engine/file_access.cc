@@ -260,7 +260,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
 /// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
 /// `look`: see atomic_transfer().
 CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Waiter& waiter,
-                                         const std::function<void(const Transferred&)>& look) {
+                                         const Look& look) {
   const TransferCall& call = prepared.call;
   Access& access = prepared.access;
   CollectiveTransfer::Moved moved;

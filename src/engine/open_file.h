@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "engine/atomic_transfer.h"
 #include "engine/background.h"
 #include "engine/collective_transfer.h"
 #include "engine/file.h"
@@ -122,7 +122,7 @@ class OpenFile : public File {
   Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
   Outcome carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter);
   CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,
-                                 const std::function<void(const Transferred&)>& look = {});
+                                 const Look& look = {});
   void take_part_without_data(Prepared& prepared);
   record::Verified collect_verified();
   /// Collective: where the shared pointer stands, in bytes of the file.
