@@ -1,13 +1,13 @@
 #include "exchange/message_buffers.h"
 
 #include "base/result.h"
+#include "base/rounding.h"
 
 namespace headrace::exchange {
 namespace {
 
-constexpr std::size_t round_up(std::size_t size) {
-  return (size + 15) / 16 * 16;
-}
+/// Rooms follow each other in one piece of memory.
+constexpr std::size_t kRoomAlignment = 16;
 
 template <class Places>
 void make_each(Messenger& messenger, Places& places) {
@@ -42,8 +42,8 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
 }
 
 void MessageBuffers::make_room(ByteCount window_size) {
-  const std::size_t part = round_up(part_room(window_size));
-  const std::size_t request = round_up(request_room(window_size));
+  const std::size_t part = round_up(part_room(window_size), kRoomAlignment);
+  const std::size_t request = round_up(request_room(window_size), kRoomAlignment);
   const std::size_t parts = kSends + kReceives + kAnswers;
   window_size_ = 0;
   memory_.reset();  // not both at a time

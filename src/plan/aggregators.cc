@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/rounding.h"
 #include "base/spelling.h"
 
 namespace headrace::plan {
@@ -27,10 +28,6 @@ bool is_host(std::string_view name, std::string_view host) {
   return name.find('.') == std::string_view::npos && name == host.substr(0, host.find('.'));
 }
 
-std::int64_t rounds_of(std::int64_t objects, std::int64_t count) {
-  return (objects + count - 1) / count;
-}
-
 /// The largest divisor of `objects` that is at most `most`.
 std::int64_t divisor_below(std::int64_t objects, std::int64_t most) {
   std::int64_t count = std::min(objects, most);
@@ -44,7 +41,7 @@ std::int64_t fitting_count(std::int64_t objects, std::int64_t most) {
   if (most >= objects) return most / objects * objects;
   const std::int64_t divisor = divisor_below(objects, most);
   if (2 * divisor > most) return divisor;
-  return rounds_of(objects, rounds_of(objects, most));
+  return divide_up(objects, divide_up(objects, most));
 }
 
 std::string how_shared(std::int64_t objects, std::int64_t count) {
@@ -163,7 +160,7 @@ AggregatorChoice choose_aggregators(std::span<const int> places, std::int64_t st
   std::int64_t most = asked.count;
   std::string limit;
   if (stripe_count > 0 && wish.most_for_object > 0 &&
-      most / stripe_count + (most % stripe_count != 0) > wish.most_for_object) {
+      divide_up(most, stripe_count) > wish.most_for_object) {
     most = wish.most_for_object * stripe_count;
     limit = "romio_lustre_co_ratio=" + std::to_string(wish.most_for_object) + " allows " +
             std::to_string(most);

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "base/settings.h"
 #include "storage/kinds.h"
 #include "storage/lustre.h"
@@ -21,7 +22,6 @@
 namespace headrace::storage {
 namespace {
 
-constexpr ByteCount kPage = 4096;
 constexpr ByteCount kLargestStripe = ByteCount{1} << 30;
 constexpr ByteCount kLargestRequest = ByteCount{1} << 30;
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "view/type.h"
 #include "view/wide.h"
 
@@ -45,7 +46,7 @@ std::int64_t block_length(Distribution distribution, std::int64_t argument, std:
   if (distribution == Distribution::none) return size;
   if (argument != kDefaultDistributionArgument) return argument;
   if (distribution == Distribution::cyclic) return 1;
-  return (size + processes - 1) / processes;
+  return divide_up(size, processes);
 }
 
 /// Every processes-th block of `block` elements among `size`, starting with block `process`.
@@ -54,7 +55,7 @@ Layout distribute(const Layout& element, std::int64_t extent, std::int64_t size,
   if (size == 0 || block == 0) return {};
   const std::int64_t whole_blocks = size / block;
   const std::int64_t own_blocks =
-      process < whole_blocks ? (whole_blocks - process - 1) / processes + 1 : 0;
+      process < whole_blocks ? divide_up(whole_blocks - process, processes) : 0;
   std::vector<Layout> parts;
   if (own_blocks > 0) {
     // With a single block the stride is unused and might not fit.

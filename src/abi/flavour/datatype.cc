@@ -16,6 +16,7 @@
 #include "abi/flavour/datatype_contents.h"
 #include "abi/flavour/datatype_elements.h"
 #include "abi/flavour/error.h"
+#include "base/rounding.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -56,7 +57,7 @@ view::TypePtr make_pair_type(ByteCount size) {
   constexpr ByteCount kIntSize = sizeof(int);
   const ByteCount value_size = size - kIntSize;
   const std::int64_t blocklengths[] = {1, 1};
-  const std::int64_t displacements[] = {0, (value_size + kIntSize - 1) / kIntSize * kIntSize};
+  const std::int64_t displacements[] = {0, round_up(value_size, kIntSize)};
   const view::TypePtr types[] = {view::make_basic(value_size), view::make_basic(kIntSize)};
   return view::make_struct(blocklengths, displacements, types);
 }
@@ -103,8 +104,8 @@ class MemoryForm : public TypeForm {
     return build_predefined(datatype);
   }
   std::int64_t place_behind(const view::Type& value, const view::Type& index) const override {
-    const ByteCount alignment = std::max<ByteCount>(index.size(), 1);
-    return (value.extent() + alignment - 1) / alignment * alignment;
+    // Predefined, since a pair has no others; so the extent is not negative.
+    return round_up(value.extent(), std::max<ByteCount>(index.size(), 1));
   }
   Result<view::TypePtr> accept(MPI_Datatype datatype, const view::TypePtr& made) const override {
     return adopt_bounds(datatype, made);
