@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from headrace import machine
 from headrace.bench.jobs import Job, Measurement, Way, read_measurement
@@ -171,7 +172,21 @@ def _reason(job: Job, code: int, output: str) -> str:
 
 def _run_captured(line: Launch) -> tuple[int, str]:
     """Exit code and all output. Ends every process of the run on a timeout or an interrupt."""
-    with subprocess.Popen(
+    with start_captured(line) as child:
+        try:
+            output, _ = child.communicate(timeout=RUN_SECONDS)
+            return child.returncode, output
+        except subprocess.TimeoutExpired:
+            end_group(child)
+            return -1, f"it did not end within {RUN_SECONDS} s"
+        except BaseException:
+            end_group(child)
+            raise
+
+
+def start_captured(line: Launch, **options: Any) -> subprocess.Popen[str]:
+    """A run in a process group of its own, with all its output in one pipe."""
+    return subprocess.Popen(
         line.argv,
         env=line.environ,
         executable=line.executable or None,
@@ -181,19 +196,11 @@ def _run_captured(line: Launch) -> tuple[int, str]:
         text=True,
         errors="replace",
         start_new_session=True,
-    ) as child:
-        try:
-            output, _ = child.communicate(timeout=RUN_SECONDS)
-            return child.returncode, output
-        except subprocess.TimeoutExpired:
-            _end(child)
-            return -1, f"it did not end within {RUN_SECONDS} s"
-        except BaseException:
-            _end(child)
-            raise
+        **options,
+    )
 
 
-def _end(child: subprocess.Popen) -> None:
+def end_group(child: subprocess.Popen[str]) -> None:
     """Asks the launcher to end its ranks, then makes sure."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:

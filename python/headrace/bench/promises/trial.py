@@ -11,11 +11,11 @@ from pathlib import Path
 from headrace.bench.programs import find_program
 from headrace.bench.promises.cases import PROGRAM, Case
 from headrace.bench.promises.judgement import Record, Verdict, judge, read_record
-from headrace.bench.runner import Host, launch
+from headrace.bench.runner import Host, end_group, launch, start_captured
+from headrace.launch import Launch
 
 # Ranks end themselves after their time; the launcher gets this much more to start and to end.
 LAUNCH_SECONDS = 20
-GRACE_SECONDS = 3
 
 # Tells the processes of a job, wherever they have gone, from all others.
 MARKER = "PROMISES_JOB"
@@ -37,9 +37,7 @@ def try_case(
     settings = {**environ, MARKER: marker, "HEADRACE_QUIET": "1"}
     line = launch(host, case.ranks, command, settings, preload=layered)
     try:
-        code, output, timed_out = _run(
-            line.argv, line.environ, line.executable, marker, seconds + LAUNCH_SECONDS
-        )
+        code, output, timed_out = _run(line, marker, seconds + LAUNCH_SECONDS)
         records = [_record(job / f"record.{rank}") for rank in range(case.ranks)]
     finally:
         shutil.rmtree(job, ignore_errors=True)
@@ -53,22 +51,10 @@ def _record(path: Path) -> Record:
         return Record()
 
 
-def _run(
-    argv: list[str], environ: dict[str, str], executable: str, marker: str, seconds: float
-) -> tuple[int, str, bool]:
+def _run(line: Launch, marker: str, seconds: float) -> tuple[int, str, bool]:
     """Exit code, all output, and whether it had to be ended. Leaves no process of the job."""
-    with subprocess.Popen(
-        argv,
-        env=environ,
-        executable=executable or None,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        preexec_fn=lambda: os.nice(10),  # ranks that hang spin; others must get on
-    ) as child:
+    # Ranks that hang spin; others must get on.
+    with start_captured(line, preexec_fn=lambda: os.nice(10)) as child:
         try:
             output, _ = child.communicate(timeout=seconds)
             return child.returncode, output, False
@@ -82,23 +68,12 @@ def _run(
 def _end(child: subprocess.Popen, marker: str) -> None:
     """Asks the launcher to clean up, then kills what is left of the job, strays included."""
     if child.poll() is None:
-        _signal_group(child.pid, signal.SIGTERM)
-        try:
-            child.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            _signal_group(child.pid, signal.SIGKILL)
+        end_group(child)
     for pid in processes_with(MARKER, marker):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
-
-
-def _signal_group(leader: int, number: int) -> None:
-    try:
-        os.killpg(leader, number)
-    except ProcessLookupError:
-        return
 
 
 def processes_with(name: str, value: str) -> list[int]:
