@@ -211,6 +211,11 @@ std::string read_names(const std::string& text, std::vector<std::string>& value)
   return {};
 }
 
+std::string read_text(const std::string& text, std::string& value) {
+  value = text;
+  return {};
+}
+
 std::string not_among(std::span<const char* const> names) {
   std::string text = "is not known (write ";
   for (std::size_t i = 0; i < names.size(); ++i) {

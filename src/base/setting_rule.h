@@ -43,6 +43,9 @@ std::string read_stripes(const std::string& text, Stripes& value);
 /// Names with commas between them; or "none".
 std::string read_names(const std::string& text, std::vector<std::string>& value);
 
+/// Whatever is written.
+std::string read_text(const std::string& text, std::string& value);
+
 /// "none of a, b, c"
 std::string not_among(std::span<const char* const> names);
 

@@ -28,6 +28,7 @@ struct Settings {
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
   bool memory_report = false;                                          ///< HEADRACE_MEMORY_REPORT
   std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN
+  std::string hints_file = "/etc/romio-hints";                         ///< HEADRACE_HINTS_FILE
   Stripes mimic_stripes = {};                                          ///< HEADRACE_MIMIC_STRIPES
   std::vector<std::string> coherent_fs = {};                           ///< HEADRACE_COHERENT_FS
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY

@@ -158,10 +158,7 @@ void take_wish(const Hints& hints, std::initializer_list<const char*> names, Wis
   }
 }
 
-}  // namespace
-
-HintValues default_hint_values() {
-  const Settings& set = settings();
+HintValues values_of(const Settings& set) {
   HintValues values;
   values.write_path = wish_of(set.write_path);
   values.read_path = wish_of(set.read_path);
@@ -169,6 +166,21 @@ HintValues default_hint_values() {
   values.sieve_size = kDefaultSieveSize;
   values.alignment = static_cast<plan::Alignment>(set.cb_align);
   return values;
+}
+
+}  // namespace
+
+HintValues default_hint_values() {
+  return values_of(settings());
+}
+
+void take_settings(HintValues& values) {
+  const HintValues set = default_hint_values();
+  const HintValues unset = values_of({});
+  if (set.write_path != unset.write_path) values.write_path = set.write_path;
+  if (set.read_path != unset.read_path) values.read_path = set.read_path;
+  if (set.buffer_size != unset.buffer_size) values.buffer_size = set.buffer_size;
+  if (set.alignment != unset.alignment) values.alignment = set.alignment;
 }
 
 Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems) {

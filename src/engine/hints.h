@@ -40,6 +40,9 @@ struct HintsInUse {
 /// What the settings alone ask for.
 HintValues default_hint_values();
 
+/// Applies the settings that are not their defaults.
+void take_settings(HintValues& values);
+
 /// Applies `hints` to `values` and returns those that are known and well formed. A line for each of
 /// the others is added to `problems`.
 Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems);

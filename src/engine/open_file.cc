@@ -5,7 +5,9 @@
 
 #include "base/message.h"
 #include "base/settings.h"
+#include "base/spelling.h"
 #include "engine/agreement.h"
+#include "engine/hint_file.h"
 
 namespace headrace::engine {
 namespace {
@@ -85,6 +87,7 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   }
   hints_.values = default_hint_values();
   Error failed = attempt([&]() -> Error {
+    take_hint_file();
     hints_ = hints_with(hints);
     return {};
   });
@@ -145,14 +148,22 @@ Error OpenFile::open_store() {
   return creates ? Error{} : open_as(false, false);
 }
 
-HintsInUse OpenFile::hints_with(const Hints& hints) const {
+void OpenFile::take_hint_file() {
+  const HintFile& file = hint_file();
+  if (channel_->rank() == 0 && !file.problem.empty()) tell_once(file.problem);
+  if (file.hints.empty()) return;
+  hints_ = hints_with(file.hints, "'" + printable(settings().hints_file) + "': ");
+  take_settings(hints_.values);
+}
+
+HintsInUse OpenFile::hints_with(const Hints& hints, const std::string& source) const {
   HintsInUse next = hints_;
   std::vector<std::string> problems;
   for (auto& [name, value] : apply_hints(hints, next.values, problems)) {
     next.given[name] = std::move(value);
   }
   if (channel_->rank() == 0) {
-    for (const std::string& problem : problems) tell_once(problem);
+    for (const std::string& problem : problems) tell_once(source + problem);
   }
   return next;
 }

@@ -110,8 +110,10 @@ class OpenFile : public File {
   Error open_store();
   Error find_end();
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
-  /// The hints in use with `hints` over them.
-  HintsInUse hints_with(const Hints& hints) const;
+  /// The hints in use with `hints` over them; `source` says where those are from, but for the
+  /// program's.
+  HintsInUse hints_with(const Hints& hints, const std::string& source = {}) const;
+  void take_hint_file();
   Result<std::int64_t> end_position();
   Error check(const Result<View>& view) const;
   Error check(const TransferCall& call) const;

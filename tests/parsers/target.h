@@ -29,6 +29,7 @@ struct Target {
 // text_targets.cc
 extern const Target settings_target;
 extern const Target hints_target;
+extern const Target hint_file_target;
 extern const Target file_name_target;
 
 // message_targets.cc

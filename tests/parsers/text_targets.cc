@@ -3,6 +3,7 @@
 
 #include "abi/file_name.h"
 #include "base/settings.h"
+#include "engine/hint_file.h"
 #include "engine/hints.h"
 #include "parsers/target.h"
 
@@ -105,6 +106,25 @@ std::vector<Input> hints_corpus() {
                 "headrace_write_path=staged\nheadrace_read_path=automatic\naccess_style=x,y\n=\n"});
 }
 
+void run_hint_file(const Input& input) {
+  const engine::HintFile file =
+      engine::parse_hint_file(std::string(input.begin(), input.end()), "file");
+  if (!file.problem.empty()) check_messages({file.problem});
+  for (const auto& [name, value] : file.hints) {
+    for (const std::string& word : {name, value}) {
+      require(!word.empty(), "an empty word");
+      // Info objects hold C's strings.
+      require(word.find_first_of(std::string_view("\0 \t\n", 4)) == std::string::npos,
+              "a blank in a word");
+    }
+  }
+}
+
+std::vector<Input> hint_file_corpus() {
+  return texts({"# comment\ncb_nodes 32\n\tcb_config_list  a:1,b\r\nromio_cb_write enable",
+                "cb_nodes\n\ncb_nodes 1 2\n#cb_nodes 1\n # x y\n", std::string("a\0b c\n", 6)});
+}
+
 void run_file_name(const Input& input) {
   const std::string name(input.begin(), input.end());
   const std::optional<std::string> path = abi::path_of(name);
@@ -120,6 +140,7 @@ std::vector<Input> file_name_corpus() {
 
 const Target settings_target{"settings", run_settings, settings_corpus};
 const Target hints_target{"hints", run_hints, hints_corpus};
+const Target hint_file_target{"hint_file", run_hint_file, hint_file_corpus};
 const Target file_name_target{"file_name", run_file_name, file_name_corpus};
 
 }  // namespace headrace::parsers

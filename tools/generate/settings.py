@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ CPP_TYPES = {
     "integer": "std::int64_t",
     "stripes": "Stripes",
     "names": "std::vector<std::string>",
+    "text": "std::string",
 }
 
 
@@ -46,6 +48,8 @@ class Setting:
             return f"{self.enum}::{self.default}"
         if self.type in ("stripes", "names"):
             return "{}"
+        if self.type == "text":
+            return json.dumps(self.default)
         return str(self.number(self.default))
 
     @property
@@ -81,12 +85,10 @@ def read(path: Path) -> list[Setting]:
     """All settings, in the order of the file."""
     settings = [Setting(**entry) for entry in tomllib.loads(path.read_text())["setting"]]
     for setting in settings:
-        if setting.type not in (*CPP_TYPES, "choice", "text"):
+        if setting.type not in (*CPP_TYPES, "choice"):
             raise SpecError(f"{path.name}: {setting.name} has the unknown type '{setting.type}'")
         if setting.type == "choice" and setting.default not in setting.values:
             raise SpecError(f"{path.name}: the default of {setting.name} is none of its values")
-        if setting.type == "text" and setting.member:
-            raise SpecError(f"{path.name}: {setting.name} is text, which the library does not read")
     return settings
 
 
