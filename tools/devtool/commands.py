@@ -48,7 +48,9 @@ def test(arguments: Sequence[str]) -> int:
     """Installs what the tests need and runs them all; words after -- go to pytest."""
     names = [group.name for group in testing.GROUPS]
     parser = _parser("test", test)
-    parser.add_argument("--quick", action="store_true", help="in five minutes, without slow tests")
+    parser.add_argument(
+        "--quick", action="store_true", help="six minutes at most, once built: no slow tests"
+    )
     parser.add_argument(
         "--only",
         action="append",
