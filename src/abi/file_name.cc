@@ -1,7 +1,6 @@
 #include "abi/file_name.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace headrace::abi {
 namespace {
@@ -19,10 +18,10 @@ bool is_among(std::string_view name, const auto& names) {
 
 }  // namespace
 
-std::optional<std::string> path_of(const std::string& file_name) {
+std::optional<std::string_view> path_of(std::string_view file_name) {
   const std::size_t colon = file_name.find(':');
-  if (colon == std::string::npos) return file_name;
-  const std::string_view prefix = std::string_view(file_name).substr(0, colon);
+  if (colon == std::string_view::npos) return file_name;
+  const std::string_view prefix = file_name.substr(0, colon);
   if (is_among(prefix, kForeign)) return std::nullopt;
   return is_among(prefix, kMounted) ? file_name.substr(colon + 1) : file_name;
 }

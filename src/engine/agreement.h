@@ -35,9 +35,11 @@ struct Agreement {
 /// only, since a rank that finds no memory for it must not leave the others waiting.
 struct Undertaking {
   const char* verb;  ///< "open"
-  const std::string& path;
+  std::string_view path;
 
-  std::string text() const { return std::string("cannot ") + verb + " '" + path + "'"; }
+  std::string text() const {
+    return std::string("cannot ") + verb + " '" + std::string(path) + "'";
+  }
 };
 
 /// An error as one number, 0 for none. The greatest of several ranks' numbers is one of them.

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/types.h"
@@ -84,9 +85,9 @@ class File {
   /// Collective. All ranks get a file, or all get an error, also where their modes differ. A rank
   /// whose arguments are wrong passes what is wrong with them as `refused`.
   static Result<std::unique_ptr<File>> open(std::shared_ptr<exchange::Team> team,
-                                            storage::FileSystem& file_system,
-                                            const std::string& path, AccessMode mode,
-                                            const Hints& hints, const Error& refused = {});
+                                            storage::FileSystem& file_system, std::string_view path,
+                                            AccessMode mode, const Hints& hints,
+                                            const Error& refused = {});
   virtual ~File() = default;
 
   virtual Error close() = 0;  ///< collective

@@ -28,15 +28,15 @@ std::int64_t bits_of(const AccessMode& mode) {
 /// Before anything that depends on the mode: ranks of other modes would wait at other places.
 /// Whether all ranks are told to verify.
 Result<bool> agree_on_mode(exchange::Channel& channel, const AccessMode& mode,
-                           const std::string& path, const Error& refused) {
+                           std::string_view path, const Error& refused) {
   const std::int64_t bits = bits_of(mode);
   constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min};
   Values values{code_of(refused), bits, bits, settings().verify ? 1 : 0};
   if (Error error = channel.combine(values, ways)) return error;
   if (values[1] != values[2]) {
     return Error{ErrorClass::not_same, 0,
-                 "cannot open '" + path +
-                     "' (the access mode is not the same on all ranks), pass the same mode "
+                 Undertaking{"open", path}.text() +
+                     " (the access mode is not the same on all ranks), pass the same mode "
                      "everywhere"};
   }
   if (Error error = own_or_others(refused, values[0], {"open", path})) return error;
@@ -46,12 +46,12 @@ Result<bool> agree_on_mode(exchange::Channel& channel, const AccessMode& mode,
 }  // namespace
 
 Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
-                                         storage::FileSystem& file_system, const std::string& path,
+                                         storage::FileSystem& file_system, std::string_view path,
                                          AccessMode mode, const Hints& hints,
                                          const Error& refused) {
   std::unique_ptr<OpenFile> file;
   const Error lacking = attempt([&]() -> Error {
-    file = std::make_unique<OpenFile>(team, file_system, path, mode);
+    file = std::make_unique<OpenFile>(team, file_system, std::string(path), mode);
     return {};
   });
   Result<std::unique_ptr<exchange::Channel>> channel = team->open_channel();

@@ -127,7 +127,7 @@ std::vector<Input> hint_file_corpus() {
 
 void run_file_name(const Input& input) {
   const std::string name(input.begin(), input.end());
-  const std::optional<std::string> path = abi::path_of(name);
+  const std::optional<std::string_view> path = abi::path_of(name);
   if (!path) return require(name.find(':') != std::string::npos, "a plain path is refused");
   require(name.ends_with(*path), "the path is no end of the name");
 }

@@ -3,12 +3,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -57,10 +57,6 @@ void keep_error_handler(MPI_File handle) {
 /// Handles of closed files, for the next ones: to open and close one takes the library longer than
 /// all the rest of opening a file. They stay open at the end: MPICH 4.0 stands still where a file
 /// is closed by a callback of MPI_Finalize.
-struct Spare {
-  std::mutex mutex;
-  std::vector<MPI_File> handles;
-};
 
 /// Open MPI keeps a semaphore in /dev/shm for each open file, which a program that ends without
 /// MPI_Finalize would leave behind.
@@ -70,6 +66,12 @@ constexpr std::size_t kMostSpare = 0;
 constexpr std::size_t kMostSpare = 16;
 #endif
 
+struct Spare {
+  std::mutex mutex;
+  std::array<MPI_File, kMostSpare> handles;  ///< an array: a close that lacks memory keeps them too
+  std::size_t size = 0;
+};
+
 Spare& spare() {
   static auto& only = *new Spare;  // never destroyed: files are closed during exit too
   return only;
@@ -78,18 +80,15 @@ Spare& spare() {
 MPI_File take_spare() {
   Spare& own = spare();
   const std::lock_guard lock(own.mutex);
-  if (own.handles.empty()) return MPI_FILE_NULL;
-  const MPI_File handle = own.handles.back();
-  own.handles.pop_back();
-  return handle;
+  return own.size == 0 ? MPI_FILE_NULL : own.handles[--own.size];
 }
 
 /// False where there are enough.
 bool keep_spare(MPI_File handle) {
   Spare& own = spare();
   const std::lock_guard lock(own.mutex);
-  if (own.handles.size() >= kMostSpare) return false;
-  own.handles.push_back(handle);
+  if (own.size == kMostSpare) return false;
+  own.handles[own.size++] = handle;
   return true;
 }
 

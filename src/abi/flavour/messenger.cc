@@ -34,17 +34,20 @@ class RequestMessage final : public exchange::Message {
 
 class CommunicatorMessenger final : public exchange::Messenger {
  public:
-  explicit CommunicatorMessenger(MPI_Comm hidden) : communicator_(hidden) {
+  ~CommunicatorMessenger() override {
+    if (communicator_ != MPI_COMM_NULL && !stopped) native.Comm_free(&communicator_);
+  }
+
+  /// Nobody else uses `hidden`.
+  void take(MPI_Comm hidden) {
+    communicator_ = hidden;
+    native.Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
     native.Comm_rank(communicator_, &rank_);
     native.Comm_size(communicator_, &size_);
     int* bound = nullptr;
     int found = 0;
     native.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
     if (found) largest_tag_ = *bound;
-  }
-
-  ~CommunicatorMessenger() override {
-    if (!stopped) native.Comm_free(&communicator_);
   }
 
   int rank() const override { return rank_; }
@@ -138,7 +141,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
     }
   }
 
-  MPI_Comm communicator_;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
   int largest_tag_ = 32767;  // what MPI guarantees
@@ -177,8 +180,31 @@ class SoloMessenger final : public exchange::Messenger {
 
 }  // namespace
 
-std::unique_ptr<exchange::Messenger> make_messenger(MPI_Comm hidden) {
-  return std::make_unique<CommunicatorMessenger>(hidden);
+// MPI_Comm_split rather than MPI_Comm_dup: it copies none of the program's attributes. Ranks that
+// cannot go on split off, and all see by the size that some did.
+Result<std::unique_ptr<exchange::Messenger>> make_messenger(MPI_Comm communicator,
+                                                            const Error& failed) {
+  std::unique_ptr<CommunicatorMessenger> made;
+  Error lacking = attempt([&]() -> Error {
+    made = std::make_unique<CommunicatorMessenger>();
+    return failed;
+  });
+  int rank = 0;
+  int size = 0;
+  int size_of_equals = 0;
+  MPI_Comm hidden = MPI_COMM_NULL;
+  native.Comm_rank(communicator, &rank);
+  native.Comm_size(communicator, &size);
+  if (native.Comm_split(communicator, lacking ? 1 : 0, rank, &hidden) != MPI_SUCCESS) {
+    return native_failure("make a communicator");
+  }
+  native.Comm_size(hidden, &size_of_equals);
+  if (!lacking && size_of_equals == size) {
+    made->take(hidden);
+    return std::unique_ptr<exchange::Messenger>(std::move(made));
+  }
+  native.Comm_free(&hidden);
+  return lacking ? std::move(lacking) : out_of_memory();
 }
 
 std::unique_ptr<exchange::Messenger> make_solo_messenger() {

@@ -7,9 +7,11 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// Messages on a communicator that nobody else uses. Takes the communicator over and frees it at
-/// the end, unless MPI is being finalised then (see stop_messengers).
-std::unique_ptr<exchange::Messenger> make_messenger(MPI_Comm hidden);
+/// Collective: messages among a communicator's ranks, on one of its own that is freed at the end,
+/// unless MPI is being finalised then (see stop_messengers). A rank that cannot go on passes what
+/// it has found wrong: then all ranks get an error.
+Result<std::unique_ptr<exchange::Messenger>> make_messenger(MPI_Comm communicator,
+                                                            const Error& failed);
 
 /// For a communicator of one process, which needs no messages and no communicator.
 std::unique_ptr<exchange::Messenger> make_solo_messenger();

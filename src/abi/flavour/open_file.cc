@@ -27,7 +27,11 @@ struct Registry {
 
   void close(MPI_File handle) {
     if (closed.size() == kMostClosed) closed.pop_front();
-    closed.push_back(handle);
+    // Where there is no memory it is not remembered.
+    static_cast<void>(attempt([&]() -> Error {
+      closed.push_back(handle);
+      return {};
+    }));
     closed_count = closed.size();
   }
 
@@ -78,14 +82,16 @@ OpenFile* find_file(MPI_File handle) {
   return last;
 }
 
-void add_file(MPI_File handle, std::unique_ptr<OpenFile> file) {
+OpenFile& add_file(MPI_File handle, std::unique_ptr<OpenFile> file) {
   auto& own = registry();
-  file->link->handle = handle;
+  OpenFile& added = *file;
+  added.link->handle = handle;
   const std::unique_lock lock(own.mutex);
   own.reopen(handle);
   own.files[handle] = std::move(file);
   ++own.changes;
   own.size = own.files.size();
+  return added;
 }
 
 std::unique_ptr<OpenFile> take_file(MPI_File handle) {

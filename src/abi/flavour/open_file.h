@@ -61,7 +61,7 @@ struct OpenFile {
 /// file lives until it is closed, as MPI asks of its user.
 OpenFile* find_file(MPI_File handle);
 
-void add_file(MPI_File handle, std::unique_ptr<OpenFile> file);
+OpenFile& add_file(MPI_File handle, std::unique_ptr<OpenFile> file);
 
 /// Whether the handle is MPI_FILE_NULL, or was that of a file of ours and nothing since; of the
 /// last files closed.

@@ -51,27 +51,47 @@ Error check_amode(int amode) {
   return {};
 }
 
-Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& team,
-                const std::string& path, int amode, MPI_Info info, MPI_File* fh) {
-  MPI_File handle = open_identity();
+/// What a rank needs to open a file. It takes memory, which one rank alone may lack.
+struct Opening {
+  MPI_File handle = MPI_FILE_NULL;
+  OpenFile* file = nullptr;  ///< found by `handle` from the beginning
+  engine::Hints hints;
+};
+
+Error make_ready(MPI_Comm communicator, int amode, MPI_Info info, Opening& opening) {
+  opening.handle = open_identity();
+  if (opening.handle == MPI_FILE_NULL) return native_failure("make a file handle");
   auto file = std::make_unique<OpenFile>();
   file->amode = amode;
   file->etype = MPI_BYTE;
   file->filetype = MPI_BYTE;
-  const bool has_group = native.Comm_group(communicator, &file->group) == MPI_SUCCESS;
-  // A rank that cannot go on takes part in the collective open, so that all ranks fail.
-  const bool is_ready = handle != MPI_FILE_NULL && has_group;
-  const Error refused = is_ready ? check_amode(amode) : native_failure("make a file handle");
-  auto opened = engine::File::open(team, storage::posix_file_system(), path, mode_of(amode),
-                                   hints_of(info), refused);
-  if (!opened) {
-    if (handle != MPI_FILE_NULL) close_identity(handle);
-    return opened.error();
+  if (native.Comm_group(communicator, &file->group) != MPI_SUCCESS) {
+    return native_failure("find the ranks of a communicator");
   }
-  file->file = std::move(opened.value());
-  add_file(handle, std::move(file));
-  *fh = handle;
-  return {};
+  opening.hints = hints_of(info);
+  opening.file = &add_file(opening.handle, std::move(file));
+  return check_amode(amode);
+}
+
+/// A rank that cannot go on takes part in the collective open, so that all ranks fail.
+Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& team,
+                std::string_view path, int amode, MPI_Info info, MPI_File* fh) {
+  Opening opening;
+  const Error refused = attempt([&] { return make_ready(communicator, amode, info, opening); });
+  Error failed = attempt([&]() -> Error {
+    auto opened = engine::File::open(team, storage::posix_file_system(), path, mode_of(amode),
+                                     opening.hints, refused);
+    if (!opened) return opened.error();
+    opening.file->file = std::move(opened.value());
+    return {};
+  });
+  if (!failed) {
+    *fh = opening.handle;
+    return {};
+  }
+  if (opening.file != nullptr) take_file(opening.handle);
+  if (opening.handle != MPI_FILE_NULL) close_identity(opening.handle);
+  return failed;
 }
 
 }  // namespace
@@ -107,7 +127,7 @@ Error remove(const char* file_name, bool& is_ours) {
   const auto path = abi::path_of(file_name);
   if (!path) return {};
   is_ours = true;
-  return storage::posix_file_system().remove(*path);
+  return storage::posix_file_system().remove(std::string(*path));
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::handler

@@ -1,9 +1,10 @@
 #include "abi/flavour/team.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <numeric>
-#include <vector>
+#include <string>
 
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/error.h"
@@ -28,15 +29,23 @@ Result<bool> lies_in_world(MPI_Comm communicator) {
   }
   int size = 0;
   native.Group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> world_ranks(ranks.size(), MPI_UNDEFINED);
-  const int code =
-      native.Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
+  // By parts: a rank that lacks memory must find the same answer.
+  std::array<int, 256> ranks;
+  std::array<int, 256> world_ranks;
+  int code = MPI_SUCCESS;
+  bool inside = true;
+  for (int begin = 0; begin < size && inside && code == MPI_SUCCESS;) {
+    const int count = std::min(size - begin, static_cast<int>(ranks.size()));
+    std::iota(ranks.begin(), ranks.begin() + count, begin);
+    code = native.Group_translate_ranks(group, count, ranks.data(), world, world_ranks.data());
+    const auto end = world_ranks.begin() + count;
+    inside = std::find(world_ranks.begin(), end, MPI_UNDEFINED) == end;
+    begin += count;
+  }
   native.Group_free(&group);
   native.Group_free(&world);
   if (code != MPI_SUCCESS) return native_failure("find the ranks of a communicator");
-  return std::find(world_ranks.begin(), world_ranks.end(), MPI_UNDEFINED) == world_ranks.end();
+  return inside;
 }
 
 /// All communicators of one process share this team.
@@ -52,9 +61,8 @@ Result<TeamPtr> solo_team() {
   return team;
 }
 
-/// Collective over the communicator. MPI_Comm_split rather than MPI_Comm_dup: it copies none of the
-/// program's attributes.
-Result<TeamPtr> make_team(MPI_Comm communicator) {
+/// Collective over the communicator; `failed`: see make_messenger().
+Result<TeamPtr> make_team(MPI_Comm communicator, Error failed) {
   int is_intercommunicator = 0;
   if (native.Comm_test_inter(communicator, &is_intercommunicator) != MPI_SUCCESS) {
     return native_failure("examine a communicator");
@@ -64,14 +72,16 @@ Result<TeamPtr> make_team(MPI_Comm communicator) {
   if (!inside) return inside.error();
   if (!inside.value()) return TeamPtr();
 
-  int rank = 0;
-  MPI_Comm hidden = MPI_COMM_NULL;
-  native.Comm_rank(communicator, &rank);
-  if (native.Comm_split(communicator, 0, rank, &hidden) != MPI_SUCCESS) {
-    return native_failure("make a communicator");
+  std::string node;
+  if (!failed) {
+    failed = attempt([&]() -> Error {
+      node = topo::node_identity();
+      return {};
+    });
   }
-  native.Comm_set_errhandler(hidden, MPI_ERRORS_RETURN);
-  return exchange::Team::create(make_messenger(hidden), topo::node_identity());
+  auto messenger = make_messenger(communicator, failed);
+  if (!messenger) return messenger.error();
+  return exchange::Team::create(std::move(messenger.value()), node);
 }
 
 }  // namespace
@@ -90,9 +100,14 @@ Result<TeamPtr> team_of(MPI_Comm communicator) {
   if (native.Comm_get_attr(communicator, team_keyval, &kept, &found) == MPI_SUCCESS && found) {
     return *kept;
   }
-  auto made = make_team(communicator);
-  if (!made) return made;
-  auto owned = std::make_unique<TeamPtr>(made.value());
+  std::unique_ptr<TeamPtr> owned;
+  const Error lacking = attempt([&]() -> Error {
+    owned = std::make_unique<TeamPtr>();
+    return {};
+  });
+  auto made = make_team(communicator, lacking);
+  if (!made || owned == nullptr) return made;
+  *owned = made.value();
   if (native.Comm_set_attr(communicator, team_keyval, owned.get()) != MPI_SUCCESS) {
     return native_failure("keep a team with its communicator");
   }

@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import shutil
+from typing import NamedTuple
 
 import pytest
 from hosts import Host
 from running import work_directory
 
 from faults.cases import STAGED
-from faults.plan import TRANSFERS, Case, read_facts
+from faults.plan import TRANSFERS, Case, Transfer, read_facts
 from faults.test_store import problems, run_plan
 
 RANKS = 2
-STEPS = [("open", True, STAGED), ("view", True, STAGED)]
-STEPS += [(call, True, STAGED) for call in ("sync", "size", "resize", "allocate", "close")]
-STEPS += [("write", True, transfer) for transfer in TRANSFERS]
-STEPS += [("read", False, transfer) for transfer in TRANSFERS]
 
 
-def case(what: str, step: tuple, rank: int, error: str, when: str) -> Case:
-    within, writes, transfer = step
-    name = f"memory-{within}-{transfer.name}-{rank}-{what}"
-    rest = f"{when} rank={rank}"
-    return Case(name, writes, transfer, "memory", error, rest, within=within, must_meet=False)
+class Step(NamedTuple):
+    """Around what memory fails. rest: further words of the plan."""
+
+    name: str
+    writes: bool = True
+    transfer: Transfer = STAGED
+    rest: str = ""
 
 
-def counted(host: Host, library, environment: dict[str, str]) -> dict[tuple, int]:
+STEPS = [Step("open"), Step("open", rest=" fresh=1"), Step("view")]
+STEPS += [Step(call) for call in ("sync", "size", "resize", "allocate", "close")]
+STEPS += [Step("write", True, transfer) for transfer in TRANSFERS]
+STEPS += [Step("read", False, transfer) for transfer in TRANSFERS]
+
+
+def case(what: str, step: Step, rank: int, error: str, when: str) -> Case:
+    name = f"memory-{step.name}-{step.transfer.name}-{rank}-{what}{step.rest.replace(' ', '-')}"
+    rest = f"{when} rank={rank}{step.rest}"
+    return Case(
+        name.replace("=", ""),
+        step.writes,
+        step.transfer,
+        "memory",
+        error,
+        rest,
+        within=step.name,
+        must_meet=False,
+    )
+
+
+def counted(host: Host, library) -> dict[tuple[Step, int], int]:
     """By step and rank, how many allocations the layer makes."""
     directory = work_directory(f"faults-memory-count-{host.name}")
     by_step = {
@@ -34,7 +54,7 @@ def counted(host: Host, library, environment: dict[str, str]) -> dict[tuple, int
         for step in STEPS
         for rank in range(RANKS)
     }
-    result = run_plan(host, directory, list(by_step.values()), RANKS, library, environment)
+    result = run_plan(host, directory, list(by_step.values()), RANKS, library)
     assert result.code == 0, result.explain()
     facts = read_facts(result.out)
     shutil.rmtree(directory)
@@ -43,7 +63,7 @@ def counted(host: Host, library, environment: dict[str, str]) -> dict[tuple, int
 
 @pytest.mark.parametrize("lasting", [False, pytest.param(True, marks=pytest.mark.deep)])
 def test_memory(host: Host, lasting: bool, library, request) -> None:
-    places = counted(host, library, {})
+    places = counted(host, library)
     assert places[STEPS[0], 0] > 0, "opening takes no memory that this test could fail"
     cases = []
     for (step, rank), count in places.items():

@@ -40,6 +40,7 @@ typedef struct {
   int filled;   ///< 1: the file has other bytes before a write
   int only;     ///< rank=, the fault is this rank's; -1: all ranks'
   long limit;   ///< RLIMIT_FSIZE, 0 for none
+  int fresh;    ///< 1: the file is the first of its communicator
   int step;     ///< call= or in=, the step around which the fault is armed; -1: none
   StoreFault fault;
   char path[1100];
@@ -92,6 +93,7 @@ static void set(Job* one, const char* key, const char* value, const char* poke) 
   if (strcmp(key, "shape") == 0) one->shape = (Shape)place_of(shapes, 3, value);
   if (strcmp(key, "bytes") == 0) one->bytes = atol(value);
   if (strcmp(key, "filled") == 0) one->filled = atoi(value);
+  if (strcmp(key, "fresh") == 0) one->fresh = atoi(value);
   if (strcmp(key, "rank") == 0) one->only = atoi(value);
   if (strcmp(key, "limit") == 0) one->limit = atol(value);
   if (strcmp(key, "call") == 0) one->step = one->fault.call = place_of(steps, STORE_CALLS, value);
@@ -207,8 +209,8 @@ static MPI_Info hints(const Job* one) {
   return info;
 }
 
-static int reopen(const Job* one, MPI_Info info, int mode, MPI_File* file) {
-  return MPI_File_open(MPI_COMM_WORLD, one->path, mode, info, file);
+static int reopen(const Job* one, MPI_Comm ranks, MPI_Info info, int mode, MPI_File* file) {
+  return MPI_File_open(ranks, one->path, mode, info, file);
 }
 
 static char* one_word(char* text) {
@@ -219,18 +221,20 @@ static char* one_word(char* text) {
 static void run(const Job* one) {
   MPI_File file = MPI_FILE_NULL;
   MPI_Info info = hints(one);
+  MPI_Comm ranks = MPI_COMM_WORLD;
+  if (one->fresh) MPI_Comm_dup(MPI_COMM_WORLD, &ranks);
   if (rank == 0) make_file(one->path, one->shape, size, one->bytes, one->writes, one->filled);
   MPI_Barrier(MPI_COMM_WORLD);
   int before = descriptors();
   int removes = one->step == STORE_DELETE;
   int mode = MPI_MODE_RDWR | MPI_MODE_CREATE | (removes ? MPI_MODE_DELETE_ON_CLOSE : 0);
   arm(one, STORE_OPEN);
-  int code = reopen(one, info, mode, &file);
+  int code = reopen(one, ranks, info, mode, &file);
   disarm(one, STORE_OPEN);
   say(" open=%s", class_name(code));
   MPI_Barrier(MPI_COMM_WORLD);
   if (code != MPI_SUCCESS) {
-    code = reopen(one, info, mode, &file);
+    code = reopen(one, ranks, info, mode, &file);
     say(" reopen=%s", class_name(code));
   }
   if (code == MPI_SUCCESS) {
@@ -253,6 +257,7 @@ static void run(const Job* one) {
     disarm(one, STORE_DELETE);
   }
   MPI_Info_free(&info);
+  if (one->fresh) MPI_Comm_free(&ranks);
   say(" leaked=%d", descriptors() - before);
 }
 
