@@ -199,7 +199,10 @@ exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agree
   const exchange::LeaderCall lead{call, *plan_, *ranks, first_window_, buffers_};
   const exchange::LeaderOutcome outcome = writes ? exchange::lead_exchanged_write(lead, access)
                                                  : exchange::lead_exchanged_read(lead, access);
-  is_broken_ = is_broken_ || outcome.broken;
+  if (outcome.broken) {
+    is_broken_ = true;
+    buffers_.abandon();
+  }
   return outcome.own;
 }
 

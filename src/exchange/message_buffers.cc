@@ -1,5 +1,7 @@
 #include "exchange/message_buffers.h"
 
+#include <atomic>
+
 #include "base/result.h"
 #include "base/rounding.h"
 
@@ -21,7 +23,8 @@ void make_each(Messenger& messenger, Places& places) {
 bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size) {
   const auto count = static_cast<std::size_t>(nodes);
   return !attempt([&]() -> Error {
-    if (heard_.size() < count) make_messages(messenger, count);
+    if (!places_) places_ = std::make_unique<Places>();
+    if (heard().size() < count) make_messages(messenger, count);
     if (window_size > window_size_) make_room(window_size);
     return {};
   });
@@ -33,12 +36,12 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
     make_each(messenger, buffers);
   }
   sources_.reserve(nodes);
-  told_.resize(nodes);
-  make_each(messenger, told_);
+  places_->told.resize(nodes);
+  make_each(messenger, places_->told);
   // Last: it tells that all are there.
   std::vector<Verdict> heard(nodes);
   make_each(messenger, heard);
-  heard_ = std::move(heard);
+  places_->heard = std::move(heard);
 }
 
 void MessageBuffers::make_room(ByteCount window_size) {
@@ -46,20 +49,52 @@ void MessageBuffers::make_room(ByteCount window_size) {
   const std::size_t request = round_up(request_room(window_size), kRoomAlignment);
   const std::size_t parts = kSends + kReceives + kAnswers;
   window_size_ = 0;
-  memory_.reset();  // not both at a time
-  memory_.reset(new std::byte[parts * part + kMostSlots * request]);
+  std::unique_ptr<std::byte[]>& memory = places_->memory;
+  memory.reset();  // not both at a time
+  memory.reset(new std::byte[parts * part + kMostSlots * request]);
   window_size_ = window_size;
-  std::byte* place = memory_.get();
+  std::byte* place = memory.get();
   const auto share_out = [&place](std::span<Buffer> buffers, std::size_t size) {
     for (Buffer& buffer : buffers) {
       buffer.room = {place, size};
       place += size;
     }
   };
-  share_out(sends_, part);
-  share_out(receives_, part);
-  share_out(answers_, part);
-  share_out(requests_, request);
+  share_out(sends(), part);
+  share_out(receives(), part);
+  share_out(answers(), part);
+  share_out(requests(), request);
+}
+
+void MessageBuffers::abandon() noexcept {
+  if (places_ && !places_->end_all()) keep_for_good(std::move(places_));
+  places_.reset();
+  window_size_ = 0;
+}
+
+bool MessageBuffers::Places::end_all() noexcept {
+  bool ended = true;
+  const auto end_each = [&ended](auto& messages) {
+    for (auto& one : messages) {
+      if (one.message && !one.message->end()) ended = false;
+    }
+  };
+  end_each(sends);
+  end_each(receives);
+  end_each(answers);
+  end_each(requests);
+  end_each(told);
+  end_each(heard);
+  return ended;
+}
+
+/// In a list, so that tools which look for leaks find them in use.
+void MessageBuffers::keep_for_good(std::unique_ptr<Places> places) noexcept {
+  static std::atomic<Places*> kept = nullptr;
+  Places* const one = places.release();
+  one->next_kept = kept.load();
+  while (!kept.compare_exchange_weak(one->next_kept, one)) {
+  }
 }
 
 std::vector<MessageBuffers::Source>& MessageBuffers::cleared_sources() {

@@ -51,39 +51,55 @@ class MessageBuffers {
     }
   };
 
+  MessageBuffers() = default;
+  MessageBuffers(const MessageBuffers&) = delete;
+  MessageBuffers& operator=(const MessageBuffers&) = delete;
+
   static constexpr std::size_t kSends = 4;
   static constexpr std::size_t kReceives = 4;
   static constexpr std::size_t kAnswers = 4;
 
   /// For windows of at least this size, among `nodes`; false where there is no memory.
   bool reserve(Messenger& messenger, int nodes, ByteCount window_size);
+  /// When a message has failed: ends those that are on their way. The last call. What comes late
+  /// finds no buffer, or one that stays for good.
+  void abandon() noexcept;
 
-  std::span<Buffer> sends() { return sends_; }
-  std::span<Buffer> receives() { return receives_; }
-  std::span<Buffer> answers() { return answers_; }
+  std::span<Buffer> sends() { return places_->sends; }
+  std::span<Buffer> receives() { return places_->receives; }
+  std::span<Buffer> answers() { return places_->answers; }
   /// One for each slot.
-  std::span<Buffer> requests() { return requests_; }
+  std::span<Buffer> requests() { return places_->requests; }
   /// Empty, with room for all nodes.
   std::vector<Source>& cleared_sources();
   /// One for each node: to send, and to receive.
-  std::span<Verdict> told() { return told_; }
-  std::span<Verdict> heard() { return heard_; }
+  std::span<Verdict> told() { return places_->told; }
+  std::span<Verdict> heard() { return places_->heard; }
   Sent& sent() { return sent_; }
 
  private:
   void make_messages(Messenger& messenger, std::size_t nodes);
   void make_room(ByteCount window_size);
 
+  /// All that messages use on their way.
+  struct Places {
+    std::unique_ptr<std::byte[]> memory;
+    std::array<Buffer, kSends> sends;
+    std::array<Buffer, kReceives> receives;
+    std::array<Buffer, kAnswers> answers;
+    std::array<Buffer, kMostSlots> requests;
+    std::vector<Verdict> told;
+    std::vector<Verdict> heard;
+    Places* next_kept = nullptr;
+
+    bool end_all() noexcept;
+  };
+  static void keep_for_good(std::unique_ptr<Places> places) noexcept;
+
   Sent sent_;
   ByteCount window_size_ = 0;
-  std::unique_ptr<std::byte[]> memory_;
-  std::array<Buffer, kSends> sends_;
-  std::array<Buffer, kReceives> receives_;
-  std::array<Buffer, kAnswers> answers_;
-  std::array<Buffer, kMostSlots> requests_;
   std::vector<Source> sources_;
-  std::vector<Verdict> told_;
-  std::vector<Verdict> heard_;
+  std::unique_ptr<Places> places_;  ///< from reserve() to abandon()
 };
 
 }  // namespace headrace::exchange

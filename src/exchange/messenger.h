@@ -9,14 +9,18 @@
 
 namespace headrace::exchange {
 
-/// A message on its way, in a buffer of its sender or receiver that must live until it is done. One
-/// that is let go of before is left to the MPI library. When it is done, it may be started anew: so
-/// messages take no memory while others wait.
+/// A message on its way, in a buffer of its sender or receiver that must live until it is done or
+/// ended, as the message itself must. When it is done, it may be started anew: so messages take no
+/// memory while others wait.
 class Message {
  public:
   virtual ~Message() = default;
   /// Never waits, and lets the MPI library progress. Once true, it stays true.
   virtual Result<bool> is_done() = 0;
+  /// Where it is not done, because another message failed: afterwards nothing uses its buffer.
+  /// False where that cannot be had, as of a send that nobody receives; then both must stay for
+  /// good. Waits for no rank.
+  virtual bool end() = 0;
 };
 
 /// A message that has come and that nobody has received yet.

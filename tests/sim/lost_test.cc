@@ -29,8 +29,9 @@ using Left = std::atomic<std::int64_t>;
 
 class FailingMessenger : public MailboxMessenger {
  public:
-  FailingMessenger(PostOffice& office, int rank, Left& left)
-      : MailboxMessenger(office, rank), left_(left) {}
+  /// `let_go` counts messages that are destroyed while their buffers may still be used.
+  FailingMessenger(PostOffice& office, int rank, Left& left, std::atomic<int>& let_go)
+      : MailboxMessenger(office, rank), left_(left), let_go_(let_go) {}
 
   Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
                  std::span<std::byte> incoming) override {
@@ -48,7 +49,7 @@ class FailingMessenger : public MailboxMessenger {
     return {};
   }
   std::unique_ptr<exchange::Message> make_message() override {
-    return std::make_unique<Failing>(left_);
+    return std::make_unique<Failing>(left_, let_go_);
   }
   Error start_send(exchange::Message& message, int tag, int to,
                    std::span<const std::byte> outgoing) override {
@@ -68,7 +69,8 @@ class FailingMessenger : public MailboxMessenger {
  private:
   class Failing : public MailboxMessage {
    public:
-    explicit Failing(Left& left) : left_(left) {}
+    Failing(Left& left, std::atomic<int>& let_go) : left_(left), let_go_(let_go) {}
+    ~Failing() override { let_go_ += is_on_its_way() ? 1 : 0; }
     Result<bool> is_done() override {
       if (left_ < 0) return gone();
       return MailboxMessage::is_done();
@@ -76,11 +78,13 @@ class FailingMessenger : public MailboxMessenger {
 
    private:
     Left& left_;
+    std::atomic<int>& let_go_;
   };
 
   static Error gone() { return {ErrorClass::other, 0, "a process is gone"}; }
 
   Left& left_;
+  std::atomic<int>& let_go_;
 };
 
 /// What a rank writes at a place of the file.
@@ -121,16 +125,18 @@ std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
   return std::move(file.value());
 }
 
-/// Calls `body(rank, left)` on threads; rank 0's node has the disk's file.
+/// Calls `body(rank)` on threads. Afterwards no message may come into memory that is gone.
 template <class Body>
 void on_all_ranks(Disk& disk, Left& left, Body body) {
   PostOffice office(static_cast<int>(kNodes.size()));
+  std::atomic<int> let_go = 0;
   std::vector<std::thread> threads;
   for (int number = 0; number < office.ranks(); ++number) {
     threads.emplace_back([&, number] {
       const std::unique_ptr<storage::FileSystem> files = disk.file_system(number);
-      auto team = exchange::Team::create(std::make_unique<FailingMessenger>(office, number, left),
-                                         kNodes[static_cast<std::size_t>(number)]);
+      auto team =
+          exchange::Team::create(std::make_unique<FailingMessenger>(office, number, left, let_go),
+                                 kNodes[static_cast<std::size_t>(number)]);
       Rank rank{number, open(team.value(), *files), {}, {}};
       rank.data.resize(kPiece * kPieces);
       set_view(rank);
@@ -138,6 +144,8 @@ void on_all_ranks(Disk& disk, Left& left, Body body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(office.expected(), 0);
+  EXPECT_EQ(let_go, 0);
 }
 
 constexpr std::int64_t kPlenty = std::int64_t{1} << 40;

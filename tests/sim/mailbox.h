@@ -33,6 +33,9 @@ class PostOffice {
 
   /// A place for a message that has not come yet.
   struct Expected {
+    int from = 0;
+    int to = 0;
+    int tag = 0;
     std::span<std::byte> place;
     std::size_t size = 0;
     std::atomic<bool> is_here = false;
@@ -53,11 +56,27 @@ class PostOffice {
   }
 
   /// Gets messages in the order in which they are expected, as MPI matches them.
-  void expect(int from, int to, int tag, std::shared_ptr<Expected> expected) {
-    Box& box = boxes_[static_cast<std::size_t>(to)];
+  void expect(const std::shared_ptr<Expected>& expected) {
+    Box& box = boxes_[static_cast<std::size_t>(expected->to)];
     const std::lock_guard lock(box.mutex);
-    box.expected[{tag, from}].push_back(std::move(expected));
-    deliver(box.messages[{tag, from}], box.expected[{tag, from}]);
+    const Sender sender{expected->tag, expected->from};
+    box.expected[sender].push_back(expected);
+    deliver(box.messages[sender], box.expected[sender]);
+  }
+  /// No more, where it has not come.
+  void forget(const std::shared_ptr<Expected>& expected) {
+    Box& box = boxes_[static_cast<std::size_t>(expected->to)];
+    const std::lock_guard lock(box.mutex);
+    std::erase(box.expected[{expected->tag, expected->from}], expected);
+  }
+  /// Places where a message may still come.
+  std::int64_t expected() const {
+    std::int64_t all = 0;
+    for (const Box& box : boxes_) {
+      const std::lock_guard lock(box.mutex);
+      for (const auto& entry : box.expected) all += std::ssize(entry.second);
+    }
+    return all;
   }
 
   /// False where the message does not have the size that the receiver expects.
@@ -137,9 +156,15 @@ class MailboxMessage : public exchange::Message {
     expected_.reset();
     taken_ = std::move(taken);
   }
-  void expect(std::shared_ptr<PostOffice::Expected> expected) {
+  void expect(PostOffice& office, std::shared_ptr<PostOffice::Expected> expected) {
     taken_.reset();
     expected_ = std::move(expected);
+    office_ = &office;
+    office.expect(expected_);
+  }
+  /// Whether something may still use its buffer.
+  bool is_on_its_way() const {
+    return (taken_ && !taken_->load()) || (expected_ && !expected_->is_here);
   }
 
   Result<bool> is_done() override {
@@ -148,10 +173,16 @@ class MailboxMessage : public exchange::Message {
     if (expected_->size <= expected_->place.size()) return true;
     return Error{ErrorClass::other, 0, "a message is larger than expected"};
   }
+  bool end() override {
+    if (expected_) office_->forget(expected_);
+    expected_.reset();
+    return !is_on_its_way();
+  }
 
  private:
   PostOffice::Taken taken_;                         ///< where it is sent
   std::shared_ptr<PostOffice::Expected> expected_;  ///< where it is received
+  PostOffice* office_ = nullptr;                    ///< that has the expected one
 };
 
 /// One rank's messages. Usable from several threads, as the real one is.
@@ -184,9 +215,11 @@ class MailboxMessenger : public exchange::Messenger {
   Error start_receive(exchange::Message& message, int tag, int from,
                       std::span<std::byte> incoming) override {
     auto expected = std::make_shared<PostOffice::Expected>();
+    expected->from = from;
+    expected->to = rank_;
+    expected->tag = tag;
     expected->place = incoming;
-    office_.expect(from, rank_, tag, expected);
-    static_cast<MailboxMessage&>(message).expect(std::move(expected));
+    static_cast<MailboxMessage&>(message).expect(office_, std::move(expected));
     return {};
   }
   Result<std::optional<exchange::Arrival>> find(int tag, int from) override {

@@ -26,10 +26,34 @@ class RequestMessage final : public exchange::Message {
     return done != 0;
   }
 
-  MPI_Request* request() { return &request_; }
+  /// A receive whose message has not begun to come is cancelled at once. Sends cannot be cancelled
+  /// everywhere, but those that are on their way to a rank that still receives end.
+  bool end() override {
+    if (request_ == MPI_REQUEST_NULL) return true;
+    if (receives_) native.Cancel(&request_);
+    Patience patience;
+    int done = 0;
+    for (int turn = 0; turn < kMostTurns && done == 0; ++turn) {
+      if (native.Testall(1, &request_, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) break;
+      if (done == 0) patience.wait();
+    }
+    return request_ == MPI_REQUEST_NULL;
+  }
+
+  MPI_Request* to_send() {
+    receives_ = false;
+    return &request_;
+  }
+  MPI_Request* to_receive() {
+    receives_ = true;
+    return &request_;
+  }
 
  private:
+  static constexpr int kMostTurns = 300;
+
   MPI_Request request_ = MPI_REQUEST_NULL;
+  bool receives_ = false;
 };
 
 class CommunicatorMessenger final : public exchange::Messenger {
@@ -80,7 +104,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
   Error start_send(exchange::Message& message, int tag, int to,
                    std::span<const std::byte> outgoing) override {
     if (native.Issend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to, tag,
-                      communicator_, request_of(message)) != MPI_SUCCESS) {
+                      communicator_, of_mpi(message).to_send()) != MPI_SUCCESS) {
       return native_failure("send a message");
     }
     return {};
@@ -89,7 +113,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
   Error start_receive(exchange::Message& message, int tag, int from,
                       std::span<std::byte> incoming) override {
     if (native.Irecv(incoming.data(), static_cast<int>(incoming.size()), MPI_BYTE, from, tag,
-                     communicator_, request_of(message)) != MPI_SUCCESS) {
+                     communicator_, of_mpi(message).to_receive()) != MPI_SUCCESS) {
       return native_failure("receive a message");
     }
     return {};
@@ -116,8 +140,23 @@ class CommunicatorMessenger final : public exchange::Messenger {
  private:
   static constexpr std::size_t kLargestPart = std::size_t{1} << 30;
 
-  static MPI_Request* request_of(exchange::Message& message) {
-    return static_cast<RequestMessage&>(message).request();
+  static RequestMessage& of_mpi(exchange::Message& message) {
+    return static_cast<RequestMessage&>(message);
+  }
+
+  /// After a failure: the memory is the caller's, so nothing may come there any more. A send only
+  /// reads it, and is left to the library.
+  static Error give_up(MPI_Request& receive, MPI_Request& send, const char* what) {
+    Error failed = native_failure(what);
+    if (receive != MPI_REQUEST_NULL) native.Cancel(&receive);
+    Patience patience;
+    int done = 0;
+    while (receive != MPI_REQUEST_NULL && done == 0 &&
+           native.Testall(1, &receive, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS) {
+      patience.wait();
+    }
+    if (send != MPI_REQUEST_NULL) native.Request_free(&send);
+    return failed;
   }
 
   Error exchange_part(int tag, int to, std::span<const std::byte> outgoing, int from,
@@ -129,12 +168,12 @@ class CommunicatorMessenger final : public exchange::Messenger {
     }
     if (to >= 0 && native.Isend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to,
                                 tag, communicator_, &requests[1]) != MPI_SUCCESS) {
-      return native_failure("send a message");
+      return give_up(requests[0], requests[1], "send a message");
     }
     Patience patience;
     for (int done = 0;;) {
       if (native.Testall(2, requests, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
-        return native_failure("complete a message");
+        return give_up(requests[0], requests[1], "complete a message");
       }
       if (done) return {};
       patience.wait();

@@ -9,6 +9,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 struct NativeCalls {
   decltype(&PMPI_Add_error_code) Add_error_code = nullptr;
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
+  decltype(&PMPI_Cancel) Cancel = nullptr;
   decltype(&PMPI_Comm_create_keyval) Comm_create_keyval = nullptr;
   decltype(&PMPI_Comm_free) Comm_free = nullptr;
   decltype(&PMPI_Comm_get_attr) Comm_get_attr = nullptr;
@@ -72,6 +73,7 @@ template <class Visit>
 void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Add_error_code", calls.Add_error_code, true);
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
+  visit("PMPI_Cancel", calls.Cancel, true);
   visit("PMPI_Comm_create_keyval", calls.Comm_create_keyval, true);
   visit("PMPI_Comm_free", calls.Comm_free, true);
   visit("PMPI_Comm_get_attr", calls.Comm_get_attr, true);

@@ -19,6 +19,7 @@ using MPI_Datarep_conversion_function_c = int(void* userbuf, MPI_Datatype dataty
 extern "C" {
 int PMPI_Add_error_code(int errorclass, int* errorcode);
 int PMPI_Add_error_string(int errorcode, const char* string);
+int PMPI_Cancel(MPI_Request* request);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval,
                             void* extra_state);
