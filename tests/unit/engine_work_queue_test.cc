@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
-#include <new>
 #include <vector>
 
 #include "engine/work_queue.h"
+#include "unit/allocation_operators.h"
 
 // Work of a queue, also while no memory is left.
 
@@ -16,18 +15,11 @@ thread_local bool is_memory_gone = false;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  void* const place = is_memory_gone ? nullptr : std::malloc(size);
-  if (place == nullptr) throw std::bad_alloc();
-  return place;
+bool headrace::allocation::is_refused() noexcept {
+  return is_memory_gone;
 }
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void operator delete(void* place) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, std::size_t) noexcept {
-  operator delete(place);
-}
+void headrace::allocation::note_taken(void*) noexcept {}
+void headrace::allocation::note_given_back(void*) noexcept {}
 
 namespace headrace::engine {
 namespace {

@@ -1,9 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <thread>
 
@@ -14,6 +12,7 @@
 #include "plan/windows.h"
 #include "sim/mailbox.h"
 #include "storage/store.h"
+#include "unit/allocation_operators.h"
 #include "view/cursor.h"
 
 // What ranks do while others wait for them takes no memory; what cannot be without is refused
@@ -26,19 +25,13 @@ thread_local std::int64_t allocations_left = std::numeric_limits<std::int64_t>::
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  void* const place = allocations_left > 0 ? std::malloc(size) : nullptr;
-  if (place == nullptr) throw std::bad_alloc();
+bool headrace::allocation::is_refused() noexcept {
+  if (allocations_left <= 0) return true;
   --allocations_left;
-  return place;
+  return false;
 }
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void operator delete(void* place) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, std::size_t) noexcept {
-  std::free(place);
-}
+void headrace::allocation::note_taken(void*) noexcept {}
+void headrace::allocation::note_given_back(void*) noexcept {}
 
 namespace headrace::exchange {
 namespace {

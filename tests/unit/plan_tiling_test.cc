@@ -52,7 +52,7 @@ TilingSum::Value sum_of(const std::vector<Strided>& runs, int shift) {
 std::vector<Strided> random_runs(Random& random, int shift, ByteCount granules) {
   std::vector<Strided> runs;
   if (random.number(0, 2) == 0) {
-    const std::int64_t ranks = random.number(1, 5);
+    const std::int64_t ranks = random.number(1, std::min<ByteCount>(5, granules));
     const ByteCount len = random.number(1, granules / ranks) << shift;
     const std::int64_t rows = (granules << shift) / (ranks * len);
     for (std::int64_t rank = 0; rank < ranks; ++rank) {

@@ -2,10 +2,9 @@
 #include <malloc.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
 
 #include "base/memory_account.h"
+#include "unit/allocation_operators.h"
 #include "view/cursor.h"
 #include "view/type.h"
 
@@ -18,20 +17,15 @@ std::atomic<std::int64_t> heap_peak = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  void* const place = std::malloc(size);
-  if (place == nullptr) throw std::bad_alloc();
+bool headrace::allocation::is_refused() noexcept {
+  return false;
+}
+void headrace::allocation::note_taken(void* place) noexcept {
   const std::int64_t now = heap_now += static_cast<std::int64_t>(malloc_usable_size(place));
   if (now > heap_peak) heap_peak = now;
-  return place;
 }
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void operator delete(void* place) noexcept {
-  if (place != nullptr) heap_now -= static_cast<std::int64_t>(malloc_usable_size(place));
-  std::free(place);
-}
-void operator delete(void* place, std::size_t) noexcept {
-  operator delete(place);
+void headrace::allocation::note_given_back(void* place) noexcept {
+  heap_now -= static_cast<std::int64_t>(malloc_usable_size(place));
 }
 
 namespace headrace::view {
