@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "engine/agreement.h"
-#include "plan/windows.h"
 
 namespace headrace::engine {
 namespace {
@@ -54,7 +54,42 @@ Error meet_lock(storage::Store& store, const Undertaking& what) {
   return left ? left : no_locks(what, "its file system's locks hold on each node by itself");
 }
 
-/// Without an exception: the caller holds locks.
+bool writes(const Access& access) {
+  return access.direction == Direction::write;
+}
+
+}  // namespace
+
+AtomicLock::AtomicLock(exchange::Channel& channel, storage::Store& store, const Access& access,
+                       const exchange::Waiter& waiter)
+    : locks_(channel.node_count() == 1 ? channel.node_locks() : channel.own_locks()),
+      store_(channel.node_count() == 1 ? nullptr : &store),
+      range_(range_of(access)) {
+  const auto mode = writes(access) ? RangeLocks::Mode::exclusive : RangeLocks::Mode::shared;
+  // The file system's locks are the process's: its threads must not share one, since the first to
+  // give it up would do so for all.
+  place_ = locks_.lock(waiter, range_.begin, range_.end,
+                       store_ == nullptr ? mode : RangeLocks::Mode::exclusive);
+  if (store_ == nullptr) return;
+  const Error failed = attempt([&] {
+    return store.lock(range_.begin, range_.end,
+                      writes(access) ? LockMode::exclusive : LockMode::shared);
+  });
+  if (!failed) return;
+  system_error_ = failed.system_error;
+  locks_.unlock(std::exchange(place_, -1));
+}
+
+int AtomicLock::give_up() {
+  if (place_ < 0) return 0;
+  Error failed;
+  if (store_ != nullptr) {
+    failed = attempt([&] { return store_->lock(range_.begin, range_.end, LockMode::none); });
+  }
+  locks_.unlock(std::exchange(place_, -1));
+  return failed.system_error;
+}
+
 Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size,
                            const Look& look) {
   Transferred done;
@@ -67,36 +102,15 @@ Transferred transfer_alone(storage::Store& store, const Access& access, ByteCoun
   return done;
 }
 
-}  // namespace
-
 Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
                             ByteCount sieve_size, const exchange::Waiter& waiter,
                             const Look& look) {
   if (access.bytes == 0) return {};
-  const plan::FileRange range = range_of(access);
-  const bool writes = access.direction == Direction::write;
-  const auto node_mode = writes ? RangeLocks::Mode::exclusive : RangeLocks::Mode::shared;
-  if (channel.node_count() == 1) {
-    RangeLocks& locks = channel.node_locks();
-    const int place = locks.lock(waiter, range.begin, range.end, node_mode);
-    const Transferred done = transfer_alone(store, access, sieve_size, look);
-    locks.unlock(place);
-    return done;
-  }
-  // The file system's locks are the process's: its threads must not share one, since the first to
-  // give it up would do so for all.
-  RangeLocks& locks = channel.own_locks();
-  const int place = locks.lock(waiter, range.begin, range.end, RangeLocks::Mode::exclusive);
-  Transferred done;
-  Error failed = attempt([&] {
-    return store.lock(range.begin, range.end, writes ? LockMode::exclusive : LockMode::shared);
-  });
-  if (!failed) {
-    done = transfer_alone(store, access, sieve_size, look);
-    failed = attempt([&] { return store.lock(range.begin, range.end, LockMode::none); });
-  }
-  locks.unlock(place);
-  if (failed && done.system_error == 0) done.system_error = failed.system_error;
+  AtomicLock lock(channel, store, access, waiter);
+  if (lock.system_error() != 0) return {0, lock.system_error()};
+  Transferred done = transfer_alone(store, access, sieve_size, look);
+  const int failed = lock.give_up();
+  if (done.system_error == 0) done.system_error = failed;
   return done;
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +38,28 @@ struct View {
   bool from_shared_pointer = false;  ///< MPI_DISPLACEMENT_CURRENT instead of `displacement`
 };
 
+/// What a call did: bytes moved from the start of the request, and what stopped it.
+struct Outcome {
+  ByteCount bytes = 0;
+  Error error;
+};
+
+/// The data of a call that is made a part at a time, since it has another form in memory. One
+/// thread at a time uses it, also one that must not call MPI.
+class Parts {
+ public:
+  virtual ~Parts() = default;
+  /// Takes the memory of a part. How many parts there are, 1 at least.
+  virtual Result<std::int64_t> open() = 0;
+  /// Bytes of the file, all but the last part in whole etypes: what is written, or where to read.
+  /// Nothing where nothing is left to do.
+  virtual Result<std::span<std::byte>> next() = 0;
+  /// What became of the part. The next one comes then, where all of it was done.
+  virtual void take(const Outcome& outcome) = 0;
+  /// Gives the memory back.
+  virtual void close() = 0;
+};
+
 /// One read or write call.
 struct TransferCall {
   Direction direction = Direction::write;
@@ -46,20 +71,10 @@ struct TransferCall {
   bool shared = false;  ///< from the shared pointer; a collective call then goes in rank order
   /// What its caller has found wrong: it moves nothing, and a collective one is taken part in.
   ErrorClass refused = ErrorClass::success;
-};
-
-/// What a call did: bytes moved from the start of the request, and what stopped it.
-struct Outcome {
-  ByteCount bytes = 0;
-  Error error;
-};
-
-/// Where a call lies that its caller makes in parts.
-struct Place {
-  std::int64_t begin = 0;   ///< in etypes of the view
-  ByteCount etype = 1;      ///< bytes of an etype
-  std::int64_t end = 0;     ///< where it left the pointer
-  std::uint64_t seeks = 0;  ///< of the file, then
+  /// `parts` give the data instead of `buffer`; `type` has one byte. The same on all ranks of a
+  /// collective call; one without data may have no `parts`. They outlast the call.
+  bool in_parts = false;
+  Parts* parts = nullptr;
 };
 
 /// A call that goes on while the program computes. Its buffer belongs to it until it is done. Safe
@@ -118,16 +133,8 @@ class File {
   virtual bool atomicity() const = 0;
 
   virtual Outcome transfer(const TransferCall& call) = 0;
-  /// For a caller that makes one call in parts, each with an offset: no call of another thread
-  /// comes between by the pointer, which moves by what the whole call asks for. An error of the
-  /// arguments moves nothing. Waits for no rank.
-  virtual Result<Place> take_place(const TransferCall& whole) = 0;
-  /// What was not done is given back.
-  virtual void leave_place(const TransferCall& whole, const Place& place, ByteCount missing) = 0;
-  /// How much of a call the caller may hold in a buffer of its own, within the node's memory.
+  /// How much of a call in parts may be in memory at a time, within the node's budget.
   virtual ByteCount part_size() const = 0;
-  /// Collective: the largest of what the ranks give, where they must make as many calls.
-  virtual Result<std::int64_t> largest(std::int64_t mine) = 0;
 
   /// Begins a call and returns at once; the pointer moves by what is asked for. It ends without any
   /// further call of this or, where all ranks have begun it, any other rank. An error of the

@@ -245,10 +245,12 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
                                         : collective_->meets(call.direction));
   return {std::move(valid),
           view_,
+          position,
           std::move(*access),
           std::min(hints_.values.sieve_size, own_share_),
           meets,
           is_atomic,
+          false,
           verifies,
           attends,
           std::move(written),
@@ -270,10 +272,14 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Wai
       return {};
     }
     if (call.collective) collective_->note_call(call.direction, prepared.in_background);
-    moved.transferred =
-        prepared.is_atomic
-            ? atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter, look)
-            : direct_transfer(*store_, std::move(access), prepared.sieve_size);
+    if (!prepared.is_atomic) {
+      moved.transferred = direct_transfer(*store_, std::move(access), prepared.sieve_size);
+    } else if (prepared.is_locked) {
+      moved.transferred = transfer_alone(*store_, access, prepared.sieve_size, look);
+    } else {
+      moved.transferred =
+          atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter, look);
+    }
     return {};
   });
   if (failed) moved.transferred.system_error = failed.system_error;
@@ -281,7 +287,7 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Wai
 }
 
 /// Moves the data of a prepared call and accounts for it.
-Outcome OpenFile::carry_out(Prepared& prepared, const exchange::Waiter& waiter) {
+Outcome OpenFile::carry_out_once(Prepared& prepared, const exchange::Waiter& waiter) {
   if (verification_) return carry_out_verified(prepared, waiter);
   const ByteCount reachable = prepared.access.bytes;
   return finish(prepared.call, reachable, move(prepared, waiter));
@@ -291,7 +297,8 @@ Outcome OpenFile::carry_out(Prepared& prepared, const exchange::Waiter& waiter) 
 /// is spared what views cost. Nothing where the call is another one, or has an error to be told.
 std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
   const View& view = *view_;
-  if (call.shared || is_atomic_.load(std::memory_order_relaxed)) return std::nullopt;
+  if (call.shared || call.in_parts || is_atomic_.load(std::memory_order_relaxed))
+    return std::nullopt;
   if (verification_) return std::nullopt;
   if (!view.filetype->is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
   if (call.collective && collective_->meets(call.direction)) return std::nullopt;

@@ -129,12 +129,17 @@ Access OpenFile::no_access(Direction direction) const {
   return {direction, view::Cursor(byte_, 0, 0), view::Cursor(byte_, 0, 0), nullptr, 0};
 }
 
-/// The others wait for this rank, and learn that it has no bytes in the call.
-void OpenFile::take_part_without_data(Prepared& prepared) {
-  drain_lane();
+/// Takes no memory.
+void OpenFile::leave_without_data(Prepared& prepared) const {
   prepared.call.count = 0;
   prepared.access = no_access(prepared.call.direction);
   prepared.written.reset();
+}
+
+/// The others wait for this rank, and learn that it has no bytes in the call.
+void OpenFile::take_part_without_data(Prepared& prepared) {
+  drain_lane();
+  leave_without_data(prepared);
   static_cast<void>(carry_out(prepared, channel_->waiter()));
 }
 

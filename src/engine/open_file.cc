@@ -177,7 +177,7 @@ Error OpenFile::close() {
   }
   constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum,
                               Combine::sum, Combine::sum, Combine::sum, Combine::max,
-                              Combine::max, Combine::max, Combine::max};
+                              Combine::max, Combine::max, Combine::max, Combine::max};
   const MemoryPeaks peaks = memory_peaks();
   Values values{code_of(failed),
                 own_failed_writes_,
@@ -189,7 +189,8 @@ Error OpenFile::close() {
                 peaks[0],
                 peaks[1],
                 peaks[2],
-                peaks[3]};
+                peaks[3],
+                peaks[4]};
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
   Error unreachable = channel_->combine(values, ways);
@@ -228,7 +229,7 @@ void OpenFile::record(const Values& totals) {
   file.write_reason = reason(Direction::write);
   file.read_reason = reason(Direction::read);
   file.verified = verified_;
-  file.memory = {totals[7], totals[8], totals[9], totals[10]};
+  file.memory = {totals[7], totals[8], totals[9], totals[10], totals[11]};
   record::add_file(file);
 }
 

@@ -56,10 +56,7 @@ class OpenFile : public File {
   bool atomicity() const override { return is_atomic_; }
 
   Outcome transfer(const TransferCall& call) override;
-  Result<Place> take_place(const TransferCall& whole) override;
-  void leave_place(const TransferCall& whole, const Place& place, ByteCount missing) override;
   ByteCount part_size() const override;
-  Result<std::int64_t> largest(std::int64_t mine) override;
   Result<std::shared_ptr<Operation>> start(const TransferCall& call) override;
   Error begin(const TransferCall& call) override;
   Outcome end(Direction direction, bool shared, bool has_offset) override;
@@ -79,10 +76,12 @@ class OpenFile : public File {
   struct Prepared {
     TransferCall call;  ///< moves nothing where it failed
     std::shared_ptr<const View> view;
+    std::int64_t position = 0;  ///< in etypes
     Access access;
     ByteCount sieve_size = 0;
     bool meets = false;      ///< the ranks of the node meet
     bool is_atomic = false;  ///< the data goes as if alone
+    bool is_locked = false;  ///< and what locks it is taken already
     bool verifies = false;   ///< it is read back: by the ranks of the file, or under its lock
     bool attends = false;    ///< the ranks of the file look at it, or would if it wrote
     /// What is read back: `access` once more, since the transfer moves that one's cursors. Null
@@ -122,6 +121,16 @@ class OpenFile : public File {
   Prepared prepare(const TransferCall& call, bool in_background);
   std::int64_t take_shared_place(TransferCall& call, Error& failed);
   Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out_once(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out_parts(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome move_parts(Prepared& prepared, Parts* parts, std::int64_t calls,
+                     const exchange::Waiter& waiter);
+  Outcome move_parts_alone(Prepared& prepared, Parts* parts, std::int64_t calls,
+                           const exchange::Waiter& waiter);
+  ByteCount set_next_part(Prepared& prepared, Parts& parts, ByteCount before, Error& failed);
+  void leave_without_data(Prepared& prepared) const;
+  Result<std::int64_t> most_calls(std::int64_t mine, bool in_background,
+                                  const exchange::Waiter& waiter);
   Outcome carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter);
   CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,
                                  const Look& look = {});

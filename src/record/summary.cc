@@ -152,10 +152,16 @@ std::string memory_summary() {
   const auto most = [&](MemoryUse use) {
     return mebibytes(all.memory[static_cast<std::size_t>(use)]);
   };
-  return "most memory at a time: " + most(MemoryUse::buffers) +
-         " of a node for collective buffers; of a rank " + most(MemoryUse::pieces) +
-         " for lists of pieces, " + most(MemoryUse::converted) + " for converted data, " +
-         most(MemoryUse::sieved) + " for sieving";
+  std::string text = "most memory at a time: " + most(MemoryUse::buffers) +
+                     " of a node for collective buffers; of a rank " + most(MemoryUse::pieces) +
+                     " for lists of pieces, " + most(MemoryUse::converted) +
+                     " for converted data, " + most(MemoryUse::sieved) + " for sieving";
+  if (all.memory[static_cast<std::size_t>(MemoryUse::converted_whole)] > 0) {
+    text += ", " + most(MemoryUse::converted_whole) +
+            " for data of nonblocking and split calls that the program's own functions convert "
+            "(not in parts, since they may call MPI)";
+  }
+  return text;
 }
 
 std::vector<std::string> summary() {

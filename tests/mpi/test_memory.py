@@ -15,6 +15,8 @@ LINE = re.compile(
 )
 MIB = 1 << 20
 
+SETTINGS = {"HEADRACE_MEMORY_REPORT": "1", "HEADRACE_QUIET": "0", "HEADRACE_SUMMARY": "0"}
+
 
 @pytest.mark.parametrize("host", ["mpich", "openmpi", "intel"], indirect=True)
 @pytest.mark.parametrize(
@@ -24,8 +26,7 @@ MIB = 1 << 20
 def test_report(host: Host, pieces: int, datarep: str, library: Path) -> None:
     folder = work_directory(f"memory-{host.name}")
     program = compile_c(host, ["many_pieces.c"], "many_pieces")
-    settings = {"HEADRACE_MEMORY_REPORT": "1", "HEADRACE_QUIET": "0", "HEADRACE_SUMMARY": "0"}
-    result = launch(host, 2, [program, folder / "data", pieces, datarep], True, settings)
+    result = launch(host, 2, [program, folder / "data", pieces, datarep], True, SETTINGS)
     assert result.code == 0, result.explain()
     told = LINE.search(result.err)
     assert told, result.explain()
@@ -39,3 +40,31 @@ def test_report(host: Host, pieces: int, datarep: str, library: Path) -> None:
     # A part at a time, whatever the size of the call; what a rank sieves by itself.
     assert converted == 0 if datarep == "native" else 0 < converted <= 1
     assert 0 < sieved <= 1.3
+
+
+@pytest.mark.parametrize("host", ["mpich", "openmpi", "intel"], indirect=True)
+@pytest.mark.parametrize("verifies", ["0", "1"])
+def test_every_kind_of_call_converts_in_parts(host: Host, verifies: str, library: Path) -> None:
+    folder = work_directory(f"memory-{host.name}")
+    program = compile_c(host, ["converted_calls.c"], "converted_calls")
+    # 4 MiB in the file, which a part of 64 KiB and a rank's budget of as much do not hold.
+    settings = SETTINGS | {"HEADRACE_NODE_MEMORY": "1m", "HEADRACE_VERIFY": verifies}
+    result = launch(host, 2, [program, folder / "data", MIB], True, settings)
+    assert result.code == 0, result.explain()
+    told = LINE.search(result.err)
+    assert told, result.explain()
+    assert 0 < float(told[3]) <= 0.1, result.explain()
+    assert "convert (" not in result.err, result.explain()
+
+
+@pytest.mark.parametrize("host", ["mpich", "openmpi", "intel"], indirect=True)
+def test_functions_of_the_program_convert_whole(host: Host, library: Path) -> None:
+    folder = work_directory(f"memory-{host.name}")
+    program = compile_c(host, ["converted_calls.c"], "converted_calls")
+    line = [program, folder / "data", MIB, "own"]
+    result = launch(host, 2, line, True, SETTINGS | {"HEADRACE_NODE_MEMORY": "1m"})
+    assert result.code == 0, result.explain()
+    told = re.search(r"for sieving, ([\d.]+) MiB for data of nonblocking", result.err)
+    assert told, result.explain()
+    assert float(told[1]) == 8, result.explain()
+    assert float(LINE.search(result.err)[3]) <= 0.1, result.explain()

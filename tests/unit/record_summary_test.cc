@@ -32,14 +32,18 @@ TEST(Summary, TellsOfAllFilesInAFewLines) {
 
 TEST(Summary, TellsTheMostMemoryOfAnyRankAndFile) {
   FileRecord file{"one", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
-  file.memory = {2 * kMiB, 3 * kMiB, 0, 0};
+  file.memory = {2 * kMiB, 3 * kMiB, 0, 0, 0};
   add_file(file);
-  file.memory = {kMiB, 4 * kMiB, kMiB, 5 * kMiB};
+  file.memory = {kMiB, 4 * kMiB, kMiB, 5 * kMiB, 0};
   add_file(file);
   EXPECT_EQ(
       memory_summary(),
       "most memory at a time: 2.0 MiB of a node for collective buffers; of a rank 4.0 MiB for "
       "lists of pieces, 1.0 MiB for converted data, 5.0 MiB for sieving");
+  file.memory[static_cast<std::size_t>(MemoryUse::converted_whole)] = 6 * kMiB;
+  add_file(file);
+  EXPECT_NE(memory_summary().find("for sieving, 6.0 MiB for data of nonblocking"),
+            std::string::npos);
 }
 
 TEST(Summary, TellsOfVerifiedWrites) {

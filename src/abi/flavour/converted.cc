@@ -22,34 +22,27 @@ Error no_room(ByteCount bytes) {
 
 /// An error like any other: in a collective call this rank still takes its part.
 Result<ConvertedPtr> Converted::make(const Representation& representation,
-                                     const handler::TransferRequest& request,
-                                     bool outlives_call) try {
-  ConvertedPtr made(new Converted(representation, request.direction));
-  if (Error error = made->take_up(request, {std::numeric_limits<ByteCount>::max(), 1})) {
-    return error;
-  }
-  if (outlives_call && request.direction == Direction::read && representation.needs_datatype()) {
+                                     const handler::TransferRequest& request, bool outlives_call,
+                                     const Size& size) try {
+  const bool is_whole = !goes_in_parts(representation, outlives_call);
+  ConvertedPtr made(new Converted(representation, request.direction, is_whole));
+  constexpr Size kAll{std::numeric_limits<ByteCount>::max(), 1};
+  if (Error error = made->take_up(request, is_whole ? kAll : size)) return error;
+  if (is_whole && request.direction == Direction::read) {
     const auto held = hold_type(request.datatype);
     if (!held) return held.error();
     made->held_ = made->memory_.datatype = held.value();
   }
+  // What its procedure can tell no call tells later.
+  if (is_whole || outlives_call || made->num_parts_ > 1) {
+    if (Error error = made->try_all()) return error;
+  }
   return made;
 } catch (const std::bad_alloc&) {
-  return Error{ErrorClass::no_memory, 0, {}};  // without a message: it needs no memory
+  return out_of_memory();
 }
 
-Result<ConvertedPtr> Converted::make(const Representation& representation,
-                                     const handler::TransferRequest& request,
-                                     const Parts& parts) try {
-  ConvertedPtr made(new Converted(representation, request.direction));
-  if (Error error = made->take_up(request, parts)) return error;
-  if (Error error = made->try_all()) return error;
-  return made;
-} catch (const std::bad_alloc&) {
-  return Error{ErrorClass::no_memory, 0, {}};
-}
-
-Error Converted::take_up(const handler::TransferRequest& request, const Parts& parts) {
+Error Converted::take_up(const handler::TransferRequest& request, const Size& size) {
   auto type = decode_type(request.datatype);
   if (!type) return type.error();
   auto elements = decode_elements(request.datatype, representation_);
@@ -65,19 +58,18 @@ Error Converted::take_up(const handler::TransferRequest& request, const Parts& p
     return {ErrorClass::count, 0, "the count is too large, its bytes do not fit in 62 bits"};
   }
   all_ = one * request.count;
-  parts_ = parts;
-  parts_.most = std::max(parts_.most, parts_.etype);
+  size_ = {std::max(size.most, size.etype), size.etype};
   part_.end = end_of_part({});
   count_parts();
-  return make_room();
+  return {};
 }
 
 /// In whole elements and whole etypes; all that is left where these do not end together in a part.
 view::Amount Converted::end_of_part(const view::Amount& begin) const {
-  if (all_.stored - begin.stored <= parts_.most) return all_;
+  if (all_.stored - begin.stored <= size_.most) return all_;
   view::Amount end;
-  for (ByteCount most = begin.stored + parts_.most;; most = end.stored) {
-    most -= most % parts_.etype;
+  for (ByteCount most = begin.stored + size_.most;; most = end.stored) {
+    most -= most % size_.etype;
     if (most <= begin.stored) return all_;
     end = memory_.elements->whole_in_stored(most);
     if (end.stored == most) return end;
@@ -97,36 +89,57 @@ void Converted::count_parts() {
 }
 
 Error Converted::make_room() {
+  if (stored_ != nullptr) return {};
   stored_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(largest_part_)]);
   if (stored_ == nullptr) return no_room(largest_part_);
-  counted_ = CountedMemory(MemoryUse::converted, largest_part_);
+  const MemoryUse use = is_whole_ ? MemoryUse::converted_whole : MemoryUse::converted;
+  counted_ = CountedMemory(use, largest_part_);
   return {};
 }
 
 /// Nothing of a call is written where one of its values does not fit.
 Error Converted::try_all() {
-  if (direction_ == Direction::read || part_.end == all_) return {};
-  if (!representation_.can_try(*memory_.elements)) return {};
-  for (Representation::Part part = part_;;) {
+  if (direction_ == Direction::read || !representation_.can_try(*memory_.elements)) return {};
+  if (Error error = make_room()) return error;
+  for (Representation::Part part = part_; part.begin.stored < all_.stored;) {
     if (Error error = representation_.to_file(memory_, part, stored_.get())) return error;
-    if (part.end == all_) return {};
     part = {part.end, end_of_part(part.end)};
   }
+  close();
+  return {};
 }
 
 Converted::~Converted() {
-  release();
+  close();
+  release_type(std::exchange(held_, MPI_DATATYPE_NULL));
 }
 
 Error Converted::describe(engine::TransferCall& call) {
-  static const view::TypePtr byte = view::make_basic(1);
-  if (direction_ == Direction::write) {
+  call.type = byte_type();
+  call.buffer = nullptr;
+  call.count = all_.stored;
+  if (!is_whole_) {
+    call.parts = this;
+    return {};
+  }
+  if (Error error = make_room()) return error;
+  const Result<std::span<std::byte>> all = next();
+  if (!all) return all.error();
+  call.buffer = stored_.get();
+  return {};
+}
+
+Result<std::int64_t> Converted::open() {
+  if (Error error = make_room()) return error;
+  return num_parts_;
+}
+
+Result<std::span<std::byte>> Converted::next() {
+  const ByteCount bytes = part_.end.stored - part_.begin.stored;
+  if (direction_ == Direction::write && bytes > 0) {
     if (Error error = representation_.to_file(memory_, part_, stored_.get())) return error;
   }
-  call.buffer = stored_.get();
-  call.count = part_.end.stored - part_.begin.stored;
-  call.type = byte;
-  return {};
+  return std::span(stored_.get(), static_cast<std::size_t>(bytes));
 }
 
 void Converted::take(const engine::Outcome& outcome) try {
@@ -144,19 +157,20 @@ void Converted::take(const engine::Outcome& outcome) try {
   part_.begin = goes_on ? part_.end : all_;
   part_.end = goes_on ? end_of_part(part_.begin) : all_;
 } catch (const std::bad_alloc&) {
-  failed_ = {ErrorClass::no_memory, 0, {}};
+  failed_ = out_of_memory();
   part_ = {all_, all_};
 }
 
-engine::Outcome Converted::finish() {
-  release();
-  return {done_.native, std::move(failed_)};
-}
-
-void Converted::release() {
+void Converted::close() {
   stored_.reset();
   counted_ = {};
+}
+
+engine::Outcome Converted::finish(engine::Outcome outcome) {
+  if (is_whole_) take(outcome);
+  close();
   release_type(std::exchange(held_, MPI_DATATYPE_NULL));
+  return {done_.native, failed_ ? std::move(failed_) : std::move(outcome.error)};
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "abi/flavour/handler.h"
 #include "abi/flavour/representation.h"
@@ -11,60 +13,59 @@
 namespace headrace::HEADRACE_FLAVOUR {
 
 /// One read or write on a file whose view has a data representation: the program's data in the
-/// file's form, in a buffer of its own, a part at a time. What is written is converted when a part
-/// is described, what was read when it is finished; both happen on threads of the program.
-class Converted {
+/// file's form, in a buffer of its own, a part at a time, as the engine asks for them.
+///
+/// A conversion by functions of the program must not go on by itself: they may call MPI, which a
+/// helper thread must not. Such calls are converted whole: what is written before the engine gets
+/// them, what was read when they are complete.
+class Converted : public engine::Parts {
  public:
   /// How much of a call's data is converted at a time: in bytes of the file, and in whole etypes of
-  /// so many bytes, where the data can be cut so. The default is all of it.
-  struct Parts {
+  /// so many bytes, where the data can be cut so.
+  struct Size {
     ByteCount most = 0;
     ByteCount etype = 1;
   };
 
-  /// Errors: those of the datatype, of the conversion, and a buffer for which no memory is left.
-  /// `outlives_call`: the call goes on when this returns, and the program may free its datatype.
+  /// Whether a call is converted in parts; `outlives_call`: it goes on when its procedure returns.
+  static bool goes_in_parts(const Representation& representation, bool outlives_call) {
+    return !outlives_call || !representation.needs_datatype();
+  }
+
+  /// Errors: those of the datatype, of a value that does not fit, and a buffer for which no memory
+  /// is left.
   static Result<std::shared_ptr<Converted>> make(const Representation& representation,
                                                  const handler::TransferRequest& request,
-                                                 bool outlives_call);
-  /// The same for a call that is made in parts. Where a value does not fit, that is found here.
-  static Result<std::shared_ptr<Converted>> make(const Representation& representation,
-                                                 const handler::TransferRequest& request,
-                                                 const Parts& parts);
-  ~Converted();
+                                                 bool outlives_call, const Size& size);
+  ~Converted() override;
   Converted(const Converted&) = delete;
   Converted& operator=(const Converted&) = delete;
 
-  /// Of the file, of the whole call.
-  ByteCount bytes() const { return all_.stored; }
-  /// 1 at least.
-  std::int64_t num_parts() const { return num_parts_; }
-  /// Bytes of the file that came before the part.
-  ByteCount before() const { return part_.begin.stored; }
-  bool has_more() const { return part_.begin.stored < all_.stored; }
-
-  /// Gives the engine's call the data of the part: bytes of the file. Error: of the conversion.
+  /// Gives the engine's call, which this outlasts, its data. Error: of the conversion.
   Error describe(engine::TransferCall& call);
-  /// What the engine did of the part. The next part comes then, where all of it was done.
-  void take(const engine::Outcome& outcome);
 
-  /// What became of all parts, in bytes of memory: whole elements. Once; lets go of all that is
-  /// held.
-  engine::Outcome finish();
+  Result<std::int64_t> open() override;
+  Result<std::span<std::byte>> next() override;
+  void take(const engine::Outcome& outcome) override;
+  void close() override;
+
+  /// What became of the engine's call, in bytes of memory: whole elements. Once, on a thread of the
+  /// program; lets go of all that is held.
+  engine::Outcome finish(engine::Outcome outcome);
 
  private:
-  Converted(const Representation& representation, Direction direction)
-      : representation_(representation), direction_(direction) {}
-  Error take_up(const handler::TransferRequest& request, const Parts& parts);
+  Converted(const Representation& representation, Direction direction, bool is_whole)
+      : representation_(representation), direction_(direction), is_whole_(is_whole) {}
+  Error take_up(const handler::TransferRequest& request, const Size& size);
   void count_parts();
   Error make_room();
   Error try_all();
   view::Amount end_of_part(const view::Amount& begin) const;
-  void release();
 
   const Representation& representation_;
   Direction direction_;
-  Parts parts_;
+  bool is_whole_;
+  Size size_;
   TypedBuffer memory_;
   MPI_Datatype held_ = MPI_DATATYPE_NULL;  ///< see hold_type
   view::Amount all_;

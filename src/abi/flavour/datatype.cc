@@ -244,7 +244,13 @@ void release_type(MPI_Datatype datatype) {
   if (datatype != MPI_DATATYPE_NULL && !is_predefined(datatype)) native.Type_free(&datatype);
 }
 
+const view::TypePtr& byte_type() {
+  static const auto& byte = *new view::TypePtr(view::make_basic(1));
+  return byte;
+}
+
 bool start_datatypes() {
+  static_cast<void>(byte_type());
   return native.Type_create_keyval(&do_not_copy<MPI_Datatype>, &forget_decoded, &decoded_keyval,
                                    nullptr) == MPI_SUCCESS;
 }

@@ -28,6 +28,9 @@ bool is_predefined(MPI_Datatype datatype);
 Result<MPI_Datatype> hold_type(MPI_Datatype datatype);
 void release_type(MPI_Datatype datatype);
 
+/// One byte. From start_datatypes() on it takes no memory.
+const view::TypePtr& byte_type();
+
 /// Once, when MPI runs. False where MPI refuses.
 bool start_datatypes();
 

@@ -109,10 +109,7 @@ class RequestRegistry {
 void Request::complete() {
   std::call_once(completed_, [this] {
     engine::Outcome outcome = operation_->wait();
-    if (converted_ != nullptr) {
-      converted_->take(outcome);
-      outcome = converted_->finish();
-    }
+    if (converted_ != nullptr) outcome = converted_->finish(std::move(outcome));
     bytes_ = outcome.bytes;
     if (!cancelled_) error_ = std::move(outcome.error);
     native.Grequest_complete(handle_);

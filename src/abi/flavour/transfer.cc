@@ -25,7 +25,11 @@ Error describe(const OpenFile& file, const TransferRequest& request, Duration du
                Translated& made) {
   const Representation* const representation = file.representation;
   if (representation != nullptr && representation->converts(request.direction)) [[unlikely]] {
-    auto converted = Converted::make(*representation, request, duration == Duration::outlives_call);
+    const bool outlives_call = duration == Duration::outlives_call;
+    made.call.in_parts = Converted::goes_in_parts(*representation, outlives_call);
+    const Converted::Size size{file.file->part_size(),
+                               std::max<ByteCount>(1, file.file->current_view().etype->size())};
+    auto converted = Converted::make(*representation, request, outlives_call, size);
     if (!converted) return converted.error();
     made.converted = std::move(converted.value());
     return made.converted->describe(made.call);
@@ -47,10 +51,11 @@ Translated translate(const OpenFile& file, const TransferRequest& request, Durat
   call.shared = request.shared;
   call.offset = request.offset;
   call.buffer = request.buffer;
-  made.problem = describe(file, request, duration, made);
+  made.problem = attempt([&] { return describe(file, request, duration, made); });
   if (made.problem) {
     call.refused = made.problem.error_class;
-    call.type = view::make_basic(1);
+    call.type = byte_type();
+    call.parts = nullptr;
   }
   return made;
 }
@@ -63,103 +68,12 @@ void set_status(MPI_Status* status, ByteCount bytes) {
 
 /// What a call did, in bytes of the program's memory.
 engine::Outcome in_memory(const ConvertedPtr& converted, engine::Outcome outcome) {
-  if (converted == nullptr) return outcome;
-  converted->take(outcome);
-  return converted->finish();
-}
-
-/// A blocking call whose data is converted, so that no buffer as large as the call is needed. Calls
-/// in atomic mode must not be cut, nor those whose place another rank may follow.
-bool goes_in_parts(const OpenFile& file, const TransferRequest& request) {
-  return file.representation != nullptr && file.representation->converts(request.direction) &&
-         !request.shared && !file.file->atomicity();
-}
-
-Converted::Parts parts_of(const engine::File& file) {
-  return {file.part_size(), std::max<ByteCount>(1, file.current_view().etype->size())};
-}
-
-/// A call in parts: what is left of it, and what went wrong.
-struct InParts {
-  engine::File& file;
-  engine::TransferCall whole;
-  Converted* converted;  ///< null where there is none
-  engine::Place place;
-  ByteCount moved = 0;
-  Error problem;
-
-  bool has_more() const { return converted != nullptr && !problem && converted->has_more(); }
-  void go_on();
-};
-
-/// The engine's call for the next part; of no data where nothing is left for this rank to do. A
-/// rank with a problem has one that the engine refuses.
-void InParts::go_on() {
-  engine::TransferCall call = whole;
-  call.count = 0;
-  call.refused = problem.error_class;
-  const bool moves = has_more();
-  if (moves) {
-    call.offset = place.begin + converted->before() / place.etype;
-    problem = converted->describe(call);
-    call.refused = problem.error_class;
-  }
-  engine::Outcome outcome = file.transfer(call);
-  if (moves && !problem) {
-    moved += outcome.bytes;
-    converted->take(outcome);
-  } else if (!problem) {
-    problem = std::move(outcome.error);
-  }
-}
-
-engine::TransferCall bytes_of(const TransferRequest& request, ByteCount bytes) {
-  engine::TransferCall call;
-  call.direction = request.direction;
-  call.collective = request.collective;
-  call.offset = request.offset;
-  call.buffer = request.buffer;
-  call.count = bytes;
-  call.type = view::make_basic(1);
-  return call;
-}
-
-/// All ranks make as many calls as the one with most parts.
-Error transfer_in_parts(OpenFile& file, const TransferRequest& request, MPI_Status* status) {
-  engine::File& engine = *file.file;
-  auto made = Converted::make(*file.representation, request, parts_of(engine));
-  Converted* const converted = made ? made.value().get() : nullptr;
-  const ByteCount bytes = made ? converted->bytes() : 0;
-  InParts parts{engine, bytes_of(request, bytes), converted, {}, 0, made ? Error{} : made.error()};
-  std::int64_t calls = converted == nullptr ? 1 : converted->num_parts();
-  if (request.collective) {
-    const Result<std::int64_t> most = engine.largest(calls);
-    if (!most) return most.error();
-    calls = most.value();
-  }
-  bool has_place = false;
-  if (!parts.problem) {
-    const Result<engine::Place> place = engine.take_place(parts.whole);
-    has_place = static_cast<bool>(place);
-    if (place) parts.place = place.value();
-    if (!place) parts.problem = place.error();
-  }
-  // Where the others do not count on this rank it ends with its data.
-  for (std::int64_t i = 0; i < calls; ++i) {
-    if (i > 0 && !request.collective && !parts.has_more()) break;
-    parts.go_on();
-  }
-  if (has_place) engine.leave_place(parts.whole, parts.place, bytes - parts.moved);
-  const engine::Outcome outcome = converted == nullptr ? engine::Outcome{} : converted->finish();
-  set_status(status, outcome.bytes);
-  return parts.problem ? parts.problem : outcome.error;
+  return converted == nullptr ? std::move(outcome) : converted->finish(std::move(outcome));
 }
 
 }  // namespace
 
 Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* status) {
-  if (goes_in_parts(file, request)) [[unlikely]]
-    return transfer_in_parts(file, request, status);
   Translated made = translate(file, request, Duration::ends_with_call);
   engine::Outcome outcome = in_memory(made.converted, file.file->transfer(made.call));
   set_status(status, outcome.bytes);
