@@ -249,8 +249,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
           std::move(*access),
           std::min(hints_.values.sieve_size, own_share_),
           meets,
-          is_atomic,
-          false,
+          is_atomic ? Apart::to_be_locked : Apart::no,
           verifies,
           attends,
           std::move(written),
@@ -272,9 +271,9 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Wai
       return {};
     }
     if (call.collective) collective_->note_call(call.direction, prepared.in_background);
-    if (!prepared.is_atomic) {
+    if (prepared.apart == Apart::no) {
       moved.transferred = direct_transfer(*store_, std::move(access), prepared.sieve_size);
-    } else if (prepared.is_locked) {
+    } else if (prepared.apart == Apart::locked) {
       moved.transferred = transfer_alone(*store_, access, prepared.sieve_size, look);
     } else {
       moved.transferred =

@@ -60,8 +60,8 @@ Outcome OpenFile::carry_out_parts(Prepared& prepared, const exchange::Waiter& wa
       prepared.keeps_order() ? most_calls(calls, prepared.in_background, waiter) : calls;
   if (all) {
     Parts* const given = failed ? nullptr : parts;
-    outcome = prepared.is_atomic ? move_parts_alone(prepared, given, all.value(), waiter)
-                                 : move_parts(prepared, given, all.value(), waiter);
+    outcome = prepared.apart == Apart::no ? move_parts(prepared, given, all.value(), waiter)
+                                          : move_parts_alone(prepared, given, all.value(), waiter);
   } else if (!failed) {
     failed = all.error();
   }
@@ -105,7 +105,7 @@ Outcome OpenFile::move_parts_alone(Prepared& prepared, Parts* parts, std::int64_
   AtomicLock lock(*channel_, *store_, prepared.access, waiter);
   nothing.transferred.system_error = lock.system_error();
   if (lock.system_error() != 0) return finish(prepared.call, bytes, nothing);
-  prepared.is_locked = true;
+  prepared.apart = Apart::locked;
   Outcome outcome = move_parts(prepared, parts, calls, waiter);
   nothing.transferred.system_error = lock.give_up();
   if (nothing.transferred.system_error != 0 && !outcome.error) {

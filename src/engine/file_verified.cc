@@ -17,7 +17,7 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter&
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const ByteCount reachable = prepared.access.bytes;
-  const bool is_alone = prepared.verifies && prepared.is_atomic;
+  const bool is_alone = prepared.verifies && prepared.apart != Apart::no;
   Access none = no_access(prepared.call.direction);
   Access& written = prepared.written ? *prepared.written : none;
   Verification::Found found;

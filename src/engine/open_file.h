@@ -71,6 +71,9 @@ class OpenFile : public File {
     std::uint64_t seeks = 0;  ///< seeks_ then
   };
 
+  /// Whether data goes as if alone, and whether what keeps the others away is taken already.
+  enum class Apart : std::uint8_t { no, to_be_locked, locked };
+
   /// A call that was checked and has its place in the file: what is left to do depends on nothing
   /// that other calls change.
   struct Prepared {
@@ -79,11 +82,10 @@ class OpenFile : public File {
     std::int64_t position = 0;  ///< in etypes
     Access access;
     ByteCount sieve_size = 0;
-    bool meets = false;      ///< the ranks of the node meet
-    bool is_atomic = false;  ///< the data goes as if alone
-    bool is_locked = false;  ///< and what locks it is taken already
-    bool verifies = false;   ///< it is read back: by the ranks of the file, or under its lock
-    bool attends = false;    ///< the ranks of the file look at it, or would if it wrote
+    bool meets = false;  ///< the ranks of the node meet
+    Apart apart = Apart::no;
+    bool verifies = false;  ///< it is read back: by the ranks of the file, or under its lock
+    bool attends = false;   ///< the ranks of the file look at it, or would if it wrote
     /// What is read back: `access` once more, since the transfer moves that one's cursors. Null
     /// where there is no data.
     std::unique_ptr<Access> written;
