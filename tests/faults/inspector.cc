@@ -243,13 +243,13 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
                               const Strikes& struck) {
   if (step.direction == Direction::read) return;
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
-    if (step.invalid_rank == static_cast<int>(rank)) continue;
     const Got& one = got[rank];
+    may_have_failed_ = may_have_failed_ || one.error.error_class == ErrorClass::no_memory;
+    if (step.invalid_rank == static_cast<int>(rank)) continue;
     // Else it failed before it was to write; what lacks memory may do both.
     const bool may_have_begun =
         one.error.system_error != 0 && one.error.error_class != ErrorClass::no_memory;
     if (one.error && may_have_begun) failed_[rank] += 1;
-    may_have_failed_ = may_have_failed_ || one.error.error_class == ErrorClass::no_memory;
     if (!one.is_unknown) continue;
     // What failed may have been there before.
     may_have_failed_ = may_have_failed_ || any_of(struck, Operation::write) ||
