@@ -62,7 +62,10 @@ def compile_program(
     shared = BUILD / "bin" / f".{name}-{os.getpid()}"
     full = [*command, *map(str, paths), "-o", str(shared), *libraries]
     environment = os.environ | {"TMPDIR": "/tmp"}
-    done = subprocess.run(full, capture_output=True, text=True, timeout=300, env=environment)
+    # There, where Fortran leaves its modules.
+    done = subprocess.run(
+        full, capture_output=True, text=True, timeout=300, env=environment, cwd=target.parent
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(full)}\n{done.stderr}")
     shared.rename(target)
