@@ -54,10 +54,6 @@ void keep_error_handler(MPI_File handle) {
 #endif
 }
 
-/// Handles of closed files, for the next ones: to open and close one takes the library longer than
-/// all the rest of opening a file. They stay open at the end: MPICH 4.0 stands still where a file
-/// is closed by a callback of MPI_Finalize.
-
 /// Open MPI keeps a semaphore in /dev/shm for each open file, which a program that ends without
 /// MPI_Finalize would leave behind.
 #ifdef HEADRACE_FLAVOUR_OPENMPI
@@ -66,6 +62,9 @@ constexpr std::size_t kMostSpare = 0;
 constexpr std::size_t kMostSpare = 16;
 #endif
 
+/// Handles of closed files, for the next ones: to open and close one takes the library longer than
+/// all the rest of opening a file. They stay open at the end: MPICH 4.0 stands still where a file
+/// is closed by a callback of MPI_Finalize.
 struct Spare {
   std::mutex mutex;
   std::array<MPI_File, kMostSpare> handles;  ///< an array: a close that lacks memory keeps them too

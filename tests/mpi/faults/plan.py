@@ -131,7 +131,8 @@ def judge(case: Case, ranks: list[Facts], size: int) -> Iterable[str]:
         return
     if case.must_meet and case.call and not any(int(facts.get("met", 0)) for facts in ranks):
         yield "the fault was not met"
-    failing = STEP_OF.get(case.within or case.call, case.within or case.call)
+    met_in = case.within or case.call
+    failing = STEP_OF.get(met_in, met_in)
     later = STEPS[STEPS.index(failing) :] if case.is_lasting else (failing,)
     allowed = {step: case.classes() | {"SUCCESS"} for step in later}
     wrote_badly = [case.writes and facts.get("transfer", "none") != "SUCCESS" for facts in ranks]
