@@ -11,7 +11,7 @@ from running import work_directory
 
 from faults.cases import STAGED
 from faults.plan import TRANSFERS, Case, Transfer, read_facts
-from faults.test_store import problems, run_plan
+from faults.test_store import check_plan, run_plan
 
 RANKS = 2
 
@@ -72,10 +72,4 @@ def test_memory(host: Host, lasting: bool, library, request) -> None:
             chosen = sorted({0, count // 3, 2 * count // 3, count - 1} & set(chosen))
         when = "" if lasting else " times=1"
         cases += [case(str(k), step, rank, "ENOMEM", f"first={k}{when}") for k in chosen]
-    directory = work_directory(f"faults-memory-{host.name}")
-    result = run_plan(host, directory, cases, RANKS, library)
-    wrong = problems(host, cases, result, RANKS)
-    assert not wrong, f"{len(wrong)} problems\n" + "\n".join(wrong)
-    assert result.code == 0 and result.out.endswith("end\n"), result.explain()
-    assert not result.litter, result.litter
-    shutil.rmtree(directory)
+    check_plan(host, f"faults-memory-{host.name}", cases, RANKS, library)

@@ -43,12 +43,17 @@ def problems(host: Host, cases: list[Case], result: Result, ranks: int) -> list[
     return wrong
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.deep)])
-def test_store(host: Host, ranks: int, library) -> None:
-    directory = work_directory(f"faults-store-{ranks}-{host.name}")
-    result = run_plan(host, directory, STORE_CASES, ranks, library)
-    wrong = problems(host, STORE_CASES, result, ranks)
+def check_plan(host: Host, name: str, cases: list[Case], ranks: int, library: Path) -> None:
+    """Runs the cases in one job and requires that each holds and nothing is left."""
+    directory = work_directory(name)
+    result = run_plan(host, directory, cases, ranks, library)
+    wrong = problems(host, cases, result, ranks)
     assert not wrong, f"{len(wrong)} problems\n" + "\n".join(wrong)
     assert result.code == 0 and result.out.endswith("end\n"), result.explain()
     assert not result.litter, result.litter
     shutil.rmtree(directory)
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.deep)])
+def test_store(host: Host, ranks: int, library) -> None:
+    check_plan(host, f"faults-store-{ranks}-{host.name}", STORE_CASES, ranks, library)
