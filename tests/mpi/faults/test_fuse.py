@@ -15,8 +15,9 @@ from faults import table
 from faults.cases import STORE_CASES
 from faults.conftest import USUAL
 from faults.fuse import abort_file, mounted_store
-from faults.plan import SOURCES, TRANSFERS, Case, judge, read_facts
+from faults.plan import SOURCES, TRANSFERS, Case
 from faults.processes import MARKER, strays
+from faults.test_store import problems as store_problems
 
 RANKS = 2
 HOSTS = [
@@ -79,12 +80,7 @@ def run_on_fuse(
 
 def problems(host: Host, cases: list[Case], result: Result, ranks: int, row: str = "") -> list[str]:
     """What is wrong, and the cases' entries in the table."""
-    facts = read_facts(result.out)
-    wrong = []
-    for case in cases:
-        found = list(judge(case, facts.get(case.name, []), ranks))
-        table.note(f"FUSE: {row or case.row()}", host.name, not found)
-        wrong += [f"{case.name}: {text}\n  {facts.get(case.name)}" for text in found]
+    wrong = store_problems(host, cases, result, ranks, lambda case: f"FUSE: {row or case.row()}")
     if not wrong and (result.code != 0 or not result.out.endswith("end\n") or result.litter):
         wrong.append(f"leaves {result.litter}\n{result.explain()}")
     return wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,13 +33,19 @@ def run_plan(
     return launch(host, ranks, command, True, environment, objects=objects, **options)
 
 
-def problems(host: Host, cases: list[Case], result: Result, ranks: int) -> list[str]:
-    """What is wrong, and the cases' entries in the table."""
+def problems(
+    host: Host,
+    cases: list[Case],
+    result: Result,
+    ranks: int,
+    name_row: Callable[[Case], str] = Case.row,
+) -> list[str]:
+    """What is wrong; the cases' entries in the table are in the rows that `name_row` tells."""
     facts = read_facts(result.out)
     wrong = []
     for case in cases:
         found = list(judge(case, facts.get(case.name, []), ranks))
-        table.note(case.row(), host.name, not found)
+        table.note(name_row(case), host.name, not found)
         wrong += [f"{case.name}: {text}\n  {facts.get(case.name)}" for text in found]
     return wrong
 
