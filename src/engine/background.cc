@@ -6,12 +6,12 @@
 namespace headrace::engine {
 
 void InFlight::remove() {
-  if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) event_.signal();
+  if (count_.fetch_sub(1, std::memory_order_acq_rel) <= 2) event_.signal();
 }
 
-void InFlight::wait_for_none(const exchange::Waiter& waiter) {
-  if (count_.load(std::memory_order_acquire) == 0 || !process_.is_here()) return;
-  event_.wait(waiter, [this] { return count_.load(std::memory_order_acquire) == 0; });
+void InFlight::wait_for_most(std::int64_t most, const exchange::Waiter& waiter) {
+  if (count_.load(std::memory_order_acquire) <= most || !process_.is_here()) return;
+  event_.wait(waiter, [this, most] { return count_.load(std::memory_order_acquire) <= most; });
 }
 
 UntoldFailures::Ticket UntoldFailures::add(const Error& error) {

@@ -33,8 +33,8 @@ ByteCount CollectiveTransfer::window_size() const {
 
 /// Whether the last call went between nodes.
 bool CollectiveTransfer::is_exchanged(const Choice& choice) const {
-  if (choice.for_view.path != Path::exchanged || choice.was_in_background) return false;
-  return !choice.between_nodes || choice.between_nodes->decision.is_chosen;
+  if (choice.for_view.path != Path::exchanged || choice.stayed_on_node) return false;
+  return !choice.between_nodes || choice.between_nodes->choice.decision.is_chosen;
 }
 
 Path CollectiveTransfer::path_of(const Choice& choice) const {
@@ -47,16 +47,21 @@ Path CollectiveTransfer::path_of(const Choice& choice) const {
 std::string CollectiveTransfer::reason_of(const Choice& choice) const {
   if (!choice.has_been_called && choice.before) return choice.before->reason;
   if (is_exchanged(choice)) {
-    return policy::explain(choice.between_nodes->decision, choice.between_nodes->facts);
+    if (!choice.between_nodes) return choice.for_view.reason;
+    const std::string leading = policy::explain(choice.between_nodes->choice.leading);
+    return policy::explain(choice.between_nodes->choice.decision,
+                           choice.between_nodes->choice.facts) +
+           (leading.empty() ? "" : "; " + leading);
   }
   const std::string reason = reason_within_node(choice);
   if (choice.for_view.path != Path::exchanged || !choice.has_been_called) return reason;
-  if (choice.was_in_background) {
-    return reason + "; each node by itself: calls that go on by themselves send no messages";
+  if (choice.stayed_on_node) {
+    return reason +
+           "; each node by itself: nonblocking calls send no messages below MPI_THREAD_MULTIPLE";
   }
   if (!choice.between_nodes) return reason;
   return reason + "; each node by itself: " +
-         policy::explain(choice.between_nodes->decision, choice.between_nodes->facts);
+         policy::explain(choice.between_nodes->choice.decision, choice.between_nodes->choice.facts);
 }
 
 std::string CollectiveTransfer::reason_within_node(const Choice& choice) const {

@@ -32,8 +32,9 @@ enum Field : std::size_t {
   kSlotCount,
   kFirstPieceEnd,
   kCores,
+  kLeadsWindows,
 };
-static_assert(kCores < std::tuple_size_v<Values>);
+static_assert(kLeadsWindows < std::tuple_size_v<Values>);
 
 /// Of kDirection. A rank that calls something else, an error of the program, posts other numbers.
 constexpr std::int64_t announced(Direction direction) {
@@ -108,6 +109,8 @@ void CollectiveTransfer::set_atomic(bool atomic) {
 }
 
 void CollectiveTransfer::choose() {
+  leaders_ = leaders_to_prepare(domains(), channel_.node_count(), channel_.node_size(),
+                                topo::node_cores());
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
     if (choice.has_been_called) {
@@ -124,13 +127,15 @@ void CollectiveTransfer::choose() {
     choice.lacked_memory = false;
     choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
     choice.between_nodes.reset();
-    choice.was_in_background = false;
+    choice.stayed_on_node = false;
     choice.for_view = policy::decide_view(direction, choice.wish, agreement_.view);
     policy::ViewFacts of_node = agreement_.view;
     of_node.nodes = 1;
     choice.for_node = policy::decide_view(direction, choice.wish, of_node);
     choice.meets = choice.for_view.path != Path::direct;
-    choice.meets_in_background = choice.for_node.path != Path::direct;
+    choice.needs_the_program = choice.for_view.path == Path::exchanged && !channel_.helpers_send();
+    choice.meets_in_background =
+        choice.needs_the_program ? choice.for_node.path != Path::direct : choice.meets.load();
   }
 }
 
@@ -144,11 +149,13 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
                                                access.file.position() + access.bytes - 1) +
                                    1
                              : 0;
-  announce(access, begin, end, waiter);
   Choice& choice = this->choice(access.direction);
-  if (choice.for_view.path == Path::exchanged) {
-    choice.was_in_background.store(is_in_background, std::memory_order_relaxed);
-    if (!is_in_background) {
+  const bool may_exchange = choice.for_view.path == Path::exchanged;
+  const bool stays_on_node = is_in_background && !channel_.helpers_send();
+  announce(access, begin, end, waiter, may_exchange && !stays_on_node);
+  if (may_exchange) {
+    choice.stayed_on_node.store(stays_on_node, std::memory_order_relaxed);
+    if (!stays_on_node) {
       return transfer_between_nodes(access, begin, end, sieve_size, waiter);
     }
   }
@@ -168,31 +175,44 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& acces
   return {staged_transfer(access, begin, end, meeting, sieve_size, waiter), Path::staged};
 }
 
-/// The leader stays also where it has no data: other nodes count on it.
+DomainWish CollectiveTransfer::domains() const {
+  return {.alignment = agreement_.alignment,
+          .aggregators = agreement_.aggregators,
+          .stripe = agreement_.stripe,
+          .stripe_count = agreement_.stripe_count};
+}
+
+/// Leaders stay also where they have no data: others count on them. Whether ranks that are ready to
+/// lead do so, they learn from the first leader.
 CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
     Access& access, FileOffset begin, FileOffset end, ByteCount sieve_size,
     const exchange::Waiter& waiter) {
-  const bool leads = channel_.is_leader();
-  if (!leads && access.bytes == 0) return {};
+  const int number = channel_.node_rank();
+  const bool leads_first = channel_.is_leader();
+  const bool is_ready_to_lead =
+      !leads_first && channel_.call_board().values_of(number)[kLeadsWindows] > 0;
+  if (!leads_first && !is_ready_to_lead && access.bytes == 0) return {};
   Choice& choice = this->choice(access.direction);
   std::optional<Meeting> meeting;
   ExchangedTransfer::Agreed agreed;
-  if (leads) {
+  if (leads_first) {
     meeting.emplace(meet(access.direction, waiter));
     agreed = nodes_.lead(node_part(access.direction, *meeting), meeting->first_window, choice.wish,
-                         {.alignment = agreement_.alignment,
-                          .aggregators = agreement_.aggregators,
-                          .stripe = agreement_.stripe,
-                          .stripe_count = agreement_.stripe_count});
+                         domains(), slots_ ? &*slots_ : nullptr, waiter);
   } else {
+    if (is_ready_to_lead && nodes_.is_wanted(waiter)) {
+      meeting.emplace(meet(access.direction, waiter));
+      nodes_.prepare(meeting->first_window, choice.wish, domains(), *slots_);
+    }
     agreed = nodes_.follow(waiter);
     find_slots(access.direction, channel_.call_board().values_of(0));
   }
+  const bool leads = agreed.choice.decision.is_chosen && number < agreed.choice.leading.leaders;
   {
     const std::lock_guard lock(mutex_);
     choice.between_nodes = agreed;
   }
-  if (!agreed.decision.is_chosen) {
+  if (!agreed.choice.decision.is_chosen) {
     if (access.bytes == 0) return {};
     if (choice.for_node.path == Path::direct) {
       return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
@@ -200,6 +220,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
     if (!meeting) meeting.emplace(meet(access.direction, waiter));
     return transfer_within_node(access, begin, end, *meeting, sieve_size, waiter);
   }
+  if (!leads && access.bytes == 0) return {};
   const Start start(access);
   exchange::StagedAccess staged{access.file, access.memory, access.buffer,
                                 begin,       end,           access.bytes};
@@ -211,7 +232,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
     sent_ = nodes_.sent();
   }
   // Other ranks of the node may still be using them, until all close the file.
-  if (nodes_.is_broken() && slots_) {
+  if (leads_first && nodes_.is_broken() && slots_) {
     lost_slots_ = slots_->memory();
     slots_.reset();
   }
@@ -219,7 +240,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   return {finish(access, start, outcome, sieve_size), Path::exchanged};
 }
 
-NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeting) const {
+NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeting) {
   NodePart part;
   part.bytes = meeting.facts.bytes;
   if (part.bytes > 0) {
@@ -231,6 +252,12 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
   }
   part.window_size = slots_ ? geometry_.window_size : 0;
   part.places = agreement_.places;
+  exchange::Board& board = channel_.call_board();
+  const int most = std::min(exchange::kMostLeaders, channel_.node_size());
+  while (part.leaders < most && part.window_size > 0 &&
+         board.values_of(part.leaders)[kLeadsWindows] >= part.window_size) {
+    ++part.leaders;
+  }
   part.direction = direction == Direction::write ? 1 : 0;
   if (!meeting.agrees) part.direction = NodePart::kNoDirection;
   return part;
@@ -246,7 +273,7 @@ Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
 }
 
 void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
-                                  const exchange::Waiter& waiter) {
+                                  const exchange::Waiter& waiter, bool may_exchange) {
   exchange::Control& control = channel_.call_control();
   if (channel_.node_rank() == 0 && !slots_ && !lost_slots_) reserve_slots();
   const view::Type& type = *access.file.type();
@@ -264,6 +291,9 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kWindowSize] = geometry_.window_size;
   values[kSlotCount] = geometry_.count;
   values[kCores] = topo::node_cores();
+  if (may_exchange && !channel_.is_leader() && channel_.node_rank() < leaders_) {
+    values[kLeadsWindows] = nodes_.prepare_to_lead(geometry_.window_size, agreement_.stripe);
+  }
   if (access.bytes > 0) {
     values[kFirstPieceEnd] = begin + std::min(access.file.piece_left(), access.bytes);
   }

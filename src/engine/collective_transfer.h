@@ -38,17 +38,21 @@ class CollectiveTransfer {
   bool meets(Direction direction) const {
     return choice(direction).meets.load(std::memory_order_relaxed);
   }
-  /// The same for calls that go on by themselves. Helper threads must not call MPI, so these never
-  /// go between nodes.
+  /// The same for calls that helper threads carry out.
   bool meets_in_background(Direction direction) const {
     return choice(direction).meets_in_background.load(std::memory_order_relaxed);
+  }
+  /// Whether calls go between nodes if a thread of the program carries them out, and only then:
+  /// helper threads must not send messages here.
+  bool needs_the_program(Direction direction) const {
+    return choice(direction).needs_the_program.load(std::memory_order_relaxed);
   }
   /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call
   /// may be one that goes on by itself.
   void note_call(Direction direction, bool in_background) {
     std::atomic<bool>& called = choice(direction).has_been_called;
     if (!called.load(std::memory_order_relaxed)) called.store(true, std::memory_order_relaxed);
-    if (in_background) choice(direction).was_in_background.store(true, std::memory_order_relaxed);
+    if (in_background) choice(direction).stayed_on_node.store(true, std::memory_order_relaxed);
   }
 
   struct Moved {
@@ -74,13 +78,14 @@ class CollectiveTransfer {
   struct Choice {
     std::atomic<bool> meets = false;
     std::atomic<bool> meets_in_background = false;
+    std::atomic<bool> needs_the_program = false;
     std::atomic<bool> has_been_called = false;  ///< since the view was set
     policy::Wish wish = policy::Wish::automatic;
     policy::Decision for_view;
     policy::Decision for_node;  ///< what it would be if each node stood alone
     /// Of the last call that might go between nodes.
     std::optional<ExchangedTransfer::Agreed> between_nodes;
-    std::atomic<bool> was_in_background = false;  ///< the last such call
+    std::atomic<bool> stayed_on_node = false;  ///< the last such call, as a helper's affair
     std::optional<policy::CallDecision> for_call;
     policy::CallFacts facts;
     bool lacked_memory = false;
@@ -112,7 +117,7 @@ class CollectiveTransfer {
   void reserve_slots();
   void find_slots(Direction direction, const exchange::Values& leader);
   void announce(const Access& access, FileOffset begin, FileOffset end,
-                const exchange::Waiter& waiter);
+                const exchange::Waiter& waiter, bool may_exchange);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);
   ByteCount window_size_for(const policy::CallFacts& facts, ByteCount bytes) const;
   Moved transfer_within_node(Access& access, FileOffset begin, FileOffset end,
@@ -120,7 +125,8 @@ class CollectiveTransfer {
                              const exchange::Waiter& waiter);
   Moved transfer_between_nodes(Access& access, FileOffset begin, FileOffset end,
                                ByteCount sieve_size, const exchange::Waiter& waiter);
-  NodePart node_part(Direction direction, const Meeting& meeting) const;
+  NodePart node_part(Direction direction, const Meeting& meeting);
+  DomainWish domains() const;
   /// Where a call's cursors stood.
   struct Start {
     explicit Start(const Access& access)
@@ -143,6 +149,7 @@ class CollectiveTransfer {
   Agreement agreement_;
   std::array<Choice, 2> choices_;
   exchange::SlotGeometry geometry_;
+  int leaders_ = 1;  ///< ranks of the node that get ready to lead
   ExchangedTransfer nodes_;
   exchange::MessageBuffers::Sent sent_;
   std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them

@@ -1,12 +1,9 @@
 #include "engine/exchanged_transfer.h"
 
-#include <algorithm>
 #include <bit>
-#include <limits>
-#include <numeric>
+#include <cstring>
 #include <span>
 #include <tuple>
-#include <vector>
 
 namespace headrace::engine {
 namespace {
@@ -27,155 +24,179 @@ enum Field : std::size_t {
   kKnownWindow,
   kKnownBegin,
   kGranuleShift,
+  kLeaders,
+  kLeaderReason,
 };
-static_assert(kGranuleShift < std::tuple_size_v<Values>);
+static_assert(kLeaderReason < std::tuple_size_v<Values>);
 
 /// Unlike what a leader publishes that calls something else.
 constexpr std::int64_t kChosen = 0x63686f73656e2e2e;
 
 Values values_of(const ExchangedTransfer::Agreed& agreed) {
+  const ExchangeChoice& choice = agreed.choice;
   Values values{};
-  values[kIsChosen] = agreed.decision.is_chosen ? kChosen : 0;
-  values[kReason] = static_cast<std::int64_t>(agreed.decision.reason);
-  values[kNodes] = agreed.facts.nodes;
-  values[kBytes] = agreed.facts.bytes;
-  values[kSpan] = agreed.facts.span;
-  values[kReaches] = agreed.facts.reaches;
-  values[kStretches] = agreed.facts.stretches;
-  values[kWindow] = agreed.facts.window;
+  values[kIsChosen] = choice.decision.is_chosen ? kChosen : 0;
+  values[kReason] = static_cast<std::int64_t>(choice.decision.reason);
+  values[kNodes] = choice.facts.nodes;
+  values[kBytes] = choice.facts.bytes;
+  values[kSpan] = choice.facts.span;
+  values[kReaches] = choice.facts.reaches;
+  values[kStretches] = choice.facts.stretches;
+  values[kWindow] = choice.facts.window;
   values[kKnownWindow] = agreed.known_window;
   values[kKnownBegin] = agreed.known_begin;
-  values[kGranuleShift] = agreed.granule_shift;
+  values[kGranuleShift] = choice.granule_shift;
+  values[kLeaders] = choice.leading.leaders;
+  values[kLeaderReason] = static_cast<std::int64_t>(choice.leading.reason);
   return values;
-}
-
-/// Nodes that this rank meets as a leader.
-std::size_t leaders_of(const exchange::Channel& channel) {
-  const bool meets = channel.is_leader() && channel.node_count() > 1;
-  return meets ? static_cast<std::size_t>(channel.node_count()) : 0;
 }
 
 }  // namespace
 
 ExchangedTransfer::ExchangedTransfer(exchange::Channel& channel, storage::Store& store)
-    : channel_(channel), store_(store), windows_(leaders_of(channel)) {
-  parts_.resize(leaders_of(channel));
-  scratch_.resize(leaders_of(channel));
-  ranges_.reserve(leaders_of(channel));
+    : channel_(channel), store_(store) {
+  if (channel.node_count() == 1 || channel.node_rank() >= exchange::kMostLeaders) return;
+  const auto nodes = static_cast<std::size_t>(channel.node_count());
+  parts_.resize(nodes);
+  scratch_.resize(nodes);
+  planner_.emplace(nodes);
 }
 
 ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t first_window,
-                                                  policy::Wish wish, const DomainWish& domains) {
+                                                  policy::Wish wish, const DomainWish& domains,
+                                                  const exchange::Slots* slots,
+                                                  const exchange::Waiter& waiter) {
   const int nodes = channel_.node_count();
-  if (is_broken_ || !buffers_.reserve(channel_.messenger(), nodes, mine.window_size)) {
-    mine.window_size = 0;
+  const auto room = slots != nullptr ? slots->memory().size : 0;
+  if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
+  if (is_broken_) mine.window_size = 0;
+  if (mine.leaders > 1 &&
+      !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, mine.leaders)) {
+    mine.leaders = 1;
   }
+  if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, domains.stripe, 1);
   Agreed agreed;
-  const Error apart = channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
-                                            std::as_writable_bytes(std::span(scratch_)),
-                                            std::as_writable_bytes(std::span(parts_)));
-  if (apart) {
+  if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
+                            std::as_writable_bytes(std::span(scratch_)),
+                            std::as_writable_bytes(std::span(parts_)))) {
     is_broken_ = true;
-    agreed.decision.reason = ExchangeReason::no_agreement;
+    agreed.choice.decision.reason = ExchangeReason::no_agreement;
     channel_.publish(values_of(agreed));
     return agreed;
   }
   // Bruck's algorithm sends each leader's part on from each but one.
   const auto others = static_cast<std::size_t>(nodes - 1);
   buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
-  agreed = agree(wish, domains);
-  if (agreed.decision.is_chosen) {
-    const Error lacking = attempt([&]() -> Error {
-      prepare(agreed, domains);
-      return {};
-    });
-    const Result<bool> ready = channel_.are_leaders_ready(!lacking);
+  policy::ExchangeDecision decision = planner_->decide(parts_, wish, domains);
+  // First leaders that have the plan know that all have it: they were told the same before.
+  const bool is_known = planner_->has_plan() && planner_->choice().leading.leaders == 1;
+  if (decision.is_chosen && !is_known) {
+    const Result<bool> ready = channel_.are_leaders_ready(make_plan(slots, waiter));
     buffers_.sent().add(std::bit_width(others), std::bit_width(others));
     is_broken_ = !ready;
-    if (!ready) agreed.decision = {false, ExchangeReason::no_agreement};
-    if (ready && !ready.value()) agreed.decision = {false, ExchangeReason::no_memory};
+    if (!ready) decision = {false, ExchangeReason::no_agreement};
+    if (ready && !ready.value()) decision = {false, ExchangeReason::no_memory};
+    if (!decision.is_chosen) planner_->forget_plan();
   }
-  if (agreed.decision.is_chosen) {
+  agreed.choice = planner_->choice();
+  agreed.choice.decision = decision;
+  if (decision.is_chosen) {
     first_window_ = first_window;
     // A node without data knows of some window of the call; it owns windows only.
-    const std::int64_t known = mine.bytes > 0 ? plan_->windows().window_of(mine.begin) : 0;
+    const plan::Windows& windows = planner_->plan().windows();
+    const std::int64_t known = mine.bytes > 0 ? windows.window_of(mine.begin) : 0;
     agreed.known_window = first_window + known;
-    agreed.known_begin = plan_->windows().range(known).begin;
+    agreed.known_begin = windows.range(known).begin;
   }
   channel_.publish(values_of(agreed));
   return agreed;
 }
 
-ExchangedTransfer::Agreed ExchangedTransfer::agree(policy::Wish wish, const DomainWish& domains) {
-  Agreed agreed;
-  policy::ExchangeFacts& facts = agreed.facts;
-  facts.window = std::numeric_limits<ByteCount>::max();
-  facts.agrees = true;
-  ranges_.clear();
-  std::int64_t granule = 0;
-  for (const NodePart& part : parts_) {
-    ranges_.push_back({part.begin, part.end, part.bytes});
-    facts.agrees = facts.agrees && part.direction == parts_.front().direction &&
-                   part.direction != NodePart::kNoDirection;
-    facts.window = std::min(facts.window, part.window_size);
-    if (part.bytes == 0) continue;
-    facts.nodes += 1;
-    facts.bytes += part.bytes;
-    facts.reaches += part.end - part.begin;
-    facts.stretches += part.stretches;
-    granule = std::gcd(granule, part.granule);
+exchange::LeaderState& ExchangedTransfer::state(int leader) const {
+  return channel_.call_control().staging.leaders[static_cast<std::size_t>(leader)];
+}
+
+/// Lets all leaders of the node plan the call; false where one lacks memory.
+bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter) {
+  Error lacking = attempt([this]() -> Error {
+    planner_->make_plan();
+    return {};
+  });
+  const int leaders = planner_->choice().leading.leaders;
+  if (lacking || leaders == 1) return !lacking;
+  const std::uint64_t round = channel_.call_board().round();
+  // The node's ranks are done with the call before: its slots hold nothing.
+  std::memcpy(slots->memory().base, parts_.data(), parts_.size() * sizeof(NodePart));
+  exchange::Event& event = channel_.call_control().event;
+  state(0).leaders = leaders;
+  state(0).offered.store(round, std::memory_order_release);
+  event.signal();
+  for (int leader = 1; leader < leaders; ++leader) {
+    const auto lacks = [&] { return state(leader).lacking.load() == round; };
+    event.wait(waiter, [&] { return lacks() || state(leader).prepared.load() == round; });
+    if (lacks()) lacking = out_of_memory();
   }
-  facts.has_memory = facts.window > 0;
-  if (facts.has_memory && facts.bytes > 0) {
-    windows_.set(ranges_, facts.window);
-    facts.span = windows_.span();
-    if (domains.stripe == 0) {
-      facts.window = plan::fitting_window(facts.span, std::int64_t{2} * channel_.node_count(),
-                                          plan::kLeastWindow, facts.window);
+  return !lacking;
+}
+
+ByteCount ExchangedTransfer::prepare_to_lead(ByteCount window_size, ByteCount stripe) {
+  return is_broken_ ? 0 : reserve(window_size, stripe, 0);
+}
+
+bool ExchangedTransfer::is_wanted(const exchange::Waiter& waiter) {
+  const std::uint64_t round = channel_.call_board().round();
+  const auto is_offered = [&] { return state(0).offered.load(std::memory_order_acquire) == round; };
+  channel_.call_control().event.wait(waiter,
+                                     [&] { return is_offered() || channel_.is_published(); });
+  return is_offered() && channel_.node_rank() < state(0).leaders;
+}
+
+void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
+                                const DomainWish& domains, const exchange::Slots& slots) {
+  std::memcpy(parts_.data(), slots.memory().base, parts_.size() * sizeof(NodePart));
+  first_window_ = first_window;
+  const Error lacking = attempt([&]() -> Error {
+    static_cast<void>(planner_->decide(parts_, wish, domains));
+    planner_->make_plan();
+    return {};
+  });
+  exchange::LeaderState& mine = state(channel_.node_rank());
+  (lacking ? mine.lacking : mine.prepared)
+      .store(channel_.call_board().round(), std::memory_order_release);
+  channel_.call_control().event.signal();
+}
+
+/// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
+/// halved now and then while whole stripes, or even parts of one, are left. 0: none.
+ByteCount ExchangedTransfer::reserve(ByteCount window_size, ByteCount stripe, int counts_for) {
+  constexpr ByteCount kPage = 4096;
+  for (ByteCount size = window_size; size > 0; size /= 2) {
+    if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, counts_for)) {
+      return size;
     }
-    granule = std::gcd(granule, facts.window);
-    agreed.granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+    const ByteCount half = size / 2;
+    const bool is_aligned = stripe == 0 || half % stripe == 0 || stripe % half == 0;
+    if (half < plan::kLeastWindow || half % kPage != 0 || !is_aligned) break;
   }
-  agreed.decision = policy::decide_exchange(wish, facts);
-  return agreed;
-}
-
-/// Takes all memory that the exchange needs on this leader.
-void ExchangedTransfer::prepare(const Agreed& agreed, const DomainWish& domains) {
-  windows_.set(ranges_, agreed.facts.window);
-  plan_.emplace(ranges_, agreed.facts.window, owners(domains));
-}
-
-plan::Owners ExchangedTransfer::owners(const DomainWish& domains) const {
-  std::vector<int> places;
-  // One leader exchanges for a node, however many aggregators it might have.
-  for (const NodePart& part : parts_) places.push_back(part.places > 0 ? 1 : 0);
-  const plan::AggregatorChoice choice =
-      plan::choose_aggregators(places, domains.stripe_count, domains.aggregators);
-  if (choice.aggregators.empty()) return plan::Owners::in_turn(channel_.node_count());
-  std::vector<int> nodes;
-  for (const plan::Aggregator& aggregator : choice.aggregators) nodes.push_back(aggregator.node);
-  const ByteCount size = windows_.window_size();
-  if (domains.alignment == plan::Alignment::persistent) {
-    return plan::Owners::of_stripes(std::move(nodes), size, domains.stripe, domains.stripe_count);
-  }
-  return plan::Owners::even(std::move(nodes), windows_.range(0).begin / size,
-                            windows_.range(windows_.count() - 1).end / size);
+  return 0;
 }
 
 ExchangedTransfer::Agreed ExchangedTransfer::follow(const exchange::Waiter& waiter) {
   const Values& values = channel_.wait_for_published(waiter);
   Agreed agreed;
-  agreed.decision = {values[kIsChosen] == kChosen, static_cast<ExchangeReason>(values[kReason])};
-  agreed.facts.nodes = static_cast<int>(values[kNodes]);
-  agreed.facts.bytes = values[kBytes];
-  agreed.facts.span = values[kSpan];
-  agreed.facts.reaches = values[kReaches];
-  agreed.facts.stretches = values[kStretches];
-  agreed.facts.window = values[kWindow];
+  ExchangeChoice& choice = agreed.choice;
+  choice.decision = {values[kIsChosen] == kChosen, static_cast<ExchangeReason>(values[kReason])};
+  choice.facts.nodes = static_cast<int>(values[kNodes]);
+  choice.facts.bytes = values[kBytes];
+  choice.facts.span = values[kSpan];
+  choice.facts.reaches = values[kReaches];
+  choice.facts.stretches = values[kStretches];
+  choice.facts.window = values[kWindow];
   agreed.known_window = values[kKnownWindow];
   agreed.known_begin = values[kKnownBegin];
-  agreed.granule_shift = static_cast<int>(values[kGranuleShift]);
+  choice.granule_shift = static_cast<int>(values[kGranuleShift]);
+  choice.leading = {static_cast<int>(values[kLeaders]),
+                    static_cast<policy::LeaderReason>(values[kLeaderReason])};
   return agreed;
 }
 
@@ -189,14 +210,16 @@ exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agree
                                      .slots = slots,
                                      .known_window = agreed.known_window,
                                      .known_begin = agreed.known_begin,
-                                     .window_size = agreed.facts.window,
-                                     .granule_shift = agreed.granule_shift};
+                                     .window_size = agreed.choice.facts.window,
+                                     .granule_shift = agreed.choice.granule_shift,
+                                     .leaders = agreed.choice.leading.leaders};
   const bool writes = direction == Direction::write;
-  if (!channel_.is_leader()) {
+  if (channel_.node_rank() >= agreed.choice.leading.leaders) {
     return writes ? exchange::exchanged_write(call, *access)
                   : exchange::exchanged_read(call, *access);
   }
-  const exchange::LeaderCall lead{call, *plan_, *ranks, first_window_, buffers_};
+  const exchange::LeaderCall lead{call,          planner_->plan(), *ranks,
+                                  first_window_, buffers_,         channel_.node_rank()};
   const exchange::LeaderOutcome outcome = writes ? exchange::lead_exchanged_write(lead, access)
                                                  : exchange::lead_exchanged_read(lead, access);
   if (outcome.broken) {

@@ -5,62 +5,47 @@
 #include <span>
 #include <vector>
 
+#include "engine/exchange_planner.h"
 #include "exchange/channel.h"
 #include "exchange/exchanged_call.h"
 #include "exchange/message_buffers.h"
-#include "plan/aggregators.h"
-#include "plan/exchange_plan.h"
-#include "policy/exchange.h"
 #include "storage/store.h"
 
 namespace headrace::engine {
 
-/// A node's part in a call that may go between nodes, as its leader tells the others.
-struct NodePart {
-  FileOffset begin = 0;
-  FileOffset end = 0;
-  ByteCount bytes = 0;
-  std::int64_t stretches = 0;  ///< that its ranks' pieces form together, estimated
-  std::int64_t granule = 0;
-  ByteCount window_size = 0;  ///< of its collective buffers; 0: it has none
-  std::int64_t places = 1;    ///< aggregators that it may have
-  std::int64_t direction = 0;
-  static constexpr std::int64_t kNoDirection = -1;  ///< its ranks do not agree
-};
-
-/// Which windows nodes own, as all ranks have agreed.
-struct DomainWish {
-  plan::Alignment alignment = plan::Alignment::persistent;
-  plan::AggregatorWish aggregators;
-  ByteCount stripe = 0;           ///< 0: not known, windows shrink with the call
-  std::int64_t stripe_count = 0;  ///< 0: not known
-};
-
 /// Lets the nodes decide whether they exchange in a call, and exchange. On every rank of the file;
-/// the leaders meet, and tell the others of their node. A leader that lacks memory takes part: what
-/// meeting needs was taken before, and what the plan needs is taken before all agree to exchange.
+/// the nodes' first leaders meet, and tell the others of their node.
 class ExchangedTransfer {
  public:
-  /// Takes what the leaders need to meet.
+  /// Takes what leading takes on ranks that may lead.
   ExchangedTransfer(exchange::Channel& channel, storage::Store& store);
 
   /// What the nodes have agreed on.
   struct Agreed {
-    policy::ExchangeDecision decision;
-    policy::ExchangeFacts facts;
+    ExchangeChoice choice;
     std::int64_t known_window = 0;  ///< see exchange::ExchangedCall
     FileOffset known_begin = 0;
-    int granule_shift = 0;
   };
-  /// The leader's call, collective among leaders. `first_window`: where this call's windows begin
-  /// on this node.
+  /// The first leader's call, collective among those of the nodes. `first_window`: where this
+  /// call's windows begin on this node. `slots`: where there are any.
   Agreed lead(NodePart mine, std::int64_t first_window, policy::Wish wish,
-              const DomainWish& domains);
+              const DomainWish& domains, const exchange::Slots* slots,
+              const exchange::Waiter& waiter);
   /// The others' call.
   Agreed follow(const exchange::Waiter& waiter);
 
-  /// Moves the data of a rank; a leader calls it without data as well. `ranks`: of the node, for
-  /// the leader.
+  /// For ranks that may lead besides the first: gets what a leader needs. For windows of so many
+  /// bytes; 0 where it cannot.
+  ByteCount prepare_to_lead(ByteCount window_size, ByteCount stripe);
+  /// Before follow(), for those who are prepared: waits until the first leader wants to know
+  /// whether this one can lead in the call, or does not. Where it returns true, prepare() is to
+  /// follow.
+  bool is_wanted(const exchange::Waiter& waiter);
+  void prepare(std::int64_t first_window, policy::Wish wish, const DomainWish& domains,
+               const exchange::Slots& slots);
+
+  /// Moves the data of a rank; leaders call it without data as well. `ranks`: of the node, for
+  /// leaders.
   exchange::StagedOutcome move(Direction direction, const Agreed& agreed, exchange::Slots& slots,
                                const plan::Windows* ranks, exchange::StagedAccess* access,
                                const exchange::Waiter& waiter);
@@ -72,22 +57,19 @@ class ExchangedTransfer {
   const exchange::MessageBuffers::Sent& sent() { return buffers_.sent(); }
 
  private:
-  /// What follows alike from all nodes' parts, on every leader.
-  Agreed agree(policy::Wish wish, const DomainWish& domains);
-  void prepare(const Agreed& agreed, const DomainWish& domains);
-  plan::Owners owners(const DomainWish& domains) const;
+  bool make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter);
+  exchange::LeaderState& state(int leader) const;
+  ByteCount reserve(ByteCount window_size, ByteCount stripe, int counts_for);
 
   exchange::Channel& channel_;
   storage::Store& store_;
-  // The leader's.
+  // A leader's.
   exchange::MessageBuffers buffers_;
   bool is_broken_ = false;  ///< messages failed: slots are not as they should be
   std::int64_t first_window_ = 0;
-  std::vector<NodePart> parts_;  ///< of all nodes, in the present call, as are the next two
-  std::vector<plan::RankRange> ranges_;
-  plan::Windows windows_;
+  std::vector<NodePart> parts_;  ///< of all nodes
   std::vector<NodePart> scratch_;
-  std::optional<plan::ExchangePlan> plan_;
+  std::optional<ExchangePlanner> planner_;
 };
 
 }  // namespace headrace::engine

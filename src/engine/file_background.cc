@@ -93,7 +93,13 @@ class OpenFile::BackgroundCall : public Operation, public Work {
 };
 
 Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
-  Prepared prepared = prepare(call, true);
+  return begin_call(call, true);
+}
+
+/// `in_background`: a helper thread is to carry it out, else it is done when this returns.
+Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call,
+                                                        bool in_background) {
+  Prepared prepared = prepare(call, in_background);
   Error failed = std::move(prepared.failed);
   const bool meets = prepared.keeps_order();
   // Where ranks meet the others count on this one: it takes part with no data.
@@ -117,8 +123,11 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
   }
   if (!moves && !meets) {
     started->run({});
-  } else {
+  } else if (in_background) {
     queue->add(started, channel_->waiter());
+  } else {
+    if (meets) background_->meeting.wait_for_others(channel_->waiter());
+    started->run(channel_->waiter());
   }
   if (failed) return failed;
   return std::shared_ptr<Operation>(std::move(started));
@@ -161,8 +170,11 @@ void OpenFile::drain() {
   background_->independent.wait_for_none(channel_->waiter());
 }
 
+/// Where only a thread of the program may send to other nodes, the beginning procedure does all of
+/// it, as MPI allows (4.1, section 14.4.5) and as blocking calls do.
 Error OpenFile::begin(const TransferCall& call) {
-  Result<std::shared_ptr<Operation>> started = start(call);
+  const bool in_background = !collective_->needs_the_program(call.direction);
+  Result<std::shared_ptr<Operation>> started = begin_call(call, in_background);
   if (!started) return started.error();
   const std::lock_guard lock(mutex_);
   split_ = {call.direction, call.shared, call.offset.has_value(), std::move(started.value())};

@@ -137,6 +137,7 @@ class OpenFile : public File {
   CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,
                                  const Look& look = {});
   void take_part_without_data(Prepared& prepared);
+  Result<std::shared_ptr<Operation>> begin_call(const TransferCall& call, bool in_background);
   record::Verified collect_verified();
   /// Collective: where the shared pointer stands, in bytes of the file.
   Result<FileOffset> shared_byte_offset();

@@ -63,7 +63,8 @@ int Channel::node_count() const {
 int Channel::node_index() const {
   return team_->node_index();
 }
-int Channel::leader_of(int node) const {
+int Channel::leader_of(int node, int leader) const {
+  if (leader > 0) return team_->further_leader(node, leader);
   return team_->leaders()[static_cast<std::size_t>(node)];
 }
 int Channel::tag_of(MessageKind kind) const {
@@ -72,6 +73,9 @@ int Channel::tag_of(MessageKind kind) const {
 }
 Messenger& Channel::messenger() {
   return team_->messenger();
+}
+bool Channel::helpers_send() const {
+  return team_->helpers_send();
 }
 Waiter Channel::waiter() const {
   return team_->waiter();
@@ -139,12 +143,15 @@ void Channel::publish(const Values& values) {
   call_control().event.signal();
 }
 
-const Values& Channel::wait_for_published(const Waiter& waiter) {
+bool Channel::is_published() {
   const std::uint64_t round = call_board().round();
-  Published& published = call_control().published[round % kBoardDepth];
-  call_control().event.wait(
-      waiter, [&] { return published.round.load(std::memory_order_acquire) >= round; });
-  return published.values;
+  return call_control().published[round % kBoardDepth].round.load(std::memory_order_acquire) >=
+         round;
+}
+
+const Values& Channel::wait_for_published(const Waiter& waiter) {
+  call_control().event.wait(waiter, [this] { return is_published(); });
+  return call_control().published[call_board().round() % kBoardDepth].values;
 }
 
 Error Channel::barrier() {

@@ -78,8 +78,9 @@ class Channel {
   Board& call_board() { return board_ ? *board_ : *own_->lone_board; }
   Control& call_control() { return control_ != nullptr ? *control_ : own_->lone->control; }
   int node_index() const;
-  /// The rank that leads a node.
-  int leader_of(int node) const;
+  /// The rank that leads a node; its further leaders are the node's next ranks, as far as it has
+  /// them.
+  int leader_of(int node, int leader = 0) const;
   /// A rank that is alone leads its node.
   bool is_leader() const { return node_rank() == 0; }
   /// Messages between leaders, each kind with a tag of its own.
@@ -92,8 +93,11 @@ class Channel {
                      std::span<std::byte> all);
   /// The leaders' call, collective among them: whether all are ready. Takes no memory.
   Result<bool> are_leaders_ready(bool mine);
+  /// Whether helper threads may send messages, on all ranks; else only threads of the program.
+  bool helpers_send() const;
   /// The leader tells the ranks of its node what holds in the board's current round.
   void publish(const Values& values);
+  bool is_published();
   const Values& wait_for_published(const Waiter& waiter);
 
   /// The leader's call: memory for staging slots from the node's budget, or none.

@@ -56,8 +56,8 @@ struct StoreJob {
   FileOffset end;
 };
 
-/// The node's windows that wait for the file, in the order in which they are dealt with; numbered
-/// on and on over all calls. The leader adds them, any rank of the node takes the next one.
+/// Windows that wait for the file, in the order in which they are dealt with; numbered on and on
+/// over all calls. A leader adds them, any rank of the node takes the next one.
 struct StoreJobs {
   alignas(64) std::atomic<std::int64_t> added;
   alignas(64) std::atomic<std::int64_t> taken;
@@ -70,10 +70,29 @@ struct StoreJobs {
   }
 };
 
-/// How a call in which nodes exchange ended, told by the leader.
+/// How a leader's part in a call in which nodes exchange ended.
 struct ExchangeEnd {
   std::atomic<std::uint64_t> round;  ///< that ended
   WriteStop stop;
+};
+
+/// Leaders that a node may have: its first ranks.
+inline constexpr int kMostLeaders = 4;
+
+/// What one of a node's leaders and the node's ranks tell each other in calls in which nodes
+/// exchange.
+struct LeaderState {
+  StoreJobs jobs;
+  std::array<StagingFailure, kBoardDepth> failures;
+  std::array<ExchangeEnd, kBoardDepth> ends;
+  /// The last round whose plan is to be made by so many leaders; told by the first one, whose slots
+  /// hold what the nodes told each other.
+  std::atomic<std::uint64_t> offered;
+  int leaders;
+  /// The last round whose plan a further one has, or has no memory for.
+  std::atomic<std::uint64_t> prepared;
+  std::atomic<std::uint64_t> lacking;
+  std::atomic<std::uint64_t> broken;  ///< the last round in which its messages failed
 };
 
 struct Staging {
@@ -81,8 +100,7 @@ struct Staging {
   alignas(64) std::atomic<std::uint32_t> writing;  ///< 1 while a rank writes a window
   std::array<StagingFailure, kBoardDepth> failures;
   std::array<Slot, kMostSlots> slots;
-  StoreJobs jobs;
-  std::array<ExchangeEnd, kBoardDepth> ends;
+  std::array<LeaderState, kMostLeaders> leaders;
 };
 
 struct Control {

@@ -4,15 +4,17 @@
 
 namespace headrace::exchange {
 
-ExchangeLeader::ExchangeLeader(const LeaderCall& lead)
+ExchangeLeader::ExchangeLeader(const LeaderCall& lead, std::span<MessageBuffers::Buffer> received)
     : lead_(lead),
       call_(lead.call),
       messenger_(lead.call.channel.messenger()),
-      sources_(lead.buffers.cleared_sources()) {
+      sources_(lead.buffers.cleared_sources()),
+      received_(received) {
   for (int node = 0; node < lead.plan.nodes(); ++node) {
-    const std::int64_t first = node == me() ? -1 : lead.plan.next(node, me(), 0);
+    const std::int64_t first = node == me() ? -1 : lead.plan.next(node, me(), 0, lead.leader);
     if (first < 0) continue;
-    sources_.push_back({node, call_.channel.leader_of(node), first, lead.plan.last(node, me())});
+    sources_.push_back({node, call_.channel.leader_of(node, lead.leader), first,
+                        lead.plan.last(node, me(), lead.leader)});
   }
 }
 
@@ -23,7 +25,7 @@ WindowMemory ExchangeLeader::memory_of(std::int64_t window) const {
 }
 
 std::int64_t ExchangeLeader::next_own(std::int64_t window) const {
-  while (window < count() && lead_.plan.owner_of(window) != me()) ++window;
+  while (window < count() && (lead_.plan.owner_of(window) != me() || !is_mine(window))) ++window;
   return window;
 }
 
@@ -40,7 +42,7 @@ MessageBuffers::Buffer* ExchangeLeader::free_one(std::span<MessageBuffers::Buffe
 void ExchangeLeader::send(Channel::MessageKind kind, int node, MessageBuffers::Buffer& buffer,
                           std::size_t size) {
   if (messenger_.start_send(*buffer.message, call_.channel.tag_of(kind),
-                            call_.channel.leader_of(node), buffer.room.first(size))) {
+                            call_.channel.leader_of(node, lead_.leader), buffer.room.first(size))) {
     return fail();
   }
   buffer.is_free = false;
@@ -49,7 +51,7 @@ void ExchangeLeader::send(Channel::MessageKind kind, int node, MessageBuffers::B
 
 bool ExchangeLeader::reap_sends() {
   bool reaped = false;
-  for (MessageBuffers::Buffer& buffer : lead_.buffers.sends()) {
+  for (MessageBuffers::Buffer& buffer : lead_.buffers.outgoing()) {
     if (buffer.is_free) continue;
     const auto done = buffer.message->is_done();
     if (!done) return fail(), false;
@@ -61,7 +63,7 @@ bool ExchangeLeader::reap_sends() {
 }
 
 bool ExchangeLeader::has_sends() const {
-  return std::ranges::any_of(lead_.buffers.sends(),
+  return std::ranges::any_of(lead_.buffers.outgoing(),
                              [](const auto& buffer) { return !buffer.is_free; });
 }
 
@@ -87,8 +89,10 @@ void ExchangeLeader::rest(std::uint32_t seen) {
 
 void ExchangeLeader::end(const WriteStop& stop) {
   call_.staging().next.store(lead_.first_window + count(), std::memory_order_release);
-  call_.end().stop = stop;
-  call_.end().round.store(call_.round(), std::memory_order_release);
+  if (has_failed_) state().broken.store(call_.round(), std::memory_order_release);
+  ExchangeEnd& end = call_.end(lead_.leader);
+  end.stop = stop;
+  end.round.store(call_.round(), std::memory_order_release);
   call_.event().signal();
 }
 

@@ -13,12 +13,13 @@
 namespace headrace::exchange {
 
 /// What leading a call in which nodes exchange takes in both directions: the messages of other
-/// nodes about this node's own windows, in the order of each sender, and buffers. Windows are the
-/// plan's here, from 0. Nothing waits: each step does what can be done now and tells whether there
-/// was something.
+/// nodes about this node's own windows, in the order of each sender, and buffers. A leader deals
+/// with its share of the windows and leaves the others alone. Windows are the plan's here, from 0.
+/// Nothing waits: each step does what can be done now and tells whether there was something.
 class ExchangeLeader {
  protected:
-  explicit ExchangeLeader(const LeaderCall& lead);
+  /// `received`: buffers for the messages about own windows.
+  ExchangeLeader(const LeaderCall& lead, std::span<MessageBuffers::Buffer> received);
 
   using Source = MessageBuffers::Source;
   /// A message about an own window, received.
@@ -38,7 +39,10 @@ class ExchangeLeader {
   plan::Coverage coverage(std::int64_t window) const {
     return call_.slots.coverage(number_of(window), call_.granule_shift);
   }
-  /// The first window from `window` on that this node owns; count() where there is none.
+  bool is_mine(std::int64_t window) const { return lead_.plan.leader_of(window) == lead_.leader; }
+  LeaderState& state() const { return call_.state(lead_.leader); }
+  /// The first window of the leader's from `window` on that this node owns; count() where there is
+  /// none.
   std::int64_t next_own(std::int64_t window) const;
   int arrived(std::int64_t window) const {
     return slot(window).arrived.load(std::memory_order_seq_cst);
@@ -65,6 +69,11 @@ class ExchangeLeader {
   bool is_first(const Incoming& incoming) const;
 
   void fail() { has_failed_ = true; }
+  /// Whether to go on: not where this or another leader of the node has failed.
+  bool goes_on() {
+    if (!has_failed_ && call_.leaders > 1 && call_.is_broken()) fail();
+    return !has_failed_;
+  }
   /// Nothing was to be done since event().changes() was `seen`.
   void rest(std::uint32_t seen);
   void end(const WriteStop& stop);
@@ -85,14 +94,16 @@ class ExchangeLeader {
   };
 
   std::size_t turn_ = 0;
-  std::array<Receiving, MessageBuffers::kReceives> receiving_;
+  std::span<MessageBuffers::Buffer> received_;
+  std::array<Receiving, MessageBuffers::kMost> receiving_;  ///< of each of these
   std::array<int, kMostSlots> of_others_{};  ///< of each slot: parts of other nodes dealt with
 };
 
 template <class MayTake>
 bool ExchangeLeader::receive_next(MayTake may_take) {
-  const auto place = std::ranges::find(receiving_, -1, &Receiving::window);
-  if (place == receiving_.end() || sources_.empty()) return false;
+  const auto places = std::span(receiving_).first(received_.size());
+  const auto place = std::ranges::find(places, -1, &Receiving::window);
+  if (place == places.end() || sources_.empty()) return false;
   const int tag = call_.channel.tag_of(Channel::MessageKind::part);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     Source& source = sources_[(turn_ + i) % sources_.size()];
@@ -100,15 +111,14 @@ bool ExchangeLeader::receive_next(MayTake may_take) {
     const auto found = messenger_.find(tag, source.rank);
     if (!found) return fail(), false;
     if (!found.value()) continue;
-    MessageBuffers::Buffer& buffer =
-        lead_.buffers.receives()[static_cast<std::size_t>(place - receiving_.begin())];
+    MessageBuffers::Buffer& buffer = received_[static_cast<std::size_t>(place - places.begin())];
     const std::size_t size = found.value()->size;
     if (size > buffer.room.size()) return fail(), false;
     if (messenger_.start_receive(*buffer.message, tag, source.rank, buffer.room.first(size))) {
       return fail(), false;
     }
     *place = {source.next, source.node, size, false};
-    source.next = lead_.plan.next(source.node, me(), source.next + 1);
+    source.next = lead_.plan.next(source.node, me(), source.next + 1, lead_.leader);
     turn_ = (turn_ + i + 1) % sources_.size();
     return true;
   }
@@ -118,10 +128,10 @@ bool ExchangeLeader::receive_next(MayTake may_take) {
 template <class Take>
 bool ExchangeLeader::take_received(Take take) {
   bool took = false;
-  for (std::size_t i = 0; i < receiving_.size() && !has_failed_; ++i) {
+  for (std::size_t i = 0; i < received_.size() && !has_failed_; ++i) {
     Receiving& one = receiving_[i];
     if (one.window < 0) continue;
-    MessageBuffers::Buffer& buffer = lead_.buffers.receives()[i];
+    MessageBuffers::Buffer& buffer = received_[i];
     if (!one.is_here) {
       const auto done = buffer.message->is_done();
       if (!done) return fail(), false;

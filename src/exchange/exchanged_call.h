@@ -11,7 +11,8 @@
 
 namespace headrace::exchange {
 
-// Collective buffering between nodes. Every window has an owner, the node that writes and reads it
+// Collective buffering between nodes. A node has one leader or several, who share its windows and
+// messages among them. Every window has an owner, the node that writes and reads it
 // (plan::Owners, known to leaders). On each node the ranks' pieces go through slots of shared
 // memory, as in a staged call; what is not the node's own, its leader sends to the owner's leader,
 // or gets from it, one message a window. Windows are numbered alike on all nodes, in file order,
@@ -32,6 +33,7 @@ struct ExchangedCall {
   FileOffset known_begin;
   ByteCount window_size;
   int granule_shift;  ///< every piece of any node begins and ends at a multiple of 1 << this
+  int leaders;        ///< of each node
 
   Control& control() const { return channel.call_control(); }
   Staging& staging() const { return control().staging; }
@@ -45,29 +47,63 @@ struct ExchangedCall {
     return known_begin + (window - known_window) * window_size;
   }
 
-  /// Whether the leader has ended the call, and how.
-  bool has_ended() const { return end().round.load(std::memory_order_acquire) == round(); }
-  ExchangeEnd& end() const { return staging().ends[round() % kBoardDepth]; }
-  /// The first of the node's own windows that could not be written.
-  StagingFailure& failure() const { return staging().failures[round() % kBoardDepth]; }
-  bool has_failed() const { return failure().round.load(std::memory_order_acquire) == round(); }
+  LeaderState& state(int leader) const {
+    return staging().leaders[static_cast<std::size_t>(leader)];
+  }
+  ExchangeEnd& end(int leader) const { return state(leader).ends[round() % kBoardDepth]; }
+  /// The first of the node's own windows that a leader dealt with and that could not be written.
+  StagingFailure& failure(int leader) const {
+    return state(leader).failures[round() % kBoardDepth];
+  }
+  bool has_failed(int leader) const {
+    return failure(leader).round.load(std::memory_order_acquire) == round();
+  }
+
+  template <class Holds>
+  bool holds_for_all_leaders(int first, Holds holds) const {
+    for (int leader = first; leader < leaders; ++leader) {
+      if (!holds(leader)) return false;
+    }
+    return true;
+  }
+  /// Whether the leaders have ended the call.
+  bool has_ended() const {
+    return holds_for_all_leaders(0, [&](int leader) {
+      return end(leader).round.load(std::memory_order_acquire) == round();
+    });
+  }
+  /// Afterwards: how far all that was given is in the file, and why not further.
+  WriteStop stop() const {
+    WriteStop first = end(0).stop;
+    for (int leader = 1; leader < leaders; ++leader) {
+      if (end(leader).stop.done_end < first.done_end) first = end(leader).stop;
+    }
+    return first;
+  }
+  /// Whether a leader's messages failed: then windows of others may never be done.
+  bool is_broken() const {
+    return !holds_for_all_leaders(0, [&](int leader) {
+      return state(leader).broken.load(std::memory_order_acquire) != round();
+    });
+  }
 };
 
-/// What the leader knows besides.
+/// What a leader knows besides.
 struct LeaderCall {
   const ExchangedCall& call;
   const plan::ExchangePlan& plan;
   const plan::Windows& ranks;  ///< of this node: who takes part in a window
   std::int64_t first_window;   ///< the plan's window 0, counted over all calls of the channel
   MessageBuffers& buffers;
+  int leader;  ///< which of the node's leaders this is
 };
 
 /// The part of a rank that does not lead, with data.
 StagedOutcome exchanged_write(const ExchangedCall& call, StagedAccess& access);
 StagedOutcome exchanged_read(const ExchangedCall& call, StagedAccess& access);
 
-/// The leader's part; `access` is null where it has no data of its own. The call is over on this
-/// node when it returns. `broken`: messages failed, and the slots cannot be used any more.
+/// A leader's part; `access` is null where it has no data of its own. Its part of the call is over
+/// on this node when it returns. `broken`: messages failed, and the slots cannot be used any more.
 struct LeaderOutcome {
   StagedOutcome own;
   bool broken = false;

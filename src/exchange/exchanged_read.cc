@@ -119,20 +119,24 @@ class ReadLeader : ExchangeLeader {
         .requests()[static_cast<std::size_t>(number_of(window) % call_.slots.geometry().count)];
   }
 
+  /// One for each buffer.
+  std::span<Answer> answers() { return std::span(answers_).first(lead_.buffers.incoming().size()); }
+
   std::optional<RankRead> rank_;
   std::int64_t to_ask_ = 0;   ///< windows of others below are asked for, or not this node's affair
   std::int64_t to_load_ = 0;  ///< own windows below have been handed over to be loaded
   std::int64_t to_pass_ = 0;  ///< all below are over
-  std::array<Answer, MessageBuffers::kAnswers> answers_;
+  std::array<Answer, MessageBuffers::kMost> answers_;
 };
 
 ReadLeader::ReadLeader(const LeaderCall& lead, StagedAccess* access)
-    : ExchangeLeader(lead), to_load_(next_own(0)) {
+    : ExchangeLeader(lead, lead.buffers.asked()), to_load_(next_own(0)) {
   if (access != nullptr) rank_.emplace(lead.call, *access);
 }
 
 LeaderOutcome ReadLeader::run() {
-  while (!has_failed_ && (to_pass_ < count() || has_sends())) {
+  // The rank may have bytes in windows of the node's other leaders.
+  while (goes_on() && (to_pass_ < count() || has_sends() || (rank_ && !rank_->is_done()))) {
     const std::uint32_t seen = call_.event().changes();
     if (step() || do_store_job(call_, Direction::read)) {
       idle_ = 0;
@@ -166,7 +170,7 @@ bool ReadLeader::step() {
 bool ReadLeader::ask_next() {
   if (to_ask_ == count()) return false;
   const int owner = lead_.plan.owner_of(to_ask_);
-  if (owner != me()) {
+  if (owner != me() && is_mine(to_ask_)) {
     if (!is_free(to_ask_)) return false;
     if (!lead_.plan.meets(me(), to_ask_)) {
       pass_on(to_ask_);
@@ -180,8 +184,9 @@ bool ReadLeader::ask_next() {
 
 /// Asks for what is marked; false where all buffers for answers are in use.
 bool ReadLeader::ask(std::int64_t window, int owner) {
-  const auto place = std::ranges::find(answers_, -1, &Answer::window);
-  if (place == answers_.end()) return false;
+  const auto places = answers();
+  const auto place = std::ranges::find(places, -1, &Answer::window);
+  if (place == places.end()) return false;
   MessageBuffers::Buffer& asked = request(window);
   plan::Coverage covered = coverage(window);
   const WindowMemory memory = memory_of(window);
@@ -190,10 +195,10 @@ bool ReadLeader::ask(std::int64_t window, int owner) {
   const Part part(memory, message);
   if (part.bytes() > 0) {
     MessageBuffers::Buffer& buffer =
-        lead_.buffers.answers()[static_cast<std::size_t>(place - answers_.begin())];
+        lead_.buffers.incoming()[static_cast<std::size_t>(place - places.begin())];
     if (messenger_.start_receive(
             *buffer.message, call_.channel.tag_of(Channel::MessageKind::answer),
-            call_.channel.leader_of(owner),
+            call_.channel.leader_of(owner, lead_.leader),
             buffer.room.first(sizeof(PartAnswer) + static_cast<std::size_t>(part.bytes())))) {
       return fail(), false;
     }
@@ -208,14 +213,14 @@ bool ReadLeader::ask(std::int64_t window, int owner) {
 bool ReadLeader::load_next() {
   if (to_load_ == count() || !is_free(to_load_)) return false;
   const plan::FileRange touched = lead_.plan.windows().touched(to_load_);
-  add_store_job(call_, {number_of(to_load_), touched.begin, touched.end});
+  add_store_job(call_, lead_.leader, {number_of(to_load_), touched.begin, touched.end});
   to_load_ = next_own(to_load_ + 1);
   return true;
 }
 
 /// Answers a node; its requests in the order in which it made them, as it expects.
 bool ReadLeader::answer(const Incoming& incoming) {
-  MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.sends());
+  MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.outgoing());
   if (buffer == nullptr || !is_first(incoming)) return false;
   const Part part(memory_of(incoming.window), incoming.message);
   if (!part.is_request()) return fail(), false;
@@ -235,9 +240,9 @@ bool ReadLeader::answer(const Incoming& incoming) {
 
 bool ReadLeader::take_answers() {
   bool took = false;
-  for (std::size_t i = 0; i < answers_.size(); ++i) {
+  for (std::size_t i = 0; i < answers().size(); ++i) {
     if (answers_[i].window < 0) continue;
-    MessageBuffers::Buffer& buffer = lead_.buffers.answers()[i];
+    MessageBuffers::Buffer& buffer = lead_.buffers.incoming()[i];
     const auto done = buffer.message->is_done();
     if (!done) return fail(), false;
     if (!done.value()) continue;
@@ -280,7 +285,7 @@ bool ReadLeader::pass_done() {
   const std::int64_t end = std::min(count(), to_pass_ + call_.slots.geometry().count);
   bool passed = false;
   for (std::int64_t window = to_pass_; window < end; ++window) {
-    if (!is_over(window)) continue;
+    if (!is_mine(window) || !is_over(window)) continue;
     if (lead_.plan.owner_of(window) == me()) coverage(window).clear(call_.window_size);
     request(window).is_free = true;
     of_others(window) = 0;
@@ -289,6 +294,7 @@ bool ReadLeader::pass_done() {
   }
   // A slot that this node has had for a window and has no more: it was passed on.
   const auto is_passed = [this](std::int64_t window) {
+    if (!is_mine(window)) return true;
     const bool had = lead_.plan.owner_of(window) == me() ? window < to_load_ : window < to_ask_;
     return had && !is_free(window);
   };

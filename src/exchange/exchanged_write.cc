@@ -35,7 +35,7 @@ class RankWrite {
   }
 
   /// After the end of the call.
-  StagedOutcome outcome() const { return outcome_of_write(access_, start_, call_.end().stop); }
+  StagedOutcome outcome() const { return outcome_of_write(access_, start_, call_.stop()); }
 
  private:
   void fill(std::int64_t window) {
@@ -85,19 +85,19 @@ class WriteLeader : ExchangeLeader {
 };
 
 WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
-    : ExchangeLeader(lead),
+    : ExchangeLeader(lead, lead.buffers.incoming()),
       to_add_(next_own(0)),
-      jobs_before_(lead.call.staging().jobs.added.load(std::memory_order_relaxed)) {
+      jobs_before_(state().jobs.added.load(std::memory_order_relaxed)) {
   if (access != nullptr) rank_.emplace(lead.call, *access);
   std::ranges::sort(sources_, {}, &Source::last);
   std::size_t owners = 0;
   const int tag = call_.channel.tag_of(Channel::MessageKind::answer);
   for (int node = 0; node < lead.plan.nodes(); ++node) {
-    if (node == me() || lead.plan.next(me(), node, 0) < 0) continue;
+    if (node == me() || lead.plan.next(me(), node, 0, lead.leader) < 0) continue;
     Verdict& verdict = lead.buffers.heard()[owners++];
     verdict.stop = kNoStop;
     const Error failed =
-        messenger_.start_receive(*verdict.message, tag, call_.channel.leader_of(node),
+        messenger_.start_receive(*verdict.message, tag, call_.channel.leader_of(node, lead.leader),
                                  std::as_writable_bytes(std::span(&verdict.stop, 1)));
     verdict.is_free = static_cast<bool>(failed);
     if (failed) fail();
@@ -106,7 +106,7 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
 }
 
 LeaderOutcome WriteLeader::run() {
-  while (!has_failed_ && !is_done()) {
+  while (goes_on() && !is_done()) {
     const std::uint32_t seen = call_.event().changes();
     // Windows are left to other ranks of the node as long as there is something to move.
     if (step() || do_store_job(call_, Direction::write)) {
@@ -118,6 +118,12 @@ LeaderOutcome WriteLeader::run() {
   end(has_failed_ ? WriteStop{0, EIO} : first_stop());
   LeaderOutcome outcome;
   outcome.broken = has_failed_;
+  // Other leaders of the node may still have windows with this rank's bytes.
+  while (!call_.has_ended()) {
+    if (do_store_job(call_, Direction::write)) continue;
+    call_.event().wait(call_.waiter,
+                       [&] { return call_.has_ended() || has_store_job(call_, Direction::write); });
+  }
   if (rank_) outcome.own = rank_->outcome();
   return outcome;
 }
@@ -138,12 +144,12 @@ bool WriteLeader::step() {
 bool WriteLeader::pack_next() {
   if (to_pack_ == count()) return false;
   const int owner = lead_.plan.owner_of(to_pack_);
-  if (owner != me()) {
+  if (owner != me() && is_mine(to_pack_)) {
     if (!is_free(to_pack_)) return false;
     if (!lead_.plan.meets(me(), to_pack_)) {
       pass_on(to_pack_);
     } else {
-      MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.sends());
+      MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.outgoing());
       if (buffer == nullptr || arrived(to_pack_) < ranks_in(to_pack_)) return false;
       plan::Coverage covered = coverage(to_pack_);
       const std::size_t size = write_part(memory_of(to_pack_), covered, buffer->room);
@@ -175,14 +181,14 @@ bool WriteLeader::add_next() {
   if (of_others(to_add_) < lead_.plan.parts_of_others(to_add_)) return false;
   of_others(to_add_) = 0;
   const plan::FileRange file = range(to_add_);
-  add_store_job(call_, {number_of(to_add_), file.begin, file.end});
+  add_store_job(call_, lead_.leader, {number_of(to_add_), file.begin, file.end});
   to_add_ = next_own(to_add_ + 1);
   return true;
 }
 
 /// Own windows below are written, or never will be.
 std::int64_t WriteLeader::written_below() const {
-  StoreJobs& jobs = call_.staging().jobs;
+  StoreJobs& jobs = state().jobs;
   const std::int64_t done = jobs.done.load(std::memory_order_acquire);
   return done == jobs_before_ ? 0 : jobs.job(done - 1).window - lead_.first_window + 1;
 }
@@ -195,8 +201,9 @@ bool WriteLeader::tell_next() {
   Verdict& verdict = lead_.buffers.told()[told_.size()];
   told_ = lead_.buffers.told().first(told_.size() + 1);
   verdict.stop = kNoStop;
-  if (call_.has_failed() && call_.failure().window <= number_of(source.last)) {
-    verdict.stop = call_.failure().stop;
+  if (call_.has_failed(lead_.leader) &&
+      call_.failure(lead_.leader).window <= number_of(source.last)) {
+    verdict.stop = call_.failure(lead_.leader).stop;
   }
   if (messenger_.start_send(*verdict.message, call_.channel.tag_of(Channel::MessageKind::answer),
                             source.rank, std::as_bytes(std::span(&verdict.stop, 1)))) {
@@ -226,7 +233,7 @@ bool WriteLeader::hear() {
 
 bool WriteLeader::is_done() const {
   const auto is_over = [](const Verdict& verdict) { return verdict.is_free; };
-  const StoreJobs& jobs = call_.staging().jobs;
+  const StoreJobs& jobs = state().jobs;
   return to_pack_ == count() && to_add_ == count() && (!rank_ || rank_->is_done()) &&
          jobs.done.load(std::memory_order_acquire) == jobs.added.load(std::memory_order_relaxed) &&
          told_.size() == sources_.size() && !has_sends() && std::ranges::all_of(told_, is_over) &&
@@ -234,7 +241,7 @@ bool WriteLeader::is_done() const {
 }
 
 WriteStop WriteLeader::first_stop() const {
-  WriteStop first = call_.has_failed() ? call_.failure().stop : kNoStop;
+  WriteStop first = call_.has_failed(lead_.leader) ? call_.failure(lead_.leader).stop : kNoStop;
   for (const Verdict& verdict : heard_) {
     if (verdict.stop.done_end < first.done_end) first = verdict.stop;
   }

@@ -1,9 +1,12 @@
 #include "exchange/message_buffers.h"
 
 #include <atomic>
+#include <new>
 
+#include "base/memory_account.h"
 #include "base/result.h"
 #include "base/rounding.h"
+#include "base/settings.h"
 
 namespace headrace::exchange {
 namespace {
@@ -20,19 +23,28 @@ void make_each(Messenger& messenger, Places& places) {
 
 }  // namespace
 
-bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size) {
+bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size,
+                             int counts_for) {
   const auto count = static_cast<std::size_t>(nodes);
-  return !attempt([&]() -> Error {
+  const Error lacking = attempt([&]() -> Error {
     if (!places_) places_ = std::make_unique<Places>();
     if (heard().size() < count) make_messages(messenger, count);
-    if (window_size > window_size_) make_room(window_size);
     return {};
   });
+  if (lacking) return false;
+  if (window_size <= window_size_ && counts_for == counts_for_) return true;
+  release_room();
+  counts_for_ = counts_for;
+  for (std::size_t depth = kMost; depth > 0; depth /= 2) {
+    if (make_room(window_size, depth)) return true;
+  }
+  return false;
 }
 
 void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
   prepare_part_messages();
-  for (const auto buffers : {sends(), receives(), answers(), requests()}) {
+  for (std::span<Buffer> buffers : {std::span<Buffer>(places_->outgoing),
+                                    std::span<Buffer>(places_->incoming), asked(), requests()}) {
     make_each(messenger, buffers);
   }
   sources_.reserve(nodes);
@@ -44,32 +56,51 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
   places_->heard = std::move(heard);
 }
 
-void MessageBuffers::make_room(ByteCount window_size) {
+bool MessageBuffers::make_room(ByteCount window_size, std::size_t depth) {
   const std::size_t part = round_up(part_room(window_size), kRoomAlignment);
   const std::size_t request = round_up(request_room(window_size), kRoomAlignment);
-  const std::size_t parts = kSends + kReceives + kAnswers;
-  window_size_ = 0;
-  std::unique_ptr<std::byte[]>& memory = places_->memory;
-  memory.reset();  // not both at a time
-  memory.reset(new std::byte[parts * part + kMostSlots * request]);
+  const std::size_t size = 2 * depth * part + (kMost + kMostSlots) * request;
+  const ByteCount bytes = static_cast<ByteCount>(size) * counts_for_;
+  if (!take_memory_within(MemoryUse::buffers, bytes, settings().node_memory)) return false;
+  places_->memory.reset(new (std::nothrow) std::byte[size]);
+  if (!places_->memory) {
+    give_memory_back(MemoryUse::buffers, bytes);
+    return false;
+  }
+  counted_ = bytes;
   window_size_ = window_size;
-  std::byte* place = memory.get();
-  const auto share_out = [&place](std::span<Buffer> buffers, std::size_t size) {
+  depth_ = depth;
+  std::byte* place = places_->memory.get();
+  const auto share_out = [&place](std::span<Buffer> buffers, std::size_t room) {
     for (Buffer& buffer : buffers) {
-      buffer.room = {place, size};
-      place += size;
+      buffer.room = {place, room};
+      place += room;
     }
   };
-  share_out(sends(), part);
-  share_out(receives(), part);
-  share_out(answers(), part);
+  share_out(outgoing(), part);
+  share_out(incoming(), part);
+  share_out(asked(), request);
   share_out(requests(), request);
+  return true;
+}
+
+void MessageBuffers::release_room() {
+  if (!places_ || !places_->memory) return;
+  places_->memory.reset();
+  give_memory_back(MemoryUse::buffers, counted_);
+  window_size_ = 0;
+  depth_ = 0;
 }
 
 void MessageBuffers::abandon() noexcept {
-  if (places_ && !places_->end_all()) keep_for_good(std::move(places_));
+  if (places_ && places_->end_all()) {
+    release_room();
+  } else if (places_) {
+    keep_for_good(std::move(places_));
+  }
   places_.reset();
   window_size_ = 0;
+  depth_ = 0;
 }
 
 bool MessageBuffers::Places::end_all() noexcept {
@@ -79,9 +110,9 @@ bool MessageBuffers::Places::end_all() noexcept {
       if (one.message && !one.message->end()) ended = false;
     }
   };
-  end_each(sends);
-  end_each(receives);
-  end_each(answers);
+  end_each(outgoing);
+  end_each(incoming);
+  end_each(asked);
   end_each(requests);
   end_each(told);
   end_each(heard);

@@ -16,7 +16,7 @@ namespace headrace::exchange {
 /// What a leader needs for calls in which nodes exchange: messages, their buffers, and lists of
 /// other nodes. All memory is taken by reserve(), so that none is needed while others wait. As many
 /// messages as there are buffers are on their way at a time: who sends faster than others receive
-/// waits.
+/// waits. The buffers are part of the node's memory for collective buffers.
 class MessageBuffers {
  public:
   struct Buffer {
@@ -51,23 +51,27 @@ class MessageBuffers {
     }
   };
 
+  /// Messages with data in each direction at a time.
+  static constexpr std::size_t kMost = 4;
+
   MessageBuffers() = default;
+  ~MessageBuffers() { release_room(); }
   MessageBuffers(const MessageBuffers&) = delete;
   MessageBuffers& operator=(const MessageBuffers&) = delete;
 
-  static constexpr std::size_t kSends = 4;
-  static constexpr std::size_t kReceives = 4;
-  static constexpr std::size_t kAnswers = 4;
-
-  /// For windows of at least this size, among `nodes`; false where there is no memory.
-  bool reserve(Messenger& messenger, int nodes, ByteCount window_size);
+  /// For windows of at least this size, among `nodes`; with fewer buffers where memory is short,
+  /// and false where there is none. With no message on its way. A node's first leader counts the
+  /// memory of so many leaders; the others count nothing.
+  bool reserve(Messenger& messenger, int nodes, ByteCount window_size, int counts_for);
   /// When a message has failed: ends those that are on their way. The last call. What comes late
-  /// finds no buffer, or one that stays for good.
+  /// finds no buffer, or one that stays for good, and stays counted.
   void abandon() noexcept;
 
-  std::span<Buffer> sends() { return places_->sends; }
-  std::span<Buffer> receives() { return places_->receives; }
-  std::span<Buffer> answers() { return places_->answers; }
+  /// For messages with data to other nodes, and from them.
+  std::span<Buffer> outgoing() { return std::span(places_->outgoing).first(depth_); }
+  std::span<Buffer> incoming() { return std::span(places_->incoming).first(depth_); }
+  /// For other nodes' requests.
+  std::span<Buffer> asked() { return places_->asked; }
   /// One for each slot.
   std::span<Buffer> requests() { return places_->requests; }
   /// Empty, with room for all nodes.
@@ -79,14 +83,15 @@ class MessageBuffers {
 
  private:
   void make_messages(Messenger& messenger, std::size_t nodes);
-  void make_room(ByteCount window_size);
+  bool make_room(ByteCount window_size, std::size_t depth);
+  void release_room();
 
   /// All that messages use on their way.
   struct Places {
     std::unique_ptr<std::byte[]> memory;
-    std::array<Buffer, kSends> sends;
-    std::array<Buffer, kReceives> receives;
-    std::array<Buffer, kAnswers> answers;
+    std::array<Buffer, kMost> outgoing;
+    std::array<Buffer, kMost> incoming;
+    std::array<Buffer, kMost> asked;
     std::array<Buffer, kMostSlots> requests;
     std::vector<Verdict> told;
     std::vector<Verdict> heard;
@@ -98,6 +103,9 @@ class MessageBuffers {
 
   Sent sent_;
   ByteCount window_size_ = 0;
+  int counts_for_ = 0;
+  ByteCount counted_ = 0;
+  std::size_t depth_ = 0;
   std::vector<Source> sources_;
   std::unique_ptr<Places> places_;  ///< from reserve() to abandon()
 };

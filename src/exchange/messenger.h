@@ -63,6 +63,10 @@ class Messenger {
   /// this now and then: a peer may be unable to come until a message of ours has gone out.
   virtual void progress() = 0;
 
+  /// Whether any thread may call these functions, at the same time as others. Else only those of
+  /// the program may.
+  virtual bool serves_any_thread() const = 0;
+
   /// The largest tag that may be used.
   virtual int largest_tag() const = 0;
 };

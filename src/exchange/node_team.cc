@@ -32,11 +32,13 @@ NodeTeam::NodeTeam(Messenger& messenger, const SharedPointerHome& home, Parts pa
     : messenger_(messenger),
       node_ranks_(std::move(parts.node_ranks)),
       leaders_(std::move(parts.leaders)),
+      further_leaders_(std::move(parts.further_leaders)),
       memory_(std::move(parts.memory)),
       layout_(static_cast<int>(node_ranks_.size()), parts.slot_bytes),
       slot_pool_(parts.slot_bytes),
       sharing_(std::move(parts.sharing)),
       pointer_host_(std::move(parts.pointer_host)),
+      helpers_send_(parts.helpers_send),
       in_use_(MemoryLayout::kMostChannels, false),
       committed_(MemoryLayout::kMostChannels, false),
       rounds_(MemoryLayout::kMostChannels, 0) {

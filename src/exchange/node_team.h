@@ -42,10 +42,12 @@ class NodeTeam : public Team {
   struct Parts {
     std::vector<int> node_ranks;
     std::vector<int> leaders;
+    std::vector<int> further_leaders;  ///< kMostLeaders - 1 of each node, -1 where it has no more
     std::unique_ptr<SharedMemory> memory;
     std::size_t slot_bytes = 0;
     std::string sharing;  ///< how the node shares memory, or why not
     std::unique_ptr<SharedPointerService::Host> pointer_host;
+    bool helpers_send = false;
   };
 
   /// `home`: of the shared pointers, where there are several nodes.
@@ -65,7 +67,13 @@ class NodeTeam : public Team {
   void open_root();
 
   Messenger& messenger() { return messenger_; }
+  /// Whether helper threads may send messages, on all ranks.
+  bool helpers_send() const { return helpers_send_; }
   const std::vector<int>& leaders() const { return leaders_; }
+  /// The node's leader of that number, from 1.
+  int further_leader(int node, int leader) const {
+    return further_leaders_[static_cast<std::size_t>(node * (kMostLeaders - 1) + leader - 1)];
+  }
   int node_rank() const { return node_rank_; }
   int node_size() const { return static_cast<int>(node_ranks_.size()); }
   bool is_leader() const { return node_rank_ == 0; }
@@ -94,6 +102,7 @@ class NodeTeam : public Team {
   Messenger& messenger_;
   std::vector<int> node_ranks_;
   std::vector<int> leaders_;
+  std::vector<int> further_leaders_;
   int node_rank_ = 0;
   int node_index_ = 0;
   int spins_ = 0;
@@ -103,6 +112,7 @@ class NodeTeam : public Team {
   std::string sharing_;
   std::unique_ptr<SharedPointerService::Host> pointer_host_;
   std::unique_ptr<SharedPointerClient> pointer_client_;
+  bool helpers_send_;
 
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable place_left_;

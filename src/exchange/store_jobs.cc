@@ -13,9 +13,9 @@ SlotFile slot_of(const ExchangedCall& call, const StoreJob& job) {
 }
 
 /// After a failure later windows are left alone.
-void write_window(const ExchangedCall& call, const StoreJob& job) {
+void write_window(const ExchangedCall& call, int leader, const StoreJob& job) {
   call.slots.map(job.window);
-  write_and_clear(slot_of(call, job), call.granule_shift, call.failure(), call.round());
+  write_and_clear(slot_of(call, job), call.granule_shift, call.failure(leader), call.round());
   call.slots.pass_on(job.window);
 }
 
@@ -28,10 +28,30 @@ std::optional<std::int64_t> next_job(const StoreJobs& jobs, Direction direction)
   return may ? std::optional(next) : std::nullopt;
 }
 
+/// Writes or loads the next window of a leader.
+bool do_job_of(const ExchangedCall& call, int leader, Direction direction) {
+  StoreJobs& jobs = call.state(leader).jobs;
+  while (const std::optional<std::int64_t> next = next_job(jobs, direction)) {
+    std::int64_t taken = *next;
+    // Else another rank has taken it.
+    if (!jobs.taken.compare_exchange_strong(taken, taken + 1, std::memory_order_acq_rel)) continue;
+    const StoreJob job = jobs.job(*next);
+    if (direction == Direction::write) {
+      write_window(call, leader, job);
+    } else {
+      load_slot(slot_of(call, job), {job.begin, job.end});
+    }
+    jobs.done.fetch_add(1, std::memory_order_acq_rel);
+    call.event().signal();
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-void add_store_job(const ExchangedCall& call, const StoreJob& job) {
-  StoreJobs& jobs = call.staging().jobs;
+void add_store_job(const ExchangedCall& call, int leader, const StoreJob& job) {
+  StoreJobs& jobs = call.state(leader).jobs;
   const std::int64_t number = jobs.added.load(std::memory_order_relaxed);
   jobs.job(number) = job;
   jobs.added.store(number + 1, std::memory_order_release);
@@ -39,24 +59,14 @@ void add_store_job(const ExchangedCall& call, const StoreJob& job) {
 }
 
 bool has_store_job(const ExchangedCall& call, Direction direction) {
-  return next_job(call.staging().jobs, direction).has_value();
+  return !call.holds_for_all_leaders(
+      0, [&](int leader) { return !next_job(call.state(leader).jobs, direction); });
 }
 
 bool do_store_job(const ExchangedCall& call, Direction direction) {
-  StoreJobs& jobs = call.staging().jobs;
-  while (const std::optional<std::int64_t> next = next_job(jobs, direction)) {
-    std::int64_t taken = *next;
-    // Else another rank has taken it.
-    if (!jobs.taken.compare_exchange_strong(taken, taken + 1, std::memory_order_acq_rel)) continue;
-    const StoreJob job = jobs.job(*next);
-    if (direction == Direction::write) {
-      write_window(call, job);
-    } else {
-      load_slot(slot_of(call, job), {job.begin, job.end});
-    }
-    jobs.done.fetch_add(1, std::memory_order_acq_rel);
-    call.event().signal();
-    return true;
+  const int first = call.channel.node_rank() % call.leaders;
+  for (int i = 0; i < call.leaders; ++i) {
+    if (do_job_of(call, (first + i) % call.leaders, direction)) return true;
   }
   return false;
 }

@@ -206,7 +206,11 @@ class TeamMaker {
   Error find_nodes();
   Error share_memory();
   Error find_shared_pointers();
+  Error find_who_may_send();
   void make_team();
+  bool is_one_node() const {
+    return nodes_.size() == 1 && (size() == 1 || !is_alone(nodes_.front(), *told_));
+  }
   int rank() const { return messenger_->rank(); }
   int size() const { return messenger_->size(); }
 
@@ -218,6 +222,7 @@ class TeamMaker {
   Shared shared_;
   SharedPointerHome home_;
   std::unique_ptr<SharedPointerService::Host> pointer_host_;
+  bool helpers_send_ = false;
   std::shared_ptr<NodeTeam> team_;
 };
 
@@ -266,8 +271,7 @@ Error TeamMaker::share_memory() {
 /// Collective: where there are several nodes, the first rank lets the others move its shared
 /// pointers, and tells them how it is found.
 Error TeamMaker::find_shared_pointers() {
-  const bool is_one = nodes_.size() == 1 && (size() == 1 || !is_alone(nodes_.front(), *told_));
-  if (is_one) return {};
+  if (is_one_node()) return {};
   Error failed;
   if (rank() == 0 && settings().listen) {
     failed = attempt([&]() -> Error {
@@ -282,15 +286,31 @@ Error TeamMaker::find_shared_pointers() {
                    std::as_writable_bytes(std::span(&home_, 1)));
 }
 
+/// Collective: whether helper threads of all ranks may send messages.
+Error TeamMaker::find_who_may_send() {
+  if (is_one_node()) return {};
+  const Result<bool> all =
+      is_true_everywhere(*messenger_, kRootTag, messenger_->serves_any_thread());
+  if (!all) return all.error();
+  helpers_send_ = all.value();
+  return {};
+}
+
 void TeamMaker::make_team() {
   Nodes nodes = size() == 1 ? nodes_ : split_failed(nodes_, *told_);
   NodeTeam::Parts parts;
-  for (const std::vector<int>& ranks : nodes) parts.leaders.push_back(ranks.front());
+  for (const std::vector<int>& ranks : nodes) {
+    parts.leaders.push_back(ranks.front());
+    for (std::size_t i = 1; i < kMostLeaders; ++i) {
+      parts.further_leaders.push_back(i < ranks.size() ? ranks[i] : -1);
+    }
+  }
   parts.node_ranks = node_of(nodes, rank());
   parts.slot_bytes = slot_bytes_;
   parts.sharing = std::move(shared_.how);
   parts.memory = std::move(shared_.memory);
   parts.pointer_host = std::move(pointer_host_);
+  parts.helpers_send = helpers_send_;
   team_ = std::make_shared<NodeTeam>(*messenger_, home_, std::move(parts));
   team_->open_root();
 }
@@ -299,6 +319,7 @@ Result<std::shared_ptr<Team>> TeamMaker::make() {
   if (Error error = find_nodes()) return error;
   if (Error error = share_memory()) return error;
   if (Error error = find_shared_pointers()) return error;
+  if (Error error = find_who_may_send()) return error;
   Error failed = attempt([&]() -> Error {
     make_team();
     return {};

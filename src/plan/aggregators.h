@@ -35,6 +35,8 @@ struct AggregatorWish {
   std::int64_t multiplier =
       0;  ///< cray_cb_nodes_multiplier: aggregators for each object; 0: not given
   std::int64_t most_for_object = 0;  ///< romio_lustre_co_ratio: at most so many; 0: not given
+
+  bool operator==(const AggregatorWish&) const = default;
 };
 
 /// An aggregator: a place on a node, 0 for the node's leader.

@@ -1,14 +1,27 @@
 #include "plan/exchange_plan.h"
 
 #include <bit>
+#include <utility>
 
 namespace headrace::plan {
 
-ExchangePlan::ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners)
-    : ranges_(std::move(ranges)), windows_(ranges_, window_size), owners_(std::move(owners)) {}
+ExchangePlan::ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners,
+                           int leaders)
+    : ExchangePlan(ranges, Windows(ranges, window_size), std::move(owners), leaders) {}
+
+ExchangePlan::ExchangePlan(std::vector<RankRange> ranges, Windows windows, Owners owners,
+                           int leaders)
+    : ranges_(std::move(ranges)),
+      windows_(std::move(windows)),
+      owners_(std::move(owners)),
+      leaders_(leaders) {}
 
 int ExchangePlan::owner_of(std::int64_t window) const {
   return owners_.owner_of(windows_.range(window).begin / windows_.window_size());
+}
+
+int ExchangePlan::leader_of(std::int64_t window) const {
+  return owners_.leader_of(windows_.range(window).begin / windows_.window_size(), leaders_);
 }
 
 bool ExchangePlan::meets(int node, std::int64_t window) const {
@@ -27,18 +40,18 @@ FileRange ExchangePlan::places_of(int node) const {
   return {range.begin / windows_.window_size(), (range.end - 1) / windows_.window_size() + 1};
 }
 
-std::int64_t ExchangePlan::next(int node, int owner, std::int64_t window) const {
+std::int64_t ExchangePlan::next(int node, int owner, std::int64_t window, int leader) const {
   const FileRange places = places_of(node);
   if (places.begin == places.end || window >= count()) return -1;
   const std::int64_t first =
       std::max(places.begin, windows_.range(window).begin / windows_.window_size());
-  const std::int64_t found = owners_.next(owner, first);
+  const std::int64_t found = owners_.next(owner, first, {leader, leaders_});
   return found >= 0 && found < places.end ? number_of(found) : -1;
 }
 
-std::int64_t ExchangePlan::last(int node, int owner) const {
+std::int64_t ExchangePlan::last(int node, int owner, int leader) const {
   const FileRange places = places_of(node);
-  const std::int64_t found = owners_.last(owner, places.begin, places.end);
+  const std::int64_t found = owners_.last(owner, places.begin, places.end, {leader, leaders_});
   return found >= 0 ? number_of(found) : -1;
 }
 
@@ -53,7 +66,9 @@ Traffic ExchangePlan::traffic() const {
     for (int node = 0; node < nodes(); ++node) {
       const std::int64_t parts = messages(node, owner);
       all.parts += parts;
-      all.pairs += parts > 0 ? 1 : 0;
+      for (int leader = 0; parts > 0 && leader < leaders_; ++leader) {
+        all.pairs += last(node, owner, leader) >= 0 ? 1 : 0;
+      }
     }
   }
   std::vector<std::int64_t> owned(ranges_.size());

@@ -14,12 +14,12 @@ namespace headrace::plan {
 /// Messages between nodes in one call, as its plan has them.
 struct Traffic {
   std::int64_t parts = 0;   ///< to owners, about one window each
-  std::int64_t pairs = 0;   ///< of a node and an owner between which there are any
+  std::int64_t pairs = 0;   ///< of a node's leader and an owner's between whom there are any
   std::int64_t rounds = 0;  ///< the most windows that one node owns
 };
 
 /// Messages by which `nodes` leaders meet and agree to exchange: a Bruck allgather, and as many to
-/// tell that all have the memory for it.
+/// tell that all have the memory for it, unless the call repeats the one before.
 std::int64_t meeting_messages(int nodes);
 
 /// Which parts of a collective call's windows go between which nodes: all from the ranges that the
@@ -28,23 +28,33 @@ std::int64_t meeting_messages(int nodes);
 /// part in every window that its range meets: one message for each to the owner.
 class ExchangePlan {
  public:
-  /// `ranges`: of each node; without bytes where its ranks have none.
-  ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners);
+  /// `ranges`: of each node; without bytes where its ranks have none. `leaders`: of each node,
+  /// among whom its messages and windows are shared out; those of one number talk to each other
+  /// only.
+  ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners,
+               int leaders = 1);
+  /// The same with the windows of these ranges.
+  ExchangePlan(std::vector<RankRange> ranges, Windows windows, Owners owners, int leaders);
 
   std::int64_t count() const { return windows_.count(); }
   int nodes() const { return static_cast<int>(ranges_.size()); }
   const Windows& windows() const { return windows_; }
   const RankRange& range_of(int node) const { return ranges_[static_cast<std::size_t>(node)]; }
 
+  int leaders() const { return leaders_; }
+
   int owner_of(std::int64_t window) const;
+  /// Which of each node's leaders deals with a window.
+  int leader_of(std::int64_t window) const;
   bool meets(int node, std::int64_t window) const;
   /// Nodes that take part in a window besides its owner.
   int parts_of_others(std::int64_t window) const;
 
-  /// The first window from `window` on that `node` meets and `owner` owns; -1 where there is none.
-  std::int64_t next(int node, int owner, std::int64_t window) const;
+  /// The first window from `window` on that `node` meets, `owner` owns and a leader deals with; -1
+  /// where there is none.
+  std::int64_t next(int node, int owner, std::int64_t window, int leader = 0) const;
   /// The last such window of all; -1 where there is none.
-  std::int64_t last(int node, int owner) const;
+  std::int64_t last(int node, int owner, int leader = 0) const;
   /// Messages with parts of windows from `node` to `owner`.
   std::int64_t messages(int node, int owner) const;
   /// Written: all parts, and one answer to each pair. Read: a request for each part, and an answer
@@ -62,6 +72,7 @@ class ExchangePlan {
   std::vector<RankRange> ranges_;
   Windows windows_;
   Owners owners_;
+  int leaders_;
 };
 
 }  // namespace headrace::plan

@@ -21,9 +21,19 @@ DomainRule rule_of(Alignment alignment, std::int64_t unit, std::int64_t period,
 
 }  // namespace
 
+Owners::Owners(std::vector<int> nodes, const DomainRule& rule, FileRange hull)
+    : nodes_(std::move(nodes)), map_(rule, hull) {
+  std::vector<int> on_node(static_cast<std::size_t>(std::ranges::max(nodes_)) + 1);
+  turns_.reserve(nodes_.size());
+  for (const int node : nodes_) turns_.push_back({on_node[static_cast<std::size_t>(node)]++, 0});
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    turns_[i].on_node = on_node[static_cast<std::size_t>(nodes_[i])];
+  }
+}
+
 Owners::Owners(std::vector<int> nodes, std::int64_t unit, std::int64_t period)
-    : nodes_(std::move(nodes)),
-      map_(rule_of(Alignment::persistent, unit, period, nodes_.size()), {0, kEndOfWindows}) {}
+    : Owners(nodes, rule_of(Alignment::persistent, unit, period, nodes.size()),
+             {0, kEndOfWindows}) {}
 
 Owners Owners::of_stripes(std::vector<int> nodes, ByteCount window_size, ByteCount stripe,
                           std::int64_t stripe_count) {
@@ -57,19 +67,30 @@ void Owners::for_each(int node, FileRange windows, Visit visit) const {
   }
 }
 
-std::int64_t Owners::next(int node, std::int64_t window) const {
+std::int64_t Owners::next(int node, std::int64_t window, Leader leader) const {
   std::int64_t next = -1;
   for_each(node, {window, kEndOfWindows}, [&](int aggregator, const Rounds& rounds) {
-    const std::int64_t found = map_.window(rounds.first, aggregator).begin;
-    if (next < 0 || found < next) next = found;
+    // Leaders take turns: a leader's is among so many, or never comes.
+    const std::int64_t end = std::min(rounds.last, rounds.first + leader.count);
+    for (std::int64_t round = rounds.first; round < end; ++round) {
+      if (leader_of(aggregator, round, leader.count) != leader.index) continue;
+      const std::int64_t found = map_.window(round, aggregator).begin;
+      if (next < 0 || found < next) next = found;
+      break;
+    }
   });
   return next;
 }
 
-std::int64_t Owners::last(int node, std::int64_t begin, std::int64_t end) const {
+std::int64_t Owners::last(int node, std::int64_t begin, std::int64_t end, Leader leader) const {
   std::int64_t last = -1;
   for_each(node, {begin, end}, [&](int aggregator, const Rounds& rounds) {
-    last = std::max(last, map_.window(rounds.last - 1, aggregator).begin);
+    const std::int64_t first = std::max(rounds.first, rounds.last - leader.count);
+    for (std::int64_t round = rounds.last - 1; round >= first; --round) {
+      if (leader_of(aggregator, round, leader.count) != leader.index) continue;
+      last = std::max(last, map_.window(round, aggregator).begin);
+      break;
+    }
   });
   return last;
 }

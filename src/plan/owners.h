@@ -8,6 +8,12 @@
 
 namespace headrace::plan {
 
+/// One of the leaders of a node that share its windows among them, from 0.
+struct Leader {
+  int index = 0;
+  int count = 1;
+};
+
 /// Which node writes and reads a window of the file: DomainMap with nodes in place of their
 /// aggregators. Windows are counted from the beginning of the file, so that with persistent domains
 /// a node meets the same windows in every call, and with windows of whole stripes the same storage
@@ -28,23 +34,43 @@ class Owners {
   int owner_of(std::int64_t window) const {
     return nodes_[static_cast<std::size_t>(map_.owner(window))];
   }
-  /// The first window from `window` on that `node` owns; -1 where there is none.
-  std::int64_t next(int node, std::int64_t window) const;
-  /// The last window before `end`, not before `begin`, that `node` owns; -1 where there is none.
-  std::int64_t last(int node, std::int64_t begin, std::int64_t end) const;
+  /// Which of `count` leaders of a node deals with a window: each aggregator of a node has one; one
+  /// aggregator's windows go to several in turn where there are more leaders. The same on the
+  /// window's owner and on the nodes with parts in it, and in every call with persistent domains.
+  int leader_of(std::int64_t window, int count) const {
+    if (count == 1) return 0;
+    const DomainMap::Place place = map_.place(window);
+    return leader_of(place.aggregator, place.round, count);
+  }
+  /// The first window from `window` on that `node` owns and the leader deals with; -1 where there
+  /// is none.
+  std::int64_t next(int node, std::int64_t window, Leader leader = {}) const;
+  /// The last such window before `end`, not before `begin`; -1 where there is none.
+  std::int64_t last(int node, std::int64_t begin, std::int64_t end, Leader leader = {}) const;
   /// Windows from `begin` to before `end` that `node` owns.
   std::int64_t count(int node, std::int64_t begin, std::int64_t end) const;
 
  private:
   /// Windows take the place of bytes.
-  Owners(std::vector<int> nodes, const DomainRule& rule, FileRange hull)
-      : nodes_(std::move(nodes)), map_(rule, hull) {}
+  Owners(std::vector<int> nodes, const DomainRule& rule, FileRange hull);
+
+  int leader_of(int aggregator, std::int64_t round, int count) const {
+    const Turn& turn = turns_[static_cast<std::size_t>(aggregator)];
+    return static_cast<int>((turn.place + round % count * turn.on_node) % count);
+  }
 
   /// Calls visit(aggregator, its rounds) for those of `node` that own windows of a range.
   template <class Visit>
   void for_each(int node, FileRange windows, Visit visit) const;
 
+  /// An aggregator among those of its node.
+  struct Turn {
+    int place = 0;
+    int on_node = 0;
+  };
+
   std::vector<int> nodes_;
+  std::vector<Turn> turns_;  ///< of each aggregator
   DomainMap map_;
 };
 

@@ -16,6 +16,7 @@ Hints random_hints(sim::Random& random) {
   if (random.chance(75)) hints["cb_buffer_size"] = "65536";
   if (random.chance(15)) hints["striping_unit"] = random.one_of<std::string>({"8192", "131072"});
   if (random.chance(40)) hints["ind_rd_buffer_size"] = random.one_of<std::string>({"4096", "5000"});
+  if (random.chance(30)) hints["cb_nodes"] = std::to_string(random.number(1, 12));
   return hints;
 }
 

@@ -21,7 +21,11 @@ namespace headrace::sim {
 /// Mailboxes of ranks that are threads of this process.
 class PostOffice {
  public:
-  explicit PostOffice(int ranks) : boxes_(static_cast<std::size_t>(ranks)) {}
+  /// `serves_any_thread`: what messengers say; they do.
+  explicit PostOffice(int ranks, bool serves_any_thread = false)
+      : serves_any_thread_(serves_any_thread), boxes_(static_cast<std::size_t>(ranks)) {}
+
+  bool serves_any_thread() const { return serves_any_thread_; }
 
   int ranks() const { return static_cast<int>(boxes_.size()); }
   /// Sent so far, by all ranks, with tags from `first_tag` on.
@@ -147,6 +151,7 @@ class PostOffice {
     return size;
   }
 
+  bool serves_any_thread_;
   std::vector<Box> boxes_;
 };
 
@@ -193,6 +198,7 @@ class MailboxMessenger : public exchange::Messenger {
   int rank() const override { return rank_; }
   int size() const override { return office_.ranks(); }
   int largest_tag() const override { return 32767; }
+  bool serves_any_thread() const override { return office_.serves_any_thread(); }
   void progress() override {}
 
   Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,

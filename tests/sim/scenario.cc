@@ -17,6 +17,7 @@ engine::Hints random_hints(Random& random) {
   if (random.chance(40)) {
     hints["ind_rd_buffer_size"] = random.one_of<std::string>({"4096", "5000", "70000"});
   }
+  if (random.chance(40)) hints["cb_nodes"] = std::to_string(random.number(1, 12));
   return hints;
 }
 

@@ -43,6 +43,21 @@ TEST(Owners, KeepToStripes) {
             (std::vector<int>{5, 7, 5, 5, 7, 5, 7, 5}));
 }
 
+TEST(Owners, ShareANodesWindowsAmongItsLeaders) {
+  const auto leaders_of = [](const Owners& owners, int count) {
+    std::vector<int> found;
+    for (int window = 0; window < 8; ++window) found.push_back(owners.leader_of(window, count));
+    return found;
+  };
+  // Two aggregators a node: a leader each.
+  EXPECT_EQ(leaders_of(Owners({0, 1, 0, 1}, 1, 4), 2), (std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1}));
+  // One a node: two leaders take its windows in turn.
+  EXPECT_EQ(leaders_of(Owners({0, 1}, 1, 2), 2), (std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(leaders_of(Owners({0, 1, 0, 1}, 1, 4), 1), std::vector<int>(8, 0));
+  // More aggregators than leaders.
+  EXPECT_EQ(leaders_of(Owners({0, 0, 0}, 1, 3), 2), (std::vector<int>{0, 1, 0, 1, 0, 1, 0, 1}));
+}
+
 TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
   std::mt19937_64 random(7);
   const auto number = [&](std::int64_t low, std::int64_t high) {
@@ -62,27 +77,33 @@ TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
     const Owners owners = turn % 3 == 0   ? Owners::in_turn(nodes)
                           : turn % 3 == 1 ? Owners(aggregators, number(1, 3), number(0, 9))
                                           : Owners::even(aggregators, 0, 700 / window_size + 1);
-    const ExchangePlan plan(ranges, window_size, owners);
+    const ExchangePlan plan(ranges, window_size, owners, static_cast<int>(number(1, 4)));
     std::vector<std::int64_t> parts(static_cast<std::size_t>(plan.count()));
+    std::int64_t pairs = 0;
     for (int node = 0; node < nodes; ++node) {
       for (int owner = 0; owner < nodes; ++owner) {
         std::int64_t found = 0;
-        std::int64_t last = -1;
-        std::int64_t next = plan.next(node, owner, 0);
-        for (std::int64_t window = 0; window < plan.count(); ++window) {
-          if (plan.owner_of(window) != owner || !plan.meets(node, window)) continue;
-          ASSERT_EQ(next, window);
-          next = plan.next(node, owner, window + 1);
-          last = window;
-          if (node == owner) continue;
-          ++found;
-          parts[static_cast<std::size_t>(window)] += 1;
+        for (int leader = 0; leader < plan.leaders(); ++leader) {
+          std::int64_t last = -1;
+          std::int64_t next = plan.next(node, owner, 0, leader);
+          for (std::int64_t window = 0; window < plan.count(); ++window) {
+            if (plan.owner_of(window) != owner || plan.leader_of(window) != leader) continue;
+            if (!plan.meets(node, window)) continue;
+            ASSERT_EQ(next, window);
+            next = plan.next(node, owner, window + 1, leader);
+            last = window;
+            if (node == owner) continue;
+            ++found;
+            parts[static_cast<std::size_t>(window)] += 1;
+          }
+          ASSERT_EQ(next, -1);
+          ASSERT_EQ(plan.last(node, owner, leader), last);
+          if (node != owner && last >= 0) ++pairs;
         }
-        ASSERT_EQ(next, -1);
-        ASSERT_EQ(plan.last(node, owner), last);
         ASSERT_EQ(plan.messages(node, owner), found);
       }
     }
+    ASSERT_EQ(plan.traffic().pairs, pairs);
     for (std::int64_t window = 0; window < plan.count(); ++window) {
       ASSERT_EQ(plan.parts_of_others(window), parts[static_cast<std::size_t>(window)]);
     }

@@ -72,11 +72,15 @@ class CommunicatorMessenger final : public exchange::Messenger {
     int found = 0;
     native.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
     if (found) largest_tag_ = *bound;
+    int provided = MPI_THREAD_SINGLE;
+    serves_any_thread_ =
+        native.Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
   }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int largest_tag() const override { return largest_tag_; }
+  bool serves_any_thread() const override { return serves_any_thread_; }
 
   Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
                  std::span<std::byte> incoming) override {
@@ -184,6 +188,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
   int rank_ = 0;
   int size_ = 1;
   int largest_tag_ = 32767;  // what MPI guarantees
+  bool serves_any_thread_ = false;
 };
 
 class SoloMessenger final : public exchange::Messenger {
@@ -191,6 +196,7 @@ class SoloMessenger final : public exchange::Messenger {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   int largest_tag() const override { return 32767; }
+  bool serves_any_thread() const override { return true; }
 
   Error exchange(int, int to, std::span<const std::byte> outgoing, int from,
                  std::span<std::byte> incoming) override {

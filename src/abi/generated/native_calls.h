@@ -46,6 +46,7 @@ struct NativeCalls {
   decltype(&PMPI_Irecv) Irecv = nullptr;
   decltype(&PMPI_Isend) Isend = nullptr;
   decltype(&PMPI_Issend) Issend = nullptr;
+  decltype(&PMPI_Query_thread) Query_thread = nullptr;
   decltype(&PMPI_Request_free) Request_free = nullptr;
   decltype(&PMPI_Send) Send = nullptr;
   decltype(&PMPI_Status_set_cancelled) Status_set_cancelled = nullptr;
@@ -110,6 +111,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Irecv", calls.Irecv, true);
   visit("PMPI_Isend", calls.Isend, true);
   visit("PMPI_Issend", calls.Issend, true);
+  visit("PMPI_Query_thread", calls.Query_thread, true);
   visit("PMPI_Request_free", calls.Request_free, true);
   visit("PMPI_Send", calls.Send, true);
   visit("PMPI_Status_set_cancelled", calls.Status_set_cancelled, true);

@@ -13,9 +13,9 @@ namespace {
 
 /// What the ranks of a group have in common.
 struct Meeting {
-  explicit Meeting(const Group& of_group)
+  Meeting(const Group& of_group, bool serves_any_thread)
       : group(of_group),
-        office(static_cast<int>(of_group.ranks.size())),
+        office(static_cast<int>(of_group.ranks.size()), serves_any_thread),
         barrier(std::ssize(of_group.ranks)) {}
 
   Group group;
@@ -101,11 +101,13 @@ class RankRunner {
 
 Observations run(const Program& program) {
   const std::unique_ptr<Files> files = Files::create(program);
-  sim::PostOffice office(program.ranks());
+  // Half of the programs run as below MPI_THREAD_MULTIPLE.
+  const bool serves_any_thread = program.seed % 2 == 1;
+  sim::PostOffice office(program.ranks(), serves_any_thread);
   std::vector<std::unique_ptr<Meeting>> meetings;
   for (const Group& group : groups_of(program)) {
     if (const Look content = initial_content(program, group)) files->put(group.name, *content);
-    meetings.push_back(std::make_unique<Meeting>(group));
+    meetings.push_back(std::make_unique<Meeting>(group, serves_any_thread));
   }
   Record record(program.ranks());
   std::vector<std::thread> threads;

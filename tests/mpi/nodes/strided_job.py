@@ -13,6 +13,7 @@ class StridedJob:
 
     nodes: int
     ranks_per_node: int
+    leaders: int = 1  #: of each node, among whom windows are shared out
 
     PIECE = 10_000
     SEGMENTS = 60
@@ -45,5 +46,8 @@ class StridedJob:
         a message for each part; written, a word from each owner to each node; read, an answer to
         each request."""
         meeting = 2 * self.nodes * (self.nodes - 1).bit_length()
-        pairs = {(node, window % self.nodes) for node, window in self._parts}
+        pairs = {
+            (node, window % self.nodes, window // self.nodes % self.leaders)
+            for node, window in self._parts
+        }
         return meeting + len(self._parts) + len(pairs if way == "write" else self._parts)

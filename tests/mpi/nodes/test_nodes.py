@@ -116,16 +116,38 @@ def test_nodes_that_might_not_see_each_others_writes_keep_to_themselves(
     assert lines["wrong"] == "0", result.explain()
 
 
-def check_messages(host: Host, nodes: Cluster, ranks_per_node: int, library) -> None:
+@pytest.mark.parametrize(
+    ("name", "style"),
+    [("mpich", "split"), *((name, "nonblocking") for name in ("mpich", "openmpi", "intel"))],
+)
+def test_calls_that_are_begun_send_what_the_plan_says(
+    name: str, style: str, cluster: Cluster, library
+) -> None:
+    check_messages(host_named(name), cluster, 2, library, style)
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_several_leaders_send_what_the_plan_says(name: str, cluster: Cluster, library) -> None:
+    check_messages(host_named(name), cluster, 2, library, leaders=2)
+
+
+def check_messages(
+    host: Host,
+    nodes: Cluster,
+    ranks_per_node: int,
+    library,
+    style: str = "blocking",
+    leaders: int = 1,
+) -> None:
     if host.missing:
         absent(host.missing)
     program = compile_c(host, ["exchange_counts.c"], "exchange_counts")
-    job = StridedJob(len(nodes.names), ranks_per_node)
+    job = StridedJob(len(nodes.names), ranks_per_node, leaders)
     file = work_directory(f"counts-{host.name}-{job.nodes}-{ranks_per_node}") / "file"
     environment = preload([library]) | {"HEADRACE_QUIET": "1"}
     # Pretended stripes: the path is chosen for what it is good for.
     environment |= {"HEADRACE_MIMIC_STRIPES": f"{job.nodes}x{job.WINDOW}"}
-    arguments = [program, file, job.PIECE, job.SEGMENTS]
+    arguments = [program, file, job.PIECE, job.SEGMENTS, style, job.nodes * leaders]
     result = launch_on_nodes(host, nodes, arguments, environment, ranks_per_node)
     assert result.code == 0, result.explain()
     lines = dict(line.split(" ", 1) for line in result.out.splitlines())

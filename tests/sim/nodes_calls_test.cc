@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+
+#include "sim/allocations.h"
+#include "sim/nodes_job.h"
+#include "sim/watchdog.h"
+
+// Calls between nodes: what they cost ranks that do not lead, and those that are begun and ended.
+
+namespace headrace::sim {
+namespace {
+
+/// What a rank that does not lead does in a call, whatever the number of nodes.
+struct OfOthers {
+  std::int64_t allocations = 0;
+  std::int64_t messages = 0;
+  bool operator==(const OfOthers&) const = default;
+};
+
+OfOthers count_others(int nodes) {
+  const Job job{nodes, 2, 8};
+  const Watchdog watchdog("NodesAtScale.CostOthersThanLeadersTheSame", kCaseLimit);
+  Disk disk(0);
+  std::atomic<std::int64_t> most_allocations = 0;
+  std::atomic<std::int64_t> messages = 0;
+  run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, hints_of(job));
+    Bytes data = job.data(rank);
+    for (int turn = 0; turn < 3; ++turn) {
+      for (const Direction direction : {Direction::write, Direction::read}) {
+        const std::int64_t before = allocations_of_thread();
+        EXPECT_EQ(move(*file, direction, data).bytes, std::ssize(data));
+        const std::int64_t mine = allocations_of_thread() - before;
+        if (rank % 2 == 0 || turn == 0) continue;  // leaders, and what is needed once
+        if (mine > most_allocations) most_allocations = mine;
+      }
+    }
+    const engine::Hints hints = file->hints();
+    EXPECT_EQ(hints.at("headrace_write_taken"), "exchanged");
+    if (rank % 2 == 1 && hints.contains("headrace_messages_sent")) ++messages;
+    EXPECT_FALSE(file->close());
+  });
+  return {most_allocations, messages};
+}
+
+TEST(NodesAtScale, CostOthersThanLeadersTheSame) {
+  const OfOthers few = count_others(2);
+  EXPECT_EQ(few.messages, 0);
+  EXPECT_EQ(count_others(16), few);
+}
+
+/// How a collective call is made.
+enum class Style { nonblocking, split };
+
+ByteCount move_as(Style style, engine::File& file, Direction direction, Bytes& data) {
+  const engine::TransferCall call{direction,          true, 0, data.data(), std::ssize(data),
+                                  view::make_basic(1)};
+  if (style == Style::split) {
+    EXPECT_FALSE(file.begin(call));
+    return file.end(direction, false, true).bytes;
+  }
+  const auto started = file.start(call);
+  EXPECT_TRUE(started);
+  return started ? started.value()->wait().bytes : -1;
+}
+
+struct Begun {
+  Style style;
+  bool serves_any_thread;
+};
+class NodesInBackground : public testing::TestWithParam<Begun> {};
+
+/// Where only threads of the program may send, a nonblocking call stays on its node, and a split
+/// one is done when it has begun. All others send what the plan says.
+TEST_P(NodesInBackground, SendWhatTheyMay) {
+  const Job job{2, 2, 10};
+  const Watchdog watchdog("NodesInBackground.SendWhatTheyMay", kCaseLimit);
+  const bool may_send = GetParam().style == Style::split || GetParam().serves_any_thread;
+  Disk disk(0);
+  PostOffice office(job.ranks(), GetParam().serves_any_thread);
+  Meter meter(office, job.ranks());
+  const plan::Traffic traffic = job.plan().traffic();
+  const std::int64_t meeting = settings().verify ? 0 : plan::meeting_messages(job.nodes);
+  run_ranks(office, job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, hints_of(job));
+    Bytes data = job.data(rank);
+    const Counted written = meter.count(rank, [&] {
+      EXPECT_EQ(move_as(GetParam().style, *file, Direction::write, data), std::ssize(data));
+    });
+    Bytes back(data.size());
+    const Counted read = meter.count(rank, [&] {
+      EXPECT_EQ(move_as(GetParam().style, *file, Direction::read, back), std::ssize(data));
+    });
+    EXPECT_EQ(back, data);
+    EXPECT_EQ(file->hints()["headrace_write_taken"], may_send ? "exchanged" : "staged");
+    if (rank == 0) {
+      EXPECT_EQ(written.messages, may_send ? meeting + traffic.parts + traffic.pairs : 0);
+      EXPECT_EQ(read.messages,
+                may_send ? meeting + traffic.parts + std::ssize(job.payload().parts) : 0);
+    }
+    // Blocking calls afterwards, and all at once.
+    EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data));
+    EXPECT_FALSE(file->close());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, NodesInBackground,
+                         testing::Values(Begun{Style::nonblocking, false},
+                                         Begun{Style::nonblocking, true},
+                                         Begun{Style::split, false}, Begun{Style::split, true}));
+
+/// A started collective ends without any further call of any rank, also between nodes; many may be
+/// under way, and a blocking one comes after them.
+TEST(NodesInBackgroundMany, EndByThemselvesInOrder) {
+  const Job job{3, 2, 8};
+  const Watchdog watchdog("NodesInBackgroundMany.EndByThemselvesInOrder", kCaseLimit);
+  Disk disk(0);
+  PostOffice office(job.ranks(), true);
+  std::barrier barrier(job.ranks());
+  run_ranks(office, job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, hints_of(job));
+    std::vector<Bytes> data(5, Bytes(job.data(rank).size()));
+    std::vector<std::shared_ptr<engine::Operation>> begun;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      std::ranges::fill(data[i], static_cast<std::uint8_t>(i + 1));
+      begun.push_back(file->start({Direction::write, true, 0, data[i].data(), std::ssize(data[i]),
+                                   view::make_basic(1)})
+                          .value());
+    }
+    if (rank % 2 == 1) {
+      while (!begun.back()->is_done()) std::this_thread::yield();
+    }
+    Bytes back(data[0].size());
+    EXPECT_EQ(move(*file, Direction::read, back).bytes, std::ssize(back));
+    EXPECT_EQ(back, data.back());
+    for (const auto& operation : begun) EXPECT_EQ(operation->wait().bytes, std::ssize(back));
+    EXPECT_FALSE(file->close());
+  });
+}
+
+}  // namespace
+}  // namespace headrace::sim

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <set>
+#include <utility>
+
+#include "base/settings.h"
+#include "engine/file.h"
+#include "exchange/node_team.h"
+#include "plan/exchange_plan.h"
+#include "sim/ranks.h"
+
+namespace headrace::sim {
+
+inline constexpr ByteCount kPiece = 10'000;
+inline constexpr ByteCount kWindow = 65'536;
+
+/// Ranks whose pieces take turns in the file.
+struct Job {
+  int nodes = 1;
+  int ranks_per_node = 1;
+  std::int64_t pieces = 0;  ///< of each rank
+  bool in_blocks = true;    ///< neighbours in rank order share a node
+  int aggregators = 1;      ///< of each node
+
+  int ranks() const { return nodes * ranks_per_node; }
+  int node_of(int rank) const { return in_blocks ? rank / ranks_per_node : rank % nodes; }
+  ByteCount bytes() const { return ranks() * pieces * kPiece; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (int rank = 0; rank < ranks(); ++rank) names.push_back(std::to_string(node_of(rank)));
+    return names;
+  }
+
+  static std::uint8_t value(FileOffset at) {
+    return static_cast<std::uint8_t>((at * 2654435761U) >> 13);
+  }
+  Bytes data(int rank) const {
+    Bytes data;
+    for (std::int64_t i = 0; i < pieces * kPiece; ++i) {
+      const std::int64_t piece = i / kPiece * ranks() + rank;
+      data.push_back(value(piece * kPiece + i % kPiece));
+    }
+    return data;
+  }
+
+  plan::ExchangePlan plan() const {
+    std::vector<plan::RankRange> ranges(static_cast<std::size_t>(nodes));
+    for (int rank = 0; rank < ranks(); ++rank) {
+      plan::RankRange& range = ranges[static_cast<std::size_t>(node_of(rank))];
+      const FileOffset begin = rank * kPiece;
+      if (range.bytes == 0) range.begin = begin;
+      range.end = std::max(range.end, bytes() - (ranks() - 1 - rank) * kPiece);
+      range.bytes += pieces * kPiece;
+    }
+    std::vector<int> owners;
+    for (int i = 0; i < aggregators * nodes; ++i) owners.push_back(i % nodes);
+    return {ranges, kWindow, plan::Owners(owners, 1, 0), aggregators};
+  }
+  /// What nodes have in windows of others.
+  struct Payload {
+    ByteCount bytes = 0;
+    std::set<std::pair<int, std::int64_t>> parts;  ///< node and window
+  };
+  Payload payload() const {
+    const plan::ExchangePlan plan = this->plan();
+    Payload payload;
+    for (FileOffset at = 0; at < bytes(); at += kPiece) {
+      const int node = node_of(static_cast<int>(at / kPiece % ranks()));
+      for (FileOffset begin = at; begin < at + kPiece;) {
+        const FileOffset end = std::min(at + kPiece, (begin / kWindow + 1) * kWindow);
+        const std::int64_t window = plan.windows().window_of(begin);
+        if (plan.owner_of(window) != node) {
+          payload.bytes += end - begin;
+          payload.parts.emplace(node, window);
+        }
+        begin = end;
+      }
+    }
+    return payload;
+  }
+};
+
+inline const engine::Hints kExchanged{{"headrace_write_path", "exchanged"},
+                                      {"headrace_read_path", "exchanged"},
+                                      {"cb_buffer_size", std::to_string(kWindow)},
+                                      {"striping_unit", std::to_string(kWindow)}};
+
+inline engine::Hints hints_of(const Job& job) {
+  engine::Hints hints = kExchanged;
+  if (job.aggregators > 1) hints["cb_nodes"] = std::to_string(job.nodes * job.aggregators);
+  return hints;
+}
+
+inline std::unique_ptr<engine::File> open(const Job& job, int rank,
+                                          const std::shared_ptr<exchange::Team>& team,
+                                          storage::FileSystem& files, const engine::Hints& hints) {
+  auto file =
+      engine::File::open(team, files, "file", {.read = true, .write = true, .create = true}, hints);
+  EXPECT_TRUE(file);
+  const view::TypePtr byte = view::make_basic(1);
+  const view::TypePtr piece =
+      view::make_resized(view::make_contiguous(kPiece, byte), 0, kPiece * job.ranks());
+  EXPECT_FALSE(file.value()->set_view(engine::View{rank * kPiece, byte, piece, "native"}));
+  return std::move(file.value());
+}
+
+inline engine::Outcome move(engine::File& file, Direction direction, Bytes& data) {
+  return file.transfer({direction, true, 0, data.data(), std::ssize(data), view::make_basic(1)});
+}
+
+/// What the ranks' messages were in one call. Where they verify, parts and answers only.
+struct Counted {
+  std::int64_t messages = 0;
+  ByteCount bytes = 0;
+};
+
+struct Meter {
+  Meter(PostOffice& post_office, int ranks) : office(post_office), barrier(ranks) {}
+
+  /// Calls `action` on all ranks and counts their messages; on the first rank.
+  template <class Action>
+  Counted count(int rank, Action action) {
+    barrier.arrive_and_wait();
+    if (rank == 0) before = of_exchange();
+    barrier.arrive_and_wait();
+    action();
+    barrier.arrive_and_wait();
+    const Counted after = of_exchange();
+    const Counted counted{after.messages - before.messages, after.bytes - before.bytes};
+    barrier.arrive_and_wait();
+    return counted;
+  }
+
+  /// So far. Ranks that verify use the channel's own tag, as leaders do that meet.
+  Counted of_exchange() const {
+    const int first_tag = settings().verify ? exchange::MemoryLayout::kMostChannels : 0;
+    return {office.messages(first_tag), office.bytes(first_tag)};
+  }
+
+  PostOffice& office;
+  std::barrier<> barrier;
+  Counted before;
+};
+
+}  // namespace headrace::sim

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "engine/exchange_planner.h"
+
+namespace headrace::engine {
+namespace {
+
+constexpr ByteCount kStripe = 1 << 20;
+
+/// Nodes of 8 ranks whose pieces lie between each other, from `begin` on.
+std::vector<NodePart> parts_from(FileOffset begin, int nodes) {
+  std::vector<NodePart> parts(static_cast<std::size_t>(nodes));
+  for (FileOffset node = 0; node < nodes; ++node) {
+    NodePart& part = parts[static_cast<std::size_t>(node)];
+    part.begin = begin + node * 10'000;
+    part.end = begin + (64 << 20) - (nodes - 1 - node) * 10'000;
+    part.bytes = (64 << 20) / nodes;
+    part.stretches = part.bytes / 10'000;
+    part.granule = 16;
+    part.window_size = kStripe;
+    part.places = part.leaders = 4;
+  }
+  return parts;
+}
+
+DomainWish stripes(std::int64_t count, std::int64_t aggregators) {
+  DomainWish domains;
+  domains.stripe = kStripe;
+  domains.stripe_count = count;
+  domains.aggregators.count = aggregators;
+  return domains;
+}
+
+TEST(ExchangePlanner, GivesAsManyLeadersAsAskedFor) {
+  ExchangePlanner planner(4);
+  const auto parts = parts_from(0, 4);
+  const auto leaders_for = [&](std::int64_t aggregators) {
+    EXPECT_TRUE(planner.decide(parts, policy::Wish::automatic, stripes(4, aggregators)).is_chosen);
+    planner.make_plan();
+    const ExchangeChoice& choice = planner.choice();
+    EXPECT_EQ(planner.plan().leaders(), choice.leading.leaders);
+    std::set<std::pair<int, int>> used;
+    for (std::int64_t window = 0; window < planner.plan().count(); ++window) {
+      used.emplace(planner.plan().owner_of(window), planner.plan().leader_of(window));
+    }
+    // Each leader has windows of its own.
+    EXPECT_EQ(std::ssize(used), std::min<std::int64_t>(4, std::max<std::int64_t>(1, aggregators)) *
+                                    choice.leading.leaders);
+    return choice.leading.leaders;
+  };
+  EXPECT_EQ(leaders_for(8), 2);
+  EXPECT_EQ(leaders_for(16), 4);
+  EXPECT_EQ(leaders_for(9), 2) << "a multiple of the stripes";
+  EXPECT_EQ(leaders_for(4), 1);
+  EXPECT_EQ(leaders_for(2), 1);
+}
+
+TEST(ExchangePlanner, PlansAnewOnlyWhatIsNew) {
+  ExchangePlanner planner(4);
+  const auto plan = [&](const std::vector<NodePart>& parts, const DomainWish& domains) {
+    const bool is_chosen = planner.decide(parts, policy::Wish::automatic, domains).is_chosen;
+    const bool had_plan = planner.has_plan();
+    if (is_chosen) planner.make_plan();
+    return had_plan;
+  };
+  const DomainWish domains = stripes(4, 0);
+  EXPECT_FALSE(plan(parts_from(0, 4), domains));
+  EXPECT_TRUE(plan(parts_from(0, 4), domains));
+  EXPECT_FALSE(plan(parts_from(64 << 20, 4), domains));
+  EXPECT_EQ(planner.plan().range_of(0).begin, 64 << 20);
+  auto fewer = parts_from(64 << 20, 4);
+  fewer[2].window_size = 0;
+  EXPECT_FALSE(plan(fewer, domains));
+  EXPECT_EQ(planner.choice().decision.reason, policy::ExchangeReason::no_memory);
+  EXPECT_FALSE(plan(parts_from(0, 4), domains));
+  EXPECT_EQ(planner.plan().range_of(0).begin, 0);
+  // Other hints, other owners.
+  EXPECT_FALSE(plan(parts_from(0, 4), stripes(4, 1)));
+  for (std::int64_t window = 0; window < planner.plan().count(); ++window) {
+    ASSERT_EQ(planner.plan().owner_of(window), 0);
+  }
+  EXPECT_FALSE(plan(parts_from(0, 4), domains));
+  EXPECT_EQ(planner.plan().owner_of(1), 1);
+  planner.forget_plan();
+  EXPECT_FALSE(plan(parts_from(0, 4), domains));
+}
+
+}  // namespace
+}  // namespace headrace::engine
