@@ -112,13 +112,13 @@ TEST(WithoutMemory, BuffersAreRefusedAsAWholeAndMayBeHadLater) {
   std::int64_t refused = 0;
   for (std::int64_t left = 0; !has_all; ++left) {
     const Lacking memory(left);
-    has_all = buffers.reserve(messenger, kNodes, kWindow);
+    has_all = buffers.reserve(messenger, kNodes, kWindow, 1);
     refused += has_all ? 0 : 1;
   }
   EXPECT_GT(refused, 0);
   const Lacking memory;
-  EXPECT_TRUE(buffers.reserve(messenger, kNodes, kWindow));
-  EXPECT_FALSE(buffers.reserve(messenger, kNodes, 2 * kWindow));
+  EXPECT_TRUE(buffers.reserve(messenger, kNodes, kWindow, 1));
+  EXPECT_FALSE(buffers.reserve(messenger, kNodes, 2 * kWindow, 1));
   for (int node = 0; node < kNodes; ++node) buffers.cleared_sources().push_back({});
   EXPECT_EQ(buffers.told().size(), std::size_t{kNodes});
   for (const auto& verdict : buffers.heard()) EXPECT_NE(verdict.message, nullptr);
@@ -130,7 +130,7 @@ TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
   sim::PostOffice office(2);
   Messenger messenger(office, 0);
   MessageBuffers buffers;
-  ASSERT_TRUE(buffers.reserve(messenger, 2, kWindow));
+  ASSERT_TRUE(buffers.reserve(messenger, 2, kWindow, 1));
   std::vector<std::byte> bytes(kWindow);
   std::vector<std::byte> copy(kWindow);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7);
@@ -144,7 +144,7 @@ TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
       covered.mark_strided(at, 5, 0, 1);
     }
     const WindowMemory window{bytes.data(), 0, kWindow, 0};
-    const std::span<std::byte> room = buffers.sends()[0].room;
+    const std::span<std::byte> room = buffers.outgoing()[0].room;
     const std::size_t size = write_part(window, covered, room);
     plan::Coverage unpacked(other_marks.data(), 0);
     const Part part({copy.data(), 0, kWindow, 0}, room.first(size));
