@@ -56,6 +56,8 @@ Taken write_and_read(std::int64_t count) {
 
 TEST(Memory, DoesNotGrowWithPiecesButForTheirList) {
   const Watchdog watchdog("Memory.DoesNotGrowWithPieces", kCaseLimit);
+  // Where messages failed, in other cases, their buffers were left to the MPI library.
+  const ByteCount left_behind = memory_taken(MemoryUse::buffers).now;
   const Taken few = write_and_read(10'000);
   EXPECT_GT(few.buffers, 0);
   EXPECT_LE(few.buffers, settings().node_memory);
@@ -63,7 +65,7 @@ TEST(Memory, DoesNotGrowWithPiecesButForTheirList) {
   EXPECT_EQ(many.buffers, few.buffers);
   // Each rank has its own list, once.
   EXPECT_LE(many.pieces, kRanks * (16 * ByteCount{1'000'000} + 10'000));
-  EXPECT_EQ(memory_taken(MemoryUse::buffers).now, 0);
+  EXPECT_EQ(memory_taken(MemoryUse::buffers).now, left_behind);
   EXPECT_EQ(memory_taken(MemoryUse::pieces).now, 0);
 }
 
