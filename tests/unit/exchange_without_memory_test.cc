@@ -5,6 +5,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/settings.h"
 #include "exchange/message_buffers.h"
 #include "exchange/messages.h"
 #include "exchange/part_message.h"
@@ -108,6 +109,7 @@ TEST(WithoutMemory, BuffersAreRefusedAsAWholeAndMayBeHadLater) {
   sim::PostOffice office(kNodes);
   Messenger messenger(office, 0);
   MessageBuffers buffers;
+  ASSERT_GT(settings().node_memory, 0);  // read before memory lacks
   bool has_all = false;
   std::int64_t refused = 0;
   for (std::int64_t left = 0; !has_all; ++left) {
