@@ -1,6 +1,9 @@
-#include "engine/collective_transfer.h"
+#include <utility>
 
-// What a file's collective calls were and will be: told to whoever asks.
+#include "engine/collective_transfer.h"
+#include "topo/node.h"
+
+// What a file's collective calls were and will be: chosen, and told to whoever asks.
 
 namespace headrace::engine {
 
@@ -71,6 +74,37 @@ std::string CollectiveTransfer::reason_within_node(const Choice& choice) const {
   if (choice.for_call) return policy::explain(*choice.for_call, choice.facts);
   if (choice.has_been_called && choice.meets) return "chosen by the ranks that had data";
   return choice.for_view.reason;
+}
+
+void CollectiveTransfer::choose() {
+  leaders_ = leaders_to_prepare(domains(), channel_.node_count(), channel_.node_size(),
+                                topo::node_cores());
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    Choice& choice = this->choice(direction);
+    if (choice.has_been_called) {
+      policy::Decision before{path_of(choice), {}};
+      // A report may lack its text; a rank must not lack what the others have agreed on.
+      static_cast<void>(attempt([&]() -> Error {
+        before.reason = reason_of(choice);
+        return {};
+      }));
+      choice.before = std::move(before);
+    }
+    choice.has_been_called = false;
+    choice.for_call.reset();
+    choice.lacked_memory = false;
+    choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
+    choice.between_nodes.reset();
+    choice.stayed_on_node = false;
+    choice.for_view = policy::decide_view(direction, choice.wish, agreement_.view);
+    policy::ViewFacts of_node = agreement_.view;
+    of_node.nodes = 1;
+    choice.for_node = policy::decide_view(direction, choice.wish, of_node);
+    choice.meets = choice.for_view.path != Path::direct;
+    choice.needs_the_program = choice.for_view.path == Path::exchanged && !channel_.helpers_send();
+    choice.meets_in_background =
+        choice.needs_the_program ? choice.for_node.path != Path::direct : choice.meets.load();
+  }
 }
 
 }  // namespace headrace::engine

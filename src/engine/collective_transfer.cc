@@ -108,37 +108,6 @@ void CollectiveTransfer::set_atomic(bool atomic) {
   choose();
 }
 
-void CollectiveTransfer::choose() {
-  leaders_ = leaders_to_prepare(domains(), channel_.node_count(), channel_.node_size(),
-                                topo::node_cores());
-  for (const Direction direction : {Direction::write, Direction::read}) {
-    Choice& choice = this->choice(direction);
-    if (choice.has_been_called) {
-      policy::Decision before{path_of(choice), {}};
-      // A report may lack its text; a rank must not lack what the others have agreed on.
-      static_cast<void>(attempt([&]() -> Error {
-        before.reason = reason_of(choice);
-        return {};
-      }));
-      choice.before = std::move(before);
-    }
-    choice.has_been_called = false;
-    choice.for_call.reset();
-    choice.lacked_memory = false;
-    choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
-    choice.between_nodes.reset();
-    choice.stayed_on_node = false;
-    choice.for_view = policy::decide_view(direction, choice.wish, agreement_.view);
-    policy::ViewFacts of_node = agreement_.view;
-    of_node.nodes = 1;
-    choice.for_node = policy::decide_view(direction, choice.wish, of_node);
-    choice.meets = choice.for_view.path != Path::direct;
-    choice.needs_the_program = choice.for_view.path == Path::exchanged && !channel_.helpers_send();
-    choice.meets_in_background =
-        choice.needs_the_program ? choice.for_node.path != Path::direct : choice.meets.load();
-  }
-}
-
 CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount sieve_size,
                                                        const exchange::Waiter& waiter,
                                                        bool is_in_background) {
