@@ -91,7 +91,7 @@ void ExchangePlanner::find_window() {
       plan::fitting_window(facts.span, 2 * std::ssize(parts_), plan::kLeastWindow, facts.window);
   if (fitting == facts.window) return;
   facts.window = fitting;
-  windows_.set(ranges_, fitting);
+  windows_.resize(fitting);
 }
 
 /// Owners do not follow calls, but for even shares of what each accesses.

@@ -17,6 +17,19 @@ Windows::Windows(std::size_t most_ranges) {
   stretches_.reserve(most_ranges);
 }
 
+/// Ranges come in the order of their first bytes.
+inline void Windows::add_windows_of(const RankRange& range) {
+  const FileOffset begin = range.begin / window_size_ * window_size_;
+  const FileOffset end = round_up(range.end, window_size_);
+  if (stretches_.empty() ||
+      begin > stretches_.back().begin + stretches_.back().number * window_size_) {
+    stretches_.push_back({begin, count_, 0});
+  }
+  Stretch& last = stretches_.back();
+  last.number = std::max(last.number, (end - last.begin) / window_size_);
+  count_ = last.first + last.number;
+}
+
 void Windows::set(std::span<const RankRange> ranges, ByteCount window_size) {
   window_size_ = window_size;
   ranges_.clear();
@@ -36,16 +49,15 @@ void Windows::set(std::span<const RankRange> ranges, ByteCount window_size) {
     span_ += std::max<ByteCount>(0, range.end - std::max(range.begin, counted));
     counted = std::max(counted, range.end);
     common_.end = std::min(common_.end, range.end);
-    const FileOffset begin = range.begin / window_size * window_size;
-    const FileOffset end = round_up(range.end, window_size);
-    if (stretches_.empty() ||
-        begin > stretches_.back().begin + stretches_.back().number * window_size) {
-      stretches_.push_back({begin, count_, 0});
-    }
-    Stretch& last = stretches_.back();
-    last.number = std::max(last.number, (end - last.begin) / window_size);
-    count_ = last.first + last.number;
+    add_windows_of(range);
   }
+}
+
+void Windows::resize(ByteCount window_size) {
+  window_size_ = window_size;
+  stretches_.clear();
+  count_ = 0;
+  for (const RankRange& range : sorted_) add_windows_of(range);
 }
 
 const Windows::Stretch& Windows::stretch_of_window(std::int64_t window) const {

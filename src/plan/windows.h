@@ -34,6 +34,8 @@ class Windows {
   /// None yet; set() takes no memory for up to so many ranges.
   explicit Windows(std::size_t most_ranges);
   void set(std::span<const RankRange> ranges, ByteCount window_size);
+  /// The same ranges, cut into windows of another size.
+  void resize(ByteCount window_size);
 
   std::int64_t count() const { return count_; }
   /// Bytes between the first and the last byte of the ranges, gaps between ranges left out.
@@ -58,6 +60,7 @@ class Windows {
     std::int64_t number = 0;
   };
 
+  void add_windows_of(const RankRange& range);
   const Stretch& stretch_of_window(std::int64_t window) const;
 
   ByteCount window_size_ = 1;
