@@ -114,6 +114,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   agreement.stripe_count = stripes.count;
   agreement.window_size = window_size(values[5], stripes.size);
   unpack_aggregators(values[12], agreement);
+  agreement.lock_ahead = agreement.lock_ahead && storage::has_lock_ahead(agreement.layout.kind);
   agreement.same_wishes = values[12] == values[13];
   agreement.places = places;
   agreement.slot_count =

@@ -25,7 +25,7 @@ struct Agreement {
 
   plan::Alignment alignment = plan::Alignment::persistent;
   plan::AggregatorWish aggregators;
-  bool lock_ahead = false;
+  bool lock_ahead = false;  ///< asked for, and the file system can
   int places = 0;           ///< aggregators that this rank's node may have; the same on the node
   storage::Layout layout;   ///< as the first rank found it, as far as one number tells
   bool same_wishes = true;  ///< else one rank's hints about aggregators count

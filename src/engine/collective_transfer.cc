@@ -90,7 +90,6 @@ CollectiveTransfer::CollectiveTransfer(exchange::Channel& channel, storage::Stor
 
 CollectiveTransfer::~CollectiveTransfer() {
   if (slots_ && channel_.node_rank() == 0) channel_.return_slots(slots_->memory());
-  if (lost_slots_) channel_.return_slots(*lost_slots_);
 }
 
 void CollectiveTransfer::set(const Agreement& agreement) {
@@ -119,15 +118,13 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
                                    1
                              : 0;
   Choice& choice = this->choice(access.direction);
-  const bool may_exchange = choice.for_view.path == Path::exchanged;
-  const bool stays_on_node = is_in_background && !channel_.helpers_send();
-  announce(access, begin, end, waiter, may_exchange && !stays_on_node);
-  if (may_exchange) {
-    choice.stayed_on_node.store(stays_on_node, std::memory_order_relaxed);
-    if (!stays_on_node) {
-      return transfer_between_nodes(access, begin, end, sieve_size, waiter);
-    }
+  bool exchanges = false;
+  if (choice.for_view.path == Path::exchanged) {
+    exchanges = !is_in_background || channel_.helpers_send();
+    choice.stayed_on_node.store(!exchanges, std::memory_order_relaxed);
   }
+  announce(access, begin, end, waiter, exchanges);
+  if (exchanges) return transfer_between_nodes(access, begin, end, sieve_size, waiter);
   if (access.bytes == 0) return {};
   return transfer_within_node(access, begin, end, meet(access.direction, waiter), sieve_size,
                               waiter);
@@ -148,7 +145,8 @@ DomainWish CollectiveTransfer::domains() const {
   return {.alignment = agreement_.alignment,
           .aggregators = agreement_.aggregators,
           .stripe = agreement_.stripe,
-          .stripe_count = agreement_.stripe_count};
+          .stripe_count = agreement_.stripe_count,
+          .lock_ahead = agreement_.lock_ahead};
 }
 
 /// Leaders stay also where they have no data: others count on them. Whether ranks that are ready to
@@ -200,11 +198,6 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
     const std::lock_guard lock(mutex_);
     sent_ = nodes_.sent();
   }
-  // Other ranks of the node may still be using them, until all close the file.
-  if (leads_first && nodes_.is_broken() && slots_) {
-    lost_slots_ = slots_->memory();
-    slots_.reset();
-  }
   if (access.bytes == 0) return {};
   return {finish(access, start, outcome, sieve_size), Path::exchanged};
 }
@@ -244,7 +237,7 @@ Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
 void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
                                   const exchange::Waiter& waiter, bool may_exchange) {
   exchange::Control& control = channel_.call_control();
-  if (channel_.node_rank() == 0 && !slots_ && !lost_slots_) reserve_slots();
+  if (channel_.node_rank() == 0 && !slots_) reserve_slots();
   const view::Type& type = *access.file.type();
   std::int64_t granule = std::gcd(type.granule(), access.file.origin());
   granule = std::gcd(granule, std::gcd(begin, end));

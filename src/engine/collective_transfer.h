@@ -153,8 +153,6 @@ class CollectiveTransfer {
   ExchangedTransfer nodes_;
   exchange::MessageBuffers::Sent sent_;
   std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them
-  /// The leader's, which messages that failed have left in the middle of a call.
-  std::optional<exchange::SlotMemory> lost_slots_;
 };
 
 }  // namespace headrace::engine

@@ -35,6 +35,7 @@ struct DomainWish {
   plan::AggregatorWish aggregators;
   ByteCount stripe = 0;           ///< 0: not known, windows shrink with the call
   std::int64_t stripe_count = 0;  ///< 0: not known
+  bool lock_ahead = false;        ///< owners ask for a window's locks before they write it
 
   bool operator==(const DomainWish&) const = default;
 };
@@ -68,6 +69,7 @@ class ExchangePlanner {
   void forget_plan() { has_plan_ = false; }
 
   const ExchangeChoice& choice() const { return choice_; }
+  const DomainWish& domains() const { return domains_; }
   const plan::ExchangePlan& plan() const { return *plan_; }
 
  private:

@@ -218,8 +218,13 @@ exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agree
     return writes ? exchange::exchanged_write(call, *access)
                   : exchange::exchanged_read(call, *access);
   }
-  const exchange::LeaderCall lead{call,          planner_->plan(), *ranks,
-                                  first_window_, buffers_,         channel_.node_rank()};
+  const exchange::LeaderCall lead{call,
+                                  planner_->plan(),
+                                  *ranks,
+                                  first_window_,
+                                  buffers_,
+                                  channel_.node_rank(),
+                                  planner_->domains().lock_ahead};
   const exchange::LeaderOutcome outcome = writes ? exchange::lead_exchanged_write(lead, access)
                                                  : exchange::lead_exchanged_read(lead, access);
   if (outcome.broken) {

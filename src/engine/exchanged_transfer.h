@@ -50,9 +50,6 @@ class ExchangedTransfer {
                                const plan::Windows* ranks, exchange::StagedAccess* access,
                                const exchange::Waiter& waiter);
 
-  /// Whether messages failed, as a leader knows: windows of that call keep their slots.
-  bool is_broken() const { return is_broken_; }
-
   /// What this rank sent to other nodes, as a leader.
   const exchange::MessageBuffers::Sent& sent() { return buffers_.sent(); }
 
@@ -65,7 +62,7 @@ class ExchangedTransfer {
   storage::Store& store_;
   // A leader's.
   exchange::MessageBuffers buffers_;
-  bool is_broken_ = false;  ///< messages failed: slots are not as they should be
+  bool is_broken_ = false;  ///< messages failed, and later ones would
   std::int64_t first_window_ = 0;
   std::vector<NodePart> parts_;  ///< of all nodes
   std::vector<NodePart> scratch_;

@@ -92,7 +92,6 @@ struct LeaderState {
   /// The last round whose plan a further one has, or has no memory for.
   std::atomic<std::uint64_t> prepared;
   std::atomic<std::uint64_t> lacking;
-  std::atomic<std::uint64_t> broken;  ///< the last round in which its messages failed
 };
 
 struct Staging {

@@ -89,7 +89,6 @@ void ExchangeLeader::rest(std::uint32_t seen) {
 
 void ExchangeLeader::end(const WriteStop& stop) {
   call_.staging().next.store(lead_.first_window + count(), std::memory_order_release);
-  if (has_failed_) state().broken.store(call_.round(), std::memory_order_release);
   ExchangeEnd& end = call_.end(lead_.leader);
   end.stop = stop;
   end.round.store(call_.round(), std::memory_order_release);

@@ -68,12 +68,9 @@ class ExchangeLeader {
   /// Whether nothing was received of this node that is about an earlier window.
   bool is_first(const Incoming& incoming) const;
 
+  /// A message failed. From then on the leader neither sends nor receives, and lets its windows go
+  /// as they come: the node's ranks and other leaders count on their slots.
   void fail() { has_failed_ = true; }
-  /// Whether to go on: not where this or another leader of the node has failed.
-  bool goes_on() {
-    if (!has_failed_ && call_.leaders > 1 && call_.is_broken()) fail();
-    return !has_failed_;
-  }
   /// Nothing was to be done since event().changes() was `seen`.
   void rest(std::uint32_t seen);
   void end(const WriteStop& stop);

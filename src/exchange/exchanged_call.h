@@ -80,12 +80,6 @@ struct ExchangedCall {
     }
     return first;
   }
-  /// Whether a leader's messages failed: then windows of others may never be done.
-  bool is_broken() const {
-    return !holds_for_all_leaders(0, [&](int leader) {
-      return state(leader).broken.load(std::memory_order_acquire) != round();
-    });
-  }
 };
 
 /// What a leader knows besides.
@@ -95,7 +89,8 @@ struct LeaderCall {
   const plan::Windows& ranks;  ///< of this node: who takes part in a window
   std::int64_t first_window;   ///< the plan's window 0, counted over all calls of the channel
   MessageBuffers& buffers;
-  int leader;  ///< which of the node's leaders this is
+  int leader;       ///< which of the node's leaders this is
+  bool lock_ahead;  ///< to ask the file system for the locks of own windows before they are written
 };
 
 /// The part of a rank that does not lead, with data.
@@ -103,7 +98,7 @@ StagedOutcome exchanged_write(const ExchangedCall& call, StagedAccess& access);
 StagedOutcome exchanged_read(const ExchangedCall& call, StagedAccess& access);
 
 /// A leader's part; `access` is null where it has no data of its own. Its part of the call is over
-/// on this node when it returns. `broken`: messages failed, and the slots cannot be used any more.
+/// on this node when it returns. `broken`: its messages failed, and later ones would.
 struct LeaderOutcome {
   StagedOutcome own;
   bool broken = false;

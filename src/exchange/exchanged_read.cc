@@ -50,10 +50,6 @@ class RankRead {
     return true;
   }
 
-  /// The rest could not be had this way.
-  void give_up() {
-    if (!is_done() && outcome_.stop != StagedStop::file_ended) outcome_.fail(EIO);
-  }
   const StagedOutcome& outcome() const { return outcome_; }
 
  private:
@@ -107,6 +103,8 @@ class ReadLeader : ExchangeLeader {
   bool load_next();
   bool answer(const Incoming& incoming);
   bool take_answers();
+  void give_up(std::int64_t window);
+  void give_up_answers();
   bool take_answer(const Answer& answer, std::span<std::byte> message);
   bool pass_done();
   bool is_over(std::int64_t window);
@@ -136,33 +134,33 @@ ReadLeader::ReadLeader(const LeaderCall& lead, StagedAccess* access)
 
 LeaderOutcome ReadLeader::run() {
   // The rank may have bytes in windows of the node's other leaders.
-  while (goes_on() && (to_pass_ < count() || has_sends() || (rank_ && !rank_->is_done()))) {
+  while (to_pass_ < count() || (rank_ && !rank_->is_done()) || (!has_failed_ && has_sends())) {
     const std::uint32_t seen = call_.event().changes();
     if (step() || do_store_job(call_, Direction::read)) {
       idle_ = 0;
-    } else if (!has_failed_) {
+    } else {
       rest(seen);
     }
   }
   end(WriteStop{0, has_failed_ ? EIO : 0});
   LeaderOutcome outcome;
   outcome.broken = has_failed_;
-  if (!rank_) return outcome;
-  rank_->give_up();
-  outcome.own = rank_->outcome();
+  if (rank_) outcome.own = rank_->outcome();
   return outcome;
 }
 
 bool ReadLeader::step() {
-  bool moved = reap_sends();
+  bool moved = !has_failed_ && reap_sends();
   if (rank_ && (rank_->copy_next() || rank_->mark_next())) moved = true;
   if (load_next()) moved = true;
   if (ask_next()) moved = true;
-  if (receive_next([this](std::int64_t window) { return is_free(window) && is_loaded(window); })) {
+  if (!has_failed_ &&
+      receive_next([this](std::int64_t window) { return is_free(window) && is_loaded(window); })) {
     moved = true;
   }
   if (take_received([this](const Incoming& incoming) { return answer(incoming); })) moved = true;
-  if (take_answers()) moved = true;
+  if (!has_failed_ && take_answers()) moved = true;
+  if (has_failed_) give_up_answers();
   if (pass_done()) moved = true;
   return moved;
 }
@@ -174,7 +172,12 @@ bool ReadLeader::ask_next() {
     if (!is_free(to_ask_)) return false;
     if (!lead_.plan.meets(me(), to_ask_)) {
       pass_on(to_ask_);
-    } else if (arrived(to_ask_) < ranks_in(to_ask_) || !ask(to_ask_, owner)) {
+    } else if (arrived(to_ask_) < ranks_in(to_ask_)) {
+      return false;
+    } else if (has_failed_) {
+      coverage(to_ask_).clear(call_.window_size);
+      give_up(to_ask_);
+    } else if (!ask(to_ask_, owner)) {
       return false;
     }
   }
@@ -238,6 +241,18 @@ bool ReadLeader::answer(const Incoming& incoming) {
   return true;
 }
 
+/// Its ranks get those bytes by their own calls.
+void ReadLeader::give_up(std::int64_t window) {
+  if (!is_loaded(window)) set_loaded(window, {range(window).begin, EIO, 0});
+}
+
+void ReadLeader::give_up_answers() {
+  for (Answer& answer : answers()) {
+    if (answer.window >= 0) give_up(answer.window);
+    answer.window = -1;
+  }
+}
+
 bool ReadLeader::take_answers() {
   bool took = false;
   for (std::size_t i = 0; i < answers().size(); ++i) {
@@ -273,9 +288,11 @@ bool ReadLeader::is_over(std::int64_t window) {
   // Each rank has marked and copied.
   if (arrived(window) != 2 * ranks_in(window)) return false;
   if (lead_.plan.owner_of(window) == me()) {
-    return window < to_load_ && of_others(window) == lead_.plan.parts_of_others(window);
+    return window < to_load_ &&
+           (has_failed_ || of_others(window) == lead_.plan.parts_of_others(window));
   }
   if (window >= to_ask_) return false;
+  if (has_failed_) return true;
   const auto sent = request(window).message->is_done();
   if (!sent) return fail(), false;
   return sent.value();
@@ -306,14 +323,12 @@ bool ReadLeader::pass_done() {
 
 StagedOutcome exchanged_read(const ExchangedCall& call, StagedAccess& access) {
   RankRead rank(call, access);
-  while (!rank.is_done() && !call.has_ended()) {
+  while (!rank.is_done()) {
     if (rank.copy_next() || rank.mark_next() || do_store_job(call, Direction::read)) continue;
     call.event().wait(call.waiter, [&] {
-      return call.has_ended() || rank.can_copy() || rank.can_mark() ||
-             has_store_job(call, Direction::read);
+      return rank.can_copy() || rank.can_mark() || has_store_job(call, Direction::read);
     });
   }
-  rank.give_up();
   return rank.outcome();
 }
 

@@ -68,7 +68,9 @@ class WriteLeader : ExchangeLeader {
 
   bool step();
   bool pack_next();
+  void lock_next();
   bool add_next();
+  void drop(std::int64_t window);
   bool unpack(const Incoming& incoming);
   bool tell_next();
   bool hear();
@@ -79,6 +81,7 @@ class WriteLeader : ExchangeLeader {
   std::optional<RankWrite> rank_;
   std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
   std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
+  std::int64_t to_lock_ = 0;  ///< locks of own windows below were asked for
   std::int64_t jobs_before_;
   std::span<Verdict> told_;   ///< to sources_, in their order
   std::span<Verdict> heard_;  ///< from owners of this node's parts
@@ -87,6 +90,7 @@ class WriteLeader : ExchangeLeader {
 WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
     : ExchangeLeader(lead, lead.buffers.incoming()),
       to_add_(next_own(0)),
+      to_lock_(lead.lock_ahead ? to_add_ : count()),
       jobs_before_(state().jobs.added.load(std::memory_order_relaxed)) {
   if (access != nullptr) rank_.emplace(lead.call, *access);
   std::ranges::sort(sources_, {}, &Source::last);
@@ -106,12 +110,12 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
 }
 
 LeaderOutcome WriteLeader::run() {
-  while (goes_on() && !is_done()) {
+  while (!is_done()) {
     const std::uint32_t seen = call_.event().changes();
     // Windows are left to other ranks of the node as long as there is something to move.
     if (step() || do_store_job(call_, Direction::write)) {
       idle_ = 0;
-    } else if (!has_failed_) {
+    } else {
       rest(seen);
     }
   }
@@ -129,18 +133,21 @@ LeaderOutcome WriteLeader::run() {
 }
 
 bool WriteLeader::step() {
-  bool moved = reap_sends();
+  bool moved = !has_failed_ && reap_sends();
   if (rank_ && rank_->fill_next()) moved = true;
   if (pack_next()) moved = true;
-  if (receive_next([this](std::int64_t window) { return is_free(window); })) moved = true;
+  if (!has_failed_ && receive_next([this](std::int64_t window) { return is_free(window); })) {
+    moved = true;
+  }
   if (take_received([this](const Incoming& incoming) { return unpack(incoming); })) moved = true;
+  if (!has_failed_) lock_next();
   if (add_next()) moved = true;
-  if (tell_next()) moved = true;
-  if (hear()) moved = true;
+  if (!has_failed_ && tell_next()) moved = true;
+  if (!has_failed_ && hear()) moved = true;
   return moved;
 }
 
-/// Sends this node's part of the next window that another node owns.
+/// Sends this node's part of the next window that another node owns, or drops it.
 bool WriteLeader::pack_next() {
   if (to_pack_ == count()) return false;
   const int owner = lead_.plan.owner_of(to_pack_);
@@ -148,9 +155,13 @@ bool WriteLeader::pack_next() {
     if (!is_free(to_pack_)) return false;
     if (!lead_.plan.meets(me(), to_pack_)) {
       pass_on(to_pack_);
+    } else if (arrived(to_pack_) < ranks_in(to_pack_)) {
+      return false;
+    } else if (has_failed_) {
+      drop(to_pack_);
     } else {
       MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.outgoing());
-      if (buffer == nullptr || arrived(to_pack_) < ranks_in(to_pack_)) return false;
+      if (buffer == nullptr) return false;
       plan::Coverage covered = coverage(to_pack_);
       const std::size_t size = write_part(memory_of(to_pack_), covered, buffer->room);
       covered.clear(call_.window_size);
@@ -160,6 +171,12 @@ bool WriteLeader::pack_next() {
   }
   ++to_pack_;
   return true;
+}
+
+void WriteLeader::drop(std::int64_t window) {
+  call_.slots.map(number_of(window));
+  coverage(window).clear(call_.window_size);
+  pass_on(window);
 }
 
 bool WriteLeader::unpack(const Incoming& incoming) {
@@ -174,14 +191,26 @@ bool WriteLeader::unpack(const Incoming& incoming) {
   return true;
 }
 
-/// Hands the next own window over to be written, where all parts of it have come.
+/// Asks for the next own window's locks as soon as its slot begins to fill.
+void WriteLeader::lock_next() {
+  if (to_lock_ == count() || !is_free(to_lock_)) return;
+  const plan::FileRange file = range(to_lock_);
+  call_.store.lock_ahead(file.begin, file.end);
+  to_lock_ = next_own(to_lock_ + 1);
+}
+
+/// Hands the next own window over to be written, where all parts of it have come, or drops it.
 bool WriteLeader::add_next() {
   if (to_add_ == count() || !is_free(to_add_)) return false;
   if (arrived(to_add_) < ranks_in(to_add_)) return false;
-  if (of_others(to_add_) < lead_.plan.parts_of_others(to_add_)) return false;
-  of_others(to_add_) = 0;
-  const plan::FileRange file = range(to_add_);
-  add_store_job(call_, lead_.leader, {number_of(to_add_), file.begin, file.end});
+  if (has_failed_) {
+    drop(to_add_);
+  } else {
+    if (of_others(to_add_) < lead_.plan.parts_of_others(to_add_)) return false;
+    of_others(to_add_) = 0;
+    const plan::FileRange file = range(to_add_);
+    add_store_job(call_, lead_.leader, {number_of(to_add_), file.begin, file.end});
+  }
   to_add_ = next_own(to_add_ + 1);
   return true;
 }
@@ -234,9 +263,12 @@ bool WriteLeader::hear() {
 bool WriteLeader::is_done() const {
   const auto is_over = [](const Verdict& verdict) { return verdict.is_free; };
   const StoreJobs& jobs = state().jobs;
-  return to_pack_ == count() && to_add_ == count() && (!rank_ || rank_->is_done()) &&
-         jobs.done.load(std::memory_order_acquire) == jobs.added.load(std::memory_order_relaxed) &&
-         told_.size() == sources_.size() && !has_sends() && std::ranges::all_of(told_, is_over) &&
+  if (to_pack_ < count() || to_add_ < count() || (rank_ && !rank_->is_done()) ||
+      jobs.done.load(std::memory_order_acquire) < jobs.added.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  if (has_failed_) return true;
+  return told_.size() == sources_.size() && !has_sends() && std::ranges::all_of(told_, is_over) &&
          std::ranges::all_of(heard_, is_over);
 }
 

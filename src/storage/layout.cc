@@ -212,10 +212,8 @@ Layout find_layout(int descriptor) {
   return layout;
 }
 
-bool has_lock_ahead(int descriptor) {
-  struct statfs status{};
-  std::optional<Mount> mount;
-  return kinds()[kind_of(descriptor, status, mount)].has_lock_ahead;
+bool has_lock_ahead(int kind) {
+  return kinds()[static_cast<std::size_t>(kind)].has_lock_ahead;
 }
 
 Created create_striped(const std::string& path, int flags, int permissions,

@@ -53,8 +53,8 @@ Layout unpack_layout(std::int64_t packed);
 /// Looks at an open file. Asks the kernel only; where it cannot answer, less is known.
 Layout find_layout(int descriptor);
 
-/// Whether the file system of an open file takes requests for locks (Lustre).
-bool has_lock_ahead(int descriptor);
+/// Whether file systems of a kind take requests for locks (Lustre).
+bool has_lock_ahead(int kind);
 
 /// A file that create_striped() opened.
 struct Created {

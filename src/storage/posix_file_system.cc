@@ -223,13 +223,11 @@ class PosixStore : public Store {
   }
 
   void lock_ahead(FileOffset begin, FileOffset end) override {
-    LockAhead can = lock_ahead_.load(std::memory_order_relaxed);
-    if (can == LockAhead::not_known)
-      can = has_lock_ahead(descriptor_) ? LockAhead::yes : LockAhead::no;
-    if (can == LockAhead::yes && begin < end && ask_lustre_lock(descriptor_, begin, end) != 0) {
-      can = LockAhead::no;
+    // Servers that do not know it are asked once.
+    if (begin >= end || refuses_lock_ahead_.load(std::memory_order_relaxed)) return;
+    if (ask_lustre_lock(descriptor_, begin, end) != 0) {
+      refuses_lock_ahead_.store(true, std::memory_order_relaxed);
     }
-    lock_ahead_.store(can, std::memory_order_relaxed);
   }
 
   Error close() override {
@@ -241,8 +239,6 @@ class PosixStore : public Store {
   }
 
  private:
-  enum class LockAhead { not_known, yes, no };
-
   /// Whether the process has a limit that writes up to `end` could meet. Asking costs as much as a
   /// small write, so an answer holds for another stretch of the file. A limit that the program sets
   /// later is seen when the file grows further; below, it acts as without the layer (SIGXFSZ).
@@ -301,7 +297,7 @@ class PosixStore : public Store {
   int descriptor_ = -1;
   Created created_;
   std::string path_;
-  std::atomic<LockAhead> lock_ahead_ = LockAhead::not_known;
+  std::atomic<bool> refuses_lock_ahead_ = false;
   std::atomic<FileOffset> unlimited_below_ = 0;
 };
 

@@ -27,6 +27,9 @@ class DiskStore : public storage::Store {
   }
   Transferred write(FileOffset offset, std::span<const iovec> segments) override {
     if (!flags_.write) return {0, EBADF};
+    ByteCount bytes = 0;
+    for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
+    disk_.note({rank_, true, offset, offset + bytes});
     return move(Operation::write, offset, segments);
   }
   Result<ByteCount> size() override {
@@ -66,6 +69,9 @@ class DiskStore : public storage::Store {
         std::make_unique<DiskStore>(disk_, rank_, inode_, storage::OpenFlags{.read = true}));
   }
   storage::Layout layout() override { return disk_.layout_; }
+  void lock_ahead(FileOffset begin, FileOffset end) override {
+    disk_.note({rank_, false, begin, end});
+  }
   Error close() override { return disk_.fail_whole(Operation::close, rank_, "close"); }
 
  private:
@@ -206,6 +212,17 @@ std::optional<Content> Disk::sparse_content(const std::string& path) {
   }
   const std::lock_guard lock(inode->mutex);
   return inode->content;
+}
+
+void Disk::note(const Event& event) {
+  if (!is_watched_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  events_.push_back(event);
+}
+
+std::vector<Disk::Event> Disk::events() {
+  const std::lock_guard lock(mutex_);
+  return events_;
 }
 
 void Disk::arm(const Fault& fault) {

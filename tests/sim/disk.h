@@ -62,6 +62,16 @@ class Disk {
 
   void put(const std::string& path, Bytes content);
   void put(const std::string& path, Content content);
+  /// A write, or a request for the locks to write, from watch() on.
+  struct Event {
+    int rank = 0;
+    bool is_write = false;
+    FileOffset begin = 0;
+    FileOffset end = 0;
+  };
+  void watch() { is_watched_ = true; }
+  std::vector<Event> events();
+
   std::optional<Bytes> content(const std::string& path);
   std::optional<Content> sparse_content(const std::string& path);
 
@@ -74,6 +84,7 @@ class Disk {
   friend class DiskStore;
 
   void delay();
+  void note(const Event& event);
   /// Lets other transfers of a file happen in between.
   void let_others(std::unique_lock<std::mutex>& lock);
   /// The fault that strikes this operation on [offset, offset + len), if any. `len` becomes what is
@@ -85,12 +96,14 @@ class Disk {
   ByteCount chunk_;
   storage::Layout layout_{.is_coherent = true};
   std::atomic<bool> ignores_locks_ = false;
+  std::atomic<bool> is_watched_ = false;
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Inode>> names_;
   std::optional<Fault> fault_;
   std::int64_t seen_ = 0;
   std::int64_t failed_ = 0;
+  std::vector<Event> events_;
 };
 
 }  // namespace headrace::sim

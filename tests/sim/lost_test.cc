@@ -26,6 +26,7 @@ const std::vector<std::string> kNodes{"a", "a", "b", "b", "c", "c"};
 
 /// Messages that are left until all fail.
 using Left = std::atomic<std::int64_t>;
+constexpr std::int64_t kPlenty = std::int64_t{1} << 40;
 
 class FailingMessenger : public MailboxMessenger {
  public:
@@ -101,9 +102,9 @@ struct Rank {
   FileOffset place(ByteCount byte) const {
     return (byte / kPiece * std::ssize(kNodes) + number) * kPiece + byte % kPiece;
   }
-  engine::Outcome move(Direction direction, bool collective) {
-    return file->transfer(
-        {direction, collective, 0, data.data(), std::ssize(data), view::make_basic(1)});
+  engine::Outcome move(Direction direction, bool collective, bool has_data = true) {
+    return file->transfer({direction, collective, 0, data.data(), has_data ? std::ssize(data) : 0,
+                           view::make_basic(1)});
   }
 };
 
@@ -115,29 +116,39 @@ void set_view(Rank& rank) {
 }
 
 std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
-                                   storage::FileSystem& files) {
+                                   storage::FileSystem& files, int aggregators) {
   auto file = engine::File::open(team, files, "file", {.read = true, .write = true, .create = true},
                                  {{"headrace_write_path", "exchanged"},
                                   {"headrace_read_path", "exchanged"},
                                   {"cb_buffer_size", "65536"},
-                                  {"striping_unit", "65536"}});
+                                  {"striping_unit", "65536"},
+                                  {"cb_nodes", std::to_string(aggregators)}});
   EXPECT_TRUE(file);
   return std::move(file.value());
 }
 
+/// What fails, and how many ranks of each of the three nodes lead.
+struct Loss {
+  Left& left;
+  int leaders = 1;
+  bool only_further = false;  ///< messages of first leaders never fail
+};
+
 /// Calls `body(rank)` on threads. Afterwards no message may come into memory that is gone.
 template <class Body>
-void on_all_ranks(Disk& disk, Left& left, Body body) {
+void on_all_ranks(Disk& disk, const Loss& loss, Body body) {
+  Left never = kPlenty;
   PostOffice office(static_cast<int>(kNodes.size()));
   std::atomic<int> let_go = 0;
   std::vector<std::thread> threads;
   for (int number = 0; number < office.ranks(); ++number) {
     threads.emplace_back([&, number] {
       const std::unique_ptr<storage::FileSystem> files = disk.file_system(number);
+      Left& left = loss.only_further && number % 2 == 0 ? never : loss.left;
       auto team =
           exchange::Team::create(std::make_unique<FailingMessenger>(office, number, left, let_go),
                                  kNodes[static_cast<std::size_t>(number)]);
-      Rank rank{number, open(team.value(), *files), {}, {}};
+      Rank rank{number, open(team.value(), *files, 3 * loss.leaders), {}, {}};
       rank.data.resize(kPiece * kPieces);
       set_view(rank);
       body(rank);
@@ -148,15 +159,13 @@ void on_all_ranks(Disk& disk, Left& left, Body body) {
   EXPECT_EQ(let_go, 0);
 }
 
-constexpr std::int64_t kPlenty = std::int64_t{1} << 40;
-
 /// Writes and reads, of which messages fail from `moment` on. Whether any did.
-bool lose(std::int64_t moment) {
+bool lose(std::int64_t moment, int leaders) {
   Disk disk(0);
   Left left = kPlenty;
   std::barrier barrier(std::ssize(kNodes));
   std::atomic<bool> was_lost = false;
-  on_all_ranks(disk, left, [&](Rank& rank) {
+  on_all_ranks(disk, {left, leaders}, [&](Rank& rank) {
     barrier.arrive_and_wait();
     if (rank.number == 0) left = moment;
     barrier.arrive_and_wait();
@@ -200,10 +209,55 @@ bool lose(std::int64_t moment) {
 }
 
 TEST(NodesThatAreLost, KeepNobodyWaiting) {
-  const Watchdog watchdog("NodesThatAreLost.KeepNobodyWaiting", kCaseLimit);
-  std::int64_t moment = 0;
-  while (lose(moment) && !testing::Test::HasFailure()) moment += 1 + moment / 8;
-  EXPECT_GT(moment, 20);
+  for (const int leaders : {1, 2}) {
+    const Watchdog watchdog("NodesThatAreLost.KeepNobodyWaiting", kCaseLimit);
+    std::int64_t moment = 0;
+    while (lose(moment, leaders) && !testing::Test::HasFailure()) moment += 1 + moment / 8;
+    EXPECT_GT(moment, 20);
+  }
+}
+
+/// A call of which messages of the nodes' second leaders fail from `moment` on, where they may end
+/// after the first ones, and one more. Whether any did.
+bool lose_second_leaders(std::int64_t moment, Direction direction) {
+  Disk disk(0);
+  disk.put("file", Bytes(std::size_t{kPiece} * 60 * kNodes.size()));
+  Left left = kPlenty;
+  std::barrier barrier(std::ssize(kNodes));
+  std::atomic<bool> was_lost = false;
+  on_all_ranks(disk, {left, 2, true}, [&](Rank& rank) {
+    rank.data.resize(kPiece * 60);  // as many windows as have slots
+    barrier.arrive_and_wait();
+    if (rank.number == 0) left = moment;
+    barrier.arrive_and_wait();
+    const bool has_data = rank.number % 2 == 1;
+    const engine::Outcome first = rank.move(direction, true, has_data);
+    EXPECT_TRUE(first.error || first.bytes == (has_data ? std::ssize(rank.data) : 0));
+    barrier.arrive_and_wait();
+    if (rank.number == 0) was_lost = left < 0;
+    if (rank.number == 0 && !was_lost) left = kPlenty;
+    barrier.arrive_and_wait();
+    std::ranges::fill(rank.data, static_cast<std::uint8_t>(rank.number + 1));
+    const engine::Outcome second = rank.move(Direction::write, true);
+    EXPECT_EQ(second.bytes, std::ssize(rank.data)) << second.error.message;
+    static_cast<void>(rank.file->close());
+  });
+  const Bytes content = disk.content("file").value();
+  for (std::size_t at = 0; at < content.size() && was_lost; ++at) {
+    const std::size_t writer = at / kPiece % kNodes.size();
+    EXPECT_EQ(content[at], writer + 1) << at;
+    if (testing::Test::HasFailure()) break;
+  }
+  return was_lost;
+}
+
+TEST(NodesThatAreLost, LeaveNoSlotsThatAFirstLeaderKeeps) {
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const Watchdog watchdog("NodesThatAreLost.LeaveNoSlotsThatAFirstLeaderKeeps", kCaseLimit);
+    std::int64_t moment = 0;
+    while (lose_second_leaders(moment, direction) && !testing::Test::HasFailure()) ++moment;
+    EXPECT_GT(moment, 5);
+  }
 }
 
 }  // namespace

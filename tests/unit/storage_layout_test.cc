@@ -91,7 +91,7 @@ TEST_F(CreateStriped, OpensWhereStripesCannotBeSet) {
   EXPECT_EQ(explain_striping(layout),
             "not applied (programs cannot set stripes on " + name_of_kind(layout.kind) + ")");
   EXPECT_GT(layout.block_size, 0);
-  EXPECT_FALSE(has_lock_ahead(created.descriptor));
+  EXPECT_FALSE(has_lock_ahead(layout.kind));
   close(created.descriptor);
   EXPECT_LT(create_striped(path, flags, 0666, {}).descriptor, 0);
   EXPECT_EQ(errno, EEXIST);
