@@ -5,7 +5,6 @@
 
 #include "base/rounding.h"
 #include "base/settings.h"
-#include "engine/packed_wishes.h"
 #include "topo/node.h"
 
 namespace headrace::engine {
@@ -41,10 +40,6 @@ std::int64_t form_of(const View& view) {
   return static_cast<std::int64_t>(form >> 2);
 }
 
-Wish common_wish(std::int64_t least, std::int64_t greatest) {
-  return least == greatest ? static_cast<Wish>(least) : Wish::automatic;
-}
-
 constexpr std::int64_t kUsualSlots = 8;
 
 std::int64_t slot_count_of(const exchange::Channel& channel) {
@@ -69,64 +64,84 @@ Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& wha
 
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
                         const HintValues& wanted, const View& view, const storage::Layout& layout) {
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min, Combine::max,
-                              Combine::min, Combine::min, Combine::min, Combine::min, Combine::min,
-                              Combine::max, Combine::max, Combine::max, Combine::min, Combine::max};
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::min, Combine::min, Combine::min,
+                              Combine::max, Combine::min, Combine::max, Combine::max, Combine::max};
   const view::Type& filetype = *view.filetype;
   const std::int64_t form = form_of(view);
-  const std::int64_t wishes = pack_aggregators(wanted);
+  Agreement agreement;
+  agreement.ranks = channel.size();
+  agreement.hints = common_hints(wanted);
+  const std::int64_t fingerprint = fingerprint_of(agreement.hints);
   // Memory is taken before the ranks meet: afterwards each must do what the others do.
-  int places = 0;
   const Error lacking = attempt([&]() -> Error {
-    places = wanted.hosts.most_on(topo::host_name(), channel.node_size());
+    agreement.places = wanted.hosts.most_on(topo::host_name(), channel.node_size());
     return {};
   });
   const Error& mine = failed ? failed : lacking;
   Values values{code_of(mine),
-                static_cast<std::int64_t>(wanted.write_path),
-                static_cast<std::int64_t>(wanted.write_path),
-                static_cast<std::int64_t>(wanted.read_path),
-                static_cast<std::int64_t>(wanted.read_path),
-                wanted.buffer_size,
                 slot_count_of(channel),
                 mean_piece(filetype),
                 filetype.is_monotonic() ? 1 : 0,
                 form,
                 form,
-                pack_stripes(wanted),
-                wishes,
-                wishes,
-                storage::pack(layout)};
+                fingerprint,
+                fingerprint,
+                storage::pack(layout),
+                layout.best_request};
   if (Error error = channel.combine(values, ways)) return error;
   if (Error error = own_or_others(mine, values[0], what)) return error;
-  if (values[9] != values[10]) {
+  if (values[4] != values[5]) {
     return Error{ErrorClass::not_same, 0,
                  what.text() +
                      " (the data representation or the etype's extent in it is not the same on "
                      "all ranks), pass the same everywhere"};
   }
-  Agreement agreement;
-  agreement.write_path = common_wish(values[1], values[2]);
-  agreement.read_path = common_wish(values[3], values[4]);
-  agreement.layout = storage::unpack_layout(values[14]);
-  const Stripes stripes = stripes_of(agreement.layout, values[11]);
+  if (values[6] != values[7]) {
+    if (Error error = take_first_ranks(channel, agreement.hints, agreement.different)) return error;
+  }
+  agreement.layout = storage::unpack_layout(values[8]);
+  agreement.layout.best_request = values[9];
+  agreement.slot_count =
+      static_cast<int>(std::clamp<std::int64_t>(values[1], 2, exchange::kMostSlots));
+  const CommonHints& hints = agreement.hints;
+  agreement.write_path = static_cast<Wish>(hints[kWritePath]);
+  agreement.read_path = static_cast<Wish>(hints[kReadPath]);
+  const Stripes stripes = stripes_of(agreement.layout, hints);
   agreement.stripe = stripes.size;
   agreement.stripe_count = stripes.count;
-  agreement.window_size = window_size(values[5], stripes.size);
-  unpack_aggregators(values[12], agreement);
-  agreement.lock_ahead = agreement.lock_ahead && storage::has_lock_ahead(agreement.layout.kind);
-  agreement.same_wishes = values[12] == values[13];
-  agreement.places = places;
-  agreement.slot_count =
-      static_cast<int>(std::clamp<std::int64_t>(values[6], 2, exchange::kMostSlots));
+  agreement.window_size = window_size(hints[kBufferSize], stripes.size);
+  agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
+  agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
+                           hints[kNodesMultiplier], hints[kMostForObject]};
+  agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
   agreement.view = {.node_ranks = channel.node_size(),
-                    .smallest_mean_piece = values[7],
-                    .is_monotonic = values[8] == 1,
+                    .smallest_mean_piece = values[2],
+                    .is_monotonic = values[3] == 1,
                     .nodes = channel.node_count(),
                     .stripe = agreement.stripe,
                     .window = agreement.window_size,
-                    .is_coherent = agreement.layout.is_coherent || is_pretended(values[11])};
+                    .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0};
   return agreement;
+}
+
+std::vector<std::string> corrections_of(const Agreement& agreement) {
+  const CommonHints& hints = agreement.hints;
+  std::vector<std::string> lines = explain_differences(agreement.different, agreement.ranks);
+  if (hints[kCbNodes] > agreement.ranks) {
+    lines.push_back("cb_nodes=" + std::to_string(hints[kCbNodes]) + " counts as " +
+                    std::to_string(agreement.ranks) + " (there are no more ranks)");
+  }
+  if (hints[kStripingUnit] > 0 && storage::usable({hints[kStripingUnit], 0}).size == 0) {
+    lines.push_back("striping_unit=" + std::to_string(hints[kStripingUnit]) +
+                    " does not count for collective buffers (stripes are whole pages, at most 1 "
+                    "GiB)");
+  }
+  if (hints[kLockAhead] == 1 && !agreement.lock_ahead) {
+    lines.push_back("headrace_lock_ahead has no effect (the file system, " +
+                    storage::name_of_kind(agreement.layout.kind) +
+                    ", takes no requests for locks)");
+  }
+  return lines;
 }
 
 Error agree_on_error(exchange::Channel& channel, const Error& mine, const Undertaking& what) {

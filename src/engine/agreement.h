@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "engine/common_hints.h"
 #include "engine/file.h"
 #include "engine/hints.h"
 #include "exchange/channel.h"
@@ -28,8 +30,13 @@ struct Agreement {
   bool lock_ahead = false;  ///< asked for, and the file system can
   int places = 0;           ///< aggregators that this rank's node may have; the same on the node
   storage::Layout layout;   ///< as the first rank found it, as far as one number tells
-  bool same_wishes = true;  ///< else one rank's hints about aggregators count
+  CommonHints hints{};      ///< that count for all ranks
+  Differences different{};  ///< ranks whose hints do not
+  int ranks = 0;
 };
+
+/// A line for each hint that does not count as some rank gave it; the same on all ranks.
+std::vector<std::string> corrections_of(const Agreement& agreement);
 
 /// What is tried, for the beginning of an error: "cannot open 'a/b'". The text is made for an error
 /// only, since a rank that finds no memory for it must not leave the others waiting.
@@ -49,9 +56,9 @@ std::int64_t code_of(const Error& error);
 /// the same class that says what was tried.
 Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what);
 
-/// Collective. Wishes that differ between ranks become automatic; of sizes that differ the smallest
-/// counts. `failed` is the error a rank met before; where any rank has one, all get one. So they do
-/// where views differ in what must be the same: the representation, and the etype's extent in it.
+/// Collective. Where ranks do not give the same hints, those of the first count. `failed` is the
+/// error a rank met before; where any rank has one, all get one. So they do where views differ in
+/// what must be the same: the representation, and the etype's extent in it.
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
                         const HintValues& wanted, const View& view, const storage::Layout& layout);
 

@@ -54,7 +54,8 @@ std::string CollectiveTransfer::reason_of(const Choice& choice) const {
     const std::string leading = policy::explain(choice.between_nodes->choice.leading);
     return policy::explain(choice.between_nodes->choice.decision,
                            choice.between_nodes->choice.facts) +
-           (leading.empty() ? "" : "; " + leading);
+           (leading.empty() ? "" : "; " + leading) +
+           (correction_.empty() ? "" : "; " + correction_);
   }
   const std::string reason = reason_within_node(choice);
   if (choice.for_view.path != Path::exchanged || !choice.has_been_called) return reason;

@@ -178,6 +178,13 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   {
     const std::lock_guard lock(mutex_);
     choice.between_nodes = agreed;
+    if (leads_first && correction_ != nodes_.correction()) {
+      // A report may lack its text.
+      static_cast<void>(attempt([this]() -> Error {
+        correction_ = nodes_.correction();
+        return {};
+      }));
+    }
   }
   if (!agreed.choice.decision.is_chosen) {
     if (access.bytes == 0) return {};

@@ -152,6 +152,7 @@ class CollectiveTransfer {
   int leaders_ = 1;  ///< ranks of the node that get ready to lead
   ExchangedTransfer nodes_;
   exchange::MessageBuffers::Sent sent_;
+  std::string correction_;                ///< of the number of aggregators, as leaders know it
   std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them
 };
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "exchange/control.h"
 
@@ -102,7 +103,7 @@ void ExchangePlanner::choose_aggregators() {
   if (aggregators_for_ == domains_ && std::ranges::equal(parts_, places_, same_places)) return;
   places_.clear();
   for (const NodePart& part : parts_) places_.push_back(places_of(part, domains_));
-  const plan::AggregatorChoice choice =
+  plan::AggregatorChoice choice =
       plan::choose_aggregators(places_, domains_.stripe_count, domains_.aggregators);
   aggregators_.clear();
   aggregators_.reserve(choice.aggregators.size());
@@ -112,6 +113,7 @@ void ExchangePlanner::choose_aggregators() {
     most = std::max(most, one.place + 1);
   }
   most_asked_ = asked_aggregators(domains_) > 0 ? most : 0;
+  correction_ = std::move(choice.correction);
   aggregators_for_ = domains_;
 }
 

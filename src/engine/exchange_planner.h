@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "plan/aggregators.h"
@@ -70,6 +71,8 @@ class ExchangePlanner {
 
   const ExchangeChoice& choice() const { return choice_; }
   const DomainWish& domains() const { return domains_; }
+  /// Why there are not as many aggregators as hints ask for; empty where there are.
+  const std::string& correction() const { return correction_; }
   const plan::ExchangePlan& plan() const { return *plan_; }
 
  private:
@@ -95,6 +98,7 @@ class ExchangePlanner {
   std::vector<int> places_;  ///< for which aggregators_ are chosen
   DomainWish aggregators_for_;
   std::vector<int> aggregators_;  ///< the node of each; empty where no node may have one
+  std::string correction_;        ///< of their count
   int most_asked_ = 0;            ///< aggregators of a node, where hints ask for some
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/exchange_planner.h"
@@ -49,6 +50,10 @@ class ExchangedTransfer {
   exchange::StagedOutcome move(Direction direction, const Agreed& agreed, exchange::Slots& slots,
                                const plan::Windows* ranks, exchange::StagedAccess* access,
                                const exchange::Waiter& waiter);
+
+  /// A first leader's: why there are not as many aggregators as hints ask for; empty where there
+  /// are.
+  const std::string& correction() const { return planner_->correction(); }
 
   /// What this rank sent to other nodes, as a leader.
   const exchange::MessageBuffers::Sent& sent() { return buffers_.sent(); }

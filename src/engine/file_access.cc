@@ -92,6 +92,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
     hints_ = std::move(next_hints);
   }
   collective_->set(agreement.value());
+  tell_corrections(agreement.value());
   return {};
 }
 

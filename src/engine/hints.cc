@@ -235,6 +235,9 @@ Hints hints_of(const storage::Layout& layout) {
   Hints hints{{"headrace_file_system", storage::name_of_kind(layout.kind)},
               {"headrace_striping", storage::explain_striping(layout)}};
   if (layout.stripes.size > 0) hints["striping_unit"] = std::to_string(layout.stripes.size);
+  if (layout.best_request > 0) {
+    hints["headrace_request_size"] = std::to_string(layout.best_request);
+  }
   if (layout.stripes.count > 0) hints["striping_factor"] = std::to_string(layout.stripes.count);
   return hints;
 }

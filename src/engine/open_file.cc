@@ -118,7 +118,23 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   layout_ = agreement.value().layout;
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   collective_->set(agreement.value());
+  tell_corrections(agreement.value());
   return verification_ ? verification_->set_up(mode_.read, nodes_write_for_each_other_) : Error{};
+}
+
+/// Hints that count for no rank, or not as this one gave them, are told once by the first rank, and
+/// by hints() of all. Without memory for the text nobody is told.
+void OpenFile::tell_corrections(const Agreement& agreement) {
+  static_cast<void>(attempt([&]() -> Error {
+    std::string all;
+    for (const std::string& line : corrections_of(agreement)) {
+      if (channel_->rank() == 0) tell_once("'" + path_ + "': " + line);
+      all += (all.empty() ? "" : "; ") + line;
+    }
+    const std::lock_guard lock(mutex_);
+    corrections_ = std::move(all);
+    return {};
+  }));
 }
 
 Error OpenFile::find_end() {
@@ -351,6 +367,7 @@ Error OpenFile::set_hints(const Hints& hints) {
     hints_ = std::move(next);
   }
   collective_->set(agreement.value());
+  tell_corrections(agreement.value());
   return {};
 }
 
@@ -370,6 +387,7 @@ Hints OpenFile::hints() const {
     hints[name + "reason"] = collective_->reason(direction);
   }
   hints["headrace_shared_memory"] = team_->shared_memory();
+  if (!corrections_.empty()) hints["headrace_corrections"] = corrections_;
   return hints;
 }
 

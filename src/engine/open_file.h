@@ -110,6 +110,7 @@ class OpenFile : public File {
   ByteCount find_own_share() const;
   Error open_store();
   Error find_end();
+  void tell_corrections(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   /// The hints in use with `hints` over them; `source` says where those are from, but for the
   /// program's.
@@ -184,6 +185,7 @@ class OpenFile : public File {
   std::shared_ptr<WorkQueue> lane_;
   Split split_;
   HintsInUse hints_;
+  std::string corrections_;  ///< of hints that do not count as they were given
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
   std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call

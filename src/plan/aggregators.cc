@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -151,6 +152,15 @@ int ConfigList::most_on(std::string_view host, int ranks) const {
   return 0;
 }
 
+std::int64_t ConfigList::digest() const {
+  std::size_t digest = 0;
+  for (const Entry& entry : entries_) {
+    digest = digest * 31 + std::hash<std::string>{}(entry.host);
+    digest = digest * 31 + static_cast<std::size_t>(entry.most);
+  }
+  return static_cast<std::int64_t>(digest);
+}
+
 AggregatorChoice choose_aggregators(std::span<const int> places, std::int64_t stripe_count,
                                     const AggregatorWish& wish) {
   AggregatorChoice choice;
@@ -174,8 +184,8 @@ AggregatorChoice choose_aggregators(std::span<const int> places, std::int64_t st
     if (count != most) {
       limit += (limit.empty() ? "" : ", and ") + how_shared(stripe_count, count);
     }
-    choice.corrections.push_back(asked.how + " gives " + std::to_string(count) + " aggregators (" +
-                                 limit + ")");
+    choice.correction =
+        asked.how + " gives " + std::to_string(count) + " aggregators (" + limit + ")";
   }
   const std::int64_t groups = stripe_count > 0 ? std::min(count, stripe_count) : count;
   choice.aggregators = spread(all, count, groups);

@@ -21,6 +21,9 @@ class ConfigList {
   /// counts, or "*"; 0 where none does. A name without a domain stands for all its domains.
   int most_on(std::string_view host, int ranks) const;
 
+  /// A number that is the same for equal lists, hardly ever for others.
+  std::int64_t digest() const;
+
  private:
   struct Entry {
     std::string host;  ///< "*": any
@@ -49,8 +52,8 @@ struct Aggregator {
 
 struct AggregatorChoice {
   std::vector<Aggregator> aggregators;  ///< never empty where any node may have one
-  /// A line for each wish that was not taken as it was given, with the reason.
-  std::vector<std::string> corrections;
+  /// Where the count is not the one asked for: which, and why. Else empty.
+  std::string correction;
 };
 
 /// Chooses the aggregators of a file whose stripes go to `stripe_count` objects in turn (0: not

@@ -31,7 +31,8 @@ struct Layout {
   Stripes stripes = {};     ///< as the file system tells them
   bool is_endless = false;  ///< each stripe is an object of its own, whatever the count
   ByteCount block_size = 0;
-  ByteCount best_request = 0;  ///< bytes that the file system likes to get at a time; 0: not known
+  /// Bytes that the file system likes to get at a time, as NFS's wsize; 0: not known.
+  ByteCount best_request = 0;
   StripingOutcome outcome = StripingOutcome::not_asked;
   int system_error = 0;  ///< why the outcome is `refused`
 };

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "sim/nodes_job.h"
 #include "sim/runner.h"
+#include "sim/watchdog.h"
 
 // Hints that a file tells of, as MPI_File_get_info asks.
 
@@ -42,6 +44,71 @@ TEST(Hints, OfAViewThatIsRefusedDoNotCount) {
     EXPECT_TRUE(file->set_view(engine::View{displacement, byte, byte},
                                {{"cb_nodes", "1"}, {"romio_lustre_co_ratio", "2"}}));
     EXPECT_EQ(file->hints(), before);
+    EXPECT_FALSE(file->close());
+  });
+}
+
+/// What all ranks are told of hints that `given(rank)` gives.
+template <class Given>
+std::string corrections(const storage::Layout& layout, Given given) {
+  Disk disk(0);
+  disk.pretend(layout);
+  std::vector<std::string> told(4);
+  run_ranks({"a", "a", "b", "b"}, disk,
+            [&](int rank, const auto& team, storage::FileSystem& files) {
+              const auto file = open(team, files, given(rank));
+              const engine::Hints hints = file->hints();
+              const auto found = hints.find("headrace_corrections");
+              if (found != hints.end()) told[static_cast<std::size_t>(rank)] = found->second;
+              EXPECT_FALSE(file->set_hints({}));
+              EXPECT_FALSE(file->close());
+            });
+  for (const std::string& line : told) EXPECT_EQ(line, told.front());
+  return told.front();
+}
+
+TEST(Hints, ThatRanksDoNotShareAreThoseOfTheFirst) {
+  const storage::Layout plain{.is_coherent = true};
+  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"cb_nodes", "2"}}; }), "");
+  EXPECT_EQ(corrections(plain,
+                        [](int rank) {
+                          return engine::Hints{{"cb_nodes", rank == 2 ? "3" : "2"},
+                                               {"striping_unit", rank < 2 ? "65536" : "4096"}};
+                        }),
+            "striping_unit is not the same on all ranks (2 of 4 differ from the first), the first "
+            "rank's counts for all; cb_nodes is not the same on all ranks (1 of 4 differ from the "
+            "first), the first rank's counts for all");
+}
+
+TEST(Hints, ThatMakeNoSenseAreCorrectedByName) {
+  const storage::Layout plain{.is_coherent = true};
+  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"cb_nodes", "1000"}}; }),
+            "cb_nodes=1000 counts as 4 (there are no more ranks)");
+  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"striping_unit", "1000"}}; }),
+            "striping_unit=1000 does not count for collective buffers (stripes are whole pages, at "
+            "most 1 GiB)");
+  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"headrace_lock_ahead", "true"}}; }),
+            "headrace_lock_ahead has no effect (the file system, unknown, takes no requests for "
+            "locks)");
+}
+
+/// Ranks that asked for other windows and owners move the right bytes all the same.
+TEST(Hints, ThatDifferMoveTheSameBytes) {
+  const Watchdog watchdog("Hints.ThatDifferMoveTheSameBytes", kCaseLimit);
+  const Job job{2, 2, 12};
+  Disk disk(0);
+  run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    engine::Hints hints = kExchanged;
+    hints["cb_nodes"] = std::to_string(1 + rank);
+    if (rank > 1) hints["cb_buffer_size"] = std::to_string(4 * kWindow);
+    if (rank == 3) hints["headrace_write_path"] = "direct";
+    const auto file = open(job, rank, team, files, hints);
+    Bytes data = job.data(rank);
+    EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data));
+    EXPECT_EQ(file->hints().at("headrace_write_taken"), "exchanged");
+    Bytes back(data.size());
+    EXPECT_EQ(move(*file, Direction::read, back).bytes, std::ssize(data));
+    EXPECT_EQ(back, data);
     EXPECT_FALSE(file->close());
   });
 }

