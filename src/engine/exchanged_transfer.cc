@@ -69,7 +69,10 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   const int nodes = channel_.node_count();
   const auto room = slots != nullptr ? slots->memory().size : 0;
   if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
-  if (is_broken_) mine.window_size = 0;
+  if (is_broken_) {
+    mine.window_size = 0;
+    mine.leaders = 1;
+  }
   if (mine.leaders > 1 &&
       !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, mine.leaders)) {
     mine.leaders = 1;
