@@ -92,6 +92,27 @@ TEST(Hints, ThatMakeNoSenseAreCorrectedByName) {
             "locks)");
 }
 
+/// What leaders find when they plan is told with the reason of the path.
+TEST(Hints, ThatDoNotFitTheStripesAreCorrectedByName) {
+  const Watchdog watchdog("Hints.ThatDoNotFitTheStripesAreCorrectedByName", kCaseLimit);
+  const Job job{2, 2, 12};
+  Disk disk(0);
+  run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    engine::Hints hints = kExchanged;
+    hints["cb_nodes"] = "3";
+    hints["striping_factor"] = "2";
+    const auto file = open(job, rank, team, files, hints);
+    Bytes data = job.data(rank);
+    EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data));
+    const std::string reason = file->hints().at("headrace_write_reason");
+    EXPECT_EQ(reason.ends_with("; cb_nodes=3 gives 2 aggregators (2 stripes are shared out evenly "
+                               "among 2)"),
+              rank % 2 == 0)
+        << reason;
+    EXPECT_FALSE(file->close());
+  });
+}
+
 /// Ranks that asked for other windows and owners move the right bytes all the same.
 TEST(Hints, ThatDifferMoveTheSameBytes) {
   const Watchdog watchdog("Hints.ThatDifferMoveTheSameBytes", kCaseLimit);
