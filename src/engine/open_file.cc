@@ -128,7 +128,7 @@ void OpenFile::tell_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
     std::string all;
     for (const std::string& line : corrections_of(agreement)) {
-      if (channel_->rank() == 0) tell_once("'" + path_ + "': " + line);
+      if (channel_->rank() == 0) tell_once(line);
       all += (all.empty() ? "" : "; ") + line;
     }
     const std::lock_guard lock(mutex_);

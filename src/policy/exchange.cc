@@ -47,7 +47,8 @@ std::string explain(const ExchangeDecision& decision, const ExchangeFacts& facts
     case ExchangeReason::nothing_to_move: return "nothing to move";
     case ExchangeReason::no_agreement: return "ranks called in different directions";
     case ExchangeReason::no_memory:
-      return "a node has no memory for collective buffers left (HEADRACE_NODE_MEMORY)";
+      return "a node has no memory for collective buffers left (HEADRACE_NODE_MEMORY), or has lost "
+             "messages";
     case ExchangeReason::one_node: return "one node has data";
     case ExchangeReason::apart: return "the nodes' data lie apart";
     case ExchangeReason::far_apart:

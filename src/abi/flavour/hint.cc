@@ -30,7 +30,8 @@ Error make_info(const engine::Hints& hints, MPI_Info* info) {
     constexpr std::size_t kMost = MPI_MAX_INFO_VAL - 1;
     // Reports may be cut; a hint that was cut would be another one.
     if (value.size() > kMost && !key.starts_with("headrace_")) continue;
-    native.Info_set(*info, key.c_str(), value.substr(0, kMost).c_str());
+    const bool is_cut = value.size() > kMost;
+    native.Info_set(*info, key.c_str(), is_cut ? value.substr(0, kMost).c_str() : value.c_str());
   }
   return {};
 }
