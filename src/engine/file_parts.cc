@@ -24,12 +24,12 @@ ByteCount OpenFile::part_size() const {
 }
 
 /// In a call in which ranks meet all make as many calls as the one with most parts. Those that go
-/// on by themselves meet within their node only.
+/// on by themselves meet within their node only, but where helper threads may send messages.
 Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, bool in_background,
                                           const exchange::Waiter& waiter) {
   constexpr exchange::Combine ways[] = {exchange::Combine::max};
   exchange::Values values{mine};
-  if (!in_background) {
+  if (!in_background || (channel_->node_count() > 1 && channel_->helpers_send())) {
     if (Error error = channel_->combine(values, ways)) return error;
   } else if (exchange::Board* const board = channel_->board()) {
     board->post(waiter, values);

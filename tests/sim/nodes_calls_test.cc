@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <span>
 #include <thread>
 
 #include "sim/allocations.h"
@@ -55,16 +57,19 @@ TEST(NodesAtScale, CostOthersThanLeadersTheSame) {
 /// How a collective call is made.
 enum class Style { nonblocking, split };
 
-ByteCount move_as(Style style, engine::File& file, Direction direction, Bytes& data) {
-  const engine::TransferCall call{direction,          true, 0, data.data(), std::ssize(data),
-                                  view::make_basic(1)};
+ByteCount move_as(Style style, engine::File& file, const engine::TransferCall& call) {
   if (style == Style::split) {
     EXPECT_FALSE(file.begin(call));
-    return file.end(direction, false, true).bytes;
+    return file.end(call.direction, false, true).bytes;
   }
   const auto started = file.start(call);
   EXPECT_TRUE(started);
   return started ? started.value()->wait().bytes : -1;
+}
+
+ByteCount move_as(Style style, engine::File& file, Direction direction, Bytes& data) {
+  return move_as(style, file,
+                 {direction, true, 0, data.data(), std::ssize(data), view::make_basic(1)});
 }
 
 struct Begun {
@@ -137,6 +142,51 @@ TEST(NodesInBackgroundMany, EndByThemselvesInOrder) {
     EXPECT_EQ(move(*file, Direction::read, back).bytes, std::ssize(back));
     EXPECT_EQ(back, data.back());
     for (const auto& operation : begun) EXPECT_EQ(operation->wait().bytes, std::ssize(back));
+    EXPECT_FALSE(file->close());
+  });
+}
+
+/// Data that is given so many bytes at a time.
+class EvenParts : public engine::Parts {
+ public:
+  EvenParts(Bytes& data, std::size_t size) : data_(data), size_(size) {}
+
+  Result<std::int64_t> open() override {
+    return static_cast<std::int64_t>((data_.size() + size_ - 1) / size_);
+  }
+  Result<std::span<std::byte>> next() override {
+    const std::span<std::byte> left = std::as_writable_bytes(std::span(data_)).subspan(done_);
+    return left.first(std::min(size_, left.size()));
+  }
+  void take(const engine::Outcome& outcome) override {
+    done_ += static_cast<std::size_t>(outcome.bytes);
+  }
+  void close() override {}
+
+ private:
+  Bytes& data_;
+  std::size_t size_;
+  std::size_t done_ = 0;
+};
+
+/// Nodes whose ranks need other numbers of parts make the same number of calls.
+TEST_P(NodesInBackground, MakeAsManyPartsOnAllNodes) {
+  const Job job{2, 2, 10};
+  const Watchdog watchdog("NodesInBackground.MakeAsManyPartsOnAllNodes", kCaseLimit);
+  Disk disk(0);
+  PostOffice office(job.ranks(), GetParam().serves_any_thread);
+  run_ranks(office, job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, hints_of(job));
+    Bytes data = job.data(rank);
+    Bytes back(data.size());
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      EvenParts parts(direction == Direction::write ? data : back, rank < 2 ? 50'000 : 20'000);
+      engine::TransferCall call{direction, true, 0, nullptr, std::ssize(data), view::make_basic(1)};
+      call.in_parts = true;
+      call.parts = &parts;
+      EXPECT_EQ(move_as(GetParam().style, *file, call), std::ssize(data));
+    }
+    EXPECT_EQ(back, data);
     EXPECT_FALSE(file->close());
   });
 }
