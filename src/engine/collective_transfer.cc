@@ -118,13 +118,14 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
                                    1
                              : 0;
   Choice& choice = this->choice(access.direction);
-  bool exchanges = false;
   if (choice.for_view.path == Path::exchanged) {
-    exchanges = !is_in_background || channel_.helpers_send();
+    const bool exchanges = !is_in_background || channel_.helpers_send();
     choice.stayed_on_node.store(!exchanges, std::memory_order_relaxed);
+    announce(access, begin, end, waiter, exchanges);
+    if (exchanges) return transfer_between_nodes(access, begin, end, sieve_size, waiter);
+  } else {
+    announce(access, begin, end, waiter, false);
   }
-  announce(access, begin, end, waiter, exchanges);
-  if (exchanges) return transfer_between_nodes(access, begin, end, sieve_size, waiter);
   if (access.bytes == 0) return {};
   return transfer_within_node(access, begin, end, meet(access.direction, waiter), sieve_size,
                               waiter);
@@ -244,17 +245,12 @@ Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
 void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
                                   const exchange::Waiter& waiter, bool may_exchange) {
   exchange::Control& control = channel_.call_control();
-  if (channel_.node_rank() == 0 && !slots_) reserve_slots();
-  const view::Type& type = *access.file.type();
-  std::int64_t granule = std::gcd(type.granule(), access.file.origin());
-  granule = std::gcd(granule, std::gcd(begin, end));
+  if (!slots_ && channel_.node_rank() == 0) reserve_slots();
   Values values{};
   values[kDirection] = announced(access.direction);
   values[kBegin] = begin;
   values[kEnd] = end;
   values[kBytes] = access.bytes;
-  values[kPieces] = pieces_of(type, access.bytes);
-  values[kGranule] = granule;
   values[kNextWindow] = control.staging.next.load(std::memory_order_acquire);
   values[kSlotsOffset] = slots_ ? slots_->memory().offset : -1;
   values[kWindowSize] = geometry_.window_size;
@@ -264,6 +260,11 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
     values[kLeadsWindows] = nodes_.prepare_to_lead(geometry_.window_size, agreement_.stripe);
   }
   if (access.bytes > 0) {
+    const view::Type& type = *access.file.type();
+    std::int64_t granule = std::gcd(type.granule(), access.file.origin());
+    granule = std::gcd(granule, std::gcd(begin, end));
+    values[kPieces] = pieces_of(type, access.bytes);
+    values[kGranule] = granule;
     values[kFirstPieceEnd] = begin + std::min(access.file.piece_left(), access.bytes);
   }
   channel_.call_board().post(waiter, values);
