@@ -119,7 +119,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
                              : 0;
   Choice& choice = this->choice(access.direction);
   if (choice.for_view.path == Path::exchanged) {
-    const bool exchanges = !is_in_background || channel_.helpers_send();
+    const bool exchanges = meets_between_nodes(access.direction, is_in_background);
     choice.stayed_on_node.store(!exchanges, std::memory_order_relaxed);
     announce(access, begin, end, waiter, exchanges);
     if (exchanges) return transfer_between_nodes(access, begin, end, sieve_size, waiter);

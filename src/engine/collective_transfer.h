@@ -47,6 +47,12 @@ class CollectiveTransfer {
   bool needs_the_program(Direction direction) const {
     return choice(direction).needs_the_program.load(std::memory_order_relaxed);
   }
+  /// Whether the ranks of all nodes meet in a call; else only those of a node do, if any. For who
+  /// may carry out calls.
+  bool meets_between_nodes(Direction direction, bool is_in_background) const {
+    return choice(direction).for_view.path == policy::Path::exchanged &&
+           (!is_in_background || channel_.helpers_send());
+  }
   /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call
   /// may be one that goes on by itself.
   void note_call(Direction direction, bool in_background) {

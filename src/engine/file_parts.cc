@@ -23,13 +23,16 @@ ByteCount OpenFile::part_size() const {
   return std::min(kMostPart, own_share_);
 }
 
-/// In a call in which ranks meet all make as many calls as the one with most parts. Those that go
-/// on by themselves meet within their node only, but where helper threads may send messages.
-Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, bool in_background,
+/// Ranks that meet in a call make as many calls as the one with most parts: those of all nodes, or
+/// those of a node. A rank that is alone on its node does not know that others meet on theirs.
+Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& prepared,
                                           const exchange::Waiter& waiter) {
   constexpr exchange::Combine ways[] = {exchange::Combine::max};
   exchange::Values values{mine};
-  if (!in_background || (channel_->node_count() > 1 && channel_->helpers_send())) {
+  const bool all_meet =
+      (prepared.attends && !prepared.in_background) ||
+      collective_->meets_between_nodes(prepared.call.direction, prepared.in_background);
+  if (all_meet) {
     if (Error error = channel_->combine(values, ways)) return error;
   } else if (exchange::Board* const board = channel_->board()) {
     board->post(waiter, values);
@@ -57,7 +60,7 @@ Outcome OpenFile::carry_out_parts(Prepared& prepared, const exchange::Waiter& wa
   }
   Outcome outcome;
   const Result<std::int64_t> all =
-      prepared.keeps_order() ? most_calls(calls, prepared.in_background, waiter) : calls;
+      prepared.keeps_order() ? most_calls(calls, prepared, waiter) : calls;
   if (all) {
     Parts* const given = failed ? nullptr : parts;
     outcome = prepared.apart == Apart::no ? move_parts(prepared, given, all.value(), waiter)

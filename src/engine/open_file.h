@@ -132,7 +132,7 @@ class OpenFile : public File {
                            const exchange::Waiter& waiter);
   ByteCount set_next_part(Prepared& prepared, Parts& parts, ByteCount before, Error& failed);
   void leave_without_data(Prepared& prepared) const;
-  Result<std::int64_t> most_calls(std::int64_t mine, bool in_background,
+  Result<std::int64_t> most_calls(std::int64_t mine, const Prepared& prepared,
                                   const exchange::Waiter& waiter);
   Outcome carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter);
   CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,

@@ -191,5 +191,38 @@ TEST_P(NodesInBackground, MakeAsManyPartsOnAllNodes) {
   });
 }
 
+/// Where ranks meet within their node only, a node of one rank makes its calls by itself.
+TEST(NodesOfUnevenSize, MakePartsEachByItself) {
+  const Watchdog watchdog("NodesOfUnevenSize.MakePartsEachByItself", kCaseLimit);
+  const std::vector<std::string> names{"a", "a", "b"};
+  const Job job{1, 3, 10};
+  for (const bool is_split : {false, true}) {
+    for (const bool serves : {false, true}) {
+      Disk disk(0);
+      PostOffice office(3, serves);
+      run_ranks(office, names, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+        engine::Hints hints = kExchanged;
+        hints["headrace_write_path"] = "staged";
+        hints["headrace_read_path"] = "staged";
+        const auto file = open(job, rank, team, files, hints);
+        Bytes data = job.data(rank);
+        Bytes back(data.size());
+        for (const Direction direction : {Direction::write, Direction::read}) {
+          EvenParts parts(direction == Direction::write ? data : back, rank < 1 ? 50'000 : 20'000);
+          engine::TransferCall call{direction,          true, 0, nullptr, std::ssize(data),
+                                    view::make_basic(1)};
+          call.in_parts = true;
+          call.parts = &parts;
+          const ByteCount bytes =
+              is_split ? move_as(Style::split, *file, call) : file->transfer(call).bytes;
+          EXPECT_EQ(bytes, std::ssize(data));
+        }
+        EXPECT_EQ(back, data);
+        EXPECT_FALSE(file->close());
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headrace::sim
