@@ -11,11 +11,13 @@
 namespace headrace::engine {
 namespace {
 
-/// Aggregators that hints ask for; 0 where none does.
+/// Aggregators that hints ask for, or more than a job has ranks; 0 where none does.
 std::int64_t asked_aggregators(const DomainWish& domains) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   const plan::AggregatorWish& wish = domains.aggregators;
-  if (wish.count > 0) return wish.count;
-  return wish.multiplier > 1 ? wish.multiplier * domains.stripe_count : 0;
+  if (wish.count > 0) return std::min(wish.count, kMost);
+  if (wish.multiplier <= 1 || domains.stripe_count <= 0) return 0;
+  return std::min(wish.multiplier, kMost / domains.stripe_count + 1) * domains.stripe_count;
 }
 
 /// One aggregator a node unless more are asked for.
@@ -101,6 +103,7 @@ void ExchangePlanner::choose_aggregators() {
     return places_of(part, domains_) == places;
   };
   if (aggregators_for_ == domains_ && std::ranges::equal(parts_, places_, same_places)) return;
+  aggregators_for_.reset();
   places_.clear();
   for (const NodePart& part : parts_) places_.push_back(places_of(part, domains_));
   plan::AggregatorChoice choice =

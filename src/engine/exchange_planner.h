@@ -95,8 +95,8 @@ class ExchangePlanner {
   std::int64_t granule_ = 0;
   int ready_ = 1;  ///< ranks of each node that may lead
   plan::Windows windows_;
-  std::vector<int> places_;  ///< for which aggregators_ are chosen
-  DomainWish aggregators_for_;
+  std::vector<int> places_;                    ///< for which aggregators_ are chosen
+  std::optional<DomainWish> aggregators_for_;  ///< none where memory lacked for them
   std::vector<int> aggregators_;  ///< the node of each; empty where no node may have one
   std::string correction_;        ///< of their count
   int most_asked_ = 0;            ///< aggregators of a node, where hints ask for some

@@ -1,7 +1,7 @@
 #include "engine/exchanged_transfer.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <span>
 #include <tuple>
 
@@ -67,7 +67,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
                                                   const exchange::Slots* slots,
                                                   const exchange::Waiter& waiter) {
   const int nodes = channel_.node_count();
-  const auto room = slots != nullptr ? slots->memory().size : 0;
+  const std::size_t room = slots != nullptr ? slots->all_bytes().size() : 0;
   if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
   if (is_broken_) {
     mine.window_size = 0;
@@ -129,7 +129,7 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::
   if (lacking || leaders == 1) return !lacking;
   const std::uint64_t round = channel_.call_board().round();
   // The node's ranks are done with the call before: its slots hold nothing.
-  std::memcpy(slots->memory().base, parts_.data(), parts_.size() * sizeof(NodePart));
+  std::ranges::copy(std::as_bytes(std::span(parts_)), slots->all_bytes().begin());
   exchange::Event& event = channel_.call_control().event;
   state(0).leaders = leaders;
   state(0).offered.store(round, std::memory_order_release);
@@ -156,7 +156,8 @@ bool ExchangedTransfer::is_wanted(const exchange::Waiter& waiter) {
 
 void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
                                 const DomainWish& domains, const exchange::Slots& slots) {
-  std::memcpy(parts_.data(), slots.memory().base, parts_.size() * sizeof(NodePart));
+  const auto parts = std::as_writable_bytes(std::span(parts_));
+  std::ranges::copy(slots.all_bytes().first(parts.size()), parts.begin());
   first_window_ = first_window;
   const Error lacking = attempt([&]() -> Error {
     static_cast<void>(planner_->decide(parts_, wish, domains));

@@ -58,6 +58,7 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
 
 bool MessageBuffers::make_room(ByteCount window_size, std::size_t depth) {
   const std::size_t part = round_up(part_room(window_size), kRoomAlignment);
+  if (part > kLargestMessage) return false;
   const std::size_t request = round_up(request_room(window_size), kRoomAlignment);
   const std::size_t size = 2 * depth * part + (kMost + kMostSlots) * request;
   const ByteCount bytes = static_cast<ByteCount>(size) * counts_for_;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/rounding.h"
 #include "base/types.h"
@@ -37,6 +38,10 @@ class Slots {
   /// page. Slots are mapped one by one, since other ranks can go on meanwhile.
   void map(std::int64_t window);
 
+  /// The bytes of all slots. Behind them lie the maps, which hold no marks between calls.
+  std::span<std::byte> all_bytes() const {
+    return {memory_.base, static_cast<std::size_t>(geometry_.count * geometry_.window_size)};
+  }
   Slot& slot(std::int64_t window) const { return staging_->slots[index(window)]; }
   std::byte* bytes(std::int64_t window) const {
     return memory_.base + index(window) * static_cast<std::size_t>(geometry_.window_size);

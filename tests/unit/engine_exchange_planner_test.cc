@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "engine/exchange_planner.h"
@@ -55,6 +56,16 @@ TEST(ExchangePlanner, GivesAsManyLeadersAsAskedFor) {
   EXPECT_EQ(leaders_for(9), 2) << "a multiple of the stripes";
   EXPECT_EQ(leaders_for(4), 1);
   EXPECT_EQ(leaders_for(2), 1);
+}
+
+TEST(ExchangePlanner, PreparesLeadersForAbsurdWishes) {
+  constexpr std::int64_t kAbsurd = std::numeric_limits<std::int64_t>::max();
+  DomainWish domains = stripes(4, 0);
+  domains.aggregators.multiplier = kAbsurd;
+  EXPECT_EQ(leaders_to_prepare(domains, 4, 8, 8), 4);
+  EXPECT_EQ(leaders_to_prepare(stripes(4, kAbsurd), 4, 8, 8), 4);
+  domains.aggregators.multiplier = 2;
+  EXPECT_EQ(leaders_to_prepare(domains, 4, 8, 8), 2);
 }
 
 TEST(ExchangePlanner, PlansAnewOnlyWhatIsNew) {

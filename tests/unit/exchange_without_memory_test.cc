@@ -13,41 +13,16 @@
 #include "plan/windows.h"
 #include "sim/mailbox.h"
 #include "storage/store.h"
-#include "unit/allocation_operators.h"
+#include "unit/lacking.h"
 #include "view/cursor.h"
 
 // What ranks do while others wait for them takes no memory; what cannot be without is refused
 // before.
 
-namespace {
-
-/// Of this thread: allocations that are left.
-thread_local std::int64_t allocations_left = std::numeric_limits<std::int64_t>::max();
-
-}  // namespace
-
-bool headrace::allocation::is_refused() noexcept {
-  if (allocations_left <= 0) return true;
-  --allocations_left;
-  return false;
-}
-void headrace::allocation::note_taken(void*) noexcept {}
-void headrace::allocation::note_given_back(void*) noexcept {}
-
 namespace headrace::exchange {
 namespace {
 
-/// While it lives, this thread gets no memory but for so many allocations.
-class Lacking {
- public:
-  explicit Lacking(std::int64_t left = 0) : before_(std::exchange(allocations_left, left)) {}
-  ~Lacking() { allocations_left = before_; }
-  Lacking(const Lacking&) = delete;
-  Lacking& operator=(const Lacking&) = delete;
-
- private:
-  std::int64_t before_;
-};
+using allocation::Lacking;
 
 /// Mailboxes have memory.
 class Messenger : public sim::MailboxMessenger {
@@ -125,6 +100,14 @@ TEST(WithoutMemory, BuffersAreRefusedAsAWholeAndMayBeHadLater) {
   EXPECT_EQ(buffers.told().size(), std::size_t{kNodes});
   for (const auto& verdict : buffers.heard()) EXPECT_NE(verdict.message, nullptr);
   for (const auto& buffer : buffers.requests()) EXPECT_NE(buffer.message, nullptr);
+}
+
+TEST(MessageBuffers, HoldNoMessagesThatCannotBeSent) {
+  sim::PostOffice office(1);
+  Messenger messenger(office, 0);
+  MessageBuffers buffers;
+  // Two stripes of nearly 1 GiB.
+  EXPECT_FALSE(buffers.reserve(messenger, 1, (ByteCount{2} << 30) - 8192, 0));
 }
 
 TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
