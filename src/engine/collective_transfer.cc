@@ -32,9 +32,9 @@ enum Field : std::size_t {
   kSlotCount,
   kFirstPieceEnd,
   kCores,
-  kLeadsWindows,
+  kMayLead,
 };
-static_assert(kLeadsWindows < std::tuple_size_v<Values>);
+static_assert(kMayLead < std::tuple_size_v<Values>);
 
 /// Of kDirection. A rank that calls something else, an error of the program, posts other numbers.
 constexpr std::int64_t announced(Direction direction) {
@@ -158,7 +158,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   const int number = channel_.node_rank();
   const bool leads_first = channel_.is_leader();
   const bool is_ready_to_lead =
-      !leads_first && channel_.call_board().values_of(number)[kLeadsWindows] > 0;
+      !leads_first && channel_.call_board().values_of(number)[kMayLead] == 1;
   if (!leads_first && !is_ready_to_lead && access.bytes == 0) return {};
   Choice& choice = this->choice(access.direction);
   std::optional<Meeting> meeting;
@@ -225,7 +225,7 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
   exchange::Board& board = channel_.call_board();
   const int most = std::min(exchange::kMostLeaders, channel_.node_size());
   while (part.leaders < most && part.window_size > 0 &&
-         board.values_of(part.leaders)[kLeadsWindows] >= part.window_size) {
+         board.values_of(part.leaders)[kMayLead] == 1) {
     ++part.leaders;
   }
   part.direction = direction == Direction::write ? 1 : 0;
@@ -256,9 +256,8 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kWindowSize] = geometry_.window_size;
   values[kSlotCount] = geometry_.count;
   values[kCores] = topo::node_cores();
-  if (may_exchange && !channel_.is_leader() && channel_.node_rank() < leaders_) {
-    values[kLeadsWindows] = nodes_.prepare_to_lead(geometry_.window_size, agreement_.stripe);
-  }
+  const int number = channel_.node_rank();
+  values[kMayLead] = may_exchange && number > 0 && number < leaders_ && nodes_.may_lead() ? 1 : 0;
   if (access.bytes > 0) {
     const view::Type& type = *access.file.type();
     std::int64_t granule = std::gcd(type.granule(), access.file.origin());

@@ -77,7 +77,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
       !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, mine.leaders)) {
     mine.leaders = 1;
   }
-  if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, domains.stripe, 1);
+  if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, domains.stripe);
   Agreed agreed;
   if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
                             std::as_writable_bytes(std::span(scratch_)),
@@ -132,6 +132,8 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::
   std::ranges::copy(std::as_bytes(std::span(parts_)), slots->all_bytes().begin());
   exchange::Event& event = channel_.call_control().event;
   state(0).leaders = leaders;
+  state(0).window_size = buffers_.size().window;
+  state(0).depth = buffers_.size().depth;
   state(0).offered.store(round, std::memory_order_release);
   event.signal();
   for (int leader = 1; leader < leaders; ++leader) {
@@ -140,10 +142,6 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::
     if (lacks()) lacking = out_of_memory();
   }
   return !lacking;
-}
-
-ByteCount ExchangedTransfer::prepare_to_lead(ByteCount window_size, ByteCount stripe) {
-  return is_broken_ ? 0 : reserve(window_size, stripe, 0);
 }
 
 bool ExchangedTransfer::is_wanted(const exchange::Waiter& waiter) {
@@ -159,11 +157,15 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
   const auto parts = std::as_writable_bytes(std::span(parts_));
   std::ranges::copy(slots.all_bytes().first(parts.size()), parts.begin());
   first_window_ = first_window;
+  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).depth};
   const Error lacking = attempt([&]() -> Error {
     static_cast<void>(planner_->decide(parts_, wish, domains));
     planner_->make_plan();
-    return {};
+    const bool has_buffers =
+        buffers_.reserve_alike(channel_.messenger(), channel_.node_count(), size);
+    return has_buffers ? Error{} : out_of_memory();
   });
+  lacked_memory_ = static_cast<bool>(lacking);
   exchange::LeaderState& mine = state(channel_.node_rank());
   (lacking ? mine.lacking : mine.prepared)
       .store(channel_.call_board().round(), std::memory_order_release);
@@ -172,10 +174,10 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
 
 /// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
 /// halved now and then while whole stripes, or even parts of one, are left. 0: none.
-ByteCount ExchangedTransfer::reserve(ByteCount window_size, ByteCount stripe, int counts_for) {
+ByteCount ExchangedTransfer::reserve(ByteCount window_size, ByteCount stripe) {
   constexpr ByteCount kPage = 4096;
   for (ByteCount size = window_size; size > 0; size /= 2) {
-    if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, counts_for)) {
+    if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, 1)) {
       return size;
     }
     const ByteCount half = size / 2;

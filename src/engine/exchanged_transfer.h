@@ -35,10 +35,9 @@ class ExchangedTransfer {
   /// The others' call.
   Agreed follow(const exchange::Waiter& waiter);
 
-  /// For ranks that may lead besides the first: gets what a leader needs. For windows of so many
-  /// bytes; 0 where it cannot.
-  ByteCount prepare_to_lead(ByteCount window_size, ByteCount stripe);
-  /// Before follow(), for those who are prepared: waits until the first leader wants to know
+  /// For ranks that may lead besides the first: whether this one could in earlier calls.
+  bool may_lead() const { return !is_broken_ && !lacked_memory_; }
+  /// Before follow(), for those who said that they may: waits until the first leader wants to know
   /// whether this one can lead in the call, or does not. Where it returns true, prepare() is to
   /// follow.
   bool is_wanted(const exchange::Waiter& waiter);
@@ -61,13 +60,14 @@ class ExchangedTransfer {
  private:
   bool make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter);
   exchange::LeaderState& state(int leader) const;
-  ByteCount reserve(ByteCount window_size, ByteCount stripe, int counts_for);
+  ByteCount reserve(ByteCount window_size, ByteCount stripe);
 
   exchange::Channel& channel_;
   storage::Store& store_;
   // A leader's.
   exchange::MessageBuffers buffers_;
-  bool is_broken_ = false;  ///< messages failed, and later ones would
+  bool is_broken_ = false;      ///< messages failed, and later ones would
+  bool lacked_memory_ = false;  ///< to lead besides the first
   std::int64_t first_window_ = 0;
   std::vector<NodePart> parts_;  ///< of all nodes
   std::vector<NodePart> scratch_;

@@ -85,10 +85,12 @@ struct LeaderState {
   StoreJobs jobs;
   std::array<StagingFailure, kBoardDepth> failures;
   std::array<ExchangeEnd, kBoardDepth> ends;
-  /// The last round whose plan is to be made by so many leaders; told by the first one, whose slots
-  /// hold what the nodes told each other.
+  /// The last round whose plan is to be made by so many leaders, each with message buffers of such
+  /// a size; told by the first one, whose slots hold what the nodes told each other.
   std::atomic<std::uint64_t> offered;
   int leaders;
+  ByteCount window_size;
+  std::size_t depth;
   /// The last round whose plan a further one has, or has no memory for.
   std::atomic<std::uint64_t> prepared;
   std::atomic<std::uint64_t> lacking;

@@ -25,20 +25,30 @@ void make_each(Messenger& messenger, Places& places) {
 
 bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size,
                              int counts_for) {
+  if (!make_places(messenger, nodes)) return false;
+  if (window_size <= size_.window && counts_for == counts_for_) return true;
+  release_room();
+  counts_for_ = counts_for;
+  for (std::size_t depth = kMost; depth > 0; depth /= 2) {
+    if (make_room({window_size, depth})) return true;
+  }
+  return false;
+}
+
+bool MessageBuffers::reserve_alike(Messenger& messenger, int nodes, const Size& size) {
+  if (!make_places(messenger, nodes)) return false;
+  if (size == size_) return true;
+  release_room();
+  return make_room(size);
+}
+
+bool MessageBuffers::make_places(Messenger& messenger, int nodes) {
   const auto count = static_cast<std::size_t>(nodes);
-  const Error lacking = attempt([&]() -> Error {
+  return !attempt([&]() -> Error {
     if (!places_) places_ = std::make_unique<Places>();
     if (heard().size() < count) make_messages(messenger, count);
     return {};
   });
-  if (lacking) return false;
-  if (window_size <= window_size_ && counts_for == counts_for_) return true;
-  release_room();
-  counts_for_ = counts_for;
-  for (std::size_t depth = kMost; depth > 0; depth /= 2) {
-    if (make_room(window_size, depth)) return true;
-  }
-  return false;
 }
 
 void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
@@ -56,11 +66,11 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
   places_->heard = std::move(heard);
 }
 
-bool MessageBuffers::make_room(ByteCount window_size, std::size_t depth) {
-  const std::size_t part = round_up(part_room(window_size), kRoomAlignment);
+bool MessageBuffers::make_room(const Size& wanted) {
+  const std::size_t part = round_up(part_room(wanted.window), kRoomAlignment);
   if (part > kLargestMessage) return false;
-  const std::size_t request = round_up(request_room(window_size), kRoomAlignment);
-  const std::size_t size = 2 * depth * part + (kMost + kMostSlots) * request;
+  const std::size_t request = round_up(request_room(wanted.window), kRoomAlignment);
+  const std::size_t size = 2 * wanted.depth * part + (kMost + kMostSlots) * request;
   const ByteCount bytes = static_cast<ByteCount>(size) * counts_for_;
   if (!take_memory_within(MemoryUse::buffers, bytes, settings().node_memory)) return false;
   places_->memory.reset(new (std::nothrow) std::byte[size]);
@@ -69,8 +79,7 @@ bool MessageBuffers::make_room(ByteCount window_size, std::size_t depth) {
     return false;
   }
   counted_ = bytes;
-  window_size_ = window_size;
-  depth_ = depth;
+  size_ = wanted;
   std::byte* place = places_->memory.get();
   const auto share_out = [&place](std::span<Buffer> buffers, std::size_t room) {
     for (Buffer& buffer : buffers) {
@@ -89,8 +98,7 @@ void MessageBuffers::release_room() {
   if (!places_ || !places_->memory) return;
   places_->memory.reset();
   give_memory_back(MemoryUse::buffers, counted_);
-  window_size_ = 0;
-  depth_ = 0;
+  size_ = {};
 }
 
 void MessageBuffers::abandon() noexcept {
@@ -100,8 +108,7 @@ void MessageBuffers::abandon() noexcept {
     keep_for_good(std::move(places_));
   }
   places_.reset();
-  window_size_ = 0;
-  depth_ = 0;
+  size_ = {};
 }
 
 bool MessageBuffers::Places::end_all() noexcept {

@@ -14,9 +14,9 @@
 namespace headrace::exchange {
 
 /// What a leader needs for calls in which nodes exchange: messages, their buffers, and lists of
-/// other nodes. All memory is taken by reserve(), so that none is needed while others wait. As many
-/// messages as there are buffers are on their way at a time: who sends faster than others receive
-/// waits. The buffers are part of the node's memory for collective buffers.
+/// other nodes. All memory is taken when it is reserved, so that none is needed while others wait.
+/// As many messages as there are buffers are on their way at a time: who sends faster than others
+/// receive waits. The buffers are part of the node's memory for collective buffers.
 class MessageBuffers {
  public:
   struct Buffer {
@@ -59,17 +59,27 @@ class MessageBuffers {
   MessageBuffers(const MessageBuffers&) = delete;
   MessageBuffers& operator=(const MessageBuffers&) = delete;
 
-  /// For windows of at least this size, among `nodes`; with fewer buffers where memory is short,
-  /// and false where there is none. With no message on its way. A node's first leader counts the
-  /// memory of so many leaders; the others count nothing.
+  /// A node's first leader's: for windows of at least this size, among `nodes`; with fewer buffers
+  /// where memory is short, and false where there is none. With no message on its way. Counts the
+  /// memory of so many leaders.
   bool reserve(Messenger& messenger, int nodes, ByteCount window_size, int counts_for);
+  /// What one leader has.
+  struct Size {
+    ByteCount window = 0;   ///< largest window
+    std::size_t depth = 0;  ///< messages with data in each direction
+
+    bool operator==(const Size&) const = default;
+  };
+  Size size() const { return size_; }
+  /// Another leader's: as much as the first one has, who counts it.
+  bool reserve_alike(Messenger& messenger, int nodes, const Size& size);
   /// When a message has failed: ends those that are on their way. The last call. What comes late
   /// finds no buffer, or one that stays for good, and stays counted.
   void abandon() noexcept;
 
   /// For messages with data to other nodes, and from them.
-  std::span<Buffer> outgoing() { return std::span(places_->outgoing).first(depth_); }
-  std::span<Buffer> incoming() { return std::span(places_->incoming).first(depth_); }
+  std::span<Buffer> outgoing() { return std::span(places_->outgoing).first(size_.depth); }
+  std::span<Buffer> incoming() { return std::span(places_->incoming).first(size_.depth); }
   /// For other nodes' requests.
   std::span<Buffer> asked() { return places_->asked; }
   /// One for each slot.
@@ -82,8 +92,9 @@ class MessageBuffers {
   Sent& sent() { return sent_; }
 
  private:
+  bool make_places(Messenger& messenger, int nodes);
   void make_messages(Messenger& messenger, std::size_t nodes);
-  bool make_room(ByteCount window_size, std::size_t depth);
+  bool make_room(const Size& size);
   void release_room();
 
   /// All that messages use on their way.
@@ -102,10 +113,9 @@ class MessageBuffers {
   static void keep_for_good(std::unique_ptr<Places> places) noexcept;
 
   Sent sent_;
-  ByteCount window_size_ = 0;
+  Size size_;
   int counts_for_ = 0;
   ByteCount counted_ = 0;
-  std::size_t depth_ = 0;
   std::vector<Source> sources_;
   std::unique_ptr<Places> places_;  ///< from reserve() to abandon()
 };

@@ -19,7 +19,8 @@ struct Traffic {
 };
 
 /// Messages by which `nodes` leaders meet and agree to exchange: a Bruck allgather, and as many to
-/// tell that all have the memory for it, unless the call repeats the one before.
+/// tell that all have the memory for it, unless the call repeats the one before with one leader a
+/// node.
 std::int64_t meeting_messages(int nodes);
 
 /// Which parts of a collective call's windows go between which nodes: all from the ranges that the

@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <barrier>
+
 #include "base/memory_account.h"
 #include "base/settings.h"
+#include "sim/allocations.h"
+#include "sim/nodes_job.h"
 #include "sim/runner.h"
 #include "sim/watchdog.h"
 
@@ -67,6 +72,28 @@ TEST(Memory, DoesNotGrowWithPiecesButForTheirList) {
   EXPECT_LE(many.pieces, kRanks * (16 * ByteCount{1'000'000} + 10'000));
   EXPECT_EQ(memory_taken(MemoryUse::buffers).now, left_behind);
   EXPECT_EQ(memory_taken(MemoryUse::pieces).now, 0);
+}
+
+/// What a node's leaders take for messages is within the node's memory, whoever of them takes it.
+TEST(Memory, OfAllLeadersIsCounted) {
+  const Watchdog watchdog("Memory.OfAllLeadersIsCounted", kCaseLimit);
+  constexpr ByteCount kBeside = 100'000;  // plans, requests
+  const Job job{2, 2, 8, true, 2};
+  const ByteCount before = memory_taken(MemoryUse::buffers).now;
+  Disk disk(0);
+  std::atomic<ByteCount> allocated = 0;
+  std::barrier barrier(job.ranks());
+  run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, hints_of(job));
+    Bytes data = job.data(rank);
+    const ByteCount earlier = allocated_by_thread();
+    EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data));
+    allocated += allocated_by_thread() - earlier;
+    barrier.arrive_and_wait();
+    EXPECT_LE(allocated, memory_taken(MemoryUse::buffers).now - before + kBeside);
+    barrier.arrive_and_wait();
+    EXPECT_FALSE(file->close());
+  });
 }
 
 }  // namespace

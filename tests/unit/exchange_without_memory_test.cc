@@ -107,7 +107,7 @@ TEST(MessageBuffers, HoldNoMessagesThatCannotBeSent) {
   Messenger messenger(office, 0);
   MessageBuffers buffers;
   // Two stripes of nearly 1 GiB.
-  EXPECT_FALSE(buffers.reserve(messenger, 1, (ByteCount{2} << 30) - 8192, 0));
+  EXPECT_FALSE(buffers.reserve_alike(messenger, 1, {(ByteCount{2} << 30) - 8192, 1}));
 }
 
 TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
