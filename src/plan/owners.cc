@@ -23,11 +23,17 @@ DomainRule rule_of(Alignment alignment, std::int64_t unit, std::int64_t period,
 
 Owners::Owners(std::vector<int> nodes, const DomainRule& rule, FileRange hull)
     : nodes_(std::move(nodes)), map_(rule, hull) {
-  std::vector<int> on_node(static_cast<std::size_t>(std::ranges::max(nodes_)) + 1);
+  first_of_.resize(static_cast<std::size_t>(std::ranges::max(nodes_)) + 2);
+  for (const int node : nodes_) ++first_of_[static_cast<std::size_t>(node) + 1];
+  std::partial_sum(first_of_.begin(), first_of_.end(), first_of_.begin());
+  std::vector<std::size_t> next = first_of_;
+  by_node_.resize(nodes_.size());
   turns_.reserve(nodes_.size());
-  for (const int node : nodes_) turns_.push_back({on_node[static_cast<std::size_t>(node)]++, 0});
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    turns_[i].on_node = on_node[static_cast<std::size_t>(nodes_[i])];
+    const auto node = static_cast<std::size_t>(nodes_[i]);
+    by_node_[next[node]] = static_cast<int>(i);
+    turns_.push_back({static_cast<int>(next[node]++ - first_of_[node]),
+                      static_cast<int>(first_of_[node + 1] - first_of_[node])});
   }
 }
 
@@ -59,9 +65,10 @@ Owners Owners::even(std::vector<int> nodes, std::int64_t first, std::int64_t end
 
 template <class Visit>
 void Owners::for_each(int node, FileRange windows, Visit visit) const {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i] != node) continue;
-    const int aggregator = static_cast<int>(i);
+  const auto place = static_cast<std::size_t>(node);
+  if (place + 1 >= first_of_.size()) return;
+  for (std::size_t i = first_of_[place]; i < first_of_[place + 1]; ++i) {
+    const int aggregator = by_node_[i];
     const Rounds rounds = map_.meeting(aggregator, windows);
     if (rounds.first < rounds.last) visit(aggregator, rounds);
   }

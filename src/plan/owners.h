@@ -69,8 +69,12 @@ class Owners {
     int on_node = 0;
   };
 
-  std::vector<int> nodes_;
+  std::vector<int> nodes_;   ///< of each aggregator
   std::vector<Turn> turns_;  ///< of each aggregator
+  /// Aggregators, those of a node together and in order, and where a node's begin: leaders ask for
+  /// each node what it owns.
+  std::vector<int> by_node_;
+  std::vector<std::size_t> first_of_;
   DomainMap map_;
 };
 
