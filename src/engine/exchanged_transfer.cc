@@ -83,7 +83,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
                             std::as_writable_bytes(std::span(scratch_)),
                             std::as_writable_bytes(std::span(parts_)))) {
     is_broken_ = true;
-    agreed.choice.decision.reason = ExchangeReason::no_agreement;
+    agreed.choice.decision.reason = ExchangeReason::no_memory;
     channel_.publish(values_of(agreed));
     return agreed;
   }
@@ -97,8 +97,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     const Result<bool> ready = channel_.are_leaders_ready(make_plan(slots, waiter));
     buffers_.sent().add(std::bit_width(others), std::bit_width(others));
     is_broken_ = !ready;
-    if (!ready) decision = {false, ExchangeReason::no_agreement};
-    if (ready && !ready.value()) decision = {false, ExchangeReason::no_memory};
+    if (!ready || !ready.value()) decision = {false, ExchangeReason::no_memory};
     if (!decision.is_chosen) planner_->forget_plan();
   }
   agreed.choice = planner_->choice();

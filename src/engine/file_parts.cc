@@ -29,8 +29,9 @@ Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& pre
                                           const exchange::Waiter& waiter) {
   constexpr exchange::Combine ways[] = {exchange::Combine::max};
   exchange::Values values{mine};
+  const bool may_send = !prepared.in_background || channel_->helpers_send();
   const bool all_meet =
-      (prepared.attends && !prepared.in_background) ||
+      (prepared.attends && may_send) ||
       collective_->meets_between_nodes(prepared.call.direction, prepared.in_background);
   if (all_meet) {
     if (Error error = channel_->combine(values, ways)) return error;

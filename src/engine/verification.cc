@@ -126,7 +126,8 @@ Verification::Found Verification::check(Access& access, ByteCount written, bool 
                                         const exchange::Waiter& waiter) {
   using record::Unverified;
   const bool needs_messages = channel_.node_count() > 1 || !has_boxes_;
-  if (!can_read_ || (needs_messages && in_background)) {
+  const bool may_send = !in_background || channel_.helpers_send();
+  if (!can_read_ || (needs_messages && !may_send)) {
     if (access.direction == Direction::read) return {};
     if (!can_read_) return leave_out(Unverified::cannot_read, written);
     return leave_out(has_boxes_ ? Unverified::cannot_tell_others : Unverified::lacks_memory,

@@ -126,7 +126,8 @@ const char* text_of(Unverified reason) {
     case Unverified::cannot_read:
       return "the file cannot be opened for reading, allow that or open it with MPI_MODE_RDWR";
     case Unverified::cannot_tell_others:
-      return "nonblocking and split calls on several nodes send no messages, use blocking ones";
+      return "nonblocking and split calls on several nodes send no messages below "
+             "MPI_THREAD_MULTIPLE, use blocking ones";
     case Unverified::lacks_memory:
       return "no memory is left for nonblocking and split calls, raise HEADRACE_NODE_MEMORY";
   }

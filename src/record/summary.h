@@ -24,7 +24,7 @@ struct FileTotals {
 enum class Unverified {
   independent,         ///< only collective writes are
   cannot_read,         ///< the file cannot be opened for reading
-  cannot_tell_others,  ///< the call goes on by itself, so that it sends no messages
+  cannot_tell_others,  ///< the call goes on by itself, so that it may send no messages
   lacks_memory,        ///< of the node, for what its ranks tell each other
 };
 inline constexpr std::size_t kUnverifiedReasons = 4;

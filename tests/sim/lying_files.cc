@@ -43,6 +43,7 @@ class LyingStore : public storage::Store {
   Result<std::unique_ptr<storage::Store>> reopen_to_read() override {
     return store_->reopen_to_read();
   }
+  storage::Layout layout() override { return store_->layout(); }
   Error close() override { return store_->close(); }
 
  private:
