@@ -64,8 +64,9 @@ Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& wha
 
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
                         const HintValues& wanted, const View& view, const storage::Layout& layout) {
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::min, Combine::min, Combine::min,
-                              Combine::max, Combine::min, Combine::max, Combine::max, Combine::max};
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::min, Combine::min,
+                              Combine::min, Combine::max, Combine::min, Combine::max,
+                              Combine::max, Combine::max, Combine::min};
   const view::Type& filetype = *view.filetype;
   const std::int64_t form = form_of(view);
   Agreement agreement;
@@ -86,8 +87,9 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
                 form,
                 fingerprint,
                 fingerprint,
-                storage::pack(layout),
-                layout.best_request};
+                channel.rank() == 0 ? storage::pack(layout) : 0,
+                layout.best_request,
+                layout.is_coherent || !channel.is_leader() ? 1 : 0};
   if (Error error = channel.combine(values, ways)) return error;
   if (Error error = own_or_others(mine, values[0], what)) return error;
   if (values[4] != values[5]) {
@@ -101,6 +103,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   }
   agreement.layout = storage::unpack_layout(values[8]);
   agreement.layout.best_request = values[9];
+  agreement.layout.is_coherent = values[10] == 1;
   agreement.slot_count =
       static_cast<int>(std::clamp<std::int64_t>(values[1], 2, exchange::kMostSlots));
   const CommonHints& hints = agreement.hints;
@@ -109,6 +112,8 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   const Stripes stripes = stripes_of(agreement.layout, hints);
   agreement.stripe = stripes.size;
   agreement.stripe_count = stripes.count;
+  // As one stripe that never ends.
+  if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
   agreement.window_size = window_size(hints[kBufferSize], stripes.size);
   agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
   agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),

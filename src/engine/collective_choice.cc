@@ -9,6 +9,19 @@ namespace headrace::engine {
 
 using policy::Path;
 
+namespace {
+
+/// Where nobody asks for another count.
+bool has_one_owner(const Agreement& agreement) {
+  return agreement.layout.locks_whole_files && agreement.stripe_count == 1 &&
+         agreement.aggregators.count == 0 && agreement.aggregators.multiplier <= 1;
+}
+
+constexpr const char* kOneOwner =
+    "; one node writes and reads for all: the file system locks whole files";
+
+}  // namespace
+
 Path CollectiveTransfer::path_taken(Direction direction) const {
   const std::lock_guard lock(mutex_);
   return path_of(choice(direction));
@@ -54,7 +67,7 @@ std::string CollectiveTransfer::reason_of(const Choice& choice) const {
     const std::string leading = policy::explain(choice.between_nodes->choice.leading);
     return policy::explain(choice.between_nodes->choice.decision,
                            choice.between_nodes->choice.facts) +
-           (leading.empty() ? "" : "; " + leading) +
+           (leading.empty() ? "" : "; " + leading) + (has_one_owner(agreement_) ? kOneOwner : "") +
            (correction_.empty() ? "" : "; " + correction_);
   }
   const std::string reason = reason_within_node(choice);

@@ -104,10 +104,12 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   }
   // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
   shared_->set(position_);
-  // The first rank looks, since file systems may be asked over the network for it.
-  if (channel_->rank() == 0 && store_ != nullptr) {
+  // The first rank looks, since file systems may be asked over the network for it; how it is
+  // mounted each node knows.
+  if (channel_->is_leader() && store_ != nullptr) {
     const Error unknown = attempt([this]() -> Error {
-      layout_ = store_->layout();
+      if (channel_->rank() == 0) layout_ = store_->layout();
+      layout_.is_coherent = store_->is_coherent();
       return {};
     });
     if (!failed) failed = unknown;

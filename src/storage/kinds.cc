@@ -18,7 +18,7 @@ constexpr Kind kKinds[] = {
     {"gpfs", 0x47504653, "", true, StripeSource::block_size},
     {"beegfs", 0x19830326, "", false, StripeSource::beegfs},
     {"nfs", kNfs, "", false, StripeSource::none, StripeControl::none, "wsize"},
-    {"glusterfs", kFuse, "fuse.glusterfs", false},
+    {"glusterfs", kFuse, "fuse.glusterfs", false, StripeSource::gluster},
     {"daos", kFuse, "fuse.daos", false},
     {"moosefs", kFuse, "fuse.mfs", false},
     {"sshfs", kFuse, "fuse.sshfs", false},

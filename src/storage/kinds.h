@@ -13,6 +13,7 @@ enum class StripeSource {
   lustre,      ///< the attribute lustre.lov, or its ioctl
   ceph,        ///< the attributes ceph.file.layout.*
   beegfs,      ///< an ioctl
+  gluster,     ///< the client's volume file
 };
 
 /// How a new file's stripes can be set.

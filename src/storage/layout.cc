@@ -15,6 +15,7 @@
 
 #include "base/rounding.h"
 #include "base/settings.h"
+#include "storage/gluster.h"
 #include "storage/kinds.h"
 #include "storage/lustre.h"
 #include "storage/mounts.h"
@@ -57,24 +58,55 @@ void read_beegfs(int descriptor, Layout& layout) {
   }
 }
 
-void read_stripes(int descriptor, StripeSource source, Layout& layout) {
-  switch (source) {
+/// What is known of a file without asking a server.
+struct Place {
+  int kind = 0;
+  ByteCount block_size = 0;
+  std::optional<Mount> mount = {};
+  GlusterVolume volume = {};
+
+  const Kind& facts() const { return kinds()[static_cast<std::size_t>(kind)]; }
+  bool is_coherent() const {
+    return facts().is_coherent || volume.is_coherent ||
+           std::ranges::count(settings().coherent_fs, facts().name) > 0;
+  }
+};
+
+Place place_of(int descriptor) {
+  Place place;
+  struct statfs status{};
+  struct stat file{};
+  if (fstatfs(descriptor, &status) != 0) return place;
+  place.block_size = static_cast<ByteCount>(status.f_bsize);
+  const auto magic = static_cast<std::uint64_t>(status.f_type) & 0xffffffff;
+  if (needs_mount(magic) && fstat(descriptor, &file) == 0) place.mount = mount_of(file.st_dev);
+  place.kind = find_kind(magic, place.mount ? place.mount->type : "");
+  if (place.mount && place.facts().source == StripeSource::gluster) {
+    place.volume = gluster_volume(place.mount->point).value_or(GlusterVolume{});
+  }
+  return place;
+}
+
+/// Shards have locks of their own.
+void read_gluster(const GlusterVolume& volume, Layout& layout) {
+  if (volume.shard > 0) {
+    layout.stripes = {volume.shard, 0};
+  } else {
+    layout.locks_whole_files = volume.locks_whole_files;
+  }
+}
+
+void read_stripes(int descriptor, const Place& place, Layout& layout) {
+  switch (place.facts().source) {
     case StripeSource::none: return;
-    case StripeSource::block_size: layout.stripes = {layout.block_size, 0}; return;
+    case StripeSource::block_size: layout.stripes = {place.block_size, 0}; return;
     case StripeSource::lustre:
       layout.stripes = lustre_stripes(descriptor).value_or(Stripes{});
       return;
     case StripeSource::ceph: read_ceph(descriptor, layout); return;
     case StripeSource::beegfs: read_beegfs(descriptor, layout); return;
+    case StripeSource::gluster: read_gluster(place.volume, layout); return;
   }
-}
-
-int kind_of(int descriptor, struct statfs& status, std::optional<Mount>& mount) {
-  struct stat file{};
-  if (fstatfs(descriptor, &status) != 0) return 0;
-  const auto magic = static_cast<std::uint64_t>(status.f_type) & 0xffffffff;
-  if (needs_mount(magic) && fstat(descriptor, &file) == 0) mount = mount_of(file.st_dev);
-  return find_kind(magic, mount ? mount->type : "");
 }
 
 /// What can set stripes where `path` will be created.
@@ -83,11 +115,9 @@ StripeControl control_of(const std::string& path) {
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return StripeControl::none;
-  struct statfs status{};
-  std::optional<Mount> mount;
-  const int kind = kind_of(descriptor, status, mount);
+  const StripeControl control = place_of(descriptor).facts().control;
   ::close(descriptor);
-  return kinds()[kind].control;
+  return control;
 }
 
 /// Objects stay as large as they are, in whole stripes.
@@ -150,7 +180,7 @@ Stripes usable(const Stripes& stripes) {
 
 namespace {
 
-// From the lowest bit on: outcome, errno, endless, coherent, kind, count, pages of a stripe.
+// From the lowest bit on: outcome, errno, endless, locks, coherent, kind, count, pages of a stripe.
 constexpr std::int64_t kOutcomes = 8;
 constexpr std::int64_t kErrors = 1 << 8;
 constexpr std::int64_t kKindRange = 1 << 6;
@@ -176,6 +206,7 @@ std::int64_t pack(const Layout& layout) {
   packed = packed * kCountRange + within(layout.stripes.count, kCountRange);
   packed = packed * kKindRange + within(layout.kind, kKindRange);
   packed = packed * 2 + (layout.is_coherent ? 1 : 0);
+  packed = packed * 2 + (layout.locks_whole_files ? 1 : 0);
   packed = packed * 2 + (layout.is_endless ? 1 : 0);
   packed = packed * kErrors + within(layout.system_error, kErrors);
   return packed * kOutcomes + static_cast<std::int64_t>(layout.outcome);
@@ -186,6 +217,7 @@ Layout unpack_layout(std::int64_t packed) {
   layout.outcome = static_cast<StripingOutcome>(take(packed, kOutcomes));
   layout.system_error = static_cast<int>(take(packed, kErrors));
   layout.is_endless = take(packed, 2) == 1;
+  layout.locks_whole_files = take(packed, 2) == 1;
   layout.is_coherent = take(packed, 2) == 1;
   const std::int64_t kind = take(packed, kKindRange);
   layout.kind = kind < std::ssize(kinds()) ? static_cast<int>(kind) : 0;
@@ -195,21 +227,21 @@ Layout unpack_layout(std::int64_t packed) {
 }
 
 Layout find_layout(int descriptor) {
-  Layout layout;
-  struct statfs status{};
-  std::optional<Mount> mount;
-  layout.kind = kind_of(descriptor, status, mount);
-  const Kind& kind = kinds()[layout.kind];
-  layout.is_coherent =
-      kind.is_coherent || std::ranges::count(settings().coherent_fs, kind.name) > 0;
-  layout.block_size = static_cast<ByteCount>(status.f_bsize);
-  read_stripes(descriptor, kind.source, layout);
+  const Place place = place_of(descriptor);
+  const Kind& kind = place.facts();
+  Layout layout{
+      .kind = place.kind, .is_coherent = place.is_coherent(), .block_size = place.block_size};
+  read_stripes(descriptor, place, layout);
   layout.best_request = layout.stripes.size;
-  if (mount && !kind.request_option.empty()) {
-    layout.best_request = mount->number(kind.request_option).value_or(0);
+  if (place.mount && !kind.request_option.empty()) {
+    layout.best_request = place.mount->number(kind.request_option).value_or(0);
   }
   if (layout.best_request < 0 || layout.best_request > kLargestRequest) layout.best_request = 0;
   return layout;
+}
+
+bool is_coherent(int descriptor) {
+  return place_of(descriptor).is_coherent();
 }
 
 bool has_lock_ahead(int kind) {

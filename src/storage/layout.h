@@ -28,8 +28,9 @@ struct Layout {
   int kind = 0;  ///< what name_of_kind() knows by name; 0: not known
   /// Reads on any node see what another one's writes have returned from.
   bool is_coherent = false;
-  Stripes stripes = {};     ///< as the file system tells them
-  bool is_endless = false;  ///< each stripe is an object of its own, whatever the count
+  Stripes stripes = {};            ///< as the file system tells them
+  bool is_endless = false;         ///< each stripe is an object of its own, whatever the count
+  bool locks_whole_files = false;  ///< a node that writes locks out the others
   ByteCount block_size = 0;
   /// Bytes that the file system likes to get at a time, as NFS's wsize; 0: not known.
   ByteCount best_request = 0;
@@ -51,8 +52,12 @@ Stripes usable(const Stripes& stripes);
 std::int64_t pack(const Layout& layout);
 Layout unpack_layout(std::int64_t packed);
 
-/// Looks at an open file. Asks the kernel only; where it cannot answer, less is known.
+/// Looks at an open file. Asks the kernel and the file system's client only; where they cannot
+/// answer, less is known.
 Layout find_layout(int descriptor);
+
+/// Whether reads on this node see at once what other nodes' writes have returned from.
+bool is_coherent(int descriptor);
 
 /// Whether file systems of a kind take requests for locks (Lustre).
 bool has_lock_ahead(int kind);

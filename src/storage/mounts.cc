@@ -6,23 +6,34 @@
 #include <fstream>
 #include <sstream>
 
+#include "storage/text.h"
+
 namespace headrace::storage {
 namespace {
 
-/// The text up to the next `separator`, which is cut off with it.
-std::string_view take(std::string_view& rest, char separator) {
-  const auto end = rest.find(separator);
-  const std::string_view word = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  return word;
+/// Blanks and backslashes stand there as "\040" and the like.
+std::string without_escapes(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    int code = 0;
+    const char* const digits = text.data() + i + 1;
+    if (text[i] == '\\' && i + 3 < text.size() &&
+        std::from_chars(digits, digits + 3, code, 8).ptr == digits + 3) {
+      plain += static_cast<char>(code);
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
 }
 
 }  // namespace
 
 std::optional<std::int64_t> Mount::number(std::string_view name) const {
   for (std::string_view rest = options; !rest.empty();) {
-    std::string_view option = take(rest, ',');
-    if (take(option, '=') != name) continue;
+    std::string_view option = take_until(rest, ',');
+    if (take_until(option, '=') != name) continue;
     std::int64_t value = 0;
     const auto read = std::from_chars(option.data(), option.data() + option.size(), value);
     if (read.ec == std::errc{} && read.ptr == option.data() + option.size()) return value;
@@ -35,17 +46,19 @@ std::optional<std::int64_t> Mount::number(std::string_view name) const {
 std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsigned minor) {
   const std::string device = std::to_string(major) + ":" + std::to_string(minor);
   while (!mountinfo.empty()) {
-    std::string_view line = take(mountinfo, '\n');
-    take(line, ' ');
-    take(line, ' ');
-    if (take(line, ' ') != device) continue;
+    std::string_view line = take_until(mountinfo, '\n');
+    take_until(line, ' ');
+    take_until(line, ' ');
+    if (take_until(line, ' ') != device) continue;
+    Mount mount;
+    take_until(line, ' ');
+    mount.point = without_escapes(take_until(line, ' '));
     const auto hyphen = line.find(" - ");
     if (hyphen == std::string_view::npos) continue;
     line.remove_prefix(hyphen + 3);
-    Mount mount;
-    mount.type = take(line, ' ');
-    take(line, ' ');
-    mount.options = take(line, ' ');
+    mount.type = take_until(line, ' ');
+    take_until(line, ' ');
+    mount.options = take_until(line, ' ');
     return mount;
   }
   return std::nullopt;

@@ -9,6 +9,7 @@ namespace headrace::storage {
 
 /// A line of /proc/self/mountinfo, as far as it is of use.
 struct Mount {
+  std::string point;    ///< where it is mounted
   std::string type;     ///< such as "nfs4", "fuse.glusterfs"
   std::string options;  ///< of the file system: "rw,vers=4.2,wsize=1048576"
 

@@ -222,6 +222,8 @@ class PosixStore : public Store {
     return found;
   }
 
+  bool is_coherent() override { return storage::is_coherent(descriptor_); }
+
   void lock_ahead(FileOffset begin, FileOffset end) override {
     // Servers that do not know it are asked once.
     if (begin >= end || refuses_lock_ahead_.load(std::memory_order_relaxed)) return;

@@ -51,6 +51,8 @@ class Store {
 
   /// How the file lies on its file system; what is not known is left out.
   virtual Layout layout() { return {}; }
+  /// Whether reads on this node see at once what other nodes' writes have returned from.
+  virtual bool is_coherent() { return layout().is_coherent; }
   /// Asks for the file system's locks to write [begin, end) before they are needed, without waiting
   /// for them. For file systems that has_lock_ahead() knows.
   virtual void lock_ahead(FileOffset, FileOffset) {}

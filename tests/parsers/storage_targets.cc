@@ -3,6 +3,7 @@
 
 #include "exchange/part_message.h"
 #include "parsers/target.h"
+#include "storage/gluster.h"
 #include "storage/lustre.h"
 #include "storage/mounts.h"
 
@@ -129,10 +130,28 @@ std::vector<Input> mount_info_corpus() {
   return {Input(text.begin(), text.end())};
 }
 
+void run_gluster_volume(const Input& input) {
+  const std::string text(input.begin(), input.end());
+  const storage::GlusterVolume volume = storage::parse_gluster_volume(text, text);
+  require(volume.shard >= 0, "a shard of less than nothing");
+  if (volume.is_coherent) {
+    require(text.find("--direct-io-mode") != std::string::npos, "coherent by nothing");
+  }
+}
+
+std::vector<Input> gluster_volume_corpus() {
+  const std::string text =
+      "volume a\n    type features/shard\n    option shard-block-size 4MB\nend-volume\n"
+      "volume b\n    type cluster/disperse\n    type performance/io-threads\nend-volume\n"
+      "\"glusterfs --direct-io-mode=enable --attribute-timeout=0 /mnt\"\n";
+  return {Input(text.begin(), text.end())};
+}
+
 }  // namespace
 
 const Target part_target{"part", run_part, part_corpus};
 const Target lustre_layout_target{"lustre_layout", run_lustre_layout, lustre_layout_corpus};
 const Target mount_info_target{"mount_info", run_mount_info, mount_info_corpus};
+const Target gluster_volume_target{"gluster_volume", run_gluster_volume, gluster_volume_corpus};
 
 }  // namespace headrace::parsers

@@ -41,5 +41,6 @@ extern const Target claim_target;
 extern const Target part_target;
 extern const Target lustre_layout_target;
 extern const Target mount_info_target;
+extern const Target gluster_volume_target;
 
 }  // namespace headrace::parsers

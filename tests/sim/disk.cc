@@ -69,6 +69,7 @@ class DiskStore : public storage::Store {
         std::make_unique<DiskStore>(disk_, rank_, inode_, storage::OpenFlags{.read = true}));
   }
   storage::Layout layout() override { return disk_.layout_; }
+  bool is_coherent() override { return disk_.layout_.is_coherent && rank_ != disk_.keeps_data_; }
   void lock_ahead(FileOffset begin, FileOffset end) override {
     disk_.note({rank_, false, begin, end});
   }

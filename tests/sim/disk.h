@@ -59,6 +59,8 @@ class Disk {
 
   /// From now on files lie on the disk as this says.
   void pretend(const storage::Layout& layout) { layout_ = layout; }
+  /// From now on the client of `rank` keeps data, so that it may not see what others write.
+  void keep_data_on(int rank) { keeps_data_ = rank; }
 
   void put(const std::string& path, Bytes content);
   void put(const std::string& path, Content content);
@@ -95,6 +97,7 @@ class Disk {
   int delay_every_;
   ByteCount chunk_;
   storage::Layout layout_{.is_coherent = true};
+  int keeps_data_ = -1;  ///< a rank; -1: none does
   std::atomic<bool> ignores_locks_ = false;
   std::atomic<bool> is_watched_ = false;
   std::atomic<std::uint64_t> clock_{0};

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <set>
 
+#include "sim/nodes_job.h"
 #include "sim/runner.h"
 #include "sim/watchdog.h"
 
@@ -54,6 +56,61 @@ TEST(Layouts, OfTheFileSystemCountMoreThanHints) {
 TEST(Layouts, WithLargeStripesLeaveMemoryForAnotherFile) {
   // A file's buffers take at most half of HEADRACE_NODE_MEMORY.
   EXPECT_EQ(hints_on_rank({.stripes = {1 << 26, 4}}, {}, 1).at("cb_buffer_size"), "4194304");
+}
+
+/// What became of small pieces that 3 nodes of 2 ranks write by turns: the ranks that wrote, and
+/// the way and the reason as the last rank tells them.
+struct Written {
+  std::set<int> ranks;
+  std::string way;
+  std::string reason;
+};
+
+Written write_in_turns(Disk& disk, const engine::Hints& hints) {
+  const Watchdog watchdog("writing in turns", std::chrono::seconds(60));
+  const Job job{.nodes = 3, .ranks_per_node = 2, .pieces = 100};
+  Written written;
+  disk.watch();
+  run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, hints);
+    Bytes data = job.data(rank);
+    EXPECT_FALSE(move(*file, Direction::write, data).error);
+    if (rank == 5) {
+      written.way = file->hints().at("headrace_write_taken");
+      written.reason = file->hints().at("headrace_write_reason");
+    }
+    EXPECT_FALSE(file->close());
+  });
+  for (const Disk::Event& event : disk.events()) written.ranks.insert(event.rank);
+  EXPECT_EQ(std::ssize(*disk.content("file")), job.bytes());
+  return written;
+}
+
+TEST(Layouts, OfFilesThatAreLockedWholeLetOneNodeWrite) {
+  const storage::Layout layout{.is_coherent = true, .locks_whole_files = true};
+  Disk disk(0);
+  disk.pretend(layout);
+  const Written written = write_in_turns(disk, {});
+  EXPECT_EQ(written.way, "exchanged");
+  EXPECT_LT(*written.ranks.rbegin(), 2) << "the first node's ranks only";
+  EXPECT_NE(written.reason.find("one node writes and reads for all"), std::string::npos)
+      << written.reason;
+
+  Disk asked(0);
+  asked.pretend(layout);
+  const Written by_three = write_in_turns(asked, {{"cb_nodes", "3"}});
+  EXPECT_GE(*by_three.ranks.rbegin(), 2) << "a hint counts more; a node has two ranks";
+  EXPECT_EQ(by_three.reason.find("one node"), std::string::npos) << by_three.reason;
+}
+
+TEST(Layouts, LetNodesExchangeWhereNoNodeKeepsData) {
+  Disk coherent(0);
+  EXPECT_EQ(write_in_turns(coherent, {}).way, "exchanged");
+  for (const int rank : {0, 4}) {
+    Disk disk(0);
+    disk.keep_data_on(rank);
+    EXPECT_NE(write_in_turns(disk, {}).way, "exchanged") << rank;
+  }
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ constexpr const char* kMounts =
     "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 propagate_from:2 - ext3 /dev/root rw,errors=ro\n"
     "40 35 0:52 / /home rw shared:3 - nfs4 server:/home rw,vers=4.2,rsize=524288,wsize=1048576\n"
     "bad line\n"
+    "43 35 0:54 / /two\\040words\\011\\9 rw - fuse.glusterfs server:v rw\n"
     "41 35 0:53 / /odd rw\n";
 
 TEST(Mounts, AreFoundByDevice) {
@@ -51,6 +52,8 @@ TEST(Mounts, AreFoundByDevice) {
   const auto home = find_mount(kMounts, 0, 52);
   ASSERT_TRUE(home);
   EXPECT_EQ(home->type, "nfs4");
+  EXPECT_EQ(home->point, "/home");
+  EXPECT_EQ(find_mount(kMounts, 0, 54)->point, "/two words\t\\9");
   EXPECT_EQ(home->number("wsize"), 1 << 20);
   EXPECT_EQ(home->number("vers"), std::nullopt) << "4.2 is no whole number";
   EXPECT_EQ(home->number("size"), std::nullopt);
@@ -115,6 +118,7 @@ TEST(Layout, IsToldAsOneNumber) {
                       .is_coherent = true,
                       .stripes = {ByteCount{1} << 32, 65535},
                       .is_endless = true,
+                      .locks_whole_files = true,
                       .outcome = StripingOutcome::refused,
                       .system_error = EOPNOTSUPP};
   const Layout told = unpack_layout(pack(layout));
@@ -122,6 +126,7 @@ TEST(Layout, IsToldAsOneNumber) {
   EXPECT_TRUE(told.is_coherent);
   EXPECT_EQ(told.stripes, layout.stripes);
   EXPECT_TRUE(told.is_endless);
+  EXPECT_TRUE(told.locks_whole_files);
   EXPECT_EQ(told.outcome, layout.outcome);
   EXPECT_EQ(told.system_error, EOPNOTSUPP);
 
