@@ -30,8 +30,7 @@ class Setting:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-# GlusterFS is mounted so that its clients keep nothing.
-HEADRACE = Setting("Headrace", is_layered=True, variables={"HEADRACE_COHERENT_FS": "glusterfs"})
+HEADRACE = Setting("Headrace", is_layered=True)
 DEFAULT = Setting("default")
 POSIX = Setting("POSIX, each piece", program_way="posix")
 
