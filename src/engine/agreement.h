@@ -28,7 +28,7 @@ struct Agreement {
   plan::Alignment alignment = plan::Alignment::persistent;
   plan::AggregatorWish aggregators;
   bool lock_ahead = false;  ///< asked for, and the file system can
-  int places = 0;           ///< aggregators that this rank's node may have; the same on the node
+  int places = 0;           ///< aggregators that this rank's node may have; its first rank's count
   storage::Layout layout;   ///< as the first rank found it, as far as one number tells
   CommonHints hints{};      ///< that count for all ranks
   Differences different{};  ///< ranks whose hints do not
