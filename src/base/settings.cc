@@ -37,7 +37,7 @@ const SettingRule rules[] = {
      }},
     {"HEADRACE_VERIFY", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.verify); }},
-    {"HEADRACE_BUFFER_SIZE", "256k",
+    {"HEADRACE_BUFFER_SIZE", "0",
      [](const std::string& text, Settings& s) {
        return read_size(text, 65536, 268435456, s.buffer_size);
      }},

@@ -23,7 +23,7 @@ struct Settings {
   PathSetting write_path = PathSetting::automatic;                     ///< HEADRACE_WRITE_PATH
   PathSetting read_path = PathSetting::automatic;                      ///< HEADRACE_READ_PATH
   bool verify = false;                                                 ///< HEADRACE_VERIFY
-  ByteCount buffer_size = 262144;                                      ///< HEADRACE_BUFFER_SIZE
+  ByteCount buffer_size = 0;                                           ///< HEADRACE_BUFFER_SIZE
   std::int64_t buffer_count = 0;                                       ///< HEADRACE_BUFFER_COUNT
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
   bool memory_report = false;                                          ///< HEADRACE_MEMORY_REPORT

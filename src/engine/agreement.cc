@@ -5,6 +5,7 @@
 
 #include "base/rounding.h"
 #include "base/settings.h"
+#include "policy/exchange.h"
 #include "topo/node.h"
 
 namespace headrace::engine {
@@ -17,6 +18,14 @@ using policy::Wish;
 ByteCount mean_piece(const view::Type& filetype) {
   if (filetype.size() == 0 || filetype.is_contiguous()) return policy::kContiguousView;
   return filetype.size() / filetype.piece_count();
+}
+
+/// Bytes of a collective buffer before it is made to fit pages and stripes.
+ByteCount buffer_size(const Agreement& agreement, const policy::ViewFacts& view) {
+  const std::int64_t asked = agreement.hints[kBufferSize];
+  if (asked > 0) return asked;
+  const bool is_larger = view.may_exchange() && agreement.stripe == 0;
+  return is_larger ? policy::usual_buffer_between(view.nodes) : policy::kUsualBuffer;
 }
 
 /// Whole pages, and whole stripes where they are known. Larger stripes than would leave memory for
@@ -114,7 +123,6 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   agreement.stripe_count = stripes.count;
   // As one stripe that never ends.
   if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
-  agreement.window_size = window_size(hints[kBufferSize], stripes.size);
   agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
   agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
                            hints[kNodesMultiplier], hints[kMostForObject]};
@@ -124,8 +132,12 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
                     .is_monotonic = values[3] == 1,
                     .nodes = channel.node_count(),
                     .stripe = agreement.stripe,
-                    .window = agreement.window_size,
                     .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0};
+  agreement.window_size = window_size(buffer_size(agreement, agreement.view), agreement.stripe);
+  agreement.node_window = agreement.window_size;
+  if (hints[kBufferSize] == 0 && agreement.stripe == 0)
+    agreement.node_window = policy::kUsualBuffer;
+  agreement.view.window = agreement.node_window;
   return agreement;
 }
 

@@ -20,6 +20,7 @@ struct Agreement {
   policy::Wish write_path = policy::Wish::automatic;
   policy::Wish read_path = policy::Wish::automatic;
   ByteCount window_size = 0;      ///< whole pages, whole stripes
+  ByteCount node_window = 0;      ///< the largest that a node fills by itself
   ByteCount stripe = 0;           ///< windows are whole stripes; 0: not known
   std::int64_t stripe_count = 0;  ///< objects that they go to in turn; 0: not known
   int slot_count = 0;

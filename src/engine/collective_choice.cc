@@ -90,6 +90,15 @@ std::string CollectiveTransfer::reason_within_node(const Choice& choice) const {
   return choice.for_view.reason;
 }
 
+DomainWish CollectiveTransfer::domains() const {
+  return {.alignment = agreement_.alignment,
+          .aggregators = agreement_.aggregators,
+          .stripe = agreement_.stripe,
+          .stripe_count = agreement_.stripe_count,
+          .large = agreement_.node_window,
+          .lock_ahead = agreement_.lock_ahead};
+}
+
 void CollectiveTransfer::choose() {
   leaders_ = leaders_to_prepare(domains(), channel_.node_count(), channel_.node_size(),
                                 topo::node_cores());

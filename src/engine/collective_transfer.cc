@@ -142,14 +142,6 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& acces
   return {staged_transfer(access, begin, end, meeting, sieve_size, waiter), Path::staged};
 }
 
-DomainWish CollectiveTransfer::domains() const {
-  return {.alignment = agreement_.alignment,
-          .aggregators = agreement_.aggregators,
-          .stripe = agreement_.stripe,
-          .stripe_count = agreement_.stripe_count,
-          .lock_ahead = agreement_.lock_ahead};
-}
-
 /// Leaders stay also where they have no data: others count on them. Whether ranks that are ready to
 /// lead do so, they learn from the first leader.
 CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
@@ -349,7 +341,8 @@ ByteCount CollectiveTransfer::window_size_for(const policy::CallFacts& facts,
   const ByteCount least =
       facts.direction == Direction::write ? plan::kLeastWindow : plan::kLeastWindowToRead;
   const int workers = std::min(facts.node_ranks, facts.cores);
-  return plan::fitting_window(bytes, std::int64_t{2} * workers, least, geometry_.window_size);
+  return plan::fitting_window(bytes, std::int64_t{2} * workers, least,
+                              std::min(geometry_.window_size, agreement_.node_window));
 }
 
 Transferred CollectiveTransfer::staged_transfer(Access& access, FileOffset begin, FileOffset end,

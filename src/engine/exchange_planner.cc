@@ -89,11 +89,13 @@ void ExchangePlanner::find_window() {
   if (!facts.has_memory || facts.bytes == 0) return;
   windows_.set(ranges_, facts.window);
   facts.span = windows_.span();
+  facts.large = std::min(facts.window, domains_.large);
   if (domains_.stripe > 0) return;
   const ByteCount fitting =
       plan::fitting_window(facts.span, 2 * std::ssize(parts_), plan::kLeastWindow, facts.window);
   if (fitting == facts.window) return;
   facts.window = fitting;
+  facts.large = std::min(facts.large, fitting);
   windows_.resize(fitting);
 }
 

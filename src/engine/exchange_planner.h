@@ -36,6 +36,7 @@ struct DomainWish {
   plan::AggregatorWish aggregators;
   ByteCount stripe = 0;           ///< 0: not known, windows shrink with the call
   std::int64_t stripe_count = 0;  ///< 0: not known
+  ByteCount large = 0;            ///< stretches of so many bytes a node may as well write itself
   bool lock_ahead = false;        ///< owners ask for a window's locks before they write it
 
   bool operator==(const DomainWish&) const = default;

@@ -217,10 +217,10 @@ Hints hints_of(const HintValues& values) {
       {"headrace_read_path", std::string(name_of(values.read_path))},
       {"romio_cb_write", std::string(romio_name_of(values.write_path))},
       {"romio_cb_read", std::string(romio_name_of(values.read_path))},
-      {"cb_buffer_size", std::to_string(values.buffer_size)},
       {"ind_rd_buffer_size", std::to_string(values.sieve_size)},
       {"cb_align", std::to_string(static_cast<int>(values.alignment))},
   };
+  if (values.buffer_size > 0) hints["cb_buffer_size"] = std::to_string(values.buffer_size);
   if (values.striping_unit > 0) hints["striping_unit"] = std::to_string(values.striping_unit);
   return hints;
 }

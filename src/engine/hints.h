@@ -19,7 +19,7 @@ using Hints = std::map<std::string, std::string>;
 struct HintValues {
   policy::Wish write_path = policy::Wish::automatic;
   policy::Wish read_path = policy::Wish::automatic;
-  ByteCount buffer_size = 0;            ///< of one collective buffer, in bytes
+  ByteCount buffer_size = 0;            ///< of one collective buffer, in bytes; 0: as it fits
   ByteCount striping_unit = 0;          ///< 0: not known
   ByteCount sieve_size = 0;             ///< of the buffer for independent reads of small pieces
   std::int64_t striping_factor = 0;     ///< 0: not known

@@ -21,6 +21,11 @@ ByteCount mean_stretch(const ExchangeFacts& facts) {
 
 }  // namespace
 
+ByteCount usual_buffer_between(int nodes) {
+  constexpr int kManyNodes = 32;
+  return (nodes < kManyNodes ? 4 : 8) * kUsualBuffer;
+}
+
 ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
   if (!facts.agrees) return {false, ExchangeReason::no_agreement};
   if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};
@@ -33,7 +38,7 @@ ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
   // Where less than a quarter of what the nodes reach over is shared, few windows have two nodes.
   if (facts.reaches < facts.span + facts.span / 4) return {false, ExchangeReason::apart};
   if (facts.bytes < facts.span / kLeastDensity) return {false, ExchangeReason::far_apart};
-  if (mean_stretch(facts) >= facts.window) return {false, ExchangeReason::large_pieces};
+  if (mean_stretch(facts) >= facts.large) return {false, ExchangeReason::large_pieces};
   return {true, ExchangeReason::fine};
 }
 
@@ -53,7 +58,8 @@ std::string explain(const ExchangeDecision& decision, const ExchangeFacts& facts
     case ExchangeReason::apart: return "the nodes' data lie apart";
     case ExchangeReason::far_apart:
       return pieces + " lie far apart, so buffers would be nearly empty";
-    case ExchangeReason::large_pieces: return pieces + " fill buffers of " + readable(facts.window);
+    case ExchangeReason::large_pieces:
+      return pieces + " are large (" + readable(facts.large) + " or more)";
   }
   return {};
 }

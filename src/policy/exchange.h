@@ -7,6 +7,13 @@
 
 namespace headrace::policy {
 
+/// Bytes of a collective buffer where nobody asks for a size: it stays in a CPU's cache.
+inline constexpr ByteCount kUsualBuffer = ByteCount{256} << 10;
+
+/// The same where nodes may exchange and nothing is known of stripes: larger, since each message
+/// has one node's part of a buffer.
+ByteCount usual_buffer_between(int nodes);
+
 /// What the nodes tell each other when a collective call begins that may go between them; the same
 /// on all of them.
 struct ExchangeFacts {
@@ -16,6 +23,7 @@ struct ExchangeFacts {
   ByteCount reaches = 0;       ///< of all nodes: between a node's first byte and its last
   std::int64_t stretches = 0;  ///< that each node's pieces form together, of all nodes
   ByteCount window = 0;        ///< bytes that a node writes at a time, whole stripes
+  ByteCount large = 0;         ///< stretches of so many bytes a node may as well write itself
   bool has_memory = false;     ///< all nodes have collective buffers
   bool agrees = false;         ///< all ranks called in the same direction
 };

@@ -53,7 +53,9 @@ void run_settings(const Input& input) {
   const Settings settings = read_settings(environment.data(), problems);
   require(problems.size() <= 20, std::to_string(problems.size()) + " messages");
   check_messages(problems);
-  require_within(settings.buffer_size, 64 << 10, 256 << 20, "buffer_size");
+  if (settings.buffer_size != 0) {
+    require_within(settings.buffer_size, 64 << 10, 256 << 20, "buffer_size");
+  }
   require_within(settings.buffer_count, 0, 16, "buffer_count");  // 0: by itself
   require_within(settings.node_memory, 0, std::int64_t{64} << 30, "node_memory");
   require_within(settings.helper_threads, 1, 64, "helper_threads");
@@ -85,7 +87,9 @@ void run_hints(const Input& input) {
   check_messages(problems);
   require(good.size() + problems.size() == given.size(), "a hint is neither taken nor named");
   constexpr std::int64_t kLargest = std::int64_t{1} << 30;
-  require_within(values.buffer_size, 64 << 10, kLargest, "cb_buffer_size");
+  if (values.buffer_size != 0) {
+    require_within(values.buffer_size, 64 << 10, kLargest, "cb_buffer_size");
+  }
   require_within(values.sieve_size, 4 << 10, kLargest, "ind_rd_buffer_size");
   require_within(values.striping_unit, 0, kLargest, "striping_unit");
   // What MPI_File_get_info tells asks for the same again.

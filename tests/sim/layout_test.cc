@@ -53,6 +53,13 @@ TEST(Layouts, OfTheFileSystemCountMoreThanHints) {
       << "stripes that are no whole pages are not followed";
 }
 
+TEST(Layouts, WithoutStripesHaveLargerBuffersWhereNodesExchange) {
+  EXPECT_EQ(hints_on_rank({.is_coherent = true}, {}, 2).at("cb_buffer_size"), "1048576");
+  EXPECT_EQ(hints_on_rank({}, {}, 2).at("cb_buffer_size"), "262144");
+  const engine::Hints given{{"cb_buffer_size", "131072"}};
+  EXPECT_EQ(hints_on_rank({.is_coherent = true}, given, 2).at("cb_buffer_size"), "131072");
+}
+
 TEST(Layouts, WithLargeStripesLeaveMemoryForAnotherFile) {
   // A file's buffers take at most half of HEADRACE_NODE_MEMORY.
   EXPECT_EQ(hints_on_rank({.stripes = {1 << 26, 4}}, {}, 1).at("cb_buffer_size"), "4194304");

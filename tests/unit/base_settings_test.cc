@@ -21,7 +21,7 @@ TEST(Settings, AreTheDefaultsInAnEmptyEnvironment) {
   const Read result = read({"PATH=/bin", "HEADRACES=1"});
   EXPECT_TRUE(result.problems.empty());
   EXPECT_FALSE(result.settings.disable);
-  EXPECT_EQ(result.settings.buffer_size, 256 << 10);
+  EXPECT_EQ(result.settings.buffer_size, 0);
   EXPECT_EQ(result.settings.write_path, PathSetting::automatic);
 }
 
@@ -76,7 +76,7 @@ TEST(Settings, StripesAreAPair) {
 TEST(Settings, AnEmptyValueIsTheDefault) {
   const Read result = read({"HEADRACE_BUFFER_SIZE=", "HEADRACE_LIBRARY="});
   EXPECT_TRUE(result.problems.empty());
-  EXPECT_EQ(result.settings.buffer_size, 256 << 10);
+  EXPECT_EQ(result.settings.buffer_size, 0);
 }
 
 struct BadValue {
@@ -90,7 +90,7 @@ TEST_P(BadValues, GiveOneLineAndTheDefault) {
   const Read result = read({GetParam().variable});
   ASSERT_EQ(result.problems.size(), 1u);
   EXPECT_NE(result.problems[0].find(GetParam().problem), std::string::npos) << result.problems[0];
-  EXPECT_EQ(result.settings.buffer_size, 256 << 10);
+  EXPECT_EQ(result.settings.buffer_size, 0);
   EXPECT_EQ(result.settings.buffer_count, Settings{}.buffer_count);
   EXPECT_EQ(result.settings.read_path, PathSetting::automatic);
   EXPECT_FALSE(result.settings.quiet);
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"HEADRACE_BUFFER_SIZE=1kk", "is not a size"},
                     BadValue{"HEADRACE_BUFFER_SIZE=-1m", "is out of range (64k to 256m)"},
                     BadValue{"HEADRACE_BUFFER_SIZE=1k",
-                             "is out of range (64k to 256m), the default 256k is used"},
+                             "is out of range (64k to 256m), the default 0 is used"},
                     BadValue{"HEADRACE_BUFFER_SIZE=9223372036854775807g", "is out of range"},
                     BadValue{"HEADRACE_BUFFER_SIZE=99999999999999999999", "is not a size"},
                     BadValue{"HEADRACE_BUFFER_COUNT=3.5", "is not a whole number"},

@@ -30,6 +30,7 @@ DomainWish stripes(std::int64_t count, std::int64_t aggregators) {
   DomainWish domains;
   domains.stripe = kStripe;
   domains.stripe_count = count;
+  domains.large = kStripe;
   domains.aggregators.count = aggregators;
   return domains;
 }

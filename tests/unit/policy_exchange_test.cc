@@ -13,6 +13,7 @@ ExchangeFacts interleaved() {
           .reaches = ByteCount{4} * ((64 << 20) - 60'000),
           .stretches = (64 << 20) / 20'000,
           .window = 1 << 20,
+          .large = 1 << 18,
           .has_memory = true,
           .agrees = true};
 }
@@ -38,12 +39,19 @@ TEST(ExchangePolicy, LeavesNodesAloneThatNeedNoOther) {
   one.nodes = 1;
   EXPECT_EQ(reason_for(one), ExchangeReason::one_node);
   ExchangeFacts large = interleaved();
-  large.stretches = large.bytes / large.window;
+  large.stretches = large.bytes / large.large;
   EXPECT_EQ(reason_for(large), ExchangeReason::large_pieces);
   ExchangeFacts sparse = interleaved();
   sparse.bytes /= 10;
   sparse.stretches /= 10;
   EXPECT_EQ(reason_for(sparse), ExchangeReason::far_apart);
+}
+
+TEST(ExchangePolicy, TakesLargerBuffersForMoreNodes) {
+  EXPECT_EQ(usual_buffer_between(2), 1 << 20);
+  EXPECT_EQ(usual_buffer_between(31), 1 << 20);
+  EXPECT_EQ(usual_buffer_between(32), 2 << 20);
+  EXPECT_EQ(usual_buffer_between(10'000), 2 << 20);
 }
 
 TEST(ExchangePolicy, NeverGoesWhereItCannot) {
