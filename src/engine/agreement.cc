@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/fingerprint.h"
 #include "base/rounding.h"
 #include "base/settings.h"
 #include "policy/exchange.h"
@@ -20,14 +21,6 @@ ByteCount mean_piece(const view::Type& filetype) {
   return filetype.size() / filetype.piece_count();
 }
 
-/// Bytes of a collective buffer before it is made to fit pages and stripes.
-ByteCount buffer_size(const Agreement& agreement, const policy::ViewFacts& view) {
-  const std::int64_t asked = agreement.hints[kBufferSize];
-  if (asked > 0) return asked;
-  const bool is_larger = view.may_exchange() && agreement.stripe == 0;
-  return is_larger ? policy::usual_buffer_between(view.nodes) : policy::kUsualBuffer;
-}
-
 /// Whole pages, and whole stripes where they are known. Larger stripes than would leave memory for
 /// another file are cut into several windows.
 ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
@@ -37,16 +30,13 @@ ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
   return plan::domain_window(buffer_size, most, {.stripe_size = stripe});
 }
 
-/// What must be the same on all ranks of a view (MPI 4.1, section 14.3), in one number of 62 bits:
-/// FNV-1a over the etype's extent and the representation's name.
+/// What must be the same on all ranks of a view (MPI 4.1, section 14.3), in one number: the etype's
+/// extent and the representation's name.
 std::int64_t form_of(const View& view) {
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  std::uint64_t form = 0xcbf29ce484222325;
-  const auto add = [&form](std::uint64_t byte) { form = (form ^ (byte & 0xff)) * kPrime; };
-  const auto extent = static_cast<std::uint64_t>(view.etype->extent());
-  for (int shift = 0; shift < 64; shift += 8) add(extent >> shift);
-  for (const char letter : view.datarep) add(static_cast<unsigned char>(letter));
-  return static_cast<std::int64_t>(form >> 2);
+  Fingerprint form;
+  form.add(view.etype->extent());
+  for (const char letter : view.datarep) form.add_byte(static_cast<unsigned char>(letter));
+  return form.value();
 }
 
 constexpr std::int64_t kUsualSlots = 8;
@@ -133,10 +123,11 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
                     .nodes = channel.node_count(),
                     .stripe = agreement.stripe,
                     .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0};
-  agreement.window_size = window_size(buffer_size(agreement, agreement.view), agreement.stripe);
-  agreement.node_window = agreement.window_size;
-  if (hints[kBufferSize] == 0 && agreement.stripe == 0)
-    agreement.node_window = policy::kUsualBuffer;
+  const ByteCount asked = hints[kBufferSize];
+  agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
+  const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();
+  agreement.window_size =
+      is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
   agreement.view.window = agreement.node_window;
   return agreement;
 }

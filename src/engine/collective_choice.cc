@@ -11,12 +11,6 @@ using policy::Path;
 
 namespace {
 
-/// Where nobody asks for another count.
-bool has_one_owner(const Agreement& agreement) {
-  return agreement.layout.locks_whole_files && agreement.stripe_count == 1 &&
-         agreement.aggregators.count == 0 && agreement.aggregators.multiplier <= 1;
-}
-
 constexpr const char* kOneOwner =
     "; one node writes and reads for all: the file system locks whole files";
 
@@ -64,10 +58,12 @@ std::string CollectiveTransfer::reason_of(const Choice& choice) const {
   if (!choice.has_been_called && choice.before) return choice.before->reason;
   if (is_exchanged(choice)) {
     if (!choice.between_nodes) return choice.for_view.reason;
+    const bool has_one_owner = agreement_.layout.locks_whole_files &&
+                               agreement_.stripe_count == 1 && asked_aggregators(domains()) == 0;
     const std::string leading = policy::explain(choice.between_nodes->choice.leading);
     return policy::explain(choice.between_nodes->choice.decision,
                            choice.between_nodes->choice.facts) +
-           (leading.empty() ? "" : "; " + leading) + (has_one_owner(agreement_) ? kOneOwner : "") +
+           (leading.empty() ? "" : "; " + leading) + (has_one_owner ? kOneOwner : "") +
            (correction_.empty() ? "" : "; " + correction_);
   }
   const std::string reason = reason_within_node(choice);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/fingerprint.h"
 #include "base/settings.h"
 
 namespace headrace::engine {
@@ -54,15 +55,10 @@ CommonHints common_hints(const HintValues& wanted) {
   return hints;
 }
 
-/// FNV-1a, in 62 bits.
 std::int64_t fingerprint_of(const CommonHints& hints) {
-  std::uint64_t print = 0xcbf29ce484222325;
-  for (const std::int64_t number : hints) {
-    for (int shift = 0; shift < 64; shift += 8) {
-      print = (print ^ (static_cast<std::uint64_t>(number) >> shift & 0xff)) * 0x100000001b3;
-    }
-  }
-  return static_cast<std::int64_t>(print >> 2);
+  Fingerprint print;
+  for (const std::int64_t number : hints) print.add(number);
+  return print.value();
 }
 
 Error take_first_ranks(exchange::Channel& channel, CommonHints& hints, Differences& different) {

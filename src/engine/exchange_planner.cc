@@ -9,9 +9,7 @@
 #include "exchange/control.h"
 
 namespace headrace::engine {
-namespace {
 
-/// Aggregators that hints ask for, or more than a job has ranks; 0 where none does.
 std::int64_t asked_aggregators(const DomainWish& domains) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   const plan::AggregatorWish& wish = domains.aggregators;
@@ -19,6 +17,8 @@ std::int64_t asked_aggregators(const DomainWish& domains) {
   if (wish.multiplier <= 1 || domains.stripe_count <= 0) return 0;
   return std::min(wish.multiplier, kMost / domains.stripe_count + 1) * domains.stripe_count;
 }
+
+namespace {
 
 /// One aggregator a node unless more are asked for.
 int places_of(const NodePart& part, const DomainWish& domains) {
@@ -89,14 +89,13 @@ void ExchangePlanner::find_window() {
   if (!facts.has_memory || facts.bytes == 0) return;
   windows_.set(ranges_, facts.window);
   facts.span = windows_.span();
+  if (domains_.stripe == 0) {
+    const ByteCount fitting =
+        plan::fitting_window(facts.span, 2 * std::ssize(parts_), plan::kLeastWindow, facts.window);
+    if (fitting != facts.window) windows_.resize(fitting);
+    facts.window = fitting;
+  }
   facts.large = std::min(facts.window, domains_.large);
-  if (domains_.stripe > 0) return;
-  const ByteCount fitting =
-      plan::fitting_window(facts.span, 2 * std::ssize(parts_), plan::kLeastWindow, facts.window);
-  if (fitting == facts.window) return;
-  facts.window = fitting;
-  facts.large = std::min(facts.large, fitting);
-  windows_.resize(fitting);
 }
 
 /// Owners do not follow calls, but for even shares of what each accesses.

@@ -42,6 +42,9 @@ struct DomainWish {
   bool operator==(const DomainWish&) const = default;
 };
 
+/// Aggregators that hints ask for, or more than a job has ranks; 0 where none does.
+std::int64_t asked_aggregators(const DomainWish& domains);
+
 /// How many of a node's ranks should be ready to lead; `ranks` and `cores` are the node's.
 int leaders_to_prepare(const DomainWish& domains, int nodes, int ranks, int cores);
 

@@ -108,8 +108,11 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   // mounted each node knows.
   if (channel_->is_leader() && store_ != nullptr) {
     const Error unknown = attempt([this]() -> Error {
-      if (channel_->rank() == 0) layout_ = store_->layout();
-      layout_.is_coherent = store_->is_coherent();
+      if (channel_->rank() == 0) {
+        layout_ = store_->layout();
+      } else {
+        layout_.is_coherent = store_->is_coherent();
+      }
       return {};
     });
     if (!failed) failed = unknown;

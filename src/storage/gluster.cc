@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "storage/text.h"
 
@@ -54,13 +52,6 @@ bool keeps_nothing_in_kernel(std::string_view command_line) {
     }
   }
   return keeps_no_pages && keeps_no_attributes;
-}
-
-std::optional<std::string> text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return std::nullopt;
-  return text.str();
 }
 
 }  // namespace

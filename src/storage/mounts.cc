@@ -3,8 +3,6 @@
 #include <sys/sysmacros.h>
 
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "storage/text.h"
 
@@ -65,10 +63,8 @@ std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsi
 }
 
 std::optional<Mount> mount_of(std::uint64_t device) {
-  std::ifstream file("/proc/self/mountinfo");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return find_mount(text.str(), gnu_dev_major(device), gnu_dev_minor(device));
+  return find_mount(text_of("/proc/self/mountinfo").value_or(""), gnu_dev_major(device),
+                    gnu_dev_minor(device));
 }
 
 }  // namespace headrace::storage

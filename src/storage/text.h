@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace headrace::storage {
@@ -11,5 +13,9 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
   rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   return word;
 }
+
+/// All of a file that the kernel or a client makes up as it is read; nothing where it is empty or
+/// cannot be read.
+std::optional<std::string> text_of(const std::string& path);
 
 }  // namespace headrace::storage

@@ -68,8 +68,11 @@ class DiskStore : public storage::Store {
     return std::unique_ptr<storage::Store>(
         std::make_unique<DiskStore>(disk_, rank_, inode_, storage::OpenFlags{.read = true}));
   }
-  storage::Layout layout() override { return disk_.layout_; }
-  bool is_coherent() override { return disk_.layout_.is_coherent && rank_ != disk_.keeps_data_; }
+  storage::Layout layout() override {
+    storage::Layout layout = disk_.layout_;
+    layout.is_coherent = layout.is_coherent && rank_ != disk_.keeps_data_;
+    return layout;
+  }
   void lock_ahead(FileOffset begin, FileOffset end) override {
     disk_.note({rank_, false, begin, end});
   }

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headrace {
+
+/// A number that is the same for the same values added, hardly ever for others: FNV-1a (Fowler,
+/// Noll and Vo), in 62 bits.
+class Fingerprint {
+ public:
+  void add_byte(unsigned char byte) { print_ = (print_ ^ byte) * 0x100000001b3; }
+  /// Its eight bytes, the lowest first.
+  void add(std::int64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      add_byte(static_cast<unsigned char>(static_cast<std::uint64_t>(number) >> shift));
+    }
+  }
+  std::int64_t value() const { return static_cast<std::int64_t>(print_ >> 2); }
+
+ private:
+  std::uint64_t print_ = 0xcbf29ce484222325;
+};
+
+}  // namespace headrace
