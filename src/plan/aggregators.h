@@ -17,6 +17,8 @@ class ConfigList {
   /// The error's message is the rest of a sentence that begins with the text.
   static Result<ConfigList> parse(std::string_view text);
 
+  bool is_empty() const { return entries_.empty(); }
+
   /// Aggregators that `host` may have, of its `ranks` ranks. The first entry that names the host
   /// counts, or "*"; 0 where none does. A name without a domain stands for all its domains.
   int most_on(std::string_view host, int ranks) const;
