@@ -41,6 +41,8 @@ std::int64_t form_of(const View& view) {
 
 constexpr std::int64_t kUsualSlots = 8;
 constexpr std::int64_t kSlotsOfRank = 2;
+constexpr std::int64_t kLeastSlots = 4;
+constexpr ByteCount kMostSlotBytes = 16 << 20;
 
 /// Few ranks have no use for many slots, and a file's first call waits until the kernel has made
 /// them: 100 us for each of 256 KiB, which is what half of it takes to be written.
@@ -49,6 +51,14 @@ std::int64_t slot_count_of(const exchange::Channel& channel) {
   if (channel.is_crowded()) return 2 * kUsualSlots;
   if (channel.node_count() > 1) return kUsualSlots;
   return std::min(kSlotsOfRank * channel.node_size(), kUsualSlots);
+}
+
+/// Large slots are fewer, for the same reason.
+int slot_count_for(std::int64_t wanted, ByteCount window_size) {
+  if (settings().buffer_count == 0) {
+    wanted = std::min(wanted, std::max(kMostSlotBytes / window_size, kLeastSlots));
+  }
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMostSlots));
 }
 
 }  // namespace
@@ -109,8 +119,6 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   agreement.layout = storage::unpack_layout(values[8]);
   agreement.layout.best_request = values[9];
   agreement.layout.is_coherent = values[10] == 1;
-  agreement.slot_count =
-      static_cast<int>(std::clamp<std::int64_t>(values[1], 2, exchange::kMostSlots));
   const CommonHints& hints = agreement.hints;
   agreement.write_path = static_cast<Wish>(hints[kWritePath]);
   agreement.read_path = static_cast<Wish>(hints[kReadPath]);
@@ -135,6 +143,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   agreement.window_size =
       is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
   agreement.view.window = agreement.node_window;
+  agreement.slot_count = slot_count_for(values[1], agreement.window_size);
   return agreement;
 }
 

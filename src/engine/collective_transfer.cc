@@ -220,7 +220,7 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
          board.values_of(part.leaders)[kMayLead] == 1) {
     ++part.leaders;
   }
-  part.direction = direction == Direction::write ? 1 : 0;
+  part.direction = direction == Direction::write ? NodePart::kWrites : NodePart::kReads;
   if (!meeting.agrees) part.direction = NodePart::kNoDirection;
   return part;
 }

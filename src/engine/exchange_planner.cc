@@ -20,6 +20,9 @@ std::int64_t asked_aggregators(const DomainWish& domains) {
 
 namespace {
 
+/// Windows of a node's run of reads: half of a node's buffers.
+constexpr std::int64_t kLongestRun = 4;
+
 /// One aggregator a node unless more are asked for.
 int places_of(const NodePart& part, const DomainWish& domains) {
   return asked_aggregators(domains) > 0 ? part.places : std::min(part.places, 1);
@@ -129,16 +132,21 @@ void ExchangePlanner::make_plan() {
   choose_aggregators();
   const int nodes = static_cast<int>(parts_.size());
   choice_.leading = policy::decide_leaders(nodes, ready_, most_asked_, choice_.facts.bytes);
-  const auto owners = [&] {
-    if (aggregators_.empty()) return plan::Owners::in_turn(nodes);
-    if (domains_.alignment == plan::Alignment::persistent) {
-      return plan::Owners::of_stripes(aggregators_, size, domains_.stripe, domains_.stripe_count);
-    }
-    return plan::Owners::even(aggregators_, windows_.range(0).begin / size,
-                              windows_.range(windows_.count() - 1).end / size);
-  };
   plan_.emplace(ranges_, windows_, owners(), choice_.leading.leaders);
   has_plan_ = true;
+}
+
+plan::Owners ExchangePlanner::owners() const {
+  const ByteCount size = choice_.facts.window;
+  if (aggregators_.empty()) return plan::Owners::in_turn(static_cast<int>(parts_.size()));
+  if (domains_.alignment != plan::Alignment::persistent) {
+    return plan::Owners::even(aggregators_, windows_.range(0).begin / size,
+                              windows_.range(windows_.count() - 1).end / size);
+  }
+  if (parts_.front().direction == NodePart::kReads && domains_.stripe_count == 0) {
+    return plan::Owners::in_runs(aggregators_, windows_.count(), kLongestRun);
+  }
+  return plan::Owners::of_stripes(aggregators_, size, domains_.stripe, domains_.stripe_count);
 }
 
 }  // namespace headrace::engine

@@ -70,7 +70,6 @@ class RankRead {
 };
 
 void RankRead::mark(std::int64_t window) {
-  call_.slots.map(window);
   const FileOffset begin = call_.begin_of(window);
   const FileOffset end = std::min(access_.end, begin + call_.window_size);
   plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);

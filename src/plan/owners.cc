@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/rounding.h"
+
 namespace headrace::plan {
 namespace {
 
@@ -50,6 +52,11 @@ Owners Owners::of_stripes(std::vector<int> nodes, ByteCount window_size, ByteCou
   const std::int64_t stripes = is_whole ? window_size / stripe : 1;
   return {std::move(nodes), 1,
           is_whole && stripe_count % stripes == 0 ? stripe_count / stripes : 0};
+}
+
+Owners Owners::in_runs(std::vector<int> nodes, std::int64_t windows, std::int64_t longest) {
+  const auto count = static_cast<std::int64_t>(nodes.size());
+  return {std::move(nodes), std::clamp<std::int64_t>(divide_up(windows, count), 1, longest), 0};
 }
 
 Owners Owners::in_turn(int count) {

@@ -26,6 +26,13 @@ class Owners {
   /// The same for stripes of `stripe` bytes on `stripe_count` targets; 0 where not known.
   static Owners of_stripes(std::vector<int> nodes, ByteCount window_size, ByteCount stripe,
                            std::int64_t stripe_count);
+  /// Runs of windows in turn, for reads where no windows share a storage target: a file system's
+  /// client reads ahead of a node that reads on. Each run is an even share of `windows` windows, at
+  /// most `longest`, so that all owners have work before the first one's run is at its end.
+  ///
+  /// Example: 8 windows, 4 nodes, longest 4: windows 0 and 1 are the first's, 2 and 3 the second's;
+  /// 100 windows: 0 to 3, 4 to 7.
+  static Owners in_runs(std::vector<int> nodes, std::int64_t windows, std::int64_t longest);
   /// `count` nodes in turn.
   static Owners in_turn(int count);
   /// Even shares of the windows from `first` to before `end`.
