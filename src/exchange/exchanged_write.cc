@@ -174,7 +174,6 @@ bool WriteLeader::pack_next() {
 }
 
 void WriteLeader::drop(std::int64_t window) {
-  call_.slots.map(number_of(window));
   coverage(window).clear(call_.window_size);
   pass_on(window);
 }

@@ -45,7 +45,7 @@ std::int64_t requests(const std::vector<Disk::Event>& events) {
 TEST(LockAhead, OwnersAskForEachWindowBeforeTheyWriteIt) {
   for (const Job& job : {Job{3, 2, 30}, Job{2, 3, 30, true, 2}}) {
     const Watchdog watchdog("LockAhead.OwnersAskForEachWindowBeforeTheyWriteIt", kCaseLimit);
-    const plan::ExchangePlan plan = job.plan();
+    const plan::ExchangePlan plan = job.plan(Direction::write);
     const std::vector<Disk::Event> events =
         events_of(job, layout_on(kLustre), {{"headrace_lock_ahead", "true"}});
     std::map<std::int64_t, std::int64_t> asked;

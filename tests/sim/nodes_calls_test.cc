@@ -87,7 +87,9 @@ TEST_P(NodesInBackground, SendWhatTheyMay) {
   Disk disk(0);
   PostOffice office(job.ranks(), GetParam().serves_any_thread);
   Meter meter(office, job.ranks());
-  const plan::Traffic traffic = job.plan().traffic();
+  const plan::Traffic traffic = job.plan(Direction::write).traffic();
+  const plan::Traffic of_reads = job.plan(Direction::read).traffic();
+  const Job::Payload to_read = job.payload(Direction::read);
   const std::int64_t meeting = settings().verify ? 0 : plan::meeting_messages(job.nodes);
   run_ranks(office, job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const auto file = open(job, rank, team, files, hints_of(job));
@@ -103,8 +105,7 @@ TEST_P(NodesInBackground, SendWhatTheyMay) {
     EXPECT_EQ(file->hints()["headrace_write_taken"], may_send ? "exchanged" : "staged");
     if (rank == 0) {
       EXPECT_EQ(written.messages, may_send ? meeting + traffic.parts + traffic.pairs : 0);
-      EXPECT_EQ(read.messages,
-                may_send ? meeting + traffic.parts + std::ssize(job.payload().parts) : 0);
+      EXPECT_EQ(read.messages, may_send ? meeting + of_reads.parts + std::ssize(to_read.parts) : 0);
     }
     // Blocking calls afterwards, and all at once.
     EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data));

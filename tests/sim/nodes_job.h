@@ -47,7 +47,16 @@ struct Job {
     return data;
   }
 
-  plan::ExchangePlan plan() const {
+  /// Windows that follow one another and have one owner: reads go by even shares, four windows at
+  /// most.
+  std::int64_t run(Direction direction) const {
+    if (direction == Direction::write) return 1;
+    const std::int64_t windows = (bytes() + kWindow - 1) / kWindow;
+    const std::int64_t owners = std::int64_t{nodes} * aggregators;
+    return std::clamp<std::int64_t>((windows + owners - 1) / owners, 1, 4);
+  }
+
+  plan::ExchangePlan plan(Direction direction) const {
     std::vector<plan::RankRange> ranges(static_cast<std::size_t>(nodes));
     for (int rank = 0; rank < ranks(); ++rank) {
       plan::RankRange& range = ranges[static_cast<std::size_t>(node_of(rank))];
@@ -58,15 +67,15 @@ struct Job {
     }
     std::vector<int> owners;
     for (int i = 0; i < aggregators * nodes; ++i) owners.push_back(i % nodes);
-    return {ranges, kWindow, plan::Owners(owners, 1, 0), aggregators};
+    return {ranges, kWindow, plan::Owners(owners, run(direction), 0), aggregators};
   }
   /// What nodes have in windows of others.
   struct Payload {
     ByteCount bytes = 0;
     std::set<std::pair<int, std::int64_t>> parts;  ///< node and window
   };
-  Payload payload() const {
-    const plan::ExchangePlan plan = this->plan();
+  Payload payload(Direction direction) const {
+    const plan::ExchangePlan plan = this->plan(direction);
     Payload payload;
     for (FileOffset at = 0; at < bytes(); at += kPiece) {
       const int node = node_of(static_cast<int>(at / kPiece % ranks()));

@@ -99,5 +99,23 @@ TEST(ExchangePlanner, PlansAnewOnlyWhatIsNew) {
   EXPECT_FALSE(plan(parts_from(0, 4), domains));
 }
 
+TEST(ExchangePlanner, ReadsByRunsWhereNoStripesShareATarget) {
+  ExchangePlanner planner(4);
+  const auto owners = [&](std::int64_t direction, const DomainWish& domains) {
+    auto parts = parts_from(0, 4);
+    for (NodePart& part : parts) part.direction = direction;
+    EXPECT_TRUE(planner.decide(parts, policy::Wish::automatic, domains).is_chosen);
+    planner.make_plan();
+    std::vector<int> found;
+    for (int window = 0; window < 6; ++window) found.push_back(planner.plan().owner_of(window));
+    return found;
+  };
+  const std::vector<int> in_turn{0, 1, 2, 3, 0, 1};
+  const std::vector<int> in_runs{0, 0, 0, 0, 1, 1};
+  EXPECT_EQ(owners(NodePart::kReads, stripes(0, 0)), in_runs);
+  EXPECT_EQ(owners(NodePart::kWrites, stripes(0, 0)), in_turn) << "owners stay for the file's life";
+  EXPECT_EQ(owners(NodePart::kReads, stripes(4, 0)), in_turn) << "each reads from one target";
+}
+
 }  // namespace
 }  // namespace headrace::engine

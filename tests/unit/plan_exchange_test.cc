@@ -41,6 +41,10 @@ TEST(Owners, KeepToStripes) {
   // Two aggregators on one node, and two targets more than aggregators.
   EXPECT_EQ(owners_of(Owners::of_stripes({5, 7, 5}, 100, 100, 5)),
             (std::vector<int>{5, 7, 5, 5, 7, 5, 7, 5}));
+  // Runs: even shares, unless those are too long.
+  EXPECT_EQ(owners_of(Owners::in_runs(nodes, 7, 4)), (std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_EQ(owners_of(Owners::in_runs(nodes, 100, 3)), (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(owners_of(Owners::in_runs(nodes, 2, 3)), (std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3}));
 }
 
 TEST(Owners, ShareANodesWindowsAmongItsLeaders) {
