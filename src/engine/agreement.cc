@@ -49,14 +49,16 @@ constexpr ByteCount kMostSlotBytes = 16 << 20;
 std::int64_t slot_count_of(const exchange::Channel& channel) {
   if (settings().buffer_count > 0) return settings().buffer_count;
   if (channel.is_crowded()) return 2 * kUsualSlots;
-  if (channel.node_count() > 1) return kUsualSlots;
+  const std::int64_t nodes = channel.node_count();
+  if (nodes > 1) return std::max(2 * nodes, kUsualSlots);
   return std::min(kSlotsOfRank * channel.node_size(), kUsualSlots);
 }
 
-/// Large slots are fewer, for the same reason.
-int slot_count_for(std::int64_t wanted, ByteCount window_size) {
+/// Large slots are fewer, for the same reason, but no fewer than nodes: each has a window to work
+/// on.
+int slot_count_for(std::int64_t wanted, ByteCount window_size, std::int64_t nodes) {
   if (settings().buffer_count == 0) {
-    wanted = std::min(wanted, std::max(kMostSlotBytes / window_size, kLeastSlots));
+    wanted = std::min(wanted, std::max({kMostSlotBytes / window_size, kLeastSlots, nodes}));
   }
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMostSlots));
 }
@@ -143,7 +145,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   agreement.window_size =
       is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
   agreement.view.window = agreement.node_window;
-  agreement.slot_count = slot_count_for(values[1], agreement.window_size);
+  agreement.slot_count = slot_count_for(values[1], agreement.window_size, channel.node_count());
   return agreement;
 }
 

@@ -20,8 +20,9 @@ std::int64_t asked_aggregators(const DomainWish& domains) {
 
 namespace {
 
-/// Windows of a node's run of reads: half of a node's buffers.
-constexpr std::int64_t kLongestRun = 4;
+/// Windows of a node's run of reads. Only as many windows are under way as a node has buffers, and
+/// with longer runs they would be few nodes'.
+constexpr std::int64_t kLongestRun = 2;
 
 /// One aggregator a node unless more are asked for.
 int places_of(const NodePart& part, const DomainWish& domains) {

@@ -28,7 +28,7 @@ class Owners {
                            std::int64_t stripe_count);
   /// Runs of windows in turn, for reads where no windows share a storage target: a file system's
   /// client reads ahead of a node that reads on. Each run is an even share of `windows` windows, at
-  /// most `longest`, so that all owners have work before the first one's run is at its end.
+  /// most `longest`.
   ///
   /// Example: 8 windows, 4 nodes, longest 4: windows 0 and 1 are the first's, 2 and 3 the second's;
   /// 100 windows: 0 to 3, 4 to 7.

@@ -47,13 +47,13 @@ struct Job {
     return data;
   }
 
-  /// Windows that follow one another and have one owner: reads go by even shares, four windows at
-  /// most.
+  /// Windows that follow one another and have one owner: reads go by two, or even shares of
+  /// fewer.
   std::int64_t run(Direction direction) const {
     if (direction == Direction::write) return 1;
     const std::int64_t windows = (bytes() + kWindow - 1) / kWindow;
     const std::int64_t owners = std::int64_t{nodes} * aggregators;
-    return std::clamp<std::int64_t>((windows + owners - 1) / owners, 1, 4);
+    return std::clamp<std::int64_t>((windows + owners - 1) / owners, 1, 2);
   }
 
   plan::ExchangePlan plan(Direction direction) const {

@@ -111,7 +111,7 @@ TEST(ExchangePlanner, ReadsByRunsWhereNoStripesShareATarget) {
     return found;
   };
   const std::vector<int> in_turn{0, 1, 2, 3, 0, 1};
-  const std::vector<int> in_runs{0, 0, 0, 0, 1, 1};
+  const std::vector<int> in_runs{0, 0, 1, 1, 2, 2};
   EXPECT_EQ(owners(NodePart::kReads, stripes(0, 0)), in_runs);
   EXPECT_EQ(owners(NodePart::kWrites, stripes(0, 0)), in_turn) << "owners stay for the file's life";
   EXPECT_EQ(owners(NodePart::kReads, stripes(4, 0)), in_turn) << "each reads from one target";
