@@ -47,8 +47,8 @@ struct Job {
     return data;
   }
 
-  /// Windows that follow one another and have one owner: reads go by two, or even shares of
-  /// fewer.
+  /// Windows that follow one another and have one owner: reads go by two, or by even
+  /// shares of fewer.
   std::int64_t run(Direction direction) const {
     if (direction == Direction::write) return 1;
     const std::int64_t windows = (bytes() + kWindow - 1) / kWindow;
