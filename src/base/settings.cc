@@ -43,7 +43,7 @@ const SettingRule rules[] = {
      }},
     {"HEADRACE_BUFFER_COUNT", "0",
      [](const std::string& text, Settings& s) {
-       return read_integer(text, 0, 16, s.buffer_count);
+       return read_integer(text, 0, 64, s.buffer_count);
      }},
     {"HEADRACE_NODE_MEMORY", "64m",
      [](const std::string& text, Settings& s) {

@@ -7,6 +7,7 @@
 #include "base/rounding.h"
 #include "base/settings.h"
 #include "policy/exchange.h"
+#include "policy/slots.h"
 #include "topo/node.h"
 
 namespace headrace::engine {
@@ -39,27 +40,13 @@ std::int64_t form_of(const View& view) {
   return form.value();
 }
 
-constexpr std::int64_t kUsualSlots = 8;
-constexpr std::int64_t kSlotsOfRank = 2;
-constexpr std::int64_t kLeastSlots = 4;
-constexpr ByteCount kMostSlotBytes = 16 << 20;
-
-/// Few ranks have no use for many slots, and a file's first call waits until the kernel has made
-/// them: 100 us for each of 256 KiB, which is what half of it takes to be written.
-std::int64_t slot_count_of(const exchange::Channel& channel) {
+std::int64_t slots_wanted(const exchange::Channel& channel) {
   if (settings().buffer_count > 0) return settings().buffer_count;
-  if (channel.is_crowded()) return 2 * kUsualSlots;
-  const std::int64_t nodes = channel.node_count();
-  if (nodes > 1) return std::max(2 * nodes, kUsualSlots);
-  return std::min(kSlotsOfRank * channel.node_size(), kUsualSlots);
+  return policy::slots_for_ranks(channel.node_count(), channel.node_size(), channel.is_crowded());
 }
 
-/// Large slots are fewer, for the same reason, but no fewer than nodes: each has a window to work
-/// on.
-int slot_count_for(std::int64_t wanted, ByteCount window_size, std::int64_t nodes) {
-  if (settings().buffer_count == 0) {
-    wanted = std::min(wanted, std::max({kMostSlotBytes / window_size, kLeastSlots, nodes}));
-  }
+int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
+  if (settings().buffer_count == 0) wanted = policy::slots_of_size(wanted, window_size, nodes);
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMostSlots));
 }
 
@@ -97,7 +84,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   });
   const Error& mine = failed ? failed : lacking;
   Values values{code_of(mine),
-                slot_count_of(channel),
+                slots_wanted(channel),
                 mean_piece(filetype),
                 filetype.is_monotonic() ? 1 : 0,
                 form,
@@ -145,7 +132,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
   agreement.window_size =
       is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
   agreement.view.window = agreement.node_window;
-  agreement.slot_count = slot_count_for(values[1], agreement.window_size, channel.node_count());
+  agreement.slot_count = slot_count(values[1], agreement.window_size, channel.node_count());
   return agreement;
 }
 

@@ -68,16 +68,17 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
                                                   const exchange::Waiter& waiter) {
   const int nodes = channel_.node_count();
   const std::size_t room = slots != nullptr ? slots->all_bytes().size() : 0;
+  const int slot_count = slots != nullptr ? slots->geometry().count : 0;
   if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
   if (is_broken_) {
     mine.window_size = 0;
     mine.leaders = 1;
   }
   if (mine.leaders > 1 &&
-      !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, mine.leaders)) {
+      !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, slot_count, mine.leaders)) {
     mine.leaders = 1;
   }
-  if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, domains.stripe);
+  if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, slot_count, domains.stripe);
   Agreed agreed;
   if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
                             std::as_writable_bytes(std::span(scratch_)),
@@ -132,6 +133,7 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::
   exchange::Event& event = channel_.call_control().event;
   state(0).leaders = leaders;
   state(0).window_size = buffers_.size().window;
+  state(0).slots = buffers_.size().slots;
   state(0).depth = buffers_.size().depth;
   state(0).offered.store(round, std::memory_order_release);
   event.signal();
@@ -156,7 +158,7 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
   const auto parts = std::as_writable_bytes(std::span(parts_));
   std::ranges::copy(slots.all_bytes().first(parts.size()), parts.begin());
   first_window_ = first_window;
-  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).depth};
+  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).slots, state(0).depth};
   const Error lacking = attempt([&]() -> Error {
     static_cast<void>(planner_->decide(parts_, wish, domains));
     planner_->make_plan();
@@ -173,10 +175,10 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
 
 /// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
 /// halved now and then while whole stripes, or even parts of one, are left. 0: none.
-ByteCount ExchangedTransfer::reserve(ByteCount window_size, ByteCount stripe) {
+ByteCount ExchangedTransfer::reserve(ByteCount window_size, int slots, ByteCount stripe) {
   constexpr ByteCount kPage = 4096;
   for (ByteCount size = window_size; size > 0; size /= 2) {
-    if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, 1)) {
+    if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, slots, 1)) {
       return size;
     }
     const ByteCount half = size / 2;

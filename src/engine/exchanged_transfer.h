@@ -60,7 +60,7 @@ class ExchangedTransfer {
  private:
   bool make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter);
   exchange::LeaderState& state(int leader) const;
-  ByteCount reserve(ByteCount window_size, ByteCount stripe);
+  ByteCount reserve(ByteCount window_size, int slots, ByteCount stripe);
 
   exchange::Channel& channel_;
   storage::Store& store_;

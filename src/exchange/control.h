@@ -23,10 +23,9 @@ struct alignas(64) Published {
   Values values;
 };
 
-/// One staging slot. Windows are numbered on and on over all calls; window w uses slot w % slots.
+/// One staging slot; Staging tells which window uses it.
 struct alignas(64) Slot {
-  std::atomic<std::int64_t> next_window;  ///< the window that may use the slot now
-  std::atomic<std::int32_t> arrived;      ///< ranks that are done copying in (write) or out (read)
+  std::atomic<std::int32_t> arrived;  ///< ranks that are done copying in (write) or out (read)
   std::atomic<plan::TilingSum::Value> pieces;  ///< write: of all ranks' pieces, where they may tile
   std::atomic<std::int64_t> loaded;            ///< read: the window whose bytes are here, plus one
   FileOffset valid_end;       ///< read: end of what the file had, at most the window's
@@ -46,7 +45,7 @@ struct StagingFailure {
   WriteStop stop;
 };
 
-inline constexpr int kMostSlots = 16;
+inline constexpr int kMostSlots = 64;
 
 /// A window that its node owns and that waits to be written or loaded, in a call in which nodes
 /// exchange.
@@ -86,9 +85,11 @@ struct LeaderState {
   std::array<StagingFailure, kBoardDepth> failures;
   std::array<ExchangeEnd, kBoardDepth> ends;
   /// The last round whose plan is to be made by so many leaders, each with message buffers of such
-  /// a size; told by the first one, whose slots hold what the nodes told each other.
+  /// a size (MessageBuffers::Size); told by the first one, whose slots hold what the nodes told
+  /// each other.
   std::atomic<std::uint64_t> offered;
   int leaders;
+  int slots;
   ByteCount window_size;
   std::size_t depth;
   /// The last round whose plan a further one has, or has no memory for.
@@ -100,6 +101,10 @@ struct Staging {
   alignas(64) std::atomic<std::int64_t> next;      ///< windows below are written, or being loaded
   alignas(64) std::atomic<std::uint32_t> writing;  ///< 1 while a rank writes a window
   std::array<StagingFailure, kBoardDepth> failures;
+  /// Windows are numbered on and on over all calls, and get slots in this order: who is done with a
+  /// slot gives it to the first window that has none. Of each slot, the window that has it.
+  alignas(64) std::array<std::atomic<std::int64_t>, kMostSlots> windows;
+  alignas(64) std::atomic<std::int64_t> without_slot;  ///< that window
   std::array<Slot, kMostSlots> slots;
   std::array<LeaderState, kMostLeaders> leaders;
 };

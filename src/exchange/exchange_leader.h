@@ -50,9 +50,7 @@ class ExchangeLeader {
   /// Ranks of the node that take part in a window.
   int ranks_in(std::int64_t window) const { return lead_.ranks.participants_of(range(window)); }
   void pass_on(std::int64_t window);
-  int& of_others(std::int64_t window) {
-    return of_others_[static_cast<std::size_t>(number_of(window) % call_.slots.geometry().count)];
-  }
+  int& of_others(std::int64_t window) { return of_others_[call_.slots.index(number_of(window))]; }
 
   static MessageBuffers::Buffer* free_one(std::span<MessageBuffers::Buffer> buffers);
   void send(Channel::MessageKind kind, int node, MessageBuffers::Buffer& buffer, std::size_t size);

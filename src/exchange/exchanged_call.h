@@ -16,8 +16,10 @@ namespace headrace::exchange {
 // (plan::Owners, known to leaders). On each node the ranks' pieces go through slots of shared
 // memory, as in a staged call; what is not the node's own, its leader sends to the owner's leader,
 // or gets from it, one message a window. Windows are numbered alike on all nodes, in file order,
-// and a node's slots go through all of them: so the first window that is not done finds a slot on
-// every node, whatever the others do, and no node waits for another in a circle.
+// and get slots in this order on every node, also those that it has nothing to do with: so the
+// first window that is not done has a slot on every node, whatever the others do, and no node waits
+// for another in a circle. A slot whose part is sent goes to the next window at once, while those
+// of own windows are kept until these are written: as many nodes as there are write at a time.
 
 class MessageBuffers;
 

@@ -112,8 +112,7 @@ class ReadLeader : ExchangeLeader {
   void set_loaded(std::int64_t window, const PartAnswer& answer);
   /// Where what was asked for of a window stays until it has come.
   MessageBuffers::Buffer& request(std::int64_t window) {
-    return lead_.buffers
-        .requests()[static_cast<std::size_t>(number_of(window) % call_.slots.geometry().count)];
+    return lead_.buffers.requests()[call_.slots.index(number_of(window))];
   }
 
   /// One for each buffer.
@@ -298,10 +297,10 @@ bool ReadLeader::is_over(std::int64_t window) {
 }
 
 bool ReadLeader::pass_done() {
-  const std::int64_t end = std::min(count(), to_pass_ + call_.slots.geometry().count);
   bool passed = false;
-  for (std::int64_t window = to_pass_; window < end; ++window) {
-    if (!is_mine(window) || !is_over(window)) continue;
+  for (int place = 0; place < call_.slots.geometry().count; ++place) {
+    const std::int64_t window = call_.slots.window_at(place) - lead_.first_window;
+    if (window >= count() || !is_mine(window) || !is_over(window)) continue;
     if (lead_.plan.owner_of(window) == me()) coverage(window).clear(call_.window_size);
     request(window).is_free = true;
     of_others(window) = 0;

@@ -23,14 +23,15 @@ void make_each(Messenger& messenger, Places& places) {
 
 }  // namespace
 
-bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size,
+bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size, int slots,
                              int counts_for) {
   if (!make_places(messenger, nodes)) return false;
-  if (window_size <= size_.window && counts_for == counts_for_) return true;
+  const bool is_enough = window_size <= size_.window && slots <= size_.slots;
+  if (is_enough && counts_for == counts_for_) return true;
   release_room();
   counts_for_ = counts_for;
   for (std::size_t depth = kMost; depth > 0; depth /= 2) {
-    if (make_room({window_size, depth})) return true;
+    if (make_room({window_size, slots, depth})) return true;
   }
   return false;
 }
@@ -53,10 +54,10 @@ bool MessageBuffers::make_places(Messenger& messenger, int nodes) {
 
 void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
   prepare_part_messages();
-  for (std::span<Buffer> buffers : {std::span<Buffer>(places_->outgoing),
-                                    std::span<Buffer>(places_->incoming), asked(), requests()}) {
-    make_each(messenger, buffers);
-  }
+  make_each(messenger, places_->outgoing);
+  make_each(messenger, places_->incoming);
+  make_each(messenger, places_->asked);
+  make_each(messenger, places_->requests);
   sources_.reserve(nodes);
   places_->told.resize(nodes);
   make_each(messenger, places_->told);
@@ -70,7 +71,8 @@ bool MessageBuffers::make_room(const Size& wanted) {
   const std::size_t part = round_up(part_room(wanted.window), kRoomAlignment);
   if (part > kLargestMessage) return false;
   const std::size_t request = round_up(request_room(wanted.window), kRoomAlignment);
-  const std::size_t size = 2 * wanted.depth * part + (kMost + kMostSlots) * request;
+  const std::size_t request_count = kMost + static_cast<std::size_t>(wanted.slots);
+  const std::size_t size = 2 * wanted.depth * part + request_count * request;
   const ByteCount bytes = static_cast<ByteCount>(size) * counts_for_;
   if (!take_memory_within(MemoryUse::buffers, bytes, settings().node_memory)) return false;
   places_->memory.reset(new (std::nothrow) std::byte[size]);

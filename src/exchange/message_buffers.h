@@ -59,13 +59,14 @@ class MessageBuffers {
   MessageBuffers(const MessageBuffers&) = delete;
   MessageBuffers& operator=(const MessageBuffers&) = delete;
 
-  /// A node's first leader's: for windows of at least this size, among `nodes`; with fewer buffers
-  /// where memory is short, and false where there is none. With no message on its way. Counts the
-  /// memory of so many leaders.
-  bool reserve(Messenger& messenger, int nodes, ByteCount window_size, int counts_for);
+  /// A node's first leader's: for windows of at least this size in so many slots, among `nodes`;
+  /// with fewer buffers where memory is short, and false where there is none. With no message on
+  /// its way. Counts the memory of so many leaders.
+  bool reserve(Messenger& messenger, int nodes, ByteCount window_size, int slots, int counts_for);
   /// What one leader has.
   struct Size {
     ByteCount window = 0;   ///< largest window
+    int slots = 0;          ///< of the node
     std::size_t depth = 0;  ///< messages with data in each direction
 
     bool operator==(const Size&) const = default;
@@ -83,7 +84,7 @@ class MessageBuffers {
   /// For other nodes' requests.
   std::span<Buffer> asked() { return places_->asked; }
   /// One for each slot.
-  std::span<Buffer> requests() { return places_->requests; }
+  std::span<Buffer> requests() { return std::span(places_->requests).first(slots()); }
   /// Empty, with room for all nodes.
   std::vector<Source>& cleared_sources();
   /// One for each node: to send, and to receive.
@@ -92,6 +93,7 @@ class MessageBuffers {
   Sent& sent() { return sent_; }
 
  private:
+  std::size_t slots() const { return static_cast<std::size_t>(size_.slots); }
   bool make_places(Messenger& messenger, int nodes);
   void make_messages(Messenger& messenger, std::size_t nodes);
   bool make_room(const Size& size);

@@ -4,8 +4,7 @@ namespace headrace::exchange {
 namespace {
 
 iovec segment_of(const SlotFile& slot, const plan::FileRange& part) {
-  return {slot.slots.bytes(slot.window) + (part.begin - slot.begin),
-          static_cast<std::size_t>(part.end - part.begin)};
+  return {slot.bytes + (part.begin - slot.begin), static_cast<std::size_t>(part.end - part.begin)};
 }
 
 /// Up to the first failure.

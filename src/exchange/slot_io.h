@@ -17,6 +17,7 @@ struct SlotFile {
   std::int64_t window;
   FileOffset begin;  ///< of the window
   ByteCount size;    ///< of the window, at most the slot's
+  std::byte* bytes = slots.bytes(window);
 };
 
 /// Reads a part of the window into its slot, and marks the slot as loaded.

@@ -11,17 +11,20 @@ void Slots::prepare() {
   const auto count = static_cast<std::size_t>(geometry_.count);
   std::memset(memory_.base + count * size, 0, count * (size / 8));  // another file may have used it
   const std::int64_t next = staging_->next.load(std::memory_order_relaxed);
-  for (std::int64_t window = next; window < next + geometry_.count; ++window) {
-    Slot& fresh = slot(window);
-    fresh.next_window.store(window, std::memory_order_relaxed);
+  const std::int64_t end = next + geometry_.count;
+  for (std::int64_t window = next; window < end; ++window) {
+    const auto place = static_cast<std::size_t>(window % geometry_.count);
+    staging_->windows[place].store(window, std::memory_order_relaxed);
+    Slot& fresh = staging_->slots[place];
     fresh.arrived.store(0, std::memory_order_relaxed);
     fresh.pieces.store(0, std::memory_order_relaxed);
     fresh.loaded.store(0, std::memory_order_relaxed);
   }
+  staging_->without_slot.store(end, std::memory_order_relaxed);
 }
 
 void Slots::map(std::int64_t window) {
-  const std::uint32_t bit = std::uint32_t{1} << index(window);
+  const std::uint64_t bit = std::uint64_t{1} << index(window);
   if ((mapped_ & bit) != 0) return;
   mapped_ |= bit;
   SharedMemory::populate(bytes(window), static_cast<std::size_t>(geometry_.window_size));
@@ -34,6 +37,14 @@ plan::Coverage Slots::coverage(std::int64_t window, int granule_shift) const {
   return {reinterpret_cast<plan::Coverage::Word*>(map), granule_shift};
 }
 
+int Slots::search(std::int64_t window) const {
+  if (window >= staging_->without_slot.load(std::memory_order_relaxed)) return -1;
+  for (int place = 0; place < geometry_.count; ++place) {
+    if (window_at(place) == window) return place;
+  }
+  return -1;
+}
+
 void Slots::set_loaded(std::int64_t window, FileOffset valid_end, int system_error) const {
   Slot& loaded = slot(window);
   loaded.valid_end = valid_end;
@@ -42,9 +53,10 @@ void Slots::set_loaded(std::int64_t window, FileOffset valid_end, int system_err
 }
 
 void Slots::pass_on(std::int64_t window) const {
-  Slot& done = slot(window);
-  done.arrived.store(0, std::memory_order_relaxed);
-  done.next_window.store(window + geometry_.count, std::memory_order_release);
+  const std::size_t place = index(window);
+  staging_->slots[place].arrived.store(0, std::memory_order_relaxed);
+  const std::int64_t next = staging_->without_slot.fetch_add(1, std::memory_order_relaxed);
+  staging_->windows[place].store(next, std::memory_order_release);
 }
 
 }  // namespace headrace::exchange

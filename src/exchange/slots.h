@@ -43,34 +43,45 @@ class Slots {
     return {memory_.base, static_cast<std::size_t>(geometry_.count * geometry_.window_size)};
   }
   Slot& slot(std::int64_t window) const { return staging_->slots[index(window)]; }
+  /// Which slot a window has, that has one.
+  std::size_t index(std::int64_t window) const { return static_cast<std::size_t>(find(window)); }
+  /// The window that has a slot.
+  std::int64_t window_at(int index) const {
+    return staging_->windows[static_cast<std::size_t>(index)].load(std::memory_order_acquire);
+  }
   std::byte* bytes(std::int64_t window) const {
     return memory_.base + index(window) * static_cast<std::size_t>(geometry_.window_size);
   }
   plan::Coverage coverage(std::int64_t window, int granule_shift) const;
 
-  bool is_free(std::int64_t window) const {
-    return slot(window).next_window.load(std::memory_order_acquire) == window;
-  }
+  /// Whether the window has a slot.
+  bool is_free(std::int64_t window) const { return find(window) >= 0; }
   /// Read: whether the window's bytes are in its slot, as far as the file had them.
   bool is_loaded(std::int64_t window) const {
-    return slot(window).loaded.load(std::memory_order_acquire) == window + 1;
+    const int place = find(window);
+    if (place < 0) return false;
+    const Slot& slot = staging_->slots[static_cast<std::size_t>(place)];
+    return slot.loaded.load(std::memory_order_acquire) == window + 1;
   }
   /// Read: the window's bytes below `valid_end` are in its slot; why not more, 0 at the file's end.
   void set_loaded(std::int64_t window, FileOffset valid_end, int system_error) const;
-  /// `window` is done with its slot, which the next one may use.
+  /// `window` is done with its slot, which the next one that has none gets.
   void pass_on(std::int64_t window) const;
 
  private:
-  std::size_t index(std::int64_t window) const {
-    return static_cast<std::size_t>(window % geometry_.count);
+  /// -1: the window has none. Where windows are done in their order they take slots in turn.
+  int find(std::int64_t window) const {
+    const auto usual = static_cast<int>(window % geometry_.count);
+    return window_at(usual) == window ? usual : search(window);
   }
+  int search(std::int64_t window) const;
 
-  static_assert(kMostSlots <= 32);
+  static_assert(kMostSlots <= 64);
 
   Staging* staging_;
   SlotMemory memory_;
   SlotGeometry geometry_;
-  std::uint32_t mapped_ = 0;  ///< a bit for each slot
+  std::uint64_t mapped_ = 0;  ///< a bit for each slot
 };
 
 }  // namespace headrace::exchange

@@ -56,7 +56,7 @@ void run_settings(const Input& input) {
   if (settings.buffer_size != 0) {
     require_within(settings.buffer_size, 64 << 10, 256 << 20, "buffer_size");
   }
-  require_within(settings.buffer_count, 0, 16, "buffer_count");  // 0: by itself
+  require_within(settings.buffer_count, 0, 64, "buffer_count");  // 0: by itself
   require_within(settings.node_memory, 0, std::int64_t{64} << 30, "node_memory");
   require_within(settings.helper_threads, 1, 64, "helper_threads");
   require_within(static_cast<int>(settings.write_path), 0, 2, "write_path");

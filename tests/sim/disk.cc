@@ -111,6 +111,7 @@ class DiskStore : public storage::Store {
     Transferred done;
     done.system_error = disk_.struck(operation, rank_, offset, wanted);
     disk_.delay();
+    if (operation == Operation::write) disk_.take_time_to_write();
     std::unique_lock lock(inode_->mutex);
     for (const iovec& segment : segments) {
       auto* memory = static_cast<std::uint8_t*>(segment.iov_base);
@@ -240,6 +241,17 @@ std::int64_t Disk::disarm() {
   const std::lock_guard lock(mutex_);
   fault_.reset();
   return failed_;
+}
+
+void Disk::take_time_to_write() {
+  const std::chrono::milliseconds duration = slow_writes_;
+  if (duration == duration.zero()) return;
+  const int now = ++writes_;
+  int most = most_writes_;
+  while (most < now && !most_writes_.compare_exchange_weak(most, now)) {
+  }
+  std::this_thread::sleep_for(duration);
+  --writes_;
 }
 
 void Disk::delay() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -72,6 +73,10 @@ class Disk {
     FileOffset end = 0;
   };
   void watch() { is_watched_ = true; }
+  /// From now on a write takes at least so long.
+  void slow_writes(std::chrono::milliseconds duration) { slow_writes_ = duration; }
+  /// The most that were under way at a time since then.
+  int most_writes() const { return most_writes_; }
   std::vector<Event> events();
 
   std::optional<Bytes> content(const std::string& path);
@@ -87,6 +92,7 @@ class Disk {
 
   void delay();
   void note(const Event& event);
+  void take_time_to_write();
   /// Lets other transfers of a file happen in between.
   void let_others(std::unique_lock<std::mutex>& lock);
   /// The fault that strikes this operation on [offset, offset + len), if any. `len` becomes what is
@@ -100,6 +106,9 @@ class Disk {
   int keeps_data_ = -1;  ///< a rank; -1: none does
   std::atomic<bool> ignores_locks_ = false;
   std::atomic<bool> is_watched_ = false;
+  std::atomic<std::chrono::milliseconds> slow_writes_{};
+  std::atomic<int> writes_ = 0;
+  std::atomic<int> most_writes_ = 0;
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Inode>> names_;

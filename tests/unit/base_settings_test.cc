@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"HEADRACE_BUFFER_SIZE=9223372036854775807g", "is out of range"},
                     BadValue{"HEADRACE_BUFFER_SIZE=99999999999999999999", "is not a size"},
                     BadValue{"HEADRACE_BUFFER_COUNT=3.5", "is not a whole number"},
-                    BadValue{"HEADRACE_BUFFER_COUNT=17", "is out of range (0 to "},
+                    BadValue{"HEADRACE_BUFFER_COUNT=65", "is out of range (0 to "},
                     BadValue{"HEADRACE_READ_PATH=fast",
                              "is not known (write automatic, direct, staged or exchanged)"},
                     BadValue{"HEADRACE_QUIET=maybe", "is neither yes nor no"},

@@ -22,6 +22,8 @@
 namespace headrace::exchange {
 namespace {
 
+constexpr int kSlots = 4;
+
 using allocation::Lacking;
 
 /// Mailboxes have memory.
@@ -89,13 +91,13 @@ TEST(WithoutMemory, BuffersAreRefusedAsAWholeAndMayBeHadLater) {
   std::int64_t refused = 0;
   for (std::int64_t left = 0; !has_all; ++left) {
     const Lacking memory(left);
-    has_all = buffers.reserve(messenger, kNodes, kWindow, 1);
+    has_all = buffers.reserve(messenger, kNodes, kWindow, kSlots, 1);
     refused += has_all ? 0 : 1;
   }
   EXPECT_GT(refused, 0);
   const Lacking memory;
-  EXPECT_TRUE(buffers.reserve(messenger, kNodes, kWindow, 1));
-  EXPECT_FALSE(buffers.reserve(messenger, kNodes, 2 * kWindow, 1));
+  EXPECT_TRUE(buffers.reserve(messenger, kNodes, kWindow, kSlots, 1));
+  EXPECT_FALSE(buffers.reserve(messenger, kNodes, 2 * kWindow, kSlots, 1));
   for (int node = 0; node < kNodes; ++node) buffers.cleared_sources().push_back({});
   EXPECT_EQ(buffers.told().size(), std::size_t{kNodes});
   for (const auto& verdict : buffers.heard()) EXPECT_NE(verdict.message, nullptr);
@@ -107,7 +109,7 @@ TEST(MessageBuffers, HoldNoMessagesThatCannotBeSent) {
   Messenger messenger(office, 0);
   MessageBuffers buffers;
   // Two stripes of nearly 1 GiB.
-  EXPECT_FALSE(buffers.reserve_alike(messenger, 1, {(ByteCount{2} << 30) - 8192, 1}));
+  EXPECT_FALSE(buffers.reserve_alike(messenger, 1, {(ByteCount{2} << 30) - 8192, kSlots, 1}));
 }
 
 TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
@@ -115,7 +117,7 @@ TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
   sim::PostOffice office(2);
   Messenger messenger(office, 0);
   MessageBuffers buffers;
-  ASSERT_TRUE(buffers.reserve(messenger, 2, kWindow, 1));
+  ASSERT_TRUE(buffers.reserve(messenger, 2, kWindow, kSlots, 1));
   std::vector<std::byte> bytes(kWindow);
   std::vector<std::byte> copy(kWindow);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7);

@@ -1,0 +1,41 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "sim/nodes_job.h"
+#include "sim/watchdog.h"
+
+// More nodes than a node has collective buffers (with HEADRACE_BUFFER_COUNT=2, see CMakeLists.txt).
+
+namespace headrace::sim {
+namespace {
+
+/// All nodes have pieces in all windows, and each owns four or five of them. A node whose buffers
+/// wait for the file must not keep the others from filling and writing theirs.
+TEST(NodesThatAreMany, WriteAtTheSameTime) {
+  const Job job{16, 2, 15};
+  const Watchdog watchdog("NodesThatAreMany.WriteAtTheSameTime", kCaseLimit);
+  Disk disk(0);
+  PostOffice office(job.ranks());
+  Meter meter(office, job.ranks());
+  run_ranks(office, job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto file = open(job, rank, team, files, hints_of(job));
+    if (rank == 0) disk.slow_writes(std::chrono::milliseconds(50));
+    Bytes data = job.data(rank);
+    const Counted written = meter.count(
+        rank, [&] { EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data)); });
+    if (rank == 0 && !settings().verify) {
+      const plan::Traffic traffic = job.plan(Direction::write).traffic();
+      EXPECT_EQ(written.messages,
+                plan::meeting_messages(job.nodes) + traffic.parts + traffic.pairs);
+    }
+    Bytes back(data.size());
+    EXPECT_EQ(move(*file, Direction::read, back).bytes, std::ssize(data));
+    EXPECT_EQ(back, data);
+    EXPECT_FALSE(file->close());
+  });
+  EXPECT_GE(disk.most_writes(), 10);
+}
+
+}  // namespace
+}  // namespace headrace::sim
