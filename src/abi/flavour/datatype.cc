@@ -240,6 +240,27 @@ Result<MPI_Datatype> hold_type(MPI_Datatype datatype) {
   return held;
 }
 
+Result<MPI_Datatype> keep_type(MPI_Datatype datatype) {
+  if (is_predefined(datatype)) return datatype;
+  MPI_Datatype kept = MPI_DATATYPE_NULL;
+  if (native.Type_contiguous(1, datatype, &kept) != MPI_SUCCESS) {
+    return native_failure("keep a datatype");
+  }
+  return kept;
+}
+
+Result<MPI_Datatype> got_back(MPI_Datatype kept) {
+  if (is_predefined(kept)) return kept;
+  int count = 0;
+  MPI_Aint no_address = 0;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+  if (native.Type_get_contents(kept, 1, 0, 1, &count, &no_address, &datatype) != MPI_SUCCESS ||
+      native.Type_commit(&datatype) != MPI_SUCCESS) {
+    return native_failure("give a datatype back");
+  }
+  return datatype;
+}
+
 void release_type(MPI_Datatype datatype) {
   if (datatype != MPI_DATATYPE_NULL && !is_predefined(datatype)) native.Type_free(&datatype);
 }

@@ -26,6 +26,13 @@ bool is_predefined(MPI_Datatype datatype);
 /// A handle to the same datatype that the holder frees by release_type; predefined types are
 /// returned as they are.
 Result<MPI_Datatype> hold_type(MPI_Datatype datatype);
+/// Keeps a datatype for got_back, also when the program has freed it: a type of it, uncommitted,
+/// which costs the same however many pieces it has. Intel MPI's copies of a type have copies of all
+/// its pieces.
+Result<MPI_Datatype> keep_type(MPI_Datatype datatype);
+/// The datatype that is kept, committed, for the program to free unless it is predefined.
+Result<MPI_Datatype> got_back(MPI_Datatype kept);
+/// Ends what hold_type or keep_type gave.
 void release_type(MPI_Datatype datatype);
 
 /// One byte. From start_datatypes() on it takes no memory.

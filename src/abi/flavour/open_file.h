@@ -51,8 +51,8 @@ struct OpenFile {
   std::shared_ptr<FileLink> link = std::make_shared<FileLink>();
   int amode = 0;
   MPI_Group group = MPI_GROUP_NULL;                ///< of the communicator, to be freed
-  MPI_Datatype etype = MPI_DATATYPE_NULL;          ///< held, see hold_type
-  MPI_Datatype filetype = MPI_DATATYPE_NULL;       ///< held
+  MPI_Datatype etype = MPI_DATATYPE_NULL;          ///< kept, see keep_type
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;       ///< kept
   const Representation* representation = nullptr;  ///< of the view; null: data goes as it is
   SplitCall split;
 };

@@ -71,8 +71,8 @@ Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype e
   return Error{ErrorClass::no_memory, 0, {}};
 }
 
-/// Handles of a view's types for MPI_File_get_view: the program may free its own.
-struct HeldTypes {
+/// A view's types for MPI_File_get_view: the program may free its own.
+struct KeptTypes {
   MPI_Datatype etype = MPI_DATATYPE_NULL;
   MPI_Datatype filetype = MPI_DATATYPE_NULL;
 
@@ -83,13 +83,13 @@ struct HeldTypes {
   }
 };
 
-Error hold(MPI_Datatype etype, MPI_Datatype filetype, HeldTypes& held) {
-  const auto held_etype = hold_type(etype);
-  if (!held_etype) return held_etype.error();
-  held.etype = held_etype.value();
-  const auto held_filetype = hold_type(filetype);
-  if (!held_filetype) return held_filetype.error();
-  held.filetype = held_filetype.value();
+Error keep(MPI_Datatype etype, MPI_Datatype filetype, KeptTypes& kept) {
+  const auto kept_etype = keep_type(etype);
+  if (!kept_etype) return kept_etype.error();
+  kept.etype = kept_etype.value();
+  const auto kept_filetype = keep_type(filetype);
+  if (!kept_filetype) return kept_filetype.error();
+  kept.filetype = kept_filetype.value();
   return {};
 }
 
@@ -110,21 +110,21 @@ Result<engine::Whence> place_of(int whence) {
 Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                const char* datarep, MPI_Info info) {
   abi::catch_unexported();
-  HeldTypes held;
+  KeptTypes kept;
   const Representation* representation = nullptr;
   Result<engine::View> view =
       describe(file.amode, displacement, etype, filetype, datarep, representation);
   if (view) {
-    if (Error problem = hold(etype, filetype, held)) view = problem;
+    if (Error problem = keep(etype, filetype, kept)) view = problem;
   }
   // The others count on this rank, also where it has no view to give.
   if (Error error = file.file->set_view(std::move(view), hints_of(info))) {
-    held.release();
+    kept.release();
     return error;
   }
-  HeldTypes{file.etype, file.filetype}.release();
-  file.etype = held.etype;
-  file.filetype = held.filetype;
+  KeptTypes{file.etype, file.filetype}.release();
+  file.etype = kept.etype;
+  file.filetype = kept.filetype;
   file.representation = representation;
   return {};
 }
@@ -137,9 +137,9 @@ Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
                                       {datarep, "datarep"}}) {
     if (Error error = require(pointer, name)) return error;
   }
-  const auto own_etype = hold_type(file.etype);
+  const auto own_etype = got_back(file.etype);
   if (!own_etype) return own_etype.error();
-  const auto own_filetype = hold_type(file.filetype);
+  const auto own_filetype = got_back(file.filetype);
   if (!own_filetype) return own_filetype.error();
   const engine::View& view = file.file->current_view();
   *displacement = view.displacement;

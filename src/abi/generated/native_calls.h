@@ -54,6 +54,8 @@ struct NativeCalls {
   decltype(&PMPI_Testall) Testall = nullptr;
   decltype(&PMPI_Testany) Testany = nullptr;
   decltype(&PMPI_Testsome) Testsome = nullptr;
+  decltype(&PMPI_Type_commit) Type_commit = nullptr;
+  decltype(&PMPI_Type_contiguous) Type_contiguous = nullptr;
   decltype(&PMPI_Type_create_keyval) Type_create_keyval = nullptr;
   decltype(&PMPI_Type_dup) Type_dup = nullptr;
   decltype(&PMPI_Type_free) Type_free = nullptr;
@@ -119,6 +121,8 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Testall", calls.Testall, true);
   visit("PMPI_Testany", calls.Testany, true);
   visit("PMPI_Testsome", calls.Testsome, true);
+  visit("PMPI_Type_commit", calls.Type_commit, true);
+  visit("PMPI_Type_contiguous", calls.Type_contiguous, true);
   visit("PMPI_Type_create_keyval", calls.Type_create_keyval, true);
   visit("PMPI_Type_dup", calls.Type_dup, true);
   visit("PMPI_Type_free", calls.Type_free, true);

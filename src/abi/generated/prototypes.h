@@ -222,6 +222,8 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* fl
                  MPI_Status* status);
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[]);
+int PMPI_Type_commit(MPI_Datatype* datatype);
+int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype* newtype);
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
                             MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval,
                             void* extra_state);
