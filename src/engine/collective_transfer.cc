@@ -264,7 +264,9 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
 /// Fewer slots where memory is short: large ones were asked for, or other files have the rest. Two
 /// suffice to write one while the other is filled.
 void CollectiveTransfer::reserve_slots() {
-  for (exchange::SlotGeometry geometry = geometry_; geometry.count >= 2; geometry.count /= 2) {
+  exchange::SlotGeometry geometry = geometry_;
+  for (; geometry.count >= 2;
+       geometry.count = std::max(geometry.count / 2, geometry.count > 2 ? 2 : 0)) {
     const auto memory = channel_.reserve_slots(geometry.bytes());
     if (!memory) continue;
     slots_.emplace(channel_.call_control().staging, *memory, geometry);

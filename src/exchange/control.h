@@ -57,16 +57,39 @@ struct StoreJob {
 
 /// Windows that wait for the file, in the order in which they are dealt with; numbered on and on
 /// over all calls. A leader adds them, any rank of the node takes the next one.
-struct StoreJobs {
+class StoreJobs {
+ public:
   alignas(64) std::atomic<std::int64_t> added;
   alignas(64) std::atomic<std::int64_t> taken;
   std::atomic<std::int64_t> done;
-  /// More than there are slots: the leader looks at jobs that are done.
-  std::array<StoreJob, std::size_t{2} * kMostSlots> jobs;
 
-  StoreJob& job(std::int64_t number) {
-    return jobs[static_cast<std::size_t>(number) % jobs.size()];
+  /// Valid while the job, or the last before it, is not taken: each that is not has a slot. Who
+  /// takes it reads it first.
+  StoreJob job(std::int64_t number) const {
+    const Place& place = places_[index(number)];
+    return {place.window.load(std::memory_order_relaxed),
+            place.begin.load(std::memory_order_relaxed), place.end.load(std::memory_order_relaxed)};
   }
+  void set_job(std::int64_t number, const StoreJob& job) {
+    Place& place = places_[index(number)];
+    place.window.store(job.window, std::memory_order_relaxed);
+    place.begin.store(job.begin, std::memory_order_relaxed);
+    place.end.store(job.end, std::memory_order_relaxed);
+  }
+
+ private:
+  struct Place {
+    std::atomic<std::int64_t> window;
+    std::atomic<FileOffset> begin;
+    std::atomic<FileOffset> end;
+  };
+
+  std::size_t index(std::int64_t number) const {
+    return static_cast<std::size_t>(number) % places_.size();
+  }
+
+  /// More than there are slots: the leader looks at the last job that is done.
+  std::array<Place, std::size_t{2} * kMostSlots> places_;
 };
 
 /// How a leader's part in a call in which nodes exchange ended.

@@ -32,7 +32,7 @@ class ExchangeLeader {
   int me() const { return call_.channel.node_index(); }
   std::int64_t count() const { return lead_.plan.count(); }
   std::int64_t number_of(std::int64_t window) const { return lead_.first_window + window; }
-  bool is_free(std::int64_t window) const { return call_.slots.is_free(number_of(window)); }
+  bool has_slot(std::int64_t window) const { return call_.slots.has_slot(number_of(window)); }
   Slot& slot(std::int64_t window) const { return call_.slots.slot(number_of(window)); }
   plan::FileRange range(std::int64_t window) const { return lead_.plan.windows().range(window); }
   WindowMemory memory_of(std::int64_t window) const;

@@ -25,7 +25,7 @@ class RankRead {
         last_(call.window_of(access.end - 1)) {}
 
   bool is_done() const { return to_copy_ > last_; }
-  bool can_mark() const { return to_mark_ <= last_ && call_.slots.is_free(to_mark_); }
+  bool can_mark() const { return to_mark_ <= last_ && call_.slots.has_slot(to_mark_); }
   bool can_copy() const { return to_copy_ < to_mark_ && call_.slots.is_loaded(to_copy_); }
 
   bool mark_next() {
@@ -153,7 +153,7 @@ bool ReadLeader::step() {
   if (load_next()) moved = true;
   if (ask_next()) moved = true;
   if (!has_failed_ &&
-      receive_next([this](std::int64_t window) { return is_free(window) && is_loaded(window); })) {
+      receive_next([this](std::int64_t window) { return has_slot(window) && is_loaded(window); })) {
     moved = true;
   }
   if (take_received([this](const Incoming& incoming) { return answer(incoming); })) moved = true;
@@ -167,7 +167,7 @@ bool ReadLeader::ask_next() {
   if (to_ask_ == count()) return false;
   const int owner = lead_.plan.owner_of(to_ask_);
   if (owner != me() && is_mine(to_ask_)) {
-    if (!is_free(to_ask_)) return false;
+    if (!has_slot(to_ask_)) return false;
     if (!lead_.plan.meets(me(), to_ask_)) {
       pass_on(to_ask_);
     } else if (arrived(to_ask_) < ranks_in(to_ask_)) {
@@ -212,7 +212,7 @@ bool ReadLeader::ask(std::int64_t window, int owner) {
 }
 
 bool ReadLeader::load_next() {
-  if (to_load_ == count() || !is_free(to_load_)) return false;
+  if (to_load_ == count() || !has_slot(to_load_)) return false;
   const plan::FileRange touched = lead_.plan.windows().touched(to_load_);
   add_store_job(call_, lead_.leader, {number_of(to_load_), touched.begin, touched.end});
   to_load_ = next_own(to_load_ + 1);
@@ -282,7 +282,7 @@ void ReadLeader::set_loaded(std::int64_t window, const PartAnswer& answer) {
 
 /// Whether all that a window's slot serves have what they want of it.
 bool ReadLeader::is_over(std::int64_t window) {
-  if (!is_free(window) || !is_loaded(window)) return false;
+  if (!has_slot(window) || !is_loaded(window)) return false;
   // Each rank has marked and copied.
   if (arrived(window) != 2 * ranks_in(window)) return false;
   if (lead_.plan.owner_of(window) == me()) {
@@ -311,7 +311,7 @@ bool ReadLeader::pass_done() {
   const auto is_passed = [this](std::int64_t window) {
     if (!is_mine(window)) return true;
     const bool had = lead_.plan.owner_of(window) == me() ? window < to_load_ : window < to_ask_;
-    return had && !is_free(window);
+    return had && !has_slot(window);
   };
   for (; to_pass_ < count() && is_passed(to_pass_); ++to_pass_) passed = true;
   return passed;

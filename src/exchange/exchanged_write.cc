@@ -23,7 +23,7 @@ class RankWrite {
         last_(call.window_of(access.end - 1)) {}
 
   bool is_done() const { return next_ > last_; }
-  bool can_fill() const { return !is_done() && call_.slots.is_free(next_); }
+  bool can_fill() const { return !is_done() && call_.slots.has_slot(next_); }
 
   bool fill_next() {
     if (!can_fill()) return false;
@@ -136,7 +136,7 @@ bool WriteLeader::step() {
   bool moved = !has_failed_ && reap_sends();
   if (rank_ && rank_->fill_next()) moved = true;
   if (pack_next()) moved = true;
-  if (!has_failed_ && receive_next([this](std::int64_t window) { return is_free(window); })) {
+  if (!has_failed_ && receive_next([this](std::int64_t window) { return has_slot(window); })) {
     moved = true;
   }
   if (take_received([this](const Incoming& incoming) { return unpack(incoming); })) moved = true;
@@ -152,7 +152,7 @@ bool WriteLeader::pack_next() {
   if (to_pack_ == count()) return false;
   const int owner = lead_.plan.owner_of(to_pack_);
   if (owner != me() && is_mine(to_pack_)) {
-    if (!is_free(to_pack_)) return false;
+    if (!has_slot(to_pack_)) return false;
     if (!lead_.plan.meets(me(), to_pack_)) {
       pass_on(to_pack_);
     } else if (arrived(to_pack_) < ranks_in(to_pack_)) {
@@ -192,7 +192,8 @@ bool WriteLeader::unpack(const Incoming& incoming) {
 
 /// Asks for the next own window's locks as soon as its slot begins to fill.
 void WriteLeader::lock_next() {
-  if (to_lock_ == count() || !is_free(to_lock_)) return;
+  to_lock_ = std::max(to_lock_, to_add_);
+  if (to_lock_ == count() || !has_slot(to_lock_)) return;
   const plan::FileRange file = range(to_lock_);
   call_.store.lock_ahead(file.begin, file.end);
   to_lock_ = next_own(to_lock_ + 1);
@@ -200,7 +201,7 @@ void WriteLeader::lock_next() {
 
 /// Hands the next own window over to be written, where all parts of it have come, or drops it.
 bool WriteLeader::add_next() {
-  if (to_add_ == count() || !is_free(to_add_)) return false;
+  if (to_add_ == count() || !has_slot(to_add_)) return false;
   if (arrived(to_add_) < ranks_in(to_add_)) return false;
   if (has_failed_) {
     drop(to_add_);

@@ -25,7 +25,7 @@ void make_each(Messenger& messenger, Places& places) {
 
 bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size, int slots,
                              int counts_for) {
-  if (!make_places(messenger, nodes)) return false;
+  if (!make_places(messenger, nodes, slots)) return false;
   const bool is_enough = window_size <= size_.window && slots <= size_.slots;
   if (is_enough && counts_for == counts_for_) return true;
   release_room();
@@ -37,16 +37,18 @@ bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_s
 }
 
 bool MessageBuffers::reserve_alike(Messenger& messenger, int nodes, const Size& size) {
-  if (!make_places(messenger, nodes)) return false;
+  if (!make_places(messenger, nodes, size.slots)) return false;
   if (size == size_) return true;
   release_room();
   return make_room(size);
 }
 
-bool MessageBuffers::make_places(Messenger& messenger, int nodes) {
+bool MessageBuffers::make_places(Messenger& messenger, int nodes, int slots) {
   const auto count = static_cast<std::size_t>(nodes);
   return !attempt([&]() -> Error {
     if (!places_) places_ = std::make_unique<Places>();
+    auto requests = std::span(places_->requests).first(static_cast<std::size_t>(slots));
+    make_each(messenger, requests);
     if (heard().size() < count) make_messages(messenger, count);
     return {};
   });
@@ -57,7 +59,6 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
   make_each(messenger, places_->outgoing);
   make_each(messenger, places_->incoming);
   make_each(messenger, places_->asked);
-  make_each(messenger, places_->requests);
   sources_.reserve(nodes);
   places_->told.resize(nodes);
   make_each(messenger, places_->told);

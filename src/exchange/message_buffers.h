@@ -94,7 +94,7 @@ class MessageBuffers {
 
  private:
   std::size_t slots() const { return static_cast<std::size_t>(size_.slots); }
-  bool make_places(Messenger& messenger, int nodes);
+  bool make_places(Messenger& messenger, int nodes, int slots);
   void make_messages(Messenger& messenger, std::size_t nodes);
   bool make_room(const Size& size);
   void release_room();

@@ -15,9 +15,9 @@ struct SlotFile {
   storage::Store& store;
   Slots& slots;
   std::int64_t window;
-  FileOffset begin;  ///< of the window
-  ByteCount size;    ///< of the window, at most the slot's
-  std::byte* bytes = slots.bytes(window);
+  FileOffset begin;                        ///< of the window
+  ByteCount size;                          ///< of the window, at most the slot's
+  std::byte* bytes = slots.bytes(window);  ///< looked up once
 };
 
 /// Reads a part of the window into its slot, and marks the slot as loaded.

@@ -40,7 +40,9 @@ plan::Coverage Slots::coverage(std::int64_t window, int granule_shift) const {
 int Slots::search(std::int64_t window) const {
   if (window >= staging_->without_slot.load(std::memory_order_relaxed)) return -1;
   for (int place = 0; place < geometry_.count; ++place) {
-    if (window_at(place) == window) return place;
+    if (window_at(place) != window) continue;
+    found_[static_cast<std::size_t>(window) % found_.size()] = static_cast<std::uint8_t>(place);
+    return place;
   }
   return -1;
 }

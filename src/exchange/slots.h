@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,9 +43,15 @@ class Slots {
   std::span<std::byte> all_bytes() const {
     return {memory_.base, static_cast<std::size_t>(geometry_.count * geometry_.window_size)};
   }
+  /// Of a window that has a slot, and that nobody else passes on meanwhile.
   Slot& slot(std::int64_t window) const { return staging_->slots[index(window)]; }
-  /// Which slot a window has, that has one.
   std::size_t index(std::int64_t window) const { return static_cast<std::size_t>(find(window)); }
+  /// Of any window; null where it has none. Who looks while others may pass the window on sees the
+  /// state of some window, and must look again before it acts.
+  Slot* find_slot(std::int64_t window) const {
+    const int place = find(window);
+    return place < 0 ? nullptr : &staging_->slots[static_cast<std::size_t>(place)];
+  }
   /// The window that has a slot.
   std::int64_t window_at(int index) const {
     return staging_->windows[static_cast<std::size_t>(index)].load(std::memory_order_acquire);
@@ -54,14 +61,11 @@ class Slots {
   }
   plan::Coverage coverage(std::int64_t window, int granule_shift) const;
 
-  /// Whether the window has a slot.
-  bool is_free(std::int64_t window) const { return find(window) >= 0; }
+  bool has_slot(std::int64_t window) const { return find(window) >= 0; }
   /// Read: whether the window's bytes are in its slot, as far as the file had them.
   bool is_loaded(std::int64_t window) const {
-    const int place = find(window);
-    if (place < 0) return false;
-    const Slot& slot = staging_->slots[static_cast<std::size_t>(place)];
-    return slot.loaded.load(std::memory_order_acquire) == window + 1;
+    const Slot* const slot = find_slot(window);
+    return slot != nullptr && slot->loaded.load(std::memory_order_acquire) == window + 1;
   }
   /// Read: the window's bytes below `valid_end` are in its slot; why not more, 0 at the file's end.
   void set_loaded(std::int64_t window, FileOffset valid_end, int system_error) const;
@@ -69,10 +73,10 @@ class Slots {
   void pass_on(std::int64_t window) const;
 
  private:
-  /// -1: the window has none. Where windows are done in their order they take slots in turn.
+  /// -1: the window has none.
   int find(std::int64_t window) const {
-    const auto usual = static_cast<int>(window % geometry_.count);
-    return window_at(usual) == window ? usual : search(window);
+    const int last = found_[static_cast<std::size_t>(window) % found_.size()];
+    return window_at(last) == window ? last : search(window);
   }
   int search(std::int64_t window) const;
 
@@ -82,6 +86,8 @@ class Slots {
   SlotMemory memory_;
   SlotGeometry geometry_;
   std::uint64_t mapped_ = 0;  ///< a bit for each slot
+  /// Where windows were found last: each is looked for several times.
+  mutable std::array<std::uint8_t, kMostSlots> found_{};
 };
 
 }  // namespace headrace::exchange

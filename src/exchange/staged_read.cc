@@ -61,7 +61,7 @@ std::optional<std::int64_t> StagedRead::next_to_load() const {
   const std::int64_t window = staging_.next.load(std::memory_order_acquire);
   // Windows of an earlier call are for the ranks that still are in it.
   if (window < call_.first_window || window > last_) return std::nullopt;
-  if (!call_.slots.is_free(window)) return std::nullopt;
+  if (!call_.slots.has_slot(window)) return std::nullopt;
   return window;
 }
 

@@ -53,7 +53,7 @@ class StagedWrite {
 
 StagedOutcome StagedWrite::run() {
   for (std::int64_t window = call_.window_of(access_.begin); window <= last_; ++window) {
-    if (!call_.slots.is_free(window)) wait_for_slot(window);
+    if (!call_.slots.has_slot(window)) wait_for_slot(window);
     fill(window);
     // seq_cst: either this rank sees that nobody writes, or the writer sees the window complete.
     call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_seq_cst);
@@ -67,8 +67,8 @@ StagedOutcome StagedWrite::run() {
 
 void StagedWrite::wait_for_slot(std::int64_t window) {
   const std::int64_t later = call_.sleep_until(window, last_);
-  work_until([&] { return call_.slots.is_free(later); });
-  work_until([&] { return call_.slots.is_free(window); });
+  work_until([&] { return call_.slots.has_slot(later); });
+  work_until([&] { return call_.slots.has_slot(window); });
 }
 
 /// Where the call stopped, if in one of this rank's windows or before.
@@ -135,9 +135,10 @@ void StagedWrite::write_ready() {
 bool StagedWrite::can_write_next() const {
   const std::int64_t window = staging_.next.load(std::memory_order_acquire);
   // Windows of an earlier call are for the ranks that still are in it.
-  if (window < call_.first_window || window > last_ || !call_.slots.is_free(window)) return false;
-  return call_.slots.slot(window).arrived.load(std::memory_order_seq_cst) ==
-         call_.participants(window);
+  if (window < call_.first_window || window > last_) return false;
+  const Slot* const slot = call_.slots.find_slot(window);
+  return slot != nullptr &&
+         slot->arrived.load(std::memory_order_seq_cst) == call_.participants(window);
 }
 
 void StagedWrite::write_window(std::int64_t window) {

@@ -33,9 +33,9 @@ bool do_job_of(const ExchangedCall& call, int leader, Direction direction) {
   StoreJobs& jobs = call.state(leader).jobs;
   while (const std::optional<std::int64_t> next = next_job(jobs, direction)) {
     std::int64_t taken = *next;
-    // Else another rank has taken it.
-    if (!jobs.taken.compare_exchange_strong(taken, taken + 1, std::memory_order_acq_rel)) continue;
     const StoreJob job = jobs.job(*next);
+    // Else another rank has taken it, and its place may hold a later one.
+    if (!jobs.taken.compare_exchange_strong(taken, taken + 1, std::memory_order_acq_rel)) continue;
     if (direction == Direction::write) {
       write_window(call, leader, job);
     } else {
@@ -53,7 +53,7 @@ bool do_job_of(const ExchangedCall& call, int leader, Direction direction) {
 void add_store_job(const ExchangedCall& call, int leader, const StoreJob& job) {
   StoreJobs& jobs = call.state(leader).jobs;
   const std::int64_t number = jobs.added.load(std::memory_order_relaxed);
-  jobs.job(number) = job;
+  jobs.set_job(number, job);
   jobs.added.store(number + 1, std::memory_order_release);
   call.event().signal();
 }

@@ -14,15 +14,15 @@ constexpr ByteCount kMostBytes = ByteCount{32} << 20;
 }  // namespace
 
 std::int64_t slots_for_ranks(int nodes, int ranks, bool is_crowded) {
-  if (is_crowded) return 2 * kUsual;
-  if (nodes > 1) return std::max(std::int64_t{2} * nodes, kUsual);
-  return std::min(kOfRank * ranks, kUsual);
+  const std::int64_t usual =
+      nodes > 1 ? std::max(std::int64_t{2} * nodes, kUsual) : std::min(kOfRank * ranks, kUsual);
+  return is_crowded ? std::max(usual, 2 * kUsual) : usual;
 }
 
 std::int64_t slots_of_size(std::int64_t wanted, ByteCount size, int nodes) {
   const std::int64_t of_nodes = std::min<std::int64_t>(nodes, kMostBytes / size);
   const std::int64_t most = std::max({kUsualBytes / size, kLeast, of_nodes});
-  return std::max<std::int64_t>(std::min(wanted, most), 2);
+  return std::min(wanted, most);
 }
 
 }  // namespace headrace::policy

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <thread>
 
 #include "exchange/slots.h"
 
@@ -19,21 +21,21 @@ class SlotsOfWindows : public testing::Test {
 };
 
 TEST_F(SlotsOfWindows, GoToTheFirstWindowThatHasNone) {
-  for (std::int64_t window = 0; window < 4; ++window) EXPECT_TRUE(slots_.is_free(window));
-  EXPECT_FALSE(slots_.is_free(4));
+  for (std::int64_t window = 0; window < 4; ++window) EXPECT_TRUE(slots_.has_slot(window));
+  EXPECT_FALSE(slots_.has_slot(4));
   std::byte* const last = slots_.bytes(3);
   slots_.pass_on(3);
-  EXPECT_FALSE(slots_.is_free(3));
-  EXPECT_TRUE(slots_.is_free(4));
+  EXPECT_FALSE(slots_.has_slot(3));
+  EXPECT_TRUE(slots_.has_slot(4));
   EXPECT_EQ(slots_.bytes(4), last);
   // A window that keeps its slot keeps no other from getting one.
   for (std::int64_t window = 4; window < 100; ++window) {
     slots_.pass_on(window);
-    EXPECT_TRUE(slots_.is_free(window + 1));
-    EXPECT_FALSE(slots_.is_free(window + 2));
+    EXPECT_TRUE(slots_.has_slot(window + 1));
+    EXPECT_FALSE(slots_.has_slot(window + 2));
     EXPECT_EQ(slots_.bytes(window + 1), last);
   }
-  EXPECT_TRUE(slots_.is_free(0));
+  EXPECT_TRUE(slots_.has_slot(0));
 }
 
 TEST_F(SlotsOfWindows, AreLoadedForOneWindowOnly) {
@@ -46,12 +48,35 @@ TEST_F(SlotsOfWindows, AreLoadedForOneWindowOnly) {
   EXPECT_FALSE(slots_.is_loaded(1000)) << "it has no slot";
 }
 
+/// Who looks for a window while another passes it on finds its slot, or none: never another place.
+TEST_F(SlotsOfWindows, MayBeLookedForWhileTheyArePassedOn) {
+  constexpr std::int64_t kWindows = 20'000;
+  std::atomic<std::int64_t> done = 0;
+  std::jthread looking([&] {
+    const Slots mine(*staging_, slots_.memory(), kGeometry);
+    const auto begin = staging_->slots.begin();
+    while (true) {
+      const std::int64_t window = done.load();
+      if (window == kWindows) return;
+      const Slot* const slot = mine.find_slot(window);
+      if (slot == nullptr) continue;
+      ASSERT_GE(slot, begin);
+      ASSERT_LT(slot, begin + kGeometry.count);
+      ASSERT_EQ(slot->arrived.load(), 0);
+    }
+  });
+  for (std::int64_t window = 0; window < kWindows; ++window) {
+    slots_.pass_on(window);
+    done.store(window + 1);
+  }
+}
+
 TEST_F(SlotsOfWindows, AreGivenAnewFromTheNextWindowOn) {
   for (const std::int64_t window : {1, 3, 0, 2}) slots_.pass_on(window);
   staging_->next.store(4);
   slots_.prepare();
-  for (std::int64_t window = 4; window < 8; ++window) EXPECT_TRUE(slots_.is_free(window));
-  EXPECT_FALSE(slots_.is_free(8));
+  for (std::int64_t window = 4; window < 8; ++window) EXPECT_TRUE(slots_.has_slot(window));
+  EXPECT_FALSE(slots_.has_slot(8));
 }
 
 /// Between calls leaders use slots for other things: what they write there must mark nothing.
