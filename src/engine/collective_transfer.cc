@@ -264,9 +264,9 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
 /// Fewer slots where memory is short: large ones were asked for, or other files have the rest. Two
 /// suffice to write one while the other is filled.
 void CollectiveTransfer::reserve_slots() {
+  const auto fewer = [](int count) { return count == 2 ? 0 : std::max(count / 2, 2); };
   exchange::SlotGeometry geometry = geometry_;
-  for (; geometry.count >= 2;
-       geometry.count = std::max(geometry.count / 2, geometry.count > 2 ? 2 : 0)) {
+  for (; geometry.count > 0; geometry.count = fewer(geometry.count)) {
     const auto memory = channel_.reserve_slots(geometry.bytes());
     if (!memory) continue;
     slots_.emplace(channel_.call_control().staging, *memory, geometry);
