@@ -133,8 +133,16 @@ void ExchangePlanner::make_plan() {
   choose_aggregators();
   const int nodes = static_cast<int>(parts_.size());
   choice_.leading = policy::decide_leaders(nodes, ready_, most_asked_, choice_.facts.bytes);
-  plan_.emplace(ranges_, windows_, owners(), choice_.leading.leaders);
+  plan_.emplace(ranges_, windows_, owners(), choice_.leading.leaders, joined_within());
   has_plan_ = true;
+}
+
+/// What is read is asked for window by window, as buffers for it get free.
+std::int64_t ExchangePlanner::joined_within() const {
+  if (parts_.front().direction == NodePart::kReads) return 0;
+  const std::size_t aggregators = aggregators_.empty() ? parts_.size() : aggregators_.size();
+  const NodePart& least = *std::ranges::min_element(parts_, {}, &NodePart::slots);
+  return policy::joined_within(least.slots, static_cast<std::int64_t>(aggregators));
 }
 
 plan::Owners ExchangePlanner::owners() const {

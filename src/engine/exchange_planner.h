@@ -23,10 +23,11 @@ struct NodePart {
   ByteCount window_size = 0;  ///< of its collective buffers; 0: it has none
   std::int32_t places = 1;    ///< aggregators that it may have
   std::int32_t leaders = 1;   ///< ranks that are ready to lead, at least 1
-  std::int64_t direction = kReads;
-  static constexpr std::int64_t kReads = 0;
-  static constexpr std::int64_t kWrites = 1;
-  static constexpr std::int64_t kNoDirection = -1;  ///< its ranks do not agree
+  std::int32_t slots = 0;     ///< its collective buffers, if its messages have room for two parts
+  std::int32_t direction = kReads;
+  static constexpr std::int32_t kReads = 0;
+  static constexpr std::int32_t kWrites = 1;
+  static constexpr std::int32_t kNoDirection = -1;  ///< its ranks do not agree
 
   bool operator==(const NodePart&) const = default;
 };
@@ -87,6 +88,7 @@ class ExchangePlanner {
   void choose_aggregators();
   /// Of the windows of the call.
   plan::Owners owners() const;
+  std::int64_t joined_within() const;
 
   // What was asked last.
   bool is_answered_ = false;

@@ -79,6 +79,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     mine.leaders = 1;
   }
   if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, slot_count, domains.stripe);
+  mine.slots = buffers_.size().parts > 1 ? slot_count : 0;
   Agreed agreed;
   if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
                             std::as_writable_bytes(std::span(scratch_)),
@@ -135,6 +136,7 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::
   state(0).window_size = buffers_.size().window;
   state(0).slots = buffers_.size().slots;
   state(0).depth = buffers_.size().depth;
+  state(0).parts = buffers_.size().parts;
   state(0).offered.store(round, std::memory_order_release);
   event.signal();
   for (int leader = 1; leader < leaders; ++leader) {
@@ -158,7 +160,8 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
   const auto parts = std::as_writable_bytes(std::span(parts_));
   std::ranges::copy(slots.all_bytes().first(parts.size()), parts.begin());
   first_window_ = first_window;
-  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).slots, state(0).depth};
+  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).slots, state(0).depth,
+                                            state(0).parts};
   const Error lacking = attempt([&]() -> Error {
     static_cast<void>(planner_->decide(parts_, wish, domains));
     planner_->make_plan();

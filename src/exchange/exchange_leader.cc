@@ -11,11 +11,18 @@ ExchangeLeader::ExchangeLeader(const LeaderCall& lead, std::span<MessageBuffers:
       sources_(lead.buffers.cleared_sources()),
       received_(received) {
   for (int node = 0; node < lead.plan.nodes(); ++node) {
-    const std::int64_t first = node == me() ? -1 : lead.plan.next(node, me(), 0, lead.leader);
-    if (first < 0) continue;
-    sources_.push_back({node, call_.channel.leader_of(node, lead.leader), first,
-                        lead.plan.last(node, me(), lead.leader)});
+    if (node == me()) continue;
+    Source source{.node = node, .rank = call_.channel.leader_of(node, lead.leader)};
+    advance(source, 0);
+    if (source.next < 0) continue;
+    source.last = lead.plan.last(node, me(), lead.leader);
+    sources_.push_back(source);
   }
+}
+
+void ExchangeLeader::advance(Source& source, std::int64_t window) const {
+  source.next = lead_.plan.next(source.node, me(), window, lead_.leader);
+  source.joined = source.next < 0 ? -1 : lead_.plan.joined_with(source.node, source.next);
 }
 
 WindowMemory ExchangeLeader::memory_of(std::int64_t window) const {

@@ -26,6 +26,7 @@ class ExchangeLeader {
   struct Incoming {
     std::span<const std::byte> message;
     std::int64_t window = 0;
+    std::int64_t joined = -1;  ///< the window of the part behind it; -1: none
     int node = 0;
   };
 
@@ -39,6 +40,8 @@ class ExchangeLeader {
   plan::Coverage coverage(std::int64_t window) const {
     return call_.slots.coverage(number_of(window), call_.granule_shift);
   }
+  /// Sets the next message to be the one that begins with a window from `window` on.
+  void advance(Source& source, std::int64_t window) const;
   bool is_mine(std::int64_t window) const { return lead_.plan.leader_of(window) == lead_.leader; }
   LeaderState& state() const { return call_.state(lead_.leader); }
   /// The first window of the leader's from `window` on that this node owns; count() where there is
@@ -57,7 +60,7 @@ class ExchangeLeader {
   bool reap_sends();
   bool has_sends() const;
 
-  /// Begins to receive the next message about a window for which `may_take(window)`.
+  /// Begins to receive the next message about windows for which `may_take(window)`.
   template <class MayTake>
   bool receive_next(MayTake may_take);
   /// Hands over what was received; `take(Incoming)` returns false where it must wait.
@@ -83,6 +86,7 @@ class ExchangeLeader {
  private:
   struct Receiving {
     std::int64_t window = -1;  ///< -1: none
+    std::int64_t joined = -1;
     int node = 0;
     std::size_t size = 0;
     bool is_here = false;
@@ -103,6 +107,7 @@ bool ExchangeLeader::receive_next(MayTake may_take) {
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     Source& source = sources_[(turn_ + i) % sources_.size()];
     if (source.next < 0 || !may_take(source.next)) continue;
+    if (source.joined >= 0 && !may_take(source.joined)) continue;
     const auto found = messenger_.find(tag, source.rank);
     if (!found) return fail(), false;
     if (!found.value()) continue;
@@ -112,8 +117,8 @@ bool ExchangeLeader::receive_next(MayTake may_take) {
     if (messenger_.start_receive(*buffer.message, tag, source.rank, buffer.room.first(size))) {
       return fail(), false;
     }
-    *place = {source.next, source.node, size, false};
-    source.next = lead_.plan.next(source.node, me(), source.next + 1, lead_.leader);
+    *place = {source.next, source.joined, source.node, size, false};
+    advance(source, std::max(source.next, source.joined) + 1);
     turn_ = (turn_ + i + 1) % sources_.size();
     return true;
   }
@@ -132,7 +137,8 @@ bool ExchangeLeader::take_received(Take take) {
       if (!done) return fail(), false;
       one.is_here = done.value();
     }
-    if (!one.is_here || !take(Incoming{buffer.room.first(one.size), one.window, one.node})) {
+    if (!one.is_here ||
+        !take(Incoming{buffer.room.first(one.size), one.window, one.joined, one.node})) {
       continue;
     }
     one.window = -1;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/rounding.h"
 #include "exchange/exchange_leader.h"
 #include "exchange/store_jobs.h"
 #include "view/copy.h"
@@ -68,10 +69,16 @@ class WriteLeader : ExchangeLeader {
 
   bool step();
   bool pack_next();
+  bool pack(std::int64_t window, int owner);
+  std::size_t pack_part(std::int64_t window, std::span<std::byte> room);
+  bool was_joined(std::int64_t window);
   void lock_next();
   bool add_next();
+  /// Whether a window that has a slot has the bytes of all of this node's ranks.
+  bool is_filled(std::int64_t window) const { return arrived(window) >= ranks_in(window); }
   void drop(std::int64_t window);
   bool unpack(const Incoming& incoming);
+  bool unpack_part(std::int64_t window, std::span<const std::byte> message);
   bool tell_next();
   bool hear();
   bool is_done() const;
@@ -80,6 +87,9 @@ class WriteLeader : ExchangeLeader {
 
   std::optional<RankWrite> rank_;
   std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
+  /// Windows of others above to_pack_ that are sent, joined with one below: a bit for each, windows
+  /// that have slots at once being fewer.
+  std::uint64_t joined_ = 0;
   std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
   std::int64_t to_lock_ = 0;  ///< locks of own windows below were asked for
   std::int64_t jobs_before_;
@@ -151,26 +161,53 @@ bool WriteLeader::step() {
 bool WriteLeader::pack_next() {
   if (to_pack_ == count()) return false;
   const int owner = lead_.plan.owner_of(to_pack_);
-  if (owner != me() && is_mine(to_pack_)) {
+  if (owner != me() && is_mine(to_pack_) && !was_joined(to_pack_)) {
     if (!has_slot(to_pack_)) return false;
     if (!lead_.plan.meets(me(), to_pack_)) {
       pass_on(to_pack_);
-    } else if (arrived(to_pack_) < ranks_in(to_pack_)) {
+    } else if (!is_filled(to_pack_)) {
       return false;
     } else if (has_failed_) {
       drop(to_pack_);
-    } else {
-      MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.outgoing());
-      if (buffer == nullptr) return false;
-      plan::Coverage covered = coverage(to_pack_);
-      const std::size_t size = write_part(memory_of(to_pack_), covered, buffer->room);
-      covered.clear(call_.window_size);
-      pass_on(to_pack_);
-      send(Channel::MessageKind::part, owner, *buffer, size);
+    } else if (!pack(to_pack_, owner)) {
+      return false;
     }
   }
   ++to_pack_;
   return true;
+}
+
+/// Sends the part of a window, and of the one that it is joined with; false where it must wait.
+bool WriteLeader::pack(std::int64_t window, int owner) {
+  const std::int64_t joined = lead_.plan.joined_with(me(), window);
+  if (joined >= 0 && !(has_slot(joined) && is_filled(joined))) return false;
+  MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.outgoing());
+  if (buffer == nullptr) return false;
+  std::size_t size = pack_part(window, buffer->room);
+  if (joined >= 0) {
+    const std::size_t begin = round_up(size, kPartAlignment);
+    std::ranges::fill(buffer->room.subspan(size, begin - size), std::byte{});
+    size = begin + pack_part(joined, buffer->room.subspan(begin));
+    joined_ |= std::uint64_t{1} << joined % kMostSlots;
+  }
+  send(Channel::MessageKind::part, owner, *buffer, size);
+  return true;
+}
+
+std::size_t WriteLeader::pack_part(std::int64_t window, std::span<std::byte> room) {
+  plan::Coverage covered = coverage(window);
+  const std::size_t size = write_part(memory_of(window), covered, room);
+  covered.clear(call_.window_size);
+  pass_on(window);
+  return size;
+}
+
+/// Asked once of each window.
+bool WriteLeader::was_joined(std::int64_t window) {
+  const std::uint64_t bit = std::uint64_t{1} << window % kMostSlots;
+  const bool was = (joined_ & bit) != 0;
+  joined_ &= ~bit;
+  return was;
 }
 
 void WriteLeader::drop(std::int64_t window) {
@@ -179,14 +216,20 @@ void WriteLeader::drop(std::int64_t window) {
 }
 
 bool WriteLeader::unpack(const Incoming& incoming) {
-  const Part part(memory_of(incoming.window), incoming.message);
-  plan::Coverage covered = coverage(incoming.window);
+  std::span<const std::byte> parts = incoming.message;
+  bool is_ours = unpack_part(incoming.window, split_part(parts));
+  if (incoming.joined >= 0) is_ours = is_ours && unpack_part(incoming.joined, split_part(parts));
+  if (is_ours && parts.empty()) return true;
   // Our own nodes write what they should; a message that is none of ours must not be taken for one.
-  if (!part.is_part() || !part.unpack(covered)) {
-    fail();
-    return false;
-  }
-  of_others(incoming.window) += 1;
+  fail();
+  return false;
+}
+
+bool WriteLeader::unpack_part(std::int64_t window, std::span<const std::byte> message) {
+  const Part part(memory_of(window), message);
+  plan::Coverage covered = coverage(window);
+  if (!part.is_part() || !part.unpack(covered)) return false;
+  of_others(window) += 1;
   return true;
 }
 
@@ -202,7 +245,7 @@ void WriteLeader::lock_next() {
 /// Hands the next own window over to be written, where all parts of it have come, or drops it.
 bool WriteLeader::add_next() {
   if (to_add_ == count() || !has_slot(to_add_)) return false;
-  if (arrived(to_add_) < ranks_in(to_add_)) return false;
+  if (!is_filled(to_add_)) return false;
   if (has_failed_) {
     drop(to_add_);
   } else {

@@ -13,6 +13,11 @@ namespace {
 
 /// Rooms follow each other in one piece of memory.
 constexpr std::size_t kRoomAlignment = 16;
+static_assert(kRoomAlignment % kPartAlignment == 0);
+
+/// Where windows are larger, one part of theirs is a large message. Windows are joined only where a
+/// node has slots for two of each other node (policy::joined_within).
+constexpr ByteCount kLargestJoined = ByteCount{1} << 20;
 
 template <class Places>
 void make_each(Messenger& messenger, Places& places) {
@@ -30,7 +35,9 @@ bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_s
   if (is_enough && counts_for == counts_for_) return true;
   release_room();
   counts_for_ = counts_for;
-  for (std::size_t depth = kMost; depth > 0; depth /= 2) {
+  const bool joins = window_size <= kLargestJoined && 2 * nodes <= slots;
+  if (joins && make_room({window_size, slots, kMost / 2, 2})) return true;
+  for (std::size_t depth = joins ? kMost / 2 : kMost; depth > 0; depth /= 2) {
     if (make_room({window_size, slots, depth})) return true;
   }
   return false;
@@ -69,7 +76,7 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
 }
 
 bool MessageBuffers::make_room(const Size& wanted) {
-  const std::size_t part = round_up(part_room(wanted.window), kRoomAlignment);
+  const std::size_t part = wanted.parts * round_up(part_room(wanted.window), kRoomAlignment);
   if (part > kLargestMessage) return false;
   const std::size_t request = round_up(request_room(wanted.window), kRoomAlignment);
   const std::size_t request_count = kMost + static_cast<std::size_t>(wanted.slots);

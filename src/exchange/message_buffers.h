@@ -30,6 +30,7 @@ class MessageBuffers {
     int node = 0;
     int rank = 0;
     std::int64_t next = -1;  ///< the window that its next message is about; -1 where all have come
+    std::int64_t joined = -1;  ///< and the second one; -1: none
     std::int64_t last = -1;
   };
 
@@ -51,7 +52,7 @@ class MessageBuffers {
     }
   };
 
-  /// Messages with data in each direction at a time.
+  /// Parts of windows in each direction at a time.
   static constexpr std::size_t kMost = 4;
 
   MessageBuffers() = default;
@@ -60,14 +61,15 @@ class MessageBuffers {
   MessageBuffers& operator=(const MessageBuffers&) = delete;
 
   /// A node's first leader's: for windows of at least this size in so many slots, among `nodes`;
-  /// with fewer buffers where memory is short, and false where there is none. With no message on
-  /// its way. Counts the memory of so many leaders.
+  /// with less room and fewer buffers where memory is short, and false where there is none. With no
+  /// message on its way. Counts the memory of so many leaders.
   bool reserve(Messenger& messenger, int nodes, ByteCount window_size, int slots, int counts_for);
   /// What one leader has.
   struct Size {
     ByteCount window = 0;   ///< largest window
     int slots = 0;          ///< of the node
     std::size_t depth = 0;  ///< messages with data in each direction
+    std::size_t parts = 1;  ///< that a message with data may have
 
     bool operator==(const Size&) const = default;
   };

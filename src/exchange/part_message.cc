@@ -1,7 +1,9 @@
 #include "exchange/part_message.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "view/copy.h"
 
 namespace headrace::exchange {
@@ -43,6 +45,18 @@ std::size_t write_part(const WindowMemory& window, const plan::Coverage& covered
   const Part part(window, room.first(size));
   part.move(Direction::read, window.begin + window.size, room.data() + size);
   return size + static_cast<std::size_t>(part.bytes());
+}
+
+std::span<const std::byte> split_part(std::span<const std::byte>& parts) {
+  PartHeader header{};
+  if (parts.size() >= sizeof header) std::memcpy(&header, parts.data(), sizeof header);
+  const std::size_t rest = parts.size() - std::min(parts.size(), sizeof header);
+  const std::size_t list = std::min<std::size_t>(rest, header.list_size);
+  const auto bytes = static_cast<std::size_t>(std::max<ByteCount>(header.bytes, 0));
+  const std::size_t size = parts.size() - rest + list + std::min(rest - list, bytes);
+  const auto first = parts.first(size);
+  parts = parts.subspan(std::min(parts.size(), round_up(size, kPartAlignment)));
+  return first;
 }
 
 Part::Part(const WindowMemory& window, std::span<const std::byte> message) : window_(window) {

@@ -38,6 +38,9 @@ constexpr std::size_t part_room(ByteCount window_size) {
   return request_room(window_size) + static_cast<std::size_t>(window_size);
 }
 
+/// Where parts begin in a message that has several, one behind the other.
+constexpr std::size_t kPartAlignment = 8;
+
 /// A window of the file in memory.
 struct WindowMemory {
   std::byte* base = nullptr;
@@ -56,7 +59,11 @@ std::size_t write_request(const WindowMemory& window, const plan::Coverage& cove
 std::size_t write_part(const WindowMemory& window, const plan::Coverage& covered,
                        std::span<std::byte> room);
 
-/// A message about `window` as it came; aligned to 8.
+/// Splits the first part off `parts`, of which each but the last one is followed by zeros up to
+/// the next one. What is no part may come out as anything within `parts`.
+std::span<const std::byte> split_part(std::span<const std::byte>& parts);
+
+/// A message about `window` as it came; aligned to kPartAlignment.
 class Part {
  public:
   Part(const WindowMemory& window, std::span<const std::byte> message);

@@ -6,15 +6,17 @@
 namespace headrace::plan {
 
 ExchangePlan::ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners,
-                           int leaders)
-    : ExchangePlan(ranges, Windows(ranges, window_size), std::move(owners), leaders) {}
+                           int leaders, std::int64_t joined_within)
+    : ExchangePlan(ranges, Windows(ranges, window_size), std::move(owners), leaders,
+                   joined_within) {}
 
 ExchangePlan::ExchangePlan(std::vector<RankRange> ranges, Windows windows, Owners owners,
-                           int leaders)
+                           int leaders, std::int64_t joined_within)
     : ranges_(std::move(ranges)),
       windows_(std::move(windows)),
       owners_(std::move(owners)),
-      leaders_(leaders) {}
+      leaders_(leaders),
+      joined_within_(joined_within) {}
 
 int ExchangePlan::owner_of(std::int64_t window) const {
   return owners_.owner_of(windows_.range(window).begin / windows_.window_size());
@@ -55,9 +57,24 @@ std::int64_t ExchangePlan::last(int node, int owner, int leader) const {
   return found >= 0 ? number_of(found) : -1;
 }
 
+std::int64_t ExchangePlan::joined_with(int node, std::int64_t window) const {
+  if (joined_within_ == 0) return -1;
+  const std::int64_t found = next(node, owner_of(window), window + 1, leader_of(window));
+  return found >= 0 && found / joined_within_ == window / joined_within_ ? found : -1;
+}
+
 std::int64_t ExchangePlan::messages(int node, int owner) const {
-  const FileRange places = places_of(node);
-  return node == owner ? 0 : owners_.count(owner, places.begin, places.end);
+  if (node == owner) return 0;
+  std::int64_t found = 0;
+  for (int leader = 0; leader < leaders_; ++leader) {
+    std::int64_t window = next(node, owner, 0, leader);
+    while (window >= 0) {
+      ++found;
+      const std::int64_t last = std::max(window, joined_with(node, window));
+      window = next(node, owner, last + 1, leader);
+    }
+  }
+  return found;
 }
 
 Traffic ExchangePlan::traffic() const {

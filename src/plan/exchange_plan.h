@@ -13,7 +13,7 @@ namespace headrace::plan {
 
 /// Messages between nodes in one call, as its plan has them.
 struct Traffic {
-  std::int64_t parts = 0;   ///< to owners, about one window each
+  std::int64_t parts = 0;   ///< to owners, about one window or two each
   std::int64_t pairs = 0;   ///< of a node's leader and an owner's between whom there are any
   std::int64_t rounds = 0;  ///< the most windows that one node owns
 };
@@ -26,16 +26,18 @@ std::int64_t meeting_messages(int nodes);
 /// Which parts of a collective call's windows go between which nodes: all from the ranges that the
 /// nodes touch, so that every node knows whose parts come and to whom its own go without asking.
 /// Windows are numbered from 0 in file order, windows that no range meets left out. A node takes
-/// part in every window that its range meets: one message for each to the owner.
+/// part in every window that its range meets, and tells the owner about each; of two that follow
+/// one another in one message, where they are joined.
 class ExchangePlan {
  public:
   /// `ranges`: of each node; without bytes where its ranks have none. `leaders`: of each node,
   /// among whom its messages and windows are shared out; those of one number talk to each other
-  /// only.
-  ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners,
-               int leaders = 1);
+  /// only. `joined_within`: windows, in blocks of so many of which two may be joined; 0: none are.
+  ExchangePlan(std::vector<RankRange> ranges, ByteCount window_size, Owners owners, int leaders = 1,
+               std::int64_t joined_within = 0);
   /// The same with the windows of these ranges.
-  ExchangePlan(std::vector<RankRange> ranges, Windows windows, Owners owners, int leaders);
+  ExchangePlan(std::vector<RankRange> ranges, Windows windows, Owners owners, int leaders,
+               std::int64_t joined_within);
 
   std::int64_t count() const { return windows_.count(); }
   int nodes() const { return static_cast<int>(ranges_.size()); }
@@ -56,10 +58,13 @@ class ExchangePlan {
   std::int64_t next(int node, int owner, std::int64_t window, int leader = 0) const;
   /// The last such window of all; -1 where there is none.
   std::int64_t last(int node, int owner, int leader = 0) const;
-  /// Messages with parts of windows from `node` to `owner`.
+  /// The window that `node` tells the owner of in the same message, behind `window`, with which the
+  /// message begins: the owner's next in the same block; -1 where the message has no other.
+  std::int64_t joined_with(int node, std::int64_t window) const;
+  /// Messages about windows from `node` to `owner`.
   std::int64_t messages(int node, int owner) const;
   /// Written: all parts, and one answer to each pair. Read: a request for each part, and an answer
-  /// with its bytes unless it has none.
+  /// with its bytes unless it has none. A walk over all windows.
   Traffic traffic() const;
 
  private:
@@ -74,6 +79,7 @@ class ExchangePlan {
   Windows windows_;
   Owners owners_;
   int leaders_;
+  std::int64_t joined_within_;
 };
 
 }  // namespace headrace::plan

@@ -26,6 +26,10 @@ ByteCount usual_buffer_between(int nodes) {
   return (nodes < kManyNodes ? 4 : 8) * kUsualBuffer;
 }
 
+std::int64_t joined_within(std::int64_t slots, std::int64_t aggregators) {
+  return 2 * aggregators <= slots ? 2 * aggregators : 0;
+}
+
 ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
   if (!facts.agrees) return {false, ExchangeReason::no_agreement};
   if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};

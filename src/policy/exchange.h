@@ -45,6 +45,14 @@ struct ExchangeDecision {
   ExchangeReason reason = ExchangeReason::nothing_to_move;
 };
 
+/// Within how many windows a node's parts of two windows with the same owner go in one message; 0:
+/// each goes by itself. The node keeps the first until it has the second, so all windows up to it
+/// must have collective buffers at once; `slots` is what each node has, 0 where messages have no
+/// room for two parts. `aggregators` own windows in turn.
+///
+/// Example: with 4 aggregators 8 windows where there are 8 slots or more, 0 where there are 7.
+std::int64_t joined_within(std::int64_t slots, std::int64_t aggregators);
+
 /// Whether the nodes exchange in one call. Where not, each node moves its own pieces.
 ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts);
 

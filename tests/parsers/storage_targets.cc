@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "exchange/part_message.h"
 #include "parsers/target.h"
 #include "storage/gluster.h"
@@ -33,9 +34,7 @@ struct Window {
   exchange::WindowMemory memory;
 };
 
-void run_part(const Input& input) {
-  const std::vector<std::uint64_t> words = aligned(input);
-  const auto message = std::as_bytes(std::span(words)).first(input.size());
+void check_part(std::span<const std::byte> message) {
   for (const int shift : {0, 3}) {
     Window window(shift);
     const exchange::Part part(window.memory, message);
@@ -53,11 +52,26 @@ void run_part(const Input& input) {
     }
     if (part.is_request()) {
       std::vector<std::byte> packed(static_cast<std::size_t>(part.bytes()));
-      const FileOffset end = window.memory.begin + (input.size() % 2 == 0 ? kWindow : 100);
+      const FileOffset end = window.memory.begin + (message.size() % 2 == 0 ? kWindow : 100);
       const ByteCount moved = part.move(Direction::read, end, packed.data());
       require(moved <= part.bytes(), "more bytes are answered than were asked for");
     }
     require(window.is_kept_within(), "bytes behind the window are written");
+  }
+}
+
+/// A message may have one part, or several of which each is split off.
+void run_part(const Input& input) {
+  const std::vector<std::uint64_t> words = aligned(input);
+  const auto message = std::as_bytes(std::span(words)).first(input.size());
+  check_part(message);
+  std::span<const std::byte> parts = message;
+  while (!parts.empty()) {
+    const std::byte* const begin = parts.data();
+    const std::span<const std::byte> part = exchange::split_part(parts);
+    require(part.data() == begin && !part.empty(), "a part begins elsewhere, or is empty");
+    require(parts.empty() || parts.data() >= begin + part.size(), "parts overlap");
+    check_part(part);
   }
 }
 
@@ -77,7 +91,11 @@ std::vector<Input> part_corpus() {
                                      : exchange::write_request(window.memory, covered, bytes);
       Input input(size);
       std::memcpy(input.data(), bytes.data(), size);
+      Input twice = input;
+      twice.resize(round_up(size, exchange::kPartAlignment));
+      twice.insert(twice.end(), input.begin(), input.end());
       inputs.push_back(std::move(input));
+      inputs.push_back(std::move(twice));
     }
   }
   return inputs;

@@ -11,7 +11,9 @@
 #include "engine/file.h"
 #include "exchange/node_team.h"
 #include "plan/exchange_plan.h"
+#include "policy/slots.h"
 #include "sim/ranks.h"
+#include "topo/node.h"
 
 namespace headrace::sim {
 
@@ -56,6 +58,17 @@ struct Job {
     return std::clamp<std::int64_t>((windows + owners - 1) / owners, 1, 2);
   }
 
+  /// What is written goes by two windows a message where a node has buffers for two of each owner.
+  std::int64_t joined_within(Direction direction) const {
+    if (direction == Direction::read) return 0;
+    const bool is_crowded = ranks_per_node > topo::node_cores();
+    const std::int64_t slots = settings().buffer_count > 0
+                                   ? settings().buffer_count
+                                   : policy::slots_for_ranks(nodes, ranks_per_node, is_crowded);
+    const std::int64_t two_of_each = std::int64_t{2} * nodes * aggregators;
+    return two_of_each <= slots ? two_of_each : 0;
+  }
+
   plan::ExchangePlan plan(Direction direction) const {
     std::vector<plan::RankRange> ranges(static_cast<std::size_t>(nodes));
     for (int rank = 0; rank < ranks(); ++rank) {
@@ -67,7 +80,8 @@ struct Job {
     }
     std::vector<int> owners;
     for (int i = 0; i < aggregators * nodes; ++i) owners.push_back(i % nodes);
-    return {ranges, kWindow, plan::Owners(owners, run(direction), 0), aggregators};
+    return {ranges, kWindow, plan::Owners(owners, run(direction), 0), aggregators,
+            joined_within(direction)};
   }
   /// What nodes have in windows of others.
   struct Payload {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/rounding.h"
 #include "base/settings.h"
 #include "exchange/message_buffers.h"
 #include "exchange/messages.h"
@@ -141,6 +142,36 @@ TEST(WithoutMemory, PartsOfWindowsArePackedAndUnpacked) {
   for (ByteCount at = 3; at + 5 < kWindow; at += 11 + at % 4) {
     EXPECT_EQ(std::memcmp(bytes.data() + at, copy.data() + at, 5), 0);
   }
+}
+
+TEST(WithoutMemory, JoinedPartsAreSplit) {
+  constexpr ByteCount kWindow = 4096;
+  constexpr ByteCount kLengths[] = {5, 300};  // the first part's end is not aligned
+  sim::PostOffice office(2);
+  Messenger messenger(office, 0);
+  MessageBuffers buffers;
+  ASSERT_TRUE(buffers.reserve(messenger, 2, kWindow, kSlots, 1));
+  ASSERT_EQ(buffers.size().parts, 2U);
+  std::vector<std::byte> bytes(kWindow, std::byte{9});
+  std::vector<plan::Coverage::Word> marks(kWindow / 8);
+  const std::span<std::byte> room = buffers.outgoing()[0].room;
+  ASSERT_GE(room.size(), 2 * part_room(kWindow));
+  const Lacking memory;
+  std::size_t end = 0;
+  for (const ByteCount len : kLengths) {
+    const std::size_t begin = round_up(end, kPartAlignment);
+    plan::Coverage covered(marks.data(), 0);
+    covered.mark_strided(0, len, 0, 1);
+    end = begin + write_part({bytes.data(), 0, kWindow, 0}, covered, room.subspan(begin));
+    covered.clear(kWindow);
+  }
+  std::span<const std::byte> parts = room.first(end);
+  for (const ByteCount len : kLengths) {
+    const Part part({bytes.data(), 0, kWindow, 0}, split_part(parts));
+    EXPECT_TRUE(part.is_part());
+    EXPECT_EQ(part.bytes(), len);
+  }
+  EXPECT_TRUE(parts.empty());
 }
 
 TEST(WithoutMemory, WindowsOfACallAreCut) {

@@ -19,6 +19,21 @@ TEST(ExchangePlan, GivesWindowsToNodesInTurn) {
   EXPECT_EQ(plan.messages(2, 0), 0);
 }
 
+TEST(ExchangePlan, JoinsTwoWindowsOfABlock) {
+  // Windows 0, 3, 6 and 9 are the first node's, and all of them the second's affair, too.
+  const ExchangePlan plan({{0, 1000, 500}, {0, 1000, 500}, {300, 1000, 10}}, 100,
+                          Owners::in_turn(3), 1, 6);
+  EXPECT_EQ(plan.joined_with(1, 0), 3);
+  EXPECT_EQ(plan.joined_with(1, 6), 9);
+  EXPECT_EQ(plan.messages(1, 0), 2);
+  // The third begins behind the first window: one by itself, since the next is of another block.
+  EXPECT_EQ(plan.joined_with(2, 3), -1);
+  EXPECT_EQ(plan.joined_with(2, 6), 9);
+  EXPECT_EQ(plan.messages(2, 0), 2);
+  // Windows 1, 4 and 7.
+  EXPECT_EQ(plan.messages(0, 1), 2);
+}
+
 TEST(ExchangePlan, KeepsOwnersOverCalls) {
   const ExchangePlan first({{0, 450, 450}}, 100, Owners::in_turn(3));
   const ExchangePlan second({{350, 900, 550}}, 100, Owners::in_turn(3));
@@ -81,7 +96,8 @@ TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
     const Owners owners = turn % 3 == 0   ? Owners::in_turn(nodes)
                           : turn % 3 == 1 ? Owners(aggregators, number(1, 3), number(0, 9))
                                           : Owners::even(aggregators, 0, 700 / window_size + 1);
-    const ExchangePlan plan(ranges, window_size, owners, static_cast<int>(number(1, 4)));
+    const std::int64_t block = number(0, 8);
+    const ExchangePlan plan(ranges, window_size, owners, static_cast<int>(number(1, 4)), block);
     std::vector<std::int64_t> parts(static_cast<std::size_t>(plan.count()));
     std::int64_t pairs = 0;
     for (int node = 0; node < nodes; ++node) {
@@ -90,6 +106,7 @@ TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
         for (int leader = 0; leader < plan.leaders(); ++leader) {
           std::int64_t last = -1;
           std::int64_t next = plan.next(node, owner, 0, leader);
+          std::int64_t joined = -1;
           for (std::int64_t window = 0; window < plan.count(); ++window) {
             if (plan.owner_of(window) != owner || plan.leader_of(window) != leader) continue;
             if (!plan.meets(node, window)) continue;
@@ -97,8 +114,14 @@ TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
             next = plan.next(node, owner, window + 1, leader);
             last = window;
             if (node == owner) continue;
-            ++found;
             parts[static_cast<std::size_t>(window)] += 1;
+            if (window == joined) continue;
+            ++found;
+            joined = plan.joined_with(node, window);
+            ASSERT_TRUE(block > 0 || joined < 0);
+            if (joined < 0) continue;
+            ASSERT_EQ(joined, next);
+            ASSERT_EQ(joined / block, window / block);
           }
           ASSERT_EQ(next, -1);
           ASSERT_EQ(plan.last(node, owner, leader), last);

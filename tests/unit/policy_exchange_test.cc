@@ -25,6 +25,15 @@ ExchangeReason reason_for(const ExchangeFacts& facts) {
   return decision.reason;
 }
 
+TEST(ExchangePolicy, JoinsWindowsWhereTwoOfEachAggregatorHaveBuffers) {
+  EXPECT_EQ(joined_within(8, 4), 8);
+  EXPECT_EQ(joined_within(16, 4), 8);
+  EXPECT_EQ(joined_within(7, 4), 0);
+  EXPECT_EQ(joined_within(2, 1), 2);
+  EXPECT_EQ(joined_within(1, 1), 0);
+  EXPECT_EQ(joined_within(0, 1), 0);  // no room in messages
+}
+
 TEST(ExchangePolicy, ExchangesSmallPiecesOfSeveralNodes) {
   EXPECT_EQ(reason_for(interleaved()), ExchangeReason::fine);
   EXPECT_EQ(explain(decide_exchange(Wish::automatic, interleaved()), interleaved()),

@@ -42,12 +42,14 @@ class StridedJob:
         return sum(self._parts.values())
 
     def messages(self, way: str) -> int:
-        """Leaders meet (each sends to log2 of their number) and agree that all are ready (as many);
-        a message for each part; written, a word from each owner to each node; read, an answer to
-        each request."""
+        """Leaders meet (each sends to log2 of their number) and agree that all are ready (as many).
+        Written, a message for each part, or for two with the same owner in a block of windows of
+        which each owner has two; and a word from each owner to each node. Read, a request for each
+        part and an answer."""
         meeting = 2 * self.nodes * (self.nodes - 1).bit_length()
-        pairs = {
-            (node, window % self.nodes, window // self.nodes % self.leaders)
-            for node, window in self._parts
-        }
-        return meeting + len(self._parts) + len(pairs if way == "write" else self._parts)
+        if way == "read":
+            return meeting + 2 * len(self._parts)
+        owners = self.nodes * self.leaders
+        to_owners = {(node, window % owners) for node, window in self._parts}
+        joined = {(node, window % owners, window // (2 * owners)) for node, window in self._parts}
+        return meeting + len(joined) + len(to_owners)

@@ -11,9 +11,8 @@ from running import compile_c, launch, shared_object, work_directory
 from .strided_job import StridedJob
 
 
-# With two ranks on a node ROMIO's share of messages within nodes is large.
-@pytest.mark.parametrize(("nodes", "per_node", "least_ratio"), [(4, 2, 3), (2, 4, 4), (4, 4, 4)])
-def test_romio_sends_several_times_as_many(nodes: int, per_node: int, least_ratio: int) -> None:
+@pytest.mark.parametrize(("nodes", "per_node"), [(4, 2), (2, 4), (4, 4)])
+def test_romio_sends_four_times_as_many(nodes: int, per_node: int) -> None:
     """What Headrace sends, `StridedJob` tells, and test_nodes.py compares with real jobs. Ranks
     share a node by their number alone here: ROMIO's messages are the same wherever they run."""
     host = host_named("debian-mpich")
@@ -39,4 +38,4 @@ def test_romio_sends_several_times_as_many(nodes: int, per_node: int, least_rati
     # Each aggregator gets at least one message from each rank of another node, each round.
     rounds = -(-job.bytes() // (nodes * job.WINDOW))
     assert sum(counts) >= rounds * (nodes - 1) * nodes * per_node, counts
-    assert least_ratio * job.messages("write") <= sum(counts), counts
+    assert 4 * job.messages("write") <= sum(counts), counts
