@@ -79,7 +79,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     mine.leaders = 1;
   }
   if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, slot_count, domains.stripe);
-  mine.slots = buffers_.size().parts > 1 ? slot_count : 0;
+  mine.slots = buffers_.has_room_to_join() ? slot_count : 0;
   Agreed agreed;
   if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
                             std::as_writable_bytes(std::span(scratch_)),
@@ -136,7 +136,6 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::
   state(0).window_size = buffers_.size().window;
   state(0).slots = buffers_.size().slots;
   state(0).depth = buffers_.size().depth;
-  state(0).parts = buffers_.size().parts;
   state(0).offered.store(round, std::memory_order_release);
   event.signal();
   for (int leader = 1; leader < leaders; ++leader) {
@@ -160,8 +159,7 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
   const auto parts = std::as_writable_bytes(std::span(parts_));
   std::ranges::copy(slots.all_bytes().first(parts.size()), parts.begin());
   first_window_ = first_window;
-  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).slots, state(0).depth,
-                                            state(0).parts};
+  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).slots, state(0).depth};
   const Error lacking = attempt([&]() -> Error {
     static_cast<void>(planner_->decide(parts_, wish, domains));
     planner_->make_plan();
@@ -228,6 +226,7 @@ exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agree
     return writes ? exchange::exchanged_write(call, *access)
                   : exchange::exchanged_read(call, *access);
   }
+  buffers_.arrange(planner_->plan().most_joined());
   const exchange::LeaderCall lead{call,
                                   planner_->plan(),
                                   *ranks,

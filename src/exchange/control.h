@@ -115,7 +115,6 @@ struct LeaderState {
   int slots;
   ByteCount window_size;
   std::size_t depth;
-  std::size_t parts;
   /// The last round whose plan a further one has, or has no memory for.
   std::atomic<std::uint64_t> prepared;
   std::atomic<std::uint64_t> lacking;

@@ -15,9 +15,15 @@ namespace {
 constexpr std::size_t kRoomAlignment = 16;
 static_assert(kRoomAlignment % kPartAlignment == 0);
 
-/// Where windows are larger, one part of theirs is a large message. Windows are joined only where a
-/// node has slots for two of each other node (policy::joined_within).
+/// Where windows are larger, one part of theirs is a large message.
 constexpr ByteCount kLargestJoined = ByteCount{1} << 20;
+
+void share_out(std::span<MessageBuffers::Buffer> buffers, std::byte* place, std::size_t room) {
+  for (MessageBuffers::Buffer& buffer : buffers) {
+    buffer.room = {place, room};
+    place += room;
+  }
+}
 
 template <class Places>
 void make_each(Messenger& messenger, Places& places) {
@@ -35,9 +41,7 @@ bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_s
   if (is_enough && counts_for == counts_for_) return true;
   release_room();
   counts_for_ = counts_for;
-  const bool joins = window_size <= kLargestJoined && 2 * nodes <= slots;
-  if (joins && make_room({window_size, slots, kMost / 2, 2})) return true;
-  for (std::size_t depth = joins ? kMost / 2 : kMost; depth > 0; depth /= 2) {
+  for (std::size_t depth = kMost; depth > 0; depth /= 2) {
     if (make_room({window_size, slots, depth})) return true;
   }
   return false;
@@ -76,7 +80,7 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
 }
 
 bool MessageBuffers::make_room(const Size& wanted) {
-  const std::size_t part = wanted.parts * round_up(part_room(wanted.window), kRoomAlignment);
+  const std::size_t part = round_up(part_room(wanted.window), kRoomAlignment);
   if (part > kLargestMessage) return false;
   const std::size_t request = round_up(request_room(wanted.window), kRoomAlignment);
   const std::size_t request_count = kMost + static_cast<std::size_t>(wanted.slots);
@@ -90,18 +94,22 @@ bool MessageBuffers::make_room(const Size& wanted) {
   }
   counted_ = bytes;
   size_ = wanted;
-  std::byte* place = places_->memory.get();
-  const auto share_out = [&place](std::span<Buffer> buffers, std::size_t room) {
-    for (Buffer& buffer : buffers) {
-      buffer.room = {place, room};
-      place += room;
-    }
-  };
-  share_out(outgoing(), part);
-  share_out(incoming(), part);
-  share_out(asked(), request);
-  share_out(requests(), request);
+  std::byte* const first_request = places_->memory.get() + 2 * wanted.depth * part;
+  share_out(asked(), first_request, request);
+  share_out(requests(), first_request + kMost * request, request);
+  arrange(1);
   return true;
+}
+
+void MessageBuffers::arrange(std::size_t parts) {
+  const std::size_t part = round_up(part_room(size_.window), kRoomAlignment);
+  in_use_ = size_.depth / parts;
+  share_out(outgoing(), places_->memory.get(), parts * part);
+  share_out(incoming(), places_->memory.get() + size_.depth * part, parts * part);
+}
+
+bool MessageBuffers::has_room_to_join() const {
+  return size_.depth > 1 && size_.window <= kLargestJoined;
 }
 
 void MessageBuffers::release_room() {

@@ -61,15 +61,14 @@ class MessageBuffers {
   MessageBuffers& operator=(const MessageBuffers&) = delete;
 
   /// A node's first leader's: for windows of at least this size in so many slots, among `nodes`;
-  /// with less room and fewer buffers where memory is short, and false where there is none. With no
+  /// with fewer buffers where memory is short, and false where there is none. With no
   /// message on its way. Counts the memory of so many leaders.
   bool reserve(Messenger& messenger, int nodes, ByteCount window_size, int slots, int counts_for);
   /// What one leader has.
   struct Size {
     ByteCount window = 0;   ///< largest window
     int slots = 0;          ///< of the node
-    std::size_t depth = 0;  ///< messages with data in each direction
-    std::size_t parts = 1;  ///< that a message with data may have
+    std::size_t depth = 0;  ///< parts of windows on their way in each direction
 
     bool operator==(const Size&) const = default;
   };
@@ -80,9 +79,13 @@ class MessageBuffers {
   /// finds no buffer, or one that stays for good, and stays counted.
   void abandon() noexcept;
 
+  /// Whether messages of two parts have room; larger windows are no use to join.
+  bool has_room_to_join() const;
+  /// With no message on its way: from now on each message with data has room for so many parts.
+  void arrange(std::size_t parts);
   /// For messages with data to other nodes, and from them.
-  std::span<Buffer> outgoing() { return std::span(places_->outgoing).first(size_.depth); }
-  std::span<Buffer> incoming() { return std::span(places_->incoming).first(size_.depth); }
+  std::span<Buffer> outgoing() { return std::span(places_->outgoing).first(in_use_); }
+  std::span<Buffer> incoming() { return std::span(places_->incoming).first(in_use_); }
   /// For other nodes' requests.
   std::span<Buffer> asked() { return places_->asked; }
   /// One for each slot.
@@ -118,6 +121,7 @@ class MessageBuffers {
 
   Sent sent_;
   Size size_;
+  std::size_t in_use_ = 0;  ///< messages with data in each direction
   int counts_for_ = 0;
   ByteCount counted_ = 0;
   std::vector<Source> sources_;

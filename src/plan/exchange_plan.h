@@ -58,6 +58,8 @@ class ExchangePlan {
   std::int64_t next(int node, int owner, std::int64_t window, int leader = 0) const;
   /// The last such window of all; -1 where there is none.
   std::int64_t last(int node, int owner, int leader = 0) const;
+  /// Windows that one message is about, at most.
+  std::size_t most_joined() const { return joined_within_ == 0 ? 1 : 2; }
   /// The window that `node` tells the owner of in the same message, behind `window`, with which the
   /// message begins: the owner's next in the same block; -1 where the message has no other.
   std::int64_t joined_with(int node, std::int64_t window) const;

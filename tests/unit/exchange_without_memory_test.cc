@@ -151,7 +151,8 @@ TEST(WithoutMemory, JoinedPartsAreSplit) {
   Messenger messenger(office, 0);
   MessageBuffers buffers;
   ASSERT_TRUE(buffers.reserve(messenger, 2, kWindow, kSlots, 1));
-  ASSERT_EQ(buffers.size().parts, 2U);
+  ASSERT_TRUE(buffers.has_room_to_join());
+  buffers.arrange(2);
   std::vector<std::byte> bytes(kWindow, std::byte{9});
   std::vector<plan::Coverage::Word> marks(kWindow / 8);
   const std::span<std::byte> room = buffers.outgoing()[0].room;
