@@ -20,6 +20,10 @@ namespace headrace::exchange {
 // first window that is not done has a slot on every node, whatever the others do, and no node waits
 // for another in a circle. A slot whose part is sent goes to the next window at once, while those
 // of own windows are kept until these are written: as many nodes as there are write at a time.
+//
+// Where windows are small and a node has slots for two of each aggregator, one message has the
+// parts of two windows. It waits for the second, so the rule holds for blocks: the plan joins
+// windows of one block only, all of whose windows have slots when those before it are done.
 
 class MessageBuffers;
 
