@@ -27,7 +27,10 @@ class NullPath {
     char name[40];
     std::snprintf(name, sizeof name, "/headrace-%016llx", static_cast<unsigned long long>(number));
     link_ = (folder != nullptr && *folder != '\0' ? folder : "/tmp") + std::string(name);
-    if (symlink("/dev/null", link_.c_str()) != 0) link_.clear();
+    semaphore_ = kSemaphore + std::string(name + 1);
+    if (symlink("/dev/null", link_.c_str()) == 0) return;
+    link_.clear();
+    semaphore_ = kSemaphore + std::string("null");
 #endif
   }
   ~NullPath() {
@@ -38,8 +41,17 @@ class NullPath {
 
   const char* get() const { return link_.empty() ? "/dev/null" : link_.c_str(); }
 
+  /// Whether the library has left its semaphore in /dev/shm, as Open MPI 4 does while a file is
+  /// open; Open MPI 5 removes the name at once.
+  bool has_semaphore() const {
+    return !semaphore_.empty() && access(semaphore_.c_str(), F_OK) == 0;
+  }
+
  private:
+  static constexpr const char* kSemaphore = "/dev/shm/sem.OMPIO_";
+
   std::string link_;
+  std::string semaphore_;
 };
 
 /// ROMIO gives a new file the error handler of MPI_FILE_NULL without counting the file among its
@@ -54,21 +66,16 @@ void keep_error_handler(MPI_File handle) {
 #endif
 }
 
-/// Open MPI keeps a semaphore in /dev/shm for each open file, which a program that ends without
-/// MPI_Finalize would leave behind.
-#ifdef HEADRACE_FLAVOUR_OPENMPI
-constexpr std::size_t kMostSpare = 0;
-#else
-constexpr std::size_t kMostSpare = 16;
-#endif
-
 /// Handles of closed files, for the next ones: to open and close one takes the library longer than
 /// all the rest of opening a file. They stay open at the end: MPICH 4.0 stands still where a file
 /// is closed by a callback of MPI_Finalize.
 struct Spare {
+  static constexpr std::size_t kMost = 16;
   std::mutex mutex;
-  std::array<MPI_File, kMostSpare> handles;  ///< an array: a close that lacks memory keeps them too
+  std::array<MPI_File, kMost> handles;  ///< an array: a close that lacks memory keeps them too
   std::size_t size = 0;
+  /// Handles leave something behind where a program ends without MPI_Finalize: none is kept.
+  bool are_refused = false;
 };
 
 Spare& spare() {
@@ -82,11 +89,17 @@ MPI_File take_spare() {
   return own.size == 0 ? MPI_FILE_NULL : own.handles[--own.size];
 }
 
+void refuse_spares() {
+  Spare& own = spare();
+  const std::lock_guard lock(own.mutex);
+  own.are_refused = true;
+}
+
 /// False where there are enough.
 bool keep_spare(MPI_File handle) {
   Spare& own = spare();
   const std::lock_guard lock(own.mutex);
-  if (own.size == kMostSpare) return false;
+  if (own.are_refused || own.size == Spare::kMost) return false;
   own.handles[own.size++] = handle;
   return true;
 }
@@ -113,6 +126,7 @@ MPI_File open_identity() {
   MPI_File handle = MPI_FILE_NULL;
   const int code = native.File_open(MPI_COMM_SELF, path.get(), kMode, MPI_INFO_NULL, &handle);
   if (code != MPI_SUCCESS) return MPI_FILE_NULL;
+  if (path.has_semaphore()) refuse_spares();
   keep_error_handler(handle);
   return handle;
 }
