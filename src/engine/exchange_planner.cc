@@ -140,9 +140,14 @@ void ExchangePlanner::make_plan() {
 /// What is read is asked for window by window, as buffers for it get free.
 std::int64_t ExchangePlanner::joined_within() const {
   if (parts_.front().direction == NodePart::kReads) return 0;
-  const std::size_t aggregators = aggregators_.empty() ? parts_.size() : aggregators_.size();
+  const std::size_t nodes = parts_.size();
+  const std::size_t aggregators = aggregators_.empty() ? nodes : aggregators_.size();
+  // Leaders that take one aggregator's windows in turn would have to wait too long for the next.
+  const auto leaders = static_cast<std::size_t>(choice_.leading.leaders);
+  if (leaders > 1 && aggregators != leaders * nodes) return 0;
   const NodePart& least = *std::ranges::min_element(parts_, {}, &NodePart::slots);
-  return policy::joined_within(least.slots, static_cast<std::int64_t>(aggregators));
+  return policy::joined_within(choice_.facts.window, least.slots,
+                               static_cast<std::int64_t>(aggregators));
 }
 
 plan::Owners ExchangePlanner::owners() const {

@@ -22,7 +22,7 @@ class ExchangeLeader {
   ExchangeLeader(const LeaderCall& lead, std::span<MessageBuffers::Buffer> received);
 
   using Source = MessageBuffers::Source;
-  /// A message about an own window, received.
+  /// A message about an own window or two, received.
   struct Incoming {
     std::span<const std::byte> message;
     std::int64_t window = 0;

@@ -15,11 +15,12 @@ namespace headrace::exchange {
 // messages among them. Every window has an owner, the node that writes and reads it
 // (plan::Owners, known to leaders). On each node the ranks' pieces go through slots of shared
 // memory, as in a staged call; what is not the node's own, its leader sends to the owner's leader,
-// or gets from it, one message a window. Windows are numbered alike on all nodes, in file order,
-// and get slots in this order on every node, also those that it has nothing to do with: so the
-// first window that is not done has a slot on every node, whatever the others do, and no node waits
-// for another in a circle. A slot whose part is sent goes to the next window at once, while those
-// of own windows are kept until these are written: as many nodes as there are write at a time.
+// or gets from it, a message for a window or two. Windows are numbered alike on all nodes, in file
+// order, and get slots in this order on every node, also those that it has nothing to do with: so
+// the first window that is not done has a slot on every node, whatever the others do, and no node
+// waits for another in a circle. A slot whose part is sent goes to the next window at once, while
+// those of own windows are kept until these are written: as many nodes as there are write at a
+// time.
 //
 // Where windows are small and a node has slots for two of each aggregator, one message has the
 // parts of two windows. It waits for the second, so the rule holds for blocks: the plan joins

@@ -57,7 +57,8 @@ class RankWrite {
   std::int64_t last_;
 };
 
-/// The leader's part in a write. Windows of other nodes go out in file order, its own are written
+/// The leader's part in a write. Windows of other nodes go out in file order, or joined with an
+/// earlier one, its own are written
 /// when all parts have come; each other node is then told what became of its parts.
 class WriteLeader : ExchangeLeader {
  public:
@@ -87,8 +88,8 @@ class WriteLeader : ExchangeLeader {
 
   std::optional<RankWrite> rank_;
   std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
-  /// Windows of others above to_pack_ that are sent, joined with one below: a bit for each, windows
-  /// that have slots at once being fewer.
+  /// Windows of others above to_pack_ that are sent, joined with one below: a bit for each, since
+  /// no more than kMostSlots lie in a block.
   std::uint64_t joined_ = 0;
   std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
   std::int64_t to_lock_ = 0;  ///< locks of own windows below were asked for
@@ -202,7 +203,7 @@ std::size_t WriteLeader::pack_part(std::int64_t window, std::span<std::byte> roo
   return size;
 }
 
-/// Asked once of each window.
+/// True once for each such window.
 bool WriteLeader::was_joined(std::int64_t window) {
   const std::uint64_t bit = std::uint64_t{1} << window % kMostSlots;
   const bool was = (joined_ & bit) != 0;

@@ -15,8 +15,9 @@ namespace {
 constexpr std::size_t kRoomAlignment = 16;
 static_assert(kRoomAlignment % kPartAlignment == 0);
 
-/// Where windows are larger, one part of theirs is a large message.
-constexpr ByteCount kLargestJoined = ByteCount{1} << 20;
+std::size_t room_of_part(ByteCount window_size) {
+  return round_up(part_room(window_size), kRoomAlignment);
+}
 
 void share_out(std::span<MessageBuffers::Buffer> buffers, std::byte* place, std::size_t room) {
   for (MessageBuffers::Buffer& buffer : buffers) {
@@ -80,7 +81,7 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
 }
 
 bool MessageBuffers::make_room(const Size& wanted) {
-  const std::size_t part = round_up(part_room(wanted.window), kRoomAlignment);
+  const std::size_t part = room_of_part(wanted.window);
   if (part > kLargestMessage) return false;
   const std::size_t request = round_up(request_room(wanted.window), kRoomAlignment);
   const std::size_t request_count = kMost + static_cast<std::size_t>(wanted.slots);
@@ -102,14 +103,10 @@ bool MessageBuffers::make_room(const Size& wanted) {
 }
 
 void MessageBuffers::arrange(std::size_t parts) {
-  const std::size_t part = round_up(part_room(size_.window), kRoomAlignment);
+  const std::size_t part = room_of_part(size_.window);
   in_use_ = size_.depth / parts;
   share_out(outgoing(), places_->memory.get(), parts * part);
   share_out(incoming(), places_->memory.get() + size_.depth * part, parts * part);
-}
-
-bool MessageBuffers::has_room_to_join() const {
-  return size_.depth > 1 && size_.window <= kLargestJoined;
 }
 
 void MessageBuffers::release_room() {
@@ -117,6 +114,7 @@ void MessageBuffers::release_room() {
   places_->memory.reset();
   give_memory_back(MemoryUse::buffers, counted_);
   size_ = {};
+  in_use_ = 0;
 }
 
 void MessageBuffers::abandon() noexcept {
@@ -127,6 +125,7 @@ void MessageBuffers::abandon() noexcept {
   }
   places_.reset();
   size_ = {};
+  in_use_ = 0;
 }
 
 bool MessageBuffers::Places::end_all() noexcept {

@@ -79,8 +79,8 @@ class MessageBuffers {
   /// finds no buffer, or one that stays for good, and stays counted.
   void abandon() noexcept;
 
-  /// Whether messages of two parts have room; larger windows are no use to join.
-  bool has_room_to_join() const;
+  /// Whether there are two messages each way where each has two parts.
+  bool has_room_to_join() const { return size_.depth == kMost; }
   /// With no message on its way: from now on each message with data has room for so many parts.
   void arrange(std::size_t parts);
   /// For messages with data to other nodes, and from them.

@@ -55,7 +55,8 @@ std::span<const std::byte> split_part(std::span<const std::byte>& parts) {
   const auto bytes = static_cast<std::size_t>(std::max<ByteCount>(header.bytes, 0));
   const std::size_t size = parts.size() - rest + list + std::min(rest - list, bytes);
   const auto first = parts.first(size);
-  parts = parts.subspan(std::min(parts.size(), round_up(size, kPartAlignment)));
+  const std::size_t next = round_up(size, kPartAlignment);
+  parts = parts.subspan(next < parts.size() ? next : size);
   return first;
 }
 

@@ -10,7 +10,7 @@
 
 namespace headrace::exchange {
 
-/// The beginning of a message about a window: which window, which of its bytes. The list of runs
+/// The beginning of a part or a request: which window, which of its bytes. The list of runs
 /// follows, and the bytes themselves in file order where the sender gives them. Nodes of one job
 /// have one byte order.
 struct PartHeader {
@@ -59,11 +59,11 @@ std::size_t write_request(const WindowMemory& window, const plan::Coverage& cove
 std::size_t write_part(const WindowMemory& window, const plan::Coverage& covered,
                        std::span<std::byte> room);
 
-/// Splits the first part off `parts`, of which each but the last one is followed by zeros up to
-/// the next one. What is no part may come out as anything within `parts`.
+/// Splits the first part off `parts`; between two of them there may be bytes to align the next.
+/// What is no part may come out as anything within `parts`.
 std::span<const std::byte> split_part(std::span<const std::byte>& parts);
 
-/// A message about `window` as it came; aligned to kPartAlignment.
+/// A part of `window`, or a request for one, as it came; aligned to kPartAlignment.
 class Part {
  public:
   Part(const WindowMemory& window, std::span<const std::byte> message);

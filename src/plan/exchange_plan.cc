@@ -81,9 +81,9 @@ Traffic ExchangePlan::traffic() const {
   Traffic all;
   for (int owner = 0; owner < nodes(); ++owner) {
     for (int node = 0; node < nodes(); ++node) {
-      const std::int64_t parts = messages(node, owner);
-      all.parts += parts;
-      for (int leader = 0; parts > 0 && leader < leaders_; ++leader) {
+      const std::int64_t found = messages(node, owner);
+      all.messages += found;
+      for (int leader = 0; found > 0 && leader < leaders_; ++leader) {
         all.pairs += last(node, owner, leader) >= 0 ? 1 : 0;
       }
     }

@@ -13,9 +13,9 @@ namespace headrace::plan {
 
 /// Messages between nodes in one call, as its plan has them.
 struct Traffic {
-  std::int64_t parts = 0;   ///< to owners, about one window or two each
-  std::int64_t pairs = 0;   ///< of a node's leader and an owner's between whom there are any
-  std::int64_t rounds = 0;  ///< the most windows that one node owns
+  std::int64_t messages = 0;  ///< to owners, about a window or two each
+  std::int64_t pairs = 0;     ///< of a node's leader and an owner's between whom there are any
+  std::int64_t rounds = 0;    ///< the most windows that one node owns
 };
 
 /// Messages by which `nodes` leaders meet and agree to exchange: a Bruck allgather, and as many to

@@ -15,6 +15,9 @@ constexpr ByteCount kLeastDensity = 8;
 constexpr std::int64_t kMostWindows = std::int64_t{1} << 20;
 constexpr ByteCount kLeastForcedDensity = 64;
 
+/// A part of a larger window is a large message by itself.
+constexpr ByteCount kLargestJoined = ByteCount{1} << 20;
+
 ByteCount mean_stretch(const ExchangeFacts& facts) {
   return facts.bytes / std::max<std::int64_t>(1, facts.stretches);
 }
@@ -26,8 +29,8 @@ ByteCount usual_buffer_between(int nodes) {
   return (nodes < kManyNodes ? 4 : 8) * kUsualBuffer;
 }
 
-std::int64_t joined_within(std::int64_t slots, std::int64_t aggregators) {
-  return 2 * aggregators <= slots ? 2 * aggregators : 0;
+std::int64_t joined_within(ByteCount window, std::int64_t slots, std::int64_t aggregators) {
+  return window <= kLargestJoined && 2 * aggregators <= slots ? 2 * aggregators : 0;
 }
 
 ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {

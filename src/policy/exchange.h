@@ -10,8 +10,8 @@ namespace headrace::policy {
 /// Bytes of a collective buffer where nobody asks for a size: it stays in a CPU's cache.
 inline constexpr ByteCount kUsualBuffer = ByteCount{256} << 10;
 
-/// The same where nodes may exchange and nothing is known of stripes: larger, since each message
-/// has one node's part of a buffer.
+/// The same where nodes may exchange and nothing is known of stripes: larger, since a message
+/// has one node's part of a buffer or two.
 ByteCount usual_buffer_between(int nodes);
 
 /// What the nodes tell each other when a collective call begins that may go between them; the same
@@ -45,13 +45,14 @@ struct ExchangeDecision {
   ExchangeReason reason = ExchangeReason::nothing_to_move;
 };
 
-/// Within how many windows a node's parts of two windows with the same owner go in one message; 0:
-/// each goes by itself. The node keeps the first until it has the second, so all windows up to it
-/// must have collective buffers at once; `slots` is what each node has, 0 where messages have no
-/// room for two parts. `aggregators` own windows in turn.
+/// Within how many windows of `window` bytes a node's parts of two with the same owner go in one
+/// message; 0: each goes by itself, as where windows are larger than 1 MiB. The node keeps the
+/// first until it has the second, so all windows up to it must have collective buffers at once;
+/// `slots` is what each node has, 0 where messages have no room for two parts. `aggregators` own
+/// windows in turn.
 ///
 /// Example: with 4 aggregators 8 windows where there are 8 slots or more, 0 where there are 7.
-std::int64_t joined_within(std::int64_t slots, std::int64_t aggregators);
+std::int64_t joined_within(ByteCount window, std::int64_t slots, std::int64_t aggregators);
 
 /// Whether the nodes exchange in one call. Where not, each node moves its own pieces.
 ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts);

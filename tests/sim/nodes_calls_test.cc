@@ -104,8 +104,9 @@ TEST_P(NodesInBackground, SendWhatTheyMay) {
     EXPECT_EQ(back, data);
     EXPECT_EQ(file->hints()["headrace_write_taken"], may_send ? "exchanged" : "staged");
     if (rank == 0) {
-      EXPECT_EQ(written.messages, may_send ? meeting + traffic.parts + traffic.pairs : 0);
-      EXPECT_EQ(read.messages, may_send ? meeting + of_reads.parts + std::ssize(to_read.parts) : 0);
+      EXPECT_EQ(written.messages, may_send ? meeting + traffic.messages + traffic.pairs : 0);
+      EXPECT_EQ(read.messages,
+                may_send ? meeting + of_reads.messages + std::ssize(to_read.parts) : 0);
     }
     // Blocking calls afterwards, and all at once.
     EXPECT_EQ(move(*file, Direction::write, data).bytes, std::ssize(data));

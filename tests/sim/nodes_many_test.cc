@@ -27,7 +27,7 @@ TEST(NodesThatAreMany, WriteAtTheSameTime) {
     if (rank == 0 && !settings().verify) {
       const plan::Traffic traffic = job.plan(Direction::write).traffic();
       EXPECT_EQ(written.messages,
-                plan::meeting_messages(job.nodes) + traffic.parts + traffic.pairs);
+                plan::meeting_messages(job.nodes) + traffic.messages + traffic.pairs);
     }
     Bytes back(data.size());
     EXPECT_EQ(move(*file, Direction::read, back).bytes, std::ssize(data));

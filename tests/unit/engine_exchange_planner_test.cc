@@ -35,6 +35,30 @@ DomainWish stripes(std::int64_t count, std::int64_t aggregators) {
   return domains;
 }
 
+TEST(ExchangePlanner, JoinsWindowsOnlyWhereALeadersNextIsNear) {
+  const auto most_joined = [](std::int32_t slots, std::int64_t aggregators,
+                              std::int32_t direction) {
+    ExchangePlanner planner(4);
+    auto parts = parts_from(0, 4);
+    for (NodePart& part : parts) {
+      part.slots = slots;
+      part.direction = direction;
+    }
+    parts.back().slots += 1;
+    EXPECT_TRUE(planner.decide(parts, policy::Wish::automatic, stripes(aggregators, aggregators))
+                    .is_chosen);
+    planner.make_plan();
+    return planner.plan().most_joined();
+  };
+  EXPECT_EQ(most_joined(8, 4, NodePart::kWrites), 2U);
+  EXPECT_EQ(most_joined(7, 4, NodePart::kWrites), 1U);
+  EXPECT_EQ(most_joined(8, 4, NodePart::kReads), 1U);
+  // Two aggregators a node, a leader for each; then some nodes with one, whose leaders take turns.
+  EXPECT_EQ(most_joined(16, 8, NodePart::kWrites), 2U);
+  EXPECT_EQ(most_joined(15, 8, NodePart::kWrites), 1U);
+  EXPECT_EQ(most_joined(16, 6, NodePart::kWrites), 1U);
+}
+
 TEST(ExchangePlanner, GivesAsManyLeadersAsAskedFor) {
   ExchangePlanner planner(4);
   const auto parts = parts_from(0, 4);

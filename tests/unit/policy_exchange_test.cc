@@ -26,12 +26,14 @@ ExchangeReason reason_for(const ExchangeFacts& facts) {
 }
 
 TEST(ExchangePolicy, JoinsWindowsWhereTwoOfEachAggregatorHaveBuffers) {
-  EXPECT_EQ(joined_within(8, 4), 8);
-  EXPECT_EQ(joined_within(16, 4), 8);
-  EXPECT_EQ(joined_within(7, 4), 0);
-  EXPECT_EQ(joined_within(2, 1), 2);
-  EXPECT_EQ(joined_within(1, 1), 0);
-  EXPECT_EQ(joined_within(0, 1), 0);  // no room in messages
+  constexpr ByteCount kSmall = ByteCount{1} << 20;
+  EXPECT_EQ(joined_within(kSmall, 8, 4), 8);
+  EXPECT_EQ(joined_within(kSmall, 16, 4), 8);
+  EXPECT_EQ(joined_within(kSmall, 7, 4), 0);
+  EXPECT_EQ(joined_within(kSmall, 2, 1), 2);
+  EXPECT_EQ(joined_within(kSmall, 1, 1), 0);
+  EXPECT_EQ(joined_within(kSmall, 0, 1), 0);  // no room in messages
+  EXPECT_EQ(joined_within(kSmall + 4096, 8, 4), 0);
 }
 
 TEST(ExchangePolicy, ExchangesSmallPiecesOfSeveralNodes) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -26,11 +27,13 @@ class NullPath {
     if (getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) return;
     char name[40];
     std::snprintf(name, sizeof name, "/headrace-%016llx", static_cast<unsigned long long>(number));
+    std::string semaphore = "/dev/shm/sem.OMPIO_" + std::string(name + 1);
     link_ = (folder != nullptr && *folder != '\0' ? folder : "/tmp") + std::string(name);
-    semaphore_ = kSemaphore + std::string(name + 1);
-    if (symlink("/dev/null", link_.c_str()) == 0) return;
-    link_.clear();
-    semaphore_ = kSemaphore + std::string("null");
+    if (symlink("/dev/null", link_.c_str()) == 0) {
+      semaphore_ = std::move(semaphore);
+    } else {
+      link_.clear();
+    }
 #endif
   }
   ~NullPath() {
@@ -41,15 +44,17 @@ class NullPath {
 
   const char* get() const { return link_.empty() ? "/dev/null" : link_.c_str(); }
 
-  /// Whether the library has left its semaphore in /dev/shm, as Open MPI 4 does while a file is
-  /// open; Open MPI 5 removes the name at once.
-  bool has_semaphore() const {
-    return !semaphore_.empty() && access(semaphore_.c_str(), F_OK) == 0;
+  /// Whether an open file keeps something in a folder, which a program that ends without
+  /// MPI_Finalize leaves there: Open MPI 4 its semaphore, whose name Open MPI 5 removes at once; a
+  /// component for shared pointers that somebody has chosen perhaps a file.
+  bool leaves_something() const {
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+    if (link_.empty() || std::getenv("OMPI_MCA_sharedfp") != nullptr) return true;
+#endif
+    return access(semaphore_.c_str(), F_OK) == 0;
   }
 
  private:
-  static constexpr const char* kSemaphore = "/dev/shm/sem.OMPIO_";
-
   std::string link_;
   std::string semaphore_;
 };
@@ -74,8 +79,7 @@ struct Spare {
   std::mutex mutex;
   std::array<MPI_File, kMost> handles;  ///< an array: a close that lacks memory keeps them too
   std::size_t size = 0;
-  /// Handles leave something behind where a program ends without MPI_Finalize: none is kept.
-  bool are_refused = false;
+  bool are_refused = false;  ///< since an open handle may leave something behind
 };
 
 Spare& spare() {
@@ -126,7 +130,7 @@ MPI_File open_identity() {
   MPI_File handle = MPI_FILE_NULL;
   const int code = native.File_open(MPI_COMM_SELF, path.get(), kMode, MPI_INFO_NULL, &handle);
   if (code != MPI_SUCCESS) return MPI_FILE_NULL;
-  if (path.has_semaphore()) refuse_spares();
+  if (path.leaves_something()) refuse_spares();
   keep_error_handler(handle);
   return handle;
 }
