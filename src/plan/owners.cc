@@ -109,11 +109,4 @@ std::int64_t Owners::last(int node, std::int64_t begin, std::int64_t end, Leader
   return last;
 }
 
-std::int64_t Owners::count(int node, std::int64_t begin, std::int64_t end) const {
-  std::int64_t count = 0;
-  for_each(node, {begin, end},
-           [&](int, const Rounds& rounds) { count += rounds.last - rounds.first; });
-  return count;
-}
-
 }  // namespace headrace::plan

@@ -54,8 +54,6 @@ class Owners {
   std::int64_t next(int node, std::int64_t window, Leader leader = {}) const;
   /// The last such window before `end`, not before `begin`; -1 where there is none.
   std::int64_t last(int node, std::int64_t begin, std::int64_t end, Leader leader = {}) const;
-  /// Windows from `begin` to before `end` that `node` owns.
-  std::int64_t count(int node, std::int64_t begin, std::int64_t end) const;
 
  private:
   /// Windows take the place of bytes.
