@@ -288,9 +288,10 @@ void Inspector::check_size(const Step& step, const std::vector<Got>& got, const 
 void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     const Error& error = got[rank].error;
-    const bool was_struck = std::ranges::any_of(struck, [&](const Struck& one) {
+    const auto hits = [rank](const Struck& one) {
       return is_error(one.kind) && (one.rank == static_cast<int>(rank) || one.rank < 0);
-    });
+    };
+    const bool was_struck = std::ranges::any_of(struck, hits);
     const bool has_news = others_failed(rank);
     if (!error && untold_[rank]) report(rank, "was not told of its own failed write");
     if (!error && has_news && shares_memory_) report(rank, "was not told of missing data");
@@ -301,7 +302,13 @@ void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
         std::ranges::none_of(failed_, [](int number) { return number > 0; })) {
       report(rank, "has an error that nothing caused: " + told(error));
     }
-    if (!error || was_struck) continue;
+    // The strike's own error tells of nothing before; where memory lacked for the text of another,
+    // that one is told all the same.
+    const bool is_of_strike = std::ranges::any_of(struck, [&](const Struck& one) {
+      return hits(one) &&
+             (one.operation != Operation::memory || error.error_class == ErrorClass::no_memory);
+    });
+    if (!error || is_of_strike) continue;
     // One error at a time: its own first.
     if (untold_[rank]) {
       untold_[rank] = false;
