@@ -125,6 +125,8 @@ class CollectiveTransfer {
   void announce(const Access& access, FileOffset begin, FileOffset end,
                 const exchange::Waiter& waiter, bool may_exchange);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);
+  /// Whether a rank of the node that has announced the present call is ready to lead in it.
+  bool may_lead(int node_rank);
   ByteCount window_size_for(const policy::CallFacts& facts, ByteCount bytes) const;
   Moved transfer_within_node(Access& access, FileOffset begin, FileOffset end,
                              const Meeting& meeting, ByteCount sieve_size,
