@@ -45,6 +45,10 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_integer(text, 0, 64, s.buffer_count);
      }},
+    {"HEADRACE_CORE_DISTANCE", "0",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 0, 1000000, s.core_distance);
+     }},
     {"HEADRACE_NODE_MEMORY", "64m",
      [](const std::string& text, Settings& s) {
        return read_size(text, 0, 68719476736, s.node_memory);

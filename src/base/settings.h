@@ -25,6 +25,7 @@ struct Settings {
   bool verify = false;                                                 ///< HEADRACE_VERIFY
   ByteCount buffer_size = 0;                                           ///< HEADRACE_BUFFER_SIZE
   std::int64_t buffer_count = 0;                                       ///< HEADRACE_BUFFER_COUNT
+  std::int64_t core_distance = 0;                                      ///< HEADRACE_CORE_DISTANCE
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
   bool memory_report = false;                                          ///< HEADRACE_MEMORY_REPORT
   std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN

@@ -31,8 +31,10 @@ enum Field : std::size_t {
   kFirstPieceEnd,
   kCores,
   kMayLead,
+  kLineTrip,
+  kMeasuresDistance,
 };
-static_assert(kMayLead < std::tuple_size_v<Values>);
+static_assert(kMeasuresDistance < std::tuple_size_v<Values>);
 
 /// Of kDirection. A rank that calls something else, an error of the program, posts other numbers.
 constexpr std::int64_t announced(Direction direction) {
@@ -81,6 +83,10 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kCores] = topo::node_cores();
   const int number = channel_.node_rank();
   values[kMayLead] = may_exchange && number > 0 && number < leaders_ && nodes_.may_lead() ? 1 : 0;
+  if (number == 0) {
+    values[kLineTrip] = distance_.nanoseconds();
+    values[kMeasuresDistance] = !may_exchange && access.bytes > 0 && distance_.is_due() ? 1 : 0;
+  }
   if (access.bytes > 0) {
     const view::Type& type = *access.file.type();
     std::int64_t granule = std::gcd(type.granule(), access.file.origin());
@@ -137,6 +143,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   facts.node_ranks = board.ranks();
   // The leader's count: some C libraries count only the cores that a rank is bound to.
   facts.cores = static_cast<int>(board.values_of(0)[kCores]);
+  facts.line_trip = static_cast<double>(board.values_of(0)[kLineTrip]);
   plan::FileRange hull{std::numeric_limits<FileOffset>::max(), 0};
   std::int64_t granule = 0;
   std::int64_t first_window = 0;
@@ -158,6 +165,9 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     facts.pieces += values[kPieces];
     granule = std::gcd(granule, values[kGranule]);
   }
+  // Who has no data does not come here.
+  const bool has_last = board.values_of(board.ranks() - 1)[kBytes] > 0;
+  if (agrees && has_last && board.values_of(0)[kMeasuresDistance] == 1) distance_.measure();
   windows_.set(ranges_, window_size_for(facts, hull.end - hull.begin));
   facts.span = windows_.span();
   facts.windows = windows_.count();

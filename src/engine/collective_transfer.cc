@@ -31,6 +31,7 @@ CollectiveTransfer::CollectiveTransfer(exchange::Channel& channel, storage::Stor
     : channel_(channel),
       store_(store),
       windows_(static_cast<std::size_t>(channel.node_size())),
+      distance_(channel),
       nodes_(channel, store) {
   ranges_.reserve(static_cast<std::size_t>(channel.node_size()));
   first_pieces_.reserve(static_cast<std::size_t>(channel.node_size()));

@@ -11,6 +11,7 @@
 #include "engine/direct_transfer.h"
 #include "engine/exchanged_transfer.h"
 #include "exchange/channel.h"
+#include "exchange/core_distance.h"
 #include "exchange/staged_call.h"
 #include "plan/windows.h"
 #include "policy/path.h"
@@ -31,6 +32,8 @@ class CollectiveTransfer {
 
   /// Takes over what all ranks have agreed on. Sizes count until the first staged call.
   void set(const Agreement& agreement);
+  /// To be called by all ranks when they have met to open the file.
+  void measure_distance() { distance_.measure(); }
   /// In atomic mode ranks do not meet: each locks what its call touches.
   void set_atomic(bool atomic);
 
@@ -156,6 +159,7 @@ class CollectiveTransfer {
   mutable std::mutex mutex_;  ///< guards the choices and the geometry where other threads ask
   Agreement agreement_;
   std::array<Choice, 2> choices_;
+  exchange::CoreDistance distance_;
   exchange::SlotGeometry geometry_;
   int leaders_ = 1;  ///< ranks of the node that get ready to lead
   ExchangedTransfer nodes_;

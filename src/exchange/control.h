@@ -6,6 +6,7 @@
 
 #include "base/types.h"
 #include "exchange/board.h"
+#include "exchange/core_distance.h"
 #include "exchange/event.h"
 #include "exchange/range_locks.h"
 #include "exchange/shared_pointer.h"
@@ -139,6 +140,7 @@ struct Control {
   std::atomic<std::int32_t> last_system_error;
   alignas(64) SharedPointer pointer;  ///< on the first rank's node
   alignas(64) RangeLocks locks;       ///< used in atomic mode
+  LineRelay line_relay;
   std::array<Published, kBoardDepth> published;
   Staging staging;
 };

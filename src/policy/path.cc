@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "policy/readable.h"
@@ -20,9 +21,14 @@ struct Costs {
   double window_byte;  ///< a byte between page cache and a slot, which stays in the CPU's caches
   double copy_byte;    ///< a byte between a slot and user memory
   double copy_piece;   ///< a piece between a slot and user memory
+  double line_trips;   ///< trips of a slot's cache line that a rank waits for, many going at a time
 };
-constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4};
-constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4};
+constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 1.0 / 14};
+constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.0 / 5};
+constexpr double kLine = 64;
+/// Trips up to this many nanoseconds, those of cores that share a cache, are in the other
+/// constants.
+constexpr double kUsualTrip = 120;
 constexpr double kFirstBytes = 32 << 10;
 
 /// Until other ranks' part in a window is done, each with a core; and for each rank where they take
@@ -42,6 +48,13 @@ constexpr const char* kAskedFor = "asked for by hint or setting";
 
 const Costs& costs_of(Direction direction) {
   return direction == Direction::write ? kWriteCosts : kReadCosts;
+}
+
+/// What `bytes` in slots cost more where ranks' cores are far apart: their lines go from core to
+/// core.
+double distance_cost(const CallFacts& facts, double bytes) {
+  const double farther = std::max(0.0, facts.line_trip - kUsualTrip);
+  return bytes / kLine * farther * costs_of(facts.direction).line_trips;
 }
 
 /// Ranks that can work at the same time.
@@ -178,14 +191,16 @@ double staged_cost(const CallFacts& facts) {
       facts.node_ranks <= facts.cores ? kWaiting : kCrowdedWaiting * facts.node_ranks;
   const double copy = (bytes * costs.copy_byte + pieces * costs.copy_piece) / workers;
   if (facts.direction == Direction::read) {
+    const auto span = static_cast<double>(facts.span);
     const double file =
-        windows * costs.window_call + static_cast<double>(facts.span) * costs.window_byte;
+        windows * costs.window_call + span * costs.window_byte + distance_cost(facts, span);
     return waiting + copy + file / workers;
   }
   // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
   const bool has_holes = facts.bytes < facts.span * 9 / 10;
   const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
-  const double file = calls * costs.window_call + bytes * costs.window_byte;
+  const double file =
+      calls * costs.window_call + bytes * costs.window_byte + distance_cost(facts, bytes);
   // One rank writes a window while others fill the next ones.
   return waiting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
@@ -205,7 +220,7 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   const std::int64_t count = std::max<std::int64_t>(1, facts.pieces);
   const std::string pieces =
       std::to_string(facts.pieces) + " pieces of " + readable(facts.bytes / count);
-  std::array<char, 64> times{};
+  std::array<char, 160> times{};
   switch (decision.reason) {
     case CallReason::nothing_to_move: return "nothing to move";
     case CallReason::asked_for: return kAskedFor;
@@ -214,6 +229,11 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   }
   std::snprintf(times.data(), times.size(), "estimated %.0f us directly, %.0f us staged",
                 direct_cost(facts) / 1000, staged_cost(facts) / 1000);
+  if (facts.line_trip > 0) {
+    const std::size_t used = std::strlen(times.data());
+    std::snprintf(times.data() + used, times.size() - used, "; cores are %.0f ns apart",
+                  facts.line_trip);
+  }
   return pieces + ": " + times.data();
 }
 

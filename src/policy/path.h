@@ -55,6 +55,8 @@ struct CallFacts {
   /// meet, 1/4 where those of four ranks lie side by side. Tells how far pieces join in a window.
   double stretches_per_piece = 1;
   int cores = 1;
+  /// Nanoseconds that a cache line takes from one rank's core to another's and back; 0: not known.
+  double line_trip = 0;
 };
 
 /// A choice and why it was made, for the report.

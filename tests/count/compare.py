@@ -105,7 +105,11 @@ def _run(command: list[str]) -> str:
     # The C library's copies would depend on the processor otherwise.
     plain = "-AVX512F,-AVX512VL,-AVX2,-AVX,-ERMS,-FSRM"
     environment = {name: value for name, value in os.environ.items() if "HEADRACE" not in name}
-    environment |= {"HEADRACE_QUIET": "1", "GLIBC_TUNABLES": f"glibc.cpu.hwcaps={plain}"}
+    environment |= {
+        "HEADRACE_QUIET": "1",
+        "HEADRACE_CORE_DISTANCE": "100",
+        "GLIBC_TUNABLES": f"glibc.cpu.hwcaps={plain}",
+    }
     try:
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=240

@@ -245,6 +245,8 @@ int main(int count, char** words) {
   // Little memory, so that it can be asked for as a whole when all is returned.
   setenv("HEADRACE_NODE_MEMORY", "1m", 0);
   setenv("HEADRACE_QUIET", "1", 0);
+  // Which path calls take must not depend on where threads run.
+  setenv("HEADRACE_CORE_DISTANCE", "100", 0);
   Progress* const kept = make_progress(options.state, what_is_run(options));
   if (kept == nullptr) {
     std::fprintf(stderr,

@@ -101,6 +101,27 @@ TEST(DecideCall, WaitsLessWhereRanksOutnumberCores) {
   EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::direct);
 }
 
+/// A line of a slot goes from core to core; bytes that each rank reads for itself do not.
+TEST(DecideCall, KnowsHowFarCoresAreApart) {
+  CallFacts facts = dense(2'000, 1'000);
+  facts.direction = Direction::read;
+  facts.span = 2 * facts.bytes;
+  for (const double near : {0.0, 60.0, 110.0}) {
+    facts.line_trip = near;
+    EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+  }
+  facts.line_trip = 210;
+  const CallDecision decision = decide_call(Wish::automatic, facts);
+  EXPECT_EQ(decision.path, Path::direct);
+  EXPECT_NE(explain(decision, facts).find("cores are 210 ns apart"), std::string::npos);
+  // Sieved by eight ranks, the file would be read eight times.
+  facts.node_ranks = facts.cores = 8;
+  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+  // Many small pieces are written together in any case.
+  facts.direction = Direction::write;
+  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+}
+
 TEST(DecideCall, CostsGrowWithTheWork) {
   const CallFacts less = dense(1'000, 100);
   const CallFacts more = dense(2'000, 100);

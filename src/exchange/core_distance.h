@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace headrace::exchange {
+
+class Channel;
+
+/// What two ranks pass to and fro, in shared memory, zeroed when new.
+struct alignas(64) LineRelay {
+  std::atomic<std::uint64_t> turn;
+};
+
+/// How long a cache line takes from the core of a node's first rank to that of its last and back:
+/// some tens of nanoseconds where they share a cache, some hundreds between sockets or the parts of
+/// a large CPU. Ranks may move, so it is measured now and then, while both have come to a call.
+class CoreDistance {
+ public:
+  explicit CoreDistance(Channel& channel);
+
+  /// Nanoseconds, 0 where it is not known; of the first rank. HEADRACE_CORE_DISTANCE, where set.
+  std::int64_t nanoseconds() const { return nanoseconds_; }
+  /// Whether the first rank would measure in the next call.
+  bool is_due() const;
+
+  /// To be called by all ranks of the node at the same place, after they have met. Where one of the
+  /// two does not come within some microseconds the other goes on, and it is not known.
+  void measure();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Channel& channel_;
+  bool is_measured_;
+  std::int64_t nanoseconds_;
+  Clock::time_point measured_at_;
+};
+
+}  // namespace headrace::exchange
