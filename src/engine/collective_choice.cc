@@ -18,12 +18,12 @@ constexpr const char* kOneOwner =
 
 Path CollectiveTransfer::path_taken(Direction direction) const {
   const std::lock_guard lock(mutex_);
-  return path_of(choice(direction));
+  return path_of(chosen_last(choice(direction)));
 }
 
 std::string CollectiveTransfer::reason(Direction direction) const {
   const std::lock_guard lock(mutex_);
-  return reason_of(choice(direction));
+  return reason_of(chosen_last(choice(direction)));
 }
 
 bool CollectiveTransfer::has_been_called(Direction direction) const {
@@ -41,49 +41,56 @@ ByteCount CollectiveTransfer::window_size() const {
   return geometry_.window_size;
 }
 
+CollectiveTransfer::Chosen CollectiveTransfer::chosen_last(const Choice& choice) const {
+  if (!choice.has_been_called && choice.before) return *choice.before;
+  Chosen chosen = choice.chosen;
+  chosen.stayed_on_node = choice.stayed_on_node;
+  chosen.has_been_called = choice.has_been_called;
+  return chosen;
+}
+
 /// Whether the last call went between nodes.
-bool CollectiveTransfer::is_exchanged(const Choice& choice) const {
-  if (choice.for_view.path != Path::exchanged || choice.stayed_on_node) return false;
-  return !choice.between_nodes || choice.between_nodes->choice.decision.is_chosen;
+bool CollectiveTransfer::is_exchanged(const Chosen& chosen) {
+  if (chosen.for_view.path != Path::exchanged || chosen.stayed_on_node) return false;
+  return !chosen.between_nodes || chosen.between_nodes->choice.decision.is_chosen;
 }
 
-Path CollectiveTransfer::path_of(const Choice& choice) const {
-  if (!choice.has_been_called && choice.before) return choice.before->path;
-  if (is_exchanged(choice)) return Path::exchanged;
-  if (choice.lacked_memory) return Path::direct;
-  return choice.for_call ? choice.for_call->path : choice.for_view.path;
+Path CollectiveTransfer::path_of(const Chosen& chosen) {
+  if (is_exchanged(chosen)) return Path::exchanged;
+  if (chosen.lacked_memory) return Path::direct;
+  return chosen.for_call ? chosen.for_call->path : chosen.for_view.path;
 }
 
-std::string CollectiveTransfer::reason_of(const Choice& choice) const {
-  if (!choice.has_been_called && choice.before) return choice.before->reason;
-  if (is_exchanged(choice)) {
-    if (!choice.between_nodes) return choice.for_view.reason;
-    const bool has_one_owner = agreement_.layout.locks_whole_files &&
-                               agreement_.stripe_count == 1 && asked_aggregators(domains()) == 0;
-    const std::string leading = policy::explain(choice.between_nodes->choice.leading);
-    return policy::explain(choice.between_nodes->choice.decision,
-                           choice.between_nodes->choice.facts) +
-           (leading.empty() ? "" : "; " + leading) + (has_one_owner ? kOneOwner : "") +
+std::string CollectiveTransfer::reason_of(const Chosen& chosen) const {
+  const auto between_nodes = [&] {
+    return policy::explain(chosen.between_nodes->choice.decision,
+                           chosen.between_nodes->choice.facts);
+  };
+  if (is_exchanged(chosen)) {
+    if (!chosen.between_nodes) return policy::explain(chosen.for_view, chosen.view);
+    const std::string leading = policy::explain(chosen.between_nodes->choice.leading);
+    return between_nodes() + (leading.empty() ? "" : "; " + leading) +
+           (chosen.has_one_owner ? kOneOwner : "") +
            (correction_.empty() ? "" : "; " + correction_);
   }
-  const std::string reason = reason_within_node(choice);
-  if (choice.for_view.path != Path::exchanged || !choice.has_been_called) return reason;
-  if (choice.stayed_on_node) {
+  const std::string reason = reason_within_node(chosen);
+  if (chosen.for_view.path != Path::exchanged || !chosen.has_been_called) return reason;
+  if (chosen.stayed_on_node) {
     return reason +
            "; each node by itself: nonblocking calls send no messages below MPI_THREAD_MULTIPLE";
   }
-  if (!choice.between_nodes) return reason;
-  return reason + "; each node by itself: " +
-         policy::explain(choice.between_nodes->choice.decision, choice.between_nodes->choice.facts);
+  if (!chosen.between_nodes) return reason;
+  return reason + "; each node by itself: " + between_nodes();
 }
 
-std::string CollectiveTransfer::reason_within_node(const Choice& choice) const {
-  if (choice.lacked_memory) {
+std::string CollectiveTransfer::reason_within_node(const Chosen& chosen) {
+  if (chosen.lacked_memory) {
     return "no memory for collective buffers is left on the node (HEADRACE_NODE_MEMORY)";
   }
-  if (choice.for_call) return policy::explain(*choice.for_call, choice.facts);
-  if (choice.has_been_called && choice.meets) return "chosen by the ranks that had data";
-  return choice.for_view.reason;
+  if (chosen.for_call) return policy::explain(*chosen.for_call, chosen.facts);
+  const bool meets = chosen.for_view.path != Path::direct;
+  if (chosen.has_been_called && meets) return "chosen by the ranks that had data";
+  return policy::explain(chosen.for_view, chosen.view);
 }
 
 DomainWish CollectiveTransfer::domains() const {
@@ -100,29 +107,24 @@ void CollectiveTransfer::choose() {
                                 topo::node_cores());
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
-    if (choice.has_been_called) {
-      policy::Decision before{path_of(choice), {}};
-      // A report may lack its text; a rank must not lack what the others have agreed on.
-      static_cast<void>(attempt([&]() -> Error {
-        before.reason = reason_of(choice);
-        return {};
-      }));
-      choice.before = std::move(before);
-    }
+    if (choice.has_been_called) choice.before = chosen_last(choice);
     choice.has_been_called = false;
-    choice.for_call.reset();
-    choice.lacked_memory = false;
-    choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
-    choice.between_nodes.reset();
     choice.stayed_on_node = false;
-    choice.for_view = policy::decide_view(direction, choice.wish, agreement_.view);
-    policy::ViewFacts of_node = agreement_.view;
+    choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
+    const policy::ViewFacts& view = agreement_.view;
+    choice.chosen = {};
+    choice.chosen.view = view;
+    choice.chosen.for_view = policy::decide_view(direction, choice.wish, view);
+    choice.chosen.has_one_owner = agreement_.layout.locks_whole_files &&
+                                  agreement_.stripe_count == 1 && asked_aggregators(domains()) == 0;
+    policy::ViewFacts of_node = view;
     of_node.nodes = 1;
-    choice.for_node = policy::decide_view(direction, choice.wish, of_node);
-    choice.meets = choice.for_view.path != Path::direct;
-    choice.needs_the_program = choice.for_view.path == Path::exchanged && !channel_.helpers_send();
+    choice.for_node = policy::decide_view(direction, choice.wish, of_node).path;
+    const Path path = choice.chosen.for_view.path;
+    choice.meets = path != Path::direct;
+    choice.needs_the_program = path == Path::exchanged && !channel_.helpers_send();
     choice.meets_in_background =
-        choice.needs_the_program ? choice.for_node.path != Path::direct : choice.meets.load();
+        choice.needs_the_program ? choice.for_node != Path::direct : choice.meets.load();
   }
 }
 

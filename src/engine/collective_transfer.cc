@@ -67,7 +67,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
                                    1
                              : 0;
   Choice& choice = this->choice(access.direction);
-  if (choice.for_view.path == Path::exchanged) {
+  if (choice.chosen.for_view.path == Path::exchanged) {
     const bool exchanges = meets_between_nodes(access.direction, is_in_background);
     choice.stayed_on_node.store(!exchanges, std::memory_order_relaxed);
     announce(access, begin, end, waiter, exchanges);
@@ -118,7 +118,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   const bool leads = agreed.choice.decision.is_chosen && number < agreed.choice.leading.leaders;
   {
     const std::lock_guard lock(mutex_);
-    choice.between_nodes = agreed;
+    choice.chosen.between_nodes = agreed;
     if (leads_first && correction_ != nodes_.correction()) {
       // A report may lack its text.
       static_cast<void>(attempt([this]() -> Error {
@@ -129,7 +129,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
   }
   if (!agreed.choice.decision.is_chosen) {
     if (access.bytes == 0) return {};
-    if (choice.for_node.path == Path::direct) {
+    if (choice.for_node == Path::direct) {
       return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
     }
     if (!meeting) meeting.emplace(meet(access.direction, waiter));
@@ -172,10 +172,10 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
 Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
   const std::lock_guard lock(mutex_);
   Choice& choice = this->choice(direction);
-  choice.facts = meeting.facts;
-  choice.for_call = policy::decide_call(choice.wish, meeting.facts);
-  choice.lacked_memory = !slots_;
-  return path_of(choice);
+  choice.chosen.facts = meeting.facts;
+  choice.chosen.for_call = policy::decide_call(choice.wish, meeting.facts);
+  choice.chosen.lacked_memory = !slots_;
+  return choice.chosen.lacked_memory ? Path::direct : choice.chosen.for_call->path;
 }
 
 Transferred CollectiveTransfer::staged_transfer(Access& access, FileOffset begin, FileOffset end,

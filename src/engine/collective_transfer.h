@@ -53,7 +53,7 @@ class CollectiveTransfer {
   /// Whether the ranks of all nodes meet in a call; else only those of a node do, if any. For who
   /// may carry out calls.
   bool meets_between_nodes(Direction direction, bool is_in_background) const {
-    return choice(direction).for_view.path == policy::Path::exchanged &&
+    return choice(direction).chosen.for_view.path == policy::Path::exchanged &&
            (!is_in_background || channel_.helpers_send());
   }
   /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call
@@ -83,22 +83,30 @@ class CollectiveTransfer {
   exchange::MessageBuffers::Sent sent() const;
 
  private:
-  /// What was chosen in one direction.
+  /// What was chosen in one direction for a view and its last call, and from what.
+  struct Chosen {
+    policy::ViewFacts view;
+    policy::ViewDecision for_view;
+    /// Of the last call that might go between nodes.
+    std::optional<ExchangedTransfer::Agreed> between_nodes;
+    bool stayed_on_node = false;  ///< the last such call, as a helper's affair
+    bool has_one_owner = false;   ///< between nodes
+    std::optional<policy::CallDecision> for_call;
+    policy::CallFacts facts;
+    bool lacked_memory = false;
+    bool has_been_called = false;  ///< since the view was set
+  };
+
   struct Choice {
     std::atomic<bool> meets = false;
     std::atomic<bool> meets_in_background = false;
     std::atomic<bool> needs_the_program = false;
     std::atomic<bool> has_been_called = false;  ///< since the view was set
+    std::atomic<bool> stayed_on_node = false;
     policy::Wish wish = policy::Wish::automatic;
-    policy::Decision for_view;
-    policy::Decision for_node;  ///< what it would be if each node stood alone
-    /// Of the last call that might go between nodes.
-    std::optional<ExchangedTransfer::Agreed> between_nodes;
-    std::atomic<bool> stayed_on_node = false;  ///< the last such call, as a helper's affair
-    std::optional<policy::CallDecision> for_call;
-    policy::CallFacts facts;
-    bool lacked_memory = false;
-    std::optional<policy::Decision> before;  ///< the last call's before that
+    policy::Path for_node = policy::Path::direct;  ///< what it would be if each node stood alone
+    Chosen chosen;                                 ///< but for what is atomic above
+    std::optional<Chosen> before;                  ///< for the last view with a call
   };
 
   /// What the ranks of the node said at the beginning of a call.
@@ -116,10 +124,12 @@ class CollectiveTransfer {
   const Choice& choice(Direction direction) const {
     return choices_[direction == Direction::write ? 0 : 1];
   }
-  policy::Path path_of(const Choice& choice) const;
-  std::string reason_of(const Choice& choice) const;
-  std::string reason_within_node(const Choice& choice) const;
-  bool is_exchanged(const Choice& choice) const;
+  /// For the last call, or for the next where none was made yet.
+  Chosen chosen_last(const Choice& choice) const;
+  static policy::Path path_of(const Chosen& chosen);
+  std::string reason_of(const Chosen& chosen) const;
+  static std::string reason_within_node(const Chosen& chosen);
+  static bool is_exchanged(const Chosen& chosen);
   void choose();
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);

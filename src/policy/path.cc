@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <new>
 
 #include "policy/readable.h"
 
@@ -75,21 +74,6 @@ std::string_view name_of(Path path) {
 
 namespace {
 
-/// Why a view's calls take their path.
-enum class ViewReason {
-  atomic,
-  exchange_asked_for,
-  small_against_stripes,
-  small_and_shared,
-  alone,
-  backwards,
-  direct_asked_for,
-  staging_asked_for,
-  contiguous,
-  large_pieces,
-  small_pieces,
-};
-
 /// Whether nodes would write and read for each other, where they may.
 bool gains_between_nodes(Wish wish, const ViewFacts& facts) {
   if (facts.nodes < 2 || !facts.is_monotonic || facts.is_atomic) return false;
@@ -123,7 +107,7 @@ Path path_for(ViewReason reason) {
   }
 }
 
-std::string explain(ViewReason reason, const ViewFacts& facts) {
+std::string text_of(ViewReason reason, const ViewFacts& facts) {
   const auto pieces = [&] {
     return "pieces of " + readable(facts.smallest_mean_piece) + " in the view";
   };
@@ -148,20 +132,17 @@ std::string explain(ViewReason reason, const ViewFacts& facts) {
 
 }  // namespace
 
-Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
+ViewDecision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
   const ViewReason reason = reason_of(direction, wish, facts);
-  Decision decision{path_for(reason), {}};
-  try {
-    decision.reason = explain(reason, facts);
-    if (!facts.is_coherent && gains_between_nodes(wish, facts)) {
-      decision.reason +=
-          "; each node by itself: another's writes might not be seen at once on this "
-          "file system (HEADRACE_COHERENT_FS)";
-    }
-  } catch (const std::bad_alloc&) {
-    // All ranks must come to one path: it goes without its text.
-  }
-  return decision;
+  return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(wish, facts)};
+}
+
+std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
+  const std::string text = text_of(decision.reason, facts);
+  if (!decision.is_kept_on_nodes) return text;
+  return text +
+         "; each node by itself: another's writes might not be seen at once on this file system "
+         "(HEADRACE_COHERENT_FS)";
 }
 
 double direct_cost(const CallFacts& facts) {

@@ -59,19 +59,38 @@ struct CallFacts {
   double line_trip = 0;
 };
 
-/// A choice and why it was made, for the report.
-struct Decision {
+/// Why a view's calls take their path.
+enum class ViewReason {
+  atomic,
+  exchange_asked_for,
+  small_against_stripes,
+  small_and_shared,
+  alone,
+  backwards,
+  direct_asked_for,
+  staging_asked_for,
+  contiguous,
+  large_pieces,
+  small_pieces,
+};
+
+/// The choice for a view's calls. Texts are made only when somebody asks: views may be set for
+/// every call.
+struct ViewDecision {
   Path path = Path::direct;
-  std::string reason;
+  ViewReason reason = ViewReason::contiguous;
+  bool is_kept_on_nodes = false;  ///< nodes would gain by working for each other, but must not
 };
 
 /// Decides when a view is set whether its collective calls may be staged. Only then do ranks meet
 /// at the beginning of a call; with Path::direct nobody waits for anybody.
-Decision decide_view(Direction direction, Wish wish, const ViewFacts& facts);
+ViewDecision decide_view(Direction direction, Wish wish, const ViewFacts& facts);
+
+std::string explain(const ViewDecision& decision, const ViewFacts& facts);
 
 enum class CallReason { nothing_to_move, asked_for, far_apart, estimated };
 
-/// The choice for one call. Its text is made only when somebody asks: this is done for every call.
+/// The choice for one call.
 struct CallDecision {
   Path path = Path::direct;
   CallReason reason = CallReason::nothing_to_move;

@@ -23,9 +23,10 @@ TEST(DecideView, ObeysWishes) {
 
 TEST(DecideView, LeavesLargePiecesToTheirRanks) {
   for (const ByteCount piece : {ByteCount{1} << 20, kContiguousView}) {
-    const Decision decision = decide_view(Direction::write, Wish::automatic, {2, piece, true});
+    const ViewFacts facts{2, piece, true};
+    const ViewDecision decision = decide_view(Direction::write, Wish::automatic, facts);
     EXPECT_EQ(decision.path, Path::direct);
-    EXPECT_FALSE(decision.reason.empty());
+    EXPECT_FALSE(explain(decision, facts).empty());
   }
 }
 
