@@ -1,28 +1,38 @@
 #include "engine/own_buffer.h"
 
+#include <mutex>
+#include <new>
 #include <utility>
 
 namespace headrace::engine {
 
-OwnBuffer::Block& OwnBuffer::kept() {
-  thread_local Block block;
-  return block;
+/// Never destroyed: helper threads may move data until the process ends. Whoever finds it locked
+/// does without, so that nothing waits in a process that was forked meanwhile.
+OwnBuffer::Block OwnBuffer::exchange_kept(Block block) {
+  static constinit std::mutex mutex;
+  static constinit Block kept;
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  return lock ? std::exchange(kept, block) : block;
+}
+
+void OwnBuffer::free(Block block) {
+  ::operator delete[](block.bytes, std::align_val_t(kPage));
 }
 
 bool OwnBuffer::take(ByteCount size) {
-  if (kept().size >= size) {
-    block_ = std::exchange(kept(), {});
-  } else {
+  block_ = exchange_kept({});
+  if (block_.size < size) {
+    free(block_);
     const auto bytes = static_cast<std::size_t>(size);
-    block_.bytes.reset(new (std::align_val_t(kPage), std::nothrow) std::byte[bytes]);
-    block_.size = size;
+    block_ = {new (std::align_val_t(kPage), std::nothrow) std::byte[bytes], size};
   }
   if (is_taken()) counted_ = CountedMemory(MemoryUse::sieved, size);
   return is_taken();
 }
 
 OwnBuffer::~OwnBuffer() {
-  if (is_taken() && block_.size <= kKeptSize) kept() = std::move(block_);
+  if (!is_taken()) return;
+  free(block_.size <= kKeptSize ? exchange_kept(block_) : block_);
 }
 
 }  // namespace headrace::engine

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <new>
 
 #include "base/memory_account.h"
 #include "base/rounding.h"
@@ -10,9 +8,9 @@
 
 namespace headrace::engine {
 
-/// Memory of one call of this rank's own, in which it sieves or gathers small pieces. A thread
-/// keeps the last one, with its pages, for its next call: to make them takes longer than a small
-/// call needs to move its data. What is kept does not count as taken.
+/// Memory of one call of this rank's own, in which it sieves or gathers small pieces. The process
+/// keeps the last one, with its pages, for the next call: to make them takes longer than a small
+/// call needs to move its data. What is kept does not count as taken. From any thread.
 class OwnBuffer {
  public:
   /// Larger ones are not kept.
@@ -27,17 +25,18 @@ class OwnBuffer {
   /// once.
   bool take(ByteCount size);
   bool is_taken() const { return block_.bytes != nullptr; }
-  std::byte* data() const { return block_.bytes.get(); }  ///< begins a page
+  std::byte* data() const { return block_.bytes; }  ///< begins a page
 
  private:
-  struct Free {
-    void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t(kPage)); }
-  };
   struct Block {
-    std::unique_ptr<std::byte[], Free> bytes;
+    std::byte* bytes = nullptr;
     ByteCount size = 0;
   };
-  static Block& kept();
+
+  /// Gives up a block and gets the one that is kept, if any; `block` itself where the process is
+  /// just doing so on another thread.
+  static Block exchange_kept(Block block);
+  static void free(Block block);
 
   Block block_;
   CountedMemory counted_;
