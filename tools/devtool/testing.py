@@ -43,7 +43,7 @@ GROUPS = (
         ignored=("tests/repository/test_wheel.py",),
     ),
     Group("unit", "each room without an MPI", (), 60, 30, debian.COUNTS),
-    Group("sim", "the engine on threads as ranks", (), 180, 60, debian.UNIT_TESTS),
+    Group("sim", "the engine on threads as ranks", (), 270, 60, debian.UNIT_TESTS),
     Group(
         "python",
         "the command line, launching, reports",
