@@ -27,9 +27,7 @@ class WriteBatch {
       begin_ = end_ = offset;
     }
     // Where there is no memory to gather them in, pieces are listed as they are.
-    if (len < kSmallPiece && (pack_.is_taken() || pack_.take(kPackSize))) {
-      return add_copy(data, len);
-    }
+    if (len < kSmallPiece && pack_.has(kPackSize)) return add_copy(data, len);
     append(const_cast<std::byte*>(data), len);
     return true;
   }
@@ -136,9 +134,7 @@ class Sieve {
   ByteCount bytes_within_reach(const Access& access, ByteCount left) {
     const view::Type& type = *access.file.type();
     // Where there is no memory for it, pieces are read one by one.
-    if (!type.is_monotonic() || (!buffer_.is_taken() && !buffer_.take(size_ + kPage))) {
-      return 0;
-    }
+    if (!type.is_monotonic() || !buffer_.has(size_ + kPage)) return 0;
     const FileOffset begin = access.file.peek();
     const ByteCount below =
         view::data_below(type, access.file.origin(), begin + size_) - access.file.position();

@@ -26,12 +26,13 @@ bool OwnBuffer::take(ByteCount size) {
     const auto bytes = static_cast<std::size_t>(size);
     block_ = {new (std::align_val_t(kPage), std::nothrow) std::byte[bytes], size};
   }
-  if (is_taken()) counted_ = CountedMemory(MemoryUse::sieved, size);
-  return is_taken();
+  if (block_.bytes == nullptr) return false;
+  counted_ = CountedMemory(MemoryUse::sieved, size);
+  return true;
 }
 
 OwnBuffer::~OwnBuffer() {
-  if (!is_taken()) return;
+  if (block_.bytes == nullptr) return;
   free(block_.size <= kKeptSize ? exchange_kept(block_) : block_);
 }
 

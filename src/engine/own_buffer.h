@@ -21,10 +21,9 @@ class OwnBuffer {
   OwnBuffer& operator=(const OwnBuffer&) = delete;
   ~OwnBuffer();
 
-  /// Has `size` bytes from now on, of any content. False where there is no memory. To be called
-  /// once.
-  bool take(ByteCount size);
-  bool is_taken() const { return block_.bytes != nullptr; }
+  /// Whether it has `size` bytes, of any content at first: the same size at each call. False where
+  /// there is no memory.
+  bool has(ByteCount size) { return block_.bytes != nullptr || take(size); }
   std::byte* data() const { return block_.bytes; }  ///< begins a page
 
  private:
@@ -33,6 +32,7 @@ class OwnBuffer {
     ByteCount size = 0;
   };
 
+  bool take(ByteCount size);
   /// Gives up a block and gets the one that is kept, if any; `block` itself where the process is
   /// just doing so on another thread.
   static Block exchange_kept(Block block);
