@@ -1,7 +1,6 @@
 #include "exchange/core_distance.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/settings.h"
 #include "exchange/channel.h"
@@ -45,9 +44,8 @@ void answer_trips(LineRelay& relay, std::uint64_t begin) {
   for (std::uint64_t trip = 0; trip < kTrips; ++trip) {
     const std::uint64_t out = begin + 2 * trip + 1;
     if (!comes(relay.turn, out, trip)) return;
-    // Not over a turn of the first rank that has given up and come again.
-    std::uint64_t expected = out;
-    relay.turn.compare_exchange_strong(expected, out + 1, std::memory_order_release);
+    // Where the first rank has given up, it comes again only after this rank's next post.
+    relay.turn.store(out + 1, std::memory_order_release);
   }
 }
 
@@ -55,16 +53,16 @@ void answer_trips(LineRelay& relay, std::uint64_t begin) {
 
 CoreDistance::CoreDistance(Channel& channel)
     : channel_(channel),
-      is_measured_(settings().core_distance == 0 && channel.node_size() > 1 &&
-                   channel.control() != nullptr),
+      is_measured_(settings().core_distance == 0 && channel.control() != nullptr &&
+                   !channel.is_crowded()),
       nanoseconds_(settings().core_distance) {}
 
 bool CoreDistance::is_due() const {
-  return is_measured_ && !channel_.is_crowded() && Clock::now() - measured_at_ > kUsualAge;
+  return is_measured_ && Clock::now() - measured_at_ > kUsualAge;
 }
 
 void CoreDistance::measure() {
-  if (!is_measured_ || channel_.is_crowded()) return;
+  if (!is_measured_) return;
   LineRelay& relay = channel_.control()->line_relay;
   const std::uint64_t begin = channel_.board()->round() * (2 * kTrips + 1);
   if (channel_.node_rank() == 0) {

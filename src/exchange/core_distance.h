@@ -30,12 +30,10 @@ class CoreDistance {
   void measure();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   Channel& channel_;
   bool is_measured_;
   std::int64_t nanoseconds_;
-  Clock::time_point measured_at_;
+  std::chrono::steady_clock::time_point measured_at_;
 };
 
 }  // namespace headrace::exchange
