@@ -143,7 +143,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   facts.node_ranks = board.ranks();
   // The leader's count: some C libraries count only the cores that a rank is bound to.
   facts.cores = static_cast<int>(board.values_of(0)[kCores]);
-  facts.line_trip = static_cast<double>(board.values_of(0)[kLineTrip]);
+  facts.line_trip = board.values_of(0)[kLineTrip];
   plan::FileRange hull{std::numeric_limits<FileOffset>::max(), 0};
   std::int64_t granule = 0;
   std::int64_t first_window = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 
 #include "policy/readable.h"
 
@@ -52,7 +51,7 @@ const Costs& costs_of(Direction direction) {
 /// What `bytes` in slots cost more where ranks' cores are far apart: their lines go from core to
 /// core.
 double distance_cost(const CallFacts& facts, double bytes) {
-  const double farther = std::max(0.0, facts.line_trip - kUsualTrip);
+  const double farther = std::max(0.0, static_cast<double>(facts.line_trip) - kUsualTrip);
   return bytes / kLine * farther * costs_of(facts.direction).line_trips;
 }
 
@@ -201,7 +200,7 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   const std::int64_t count = std::max<std::int64_t>(1, facts.pieces);
   const std::string pieces =
       std::to_string(facts.pieces) + " pieces of " + readable(facts.bytes / count);
-  std::array<char, 160> times{};
+  std::array<char, 64> times{};
   switch (decision.reason) {
     case CallReason::nothing_to_move: return "nothing to move";
     case CallReason::asked_for: return kAskedFor;
@@ -210,12 +209,9 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   }
   std::snprintf(times.data(), times.size(), "estimated %.0f us directly, %.0f us staged",
                 direct_cost(facts) / 1000, staged_cost(facts) / 1000);
-  if (facts.line_trip > 0) {
-    const std::size_t used = std::strlen(times.data());
-    std::snprintf(times.data() + used, times.size() - used, "; cores are %.0f ns apart",
-                  facts.line_trip);
-  }
-  return pieces + ": " + times.data();
+  const std::string estimates = pieces + ": " + times.data();
+  if (facts.line_trip == 0) return estimates;
+  return estimates + "; cores are " + std::to_string(facts.line_trip) + " ns apart";
 }
 
 }  // namespace headrace::policy

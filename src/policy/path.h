@@ -56,7 +56,7 @@ struct CallFacts {
   double stretches_per_piece = 1;
   int cores = 1;
   /// Nanoseconds that a cache line takes from one rank's core to another's and back; 0: not known.
-  double line_trip = 0;
+  std::int64_t line_trip = 0;
 };
 
 /// Why a view's calls take their path.

@@ -107,7 +107,7 @@ TEST(DecideCall, KnowsHowFarCoresAreApart) {
   CallFacts facts = dense(2'000, 1'000);
   facts.direction = Direction::read;
   facts.span = 2 * facts.bytes;
-  for (const double near : {0.0, 60.0, 110.0}) {
+  for (const std::int64_t near : {0, 60, 110}) {
     facts.line_trip = near;
     EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
   }
