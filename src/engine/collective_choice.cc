@@ -41,7 +41,7 @@ ByteCount CollectiveTransfer::window_size() const {
   return geometry_.window_size;
 }
 
-CollectiveTransfer::Chosen CollectiveTransfer::chosen_last(const Choice& choice) const {
+CollectiveTransfer::Chosen CollectiveTransfer::chosen_last(const Choice& choice) {
   if (!choice.has_been_called && choice.before) return *choice.before;
   Chosen chosen = choice.chosen;
   chosen.stayed_on_node = choice.stayed_on_node;
@@ -103,8 +103,11 @@ DomainWish CollectiveTransfer::domains() const {
 }
 
 void CollectiveTransfer::choose() {
-  leaders_ = leaders_to_prepare(domains(), channel_.node_count(), channel_.node_size(),
-                                topo::node_cores());
+  const DomainWish domains = this->domains();
+  leaders_ =
+      leaders_to_prepare(domains, channel_.node_count(), channel_.node_size(), topo::node_cores());
+  const bool has_one_owner = agreement_.layout.locks_whole_files && agreement_.stripe_count == 1 &&
+                             asked_aggregators(domains) == 0;
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
     if (choice.has_been_called) choice.before = chosen_last(choice);
@@ -115,8 +118,7 @@ void CollectiveTransfer::choose() {
     choice.chosen = {};
     choice.chosen.view = view;
     choice.chosen.for_view = policy::decide_view(direction, choice.wish, view);
-    choice.chosen.has_one_owner = agreement_.layout.locks_whole_files &&
-                                  agreement_.stripe_count == 1 && asked_aggregators(domains()) == 0;
+    choice.chosen.has_one_owner = has_one_owner;
     policy::ViewFacts of_node = view;
     of_node.nodes = 1;
     choice.for_node = policy::decide_view(direction, choice.wish, of_node).path;

@@ -125,7 +125,7 @@ class CollectiveTransfer {
     return choices_[direction == Direction::write ? 0 : 1];
   }
   /// For the last call, or for the next where none was made yet.
-  Chosen chosen_last(const Choice& choice) const;
+  static Chosen chosen_last(const Choice& choice);
   static policy::Path path_of(const Chosen& chosen);
   std::string reason_of(const Chosen& chosen) const;
   static std::string reason_within_node(const Chosen& chosen);
