@@ -27,6 +27,9 @@ constexpr double kLine = 64;
 /// Trips up to this many nanoseconds, those of cores that share a cache, are in the other
 /// constants.
 constexpr double kUsualTrip = 120;
+/// Longer trips cost no more: where the shortest took 410 to 480 ns, staged writes of pieces of 8
+/// KiB were still 2.8 times as fast as direct ones.
+constexpr double kLongTrip = 240;
 constexpr double kFirstBytes = 32 << 10;
 
 /// Until other ranks' part in a window is done, each with a core; and for each rank where they take
@@ -51,7 +54,8 @@ const Costs& costs_of(Direction direction) {
 /// What `bytes` in slots cost more where ranks' cores are far apart: their lines go from core to
 /// core.
 double distance_cost(const CallFacts& facts, double bytes) {
-  const double farther = std::max(0.0, static_cast<double>(facts.line_trip) - kUsualTrip);
+  const double trip = std::clamp(static_cast<double>(facts.line_trip), kUsualTrip, kLongTrip);
+  const double farther = trip - kUsualTrip;
   return bytes / kLine * farther * costs_of(facts.direction).line_trips;
 }
 

@@ -123,6 +123,19 @@ TEST(DecideCall, KnowsHowFarCoresAreApart) {
   EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
 }
 
+TEST(DecideCall, VeryLongTripsCountAsLongOnes) {
+  CallFacts facts = dense(8'192, 8'192);
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    facts.direction = direction;
+    facts.line_trip = 240;
+    const double cost = staged_cost(facts);
+    facts.line_trip = 480;
+    EXPECT_EQ(staged_cost(facts), cost);
+  }
+  facts.direction = Direction::write;
+  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+}
+
 TEST(DecideCall, CostsGrowWithTheWork) {
   const CallFacts less = dense(1'000, 100);
   const CallFacts more = dense(2'000, 100);
