@@ -11,10 +11,10 @@ namespace headrace {
 
 /// What this process has taken large memory for.
 enum class MemoryUse {
-  buffers,          ///< collective buffers, of the node; counted where its leader runs
-  pieces,           ///< lists of pieces of datatypes and views
-  converted,        ///< data in the form of the file, a part at a time
-  sieved,           ///< data between, before and behind small pieces, and pieces that go together
+  buffers,    ///< collective buffers, of the node; counted where its leader runs
+  pieces,     ///< lists of pieces of datatypes and views
+  converted,  ///< data in the form of the file, a part at a time
+  sieved,     ///< data around small pieces, pieces that go together, and read to a better place
   converted_whole,  ///< data in the form of the file, of calls that are not made in parts
 };
 inline constexpr std::size_t kMemoryUses = 5;

@@ -49,6 +49,16 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_integer(text, 0, 1000000, s.core_distance);
      }},
+    {"HEADRACE_REALIGN_READS", "automatic",
+     [](const std::string& text, Settings& s) {
+       return read_choice<RealignSetting>(text,
+                                          {
+                                              {"automatic", RealignSetting::automatic},
+                                              {"always", RealignSetting::always},
+                                              {"never", RealignSetting::never},
+                                          },
+                                          s.realign_reads);
+     }},
     {"HEADRACE_NODE_MEMORY", "64m",
      [](const std::string& text, Settings& s) {
        return read_size(text, 0, 68719476736, s.node_memory);

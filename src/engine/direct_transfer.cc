@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/own_buffer.h"
 #include "base/rounding.h"
-#include "engine/own_buffer.h"
 #include "policy/path.h"
 #include "view/copy.h"
 

@@ -15,7 +15,9 @@
 
 #include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
+#include "base/settings.h"
 #include "storage/lustre.h"
+#include "storage/realigned_reads.h"
 #include "storage/store.h"
 
 namespace headrace::storage {
@@ -122,10 +124,10 @@ class PosixStore : public Store {
   PosixStore& operator=(const PosixStore&) = delete;
 
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
-    return move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
-      return count == 1 ? ::pread(descriptor_, list->iov_base, list->iov_len, at)
-                        : ::preadv(descriptor_, list, count, at);
-    });
+    if (segments.size() == 1 && is_misplaced(offset, segments.front())) {
+      return read_misplaced(offset, segments.front());
+    }
+    return read_all(offset, segments);
   }
 
   Transferred write(FileOffset offset, std::span<const iovec> segments) override {
@@ -241,6 +243,23 @@ class PosixStore : public Store {
   }
 
  private:
+  Transferred read_all(FileOffset offset, std::span<const iovec> segments) {
+    return move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
+      return count == 1 ? ::pread(descriptor_, list->iov_base, list->iov_len, at)
+                        : ::preadv(descriptor_, list, count, at);
+    });
+  }
+
+  Transferred read_misplaced(FileOffset offset, const iovec& segment) {
+    const ByteCount moved = realigned_.read(descriptor_, offset, segment);
+    const auto left = segment.iov_len - static_cast<std::size_t>(moved);
+    if (left == 0) return {moved, 0};
+    const iovec rest{static_cast<std::byte*>(segment.iov_base) + moved, left};
+    Transferred done = read_all(offset + moved, {&rest, 1});
+    done.bytes += moved;
+    return done;
+  }
+
   /// Whether the process has a limit that writes up to `end` could meet. Asking costs as much as a
   /// small write, so an answer holds for another stretch of the file. A limit that the program sets
   /// later is seen when the file grows further; below, it acts as without the layer (SIGXFSZ).
@@ -299,6 +318,7 @@ class PosixStore : public Store {
   int descriptor_ = -1;
   Created created_;
   std::string path_;
+  RealignedReads realigned_{settings().realign_reads};
   std::atomic<bool> refuses_lock_ahead_ = false;
   std::atomic<FileOffset> unlimited_below_ = 0;
 };

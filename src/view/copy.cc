@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/page_distance.h"
 #include "view/streaming_copy.h"
 
 namespace headrace::view {
@@ -38,6 +39,31 @@ void move_two_parts(Target to, Source from, ByteCount length, std::int64_t count
   }
 }
 
+/// As std::memcpy, by loads and stores.
+void copy_by_lines(std::byte* to, const std::byte* from, ByteCount length) {
+  constexpr ByteCount kLine = 64;
+  ByteCount done = 0;
+  for (; length - done >= kLine; done += kLine) {
+    std::byte line[kLine];
+    std::memcpy(line, from + done, kLine);
+    std::memcpy(to + done, line, kLine);
+  }
+  std::memcpy(to + done, from + done, static_cast<std::size_t>(length - done));
+}
+
+/// Moves pieces so long that the C library may take `rep movsb` for them.
+void move_long(Target to, Source from, ByteCount length, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::byte* const target = to.first + i * to.stride;
+    const std::byte* const source = from.first + i * from.stride;
+    if (is_misplaced(target, source)) {
+      copy_by_lines(target, source, length);
+    } else {
+      std::memcpy(target, source, static_cast<std::size_t>(length));
+    }
+  }
+}
+
 void move_any(Target to, Source from, ByteCount length, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(to.first + i * to.stride, from.first + i * from.stride,
@@ -58,6 +84,7 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
     default: break;
   }
   // Longer pieces are faster by the C library (docs/copy-kernels.md).
+  if (length >= 2048) return move_long(to, from, length, count);
   if (length > 64) return move_any(to, from, length, count);
   if (length > 32) return move_two_parts<32>(to, from, length, count);
   if (length > 16) return move_two_parts<16>(to, from, length, count);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "unit/type_model.h"
@@ -167,6 +168,27 @@ TEST(ViewCopy, StridedPiecesOfEveryLength) {
                   total);
         ASSERT_EQ(file, expected) << length << " bytes, gaps " << file_gap << ", " << memory_gap;
       }
+    }
+  }
+}
+
+TEST(ViewCopy, LongPiecesGoToAnyPlaceOfAPage) {
+  constexpr std::int64_t kPlace = 4096 + 40;
+  for (const std::int64_t length : {2047, 2048, 2111, 2112, 4096, 5001}) {
+    const Bytes window = pattern_bytes(2 * length);
+    for (const std::int64_t behind : {0, 1, 16, 31, 32, 40}) {
+      Bytes memory(2 * kPlace + length);
+      const auto distance = reinterpret_cast<std::uintptr_t>(window.data()) -
+                            reinterpret_cast<std::uintptr_t>(memory.data());
+      const auto place = static_cast<std::int64_t>(distance % 4096) + behind;
+      Cursor file(make_basic(1), 0, length);
+      Cursor cursor(make_basic(1), place, length);
+      EXPECT_EQ(copy(Direction::read, {const_cast<std::byte*>(window.data()), 0}, file, length,
+                     memory.data(), cursor, length),
+                length);
+      Bytes expected(memory.size());
+      std::copy_n(window.begin(), length, expected.begin() + place);
+      EXPECT_TRUE(memory == expected) << length << ' ' << behind;
     }
   }
 }

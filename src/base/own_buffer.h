@@ -6,9 +6,9 @@
 #include "base/rounding.h"
 #include "base/types.h"
 
-namespace headrace::engine {
+namespace headrace {
 
-/// Memory of one call of this rank's own, in which it sieves or gathers small pieces. The process
+/// Memory of one call of this rank's own, by way of which it moves data. The process
 /// keeps the last one, with its pages, for the next call: to make them takes longer than a small
 /// call needs to move its data. What is kept does not count as taken. From any thread.
 class OwnBuffer {
@@ -42,4 +42,4 @@ class OwnBuffer {
   CountedMemory counted_;
 };
 
-}  // namespace headrace::engine
+}  // namespace headrace

@@ -1,10 +1,10 @@
-#include "engine/own_buffer.h"
+#include "base/own_buffer.h"
 
 #include <mutex>
 #include <new>
 #include <utility>
 
-namespace headrace::engine {
+namespace headrace {
 
 /// Never destroyed: helper threads may move data until the process ends. Whoever finds it locked
 /// does without, so that nothing waits in a process that was forked meanwhile.
@@ -36,4 +36,4 @@ OwnBuffer::~OwnBuffer() {
   free(block_.size <= kKeptSize ? exchange_kept(block_) : block_);
 }
 
-}  // namespace headrace::engine
+}  // namespace headrace
