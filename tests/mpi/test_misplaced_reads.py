@@ -10,7 +10,7 @@ from hosts import Host
 from running import compile_c, launch, work_directory
 
 
-@pytest.mark.parametrize("realign", ["automatic", "always", "never"])
+@pytest.mark.parametrize("realign", ["always", "never"])
 def test_gives_the_files_bytes(host: Host, library: Path, realign: str) -> None:
     program = compile_c(host, ["misplaced_reads.c"], "misplaced_reads")
     file = work_directory(f"misplaced-{host.name}") / "data"
@@ -24,5 +24,4 @@ def test_gives_the_files_bytes(host: Host, library: Path, realign: str) -> None:
     sieved = re.search(r"([0-9.]+) MiB for sieving", result.err)
     assert sieved, result.explain()
     # The way that was asked for was taken: nothing else here needs memory of its own.
-    if realign != "automatic":
-        assert (float(sieved[1]) > 0) == (realign == "always"), sieved[0]
+    assert (float(sieved[1]) > 0) == (realign == "always"), sieved[0]
