@@ -12,14 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 static int rank, size;
 static const char* style = "blocking";
-
-static void check(int succeeded, const char* what) {
-  if (succeeded) return;
-  fprintf(stderr, "rank %d cannot %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 static long long told(MPI_File file, char* key) {
   MPI_Info info;

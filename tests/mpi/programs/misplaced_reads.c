@@ -11,17 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 enum { page = 4096, file_size = 700001, untouched = 0xa5 };
 
-static int rank;
 static long long wrong;
 static unsigned char* memory;  // begins a page
-
-static void check(int succeeded, const char* what) {
-  if (succeeded) return;
-  fprintf(stderr, "rank %d cannot %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 static unsigned char content(long long at) {
   return (unsigned char)(at % 9973 * 2654435761LL >> 7);
@@ -60,6 +55,7 @@ static void read_by_every_call(MPI_File file, int behind, long long offset, int 
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   check(argc == 2, "go on without the name of a file");
   memory = aligned_alloc(page, (file_size + 3 * page) / page * page);

@@ -14,13 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rank, size;
+#include "check.h"
 
-static void check(int succeeded, const char* what) {
-  if (succeeded) return;
-  fprintf(stderr, "rank %d cannot %s\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
+static int rank, size;
 
 // The same as serial_file.py's.
 static unsigned char content(long long at) {
