@@ -5,9 +5,8 @@
 #include <cstring>
 
 #include "base/own_buffer.h"
-#include "base/rounding.h"
-#include "policy/path.h"
-#include "view/copy.h"
+#include "engine/direct_read.h"
+#include "engine/piece_walk.h"
 
 namespace headrace::engine {
 namespace {
@@ -80,22 +79,6 @@ class WriteBatch {
   Transferred done_;
 };
 
-/// Calls visit(file_offset, memory, length) for each piece until it returns false.
-template <class Visit>
-void for_each_piece_while(Access& access, const view::StridedRun& run, Visit visit) {
-  view::PairReader reader(run, access.memory);
-  while (reader.next()) {
-    const view::PiecePairs& pairs = reader.pairs();
-    for (std::int64_t i = 0; i < pairs.count; ++i) {
-      if (!visit(pairs.file_offset + i * pairs.file_stride,
-                 view::memory_at(access.buffer, pairs.memory_offset + i * pairs.memory_stride),
-                 pairs.length)) {
-        return;
-      }
-    }
-  }
-}
-
 Transferred write_pieces(storage::Store& store, Access& access) {
   WriteBatch batch(store);
   const auto add = [&batch](FileOffset offset, const std::byte* data, ByteCount len) {
@@ -111,96 +94,6 @@ Transferred write_pieces(storage::Store& store, Access& access) {
   return batch.done();
 }
 
-/// Reads one run piece by piece straight into the user's memory.
-Transferred read_run(storage::Store& store, Access& access, const view::StridedRun& run) {
-  Transferred done;
-  for_each_piece_while(access, run, [&](FileOffset offset, std::byte* memory, ByteCount len) {
-    const iovec segment{memory, static_cast<std::size_t>(len)};
-    const Transferred read = store.read(offset, {&segment, 1});
-    done.bytes += read.bytes;
-    done.system_error = read.system_error;
-    return read.bytes == len && read.system_error == 0;
-  });
-  return done;
-}
-
-/// Reads stretches of the file that hold small pieces into a buffer and copies the pieces out.
-class Sieve {
- public:
-  Sieve(storage::Store& store, ByteCount size) : store_(store), size_(size) {}
-
-  /// Bytes of data within the next stretch of sieve size, or 0 where too few of the stretch's bytes
-  /// are wanted to read it whole.
-  ByteCount bytes_within_reach(const Access& access, ByteCount left) {
-    const view::Type& type = *access.file.type();
-    // Where there is no memory for it, pieces are read one by one.
-    if (!type.is_monotonic() || !buffer_.has(size_ + kPage)) return 0;
-    const FileOffset begin = access.file.peek();
-    const ByteCount below =
-        view::data_below(type, access.file.origin(), begin + size_) - access.file.position();
-    const ByteCount wanted = std::min(below, left);
-    return wanted >= size_ / kLeastShare || wanted == left ? wanted : 0;
-  }
-
-  /// Reads and copies out the next `wanted` bytes of data.
-  Transferred read(Access& access, ByteCount wanted) {
-    const view::Type& type = *access.file.type();
-    const FileOffset begin = access.file.peek();
-    const FileOffset end =
-        view::offset_of(type, access.file.origin(), access.file.position() + wanted - 1) + 1;
-    // As far from the beginning of a page as in the file: a few bytes further, and the copying of
-    // the kernel (rep movsb) takes up to ten times as long on some CPUs (Zen 4).
-    std::byte* const place = buffer_.data() + begin % kPage;
-    const iovec segment{place, static_cast<std::size_t>(end - begin)};
-    const Transferred got = store_.read(begin, {&segment, 1});
-    const ByteCount copied = view::copy(Direction::read, {place, begin}, access.file,
-                                        begin + got.bytes, access.buffer, access.memory, wanted);
-    return {copied, got.system_error};
-  }
-
- private:
-  static constexpr ByteCount kLeastShare = 16;
-
-  storage::Store& store_;
-  ByteCount size_;
-  OwnBuffer buffer_;
-};
-
-Transferred read_pieces(storage::Store& store, Access& access, ByteCount sieve_size) {
-  Sieve sieve(store, sieve_size);
-  bool may_sieve = true;
-  Transferred done;
-  while (done.bytes < access.bytes) {
-    const ByteCount left = access.bytes - done.bytes;
-    view::Cursor ahead = access.file;
-    const view::StridedRun run = ahead.next(left);
-    if (run.count == 0) break;
-    ByteCount wanted = 0;
-    if (may_sieve && (run.length < policy::kSievedPiece ||
-                      access.memory.piece_left() < std::min(policy::kSievedPiece, left))) {
-      wanted = sieve.bytes_within_reach(access, left);
-    }
-    Transferred step;
-    if (wanted > 0) {
-      step = sieve.read(access, wanted);
-      if (step.system_error != 0) {
-        // Perhaps only bytes that nobody asked for cannot be read: the pieces themselves will tell.
-        may_sieve = false;
-        done.bytes += step.bytes;
-        continue;
-      }
-    } else {
-      wanted = run.bytes();
-      access.file = ahead;
-      step = read_run(store, access, run);
-    }
-    done.bytes += step.bytes;
-    done.system_error = step.system_error;
-    if (step.bytes < wanted) break;
-  }
-  return done;
-}
-
 }  // namespace
 
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size) {
@@ -210,7 +103,7 @@ Transferred direct_transfer(storage::Store& store, Access access, ByteCount siev
                         view::memory_at(access.buffer, access.memory.peek()), access.bytes);
   }
   return access.direction == Direction::write ? write_pieces(store, access)
-                                              : read_pieces(store, access, sieve_size);
+                                              : direct_read(store, access, sieve_size);
 }
 
 }  // namespace headrace::engine

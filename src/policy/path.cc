@@ -23,6 +23,9 @@ struct Costs {
 };
 constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 1.0 / 14};
 constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.0 / 5};
+/// The same of pieces that are read by one call with the gaps between them.
+constexpr double kJoinedPiece = 60;
+constexpr double kJoinedByte = 0.115;
 constexpr double kLine = 64;
 /// Trips up to this many nanoseconds, those of cores that share a cache, are in the other
 /// constants.
@@ -148,6 +151,26 @@ std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
          "(HEADRACE_COHERENT_FS)";
 }
 
+namespace {
+
+/// Reading what lies between pieces too, for all ranks one after the other; without end where the
+/// gaps are too large for it.
+double together_cost(const CallFacts& facts) {
+  const auto bytes = static_cast<double>(facts.bytes);
+  const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
+  const double spans = static_cast<double>(facts.span) * facts.node_ranks;
+  const double calls = facts.node_ranks * kReadCosts.call;
+  if (bytes / pieces < static_cast<double>(kSievedPiece)) {
+    return calls + spans * kReadCosts.window_byte + bytes * kReadCosts.copy_byte +
+           pieces * kReadCosts.copy_piece;
+  }
+  const double gap = (spans - bytes) / pieces;
+  if (gap > static_cast<double>(kJoinedGap)) return std::numeric_limits<double>::infinity();
+  return calls + spans * kJoinedByte + pieces * kJoinedPiece;
+}
+
+}  // namespace
+
 double direct_cost(const CallFacts& facts) {
   const Costs& costs = costs_of(facts.direction);
   const auto bytes = static_cast<double>(facts.bytes);
@@ -158,11 +181,7 @@ double direct_cost(const CallFacts& facts) {
   // One write on an inode excludes the others; reads go side by side.
   if (facts.direction == Direction::write) return by_pieces;
   const int workers = workers_of(facts);
-  if (piece >= static_cast<double>(kSievedPiece)) return by_pieces / workers;
-  const double sieved =
-      facts.node_ranks * (costs.call + static_cast<double>(facts.span) * costs.window_byte) +
-      bytes * costs.copy_byte + pieces * costs.copy_piece;
-  return std::min(by_pieces, sieved) / workers;
+  return std::min(by_pieces, together_cost(facts)) / workers;
 }
 
 double staged_cost(const CallFacts& facts) {

@@ -27,6 +27,10 @@ inline constexpr ByteCount kContiguousView = std::numeric_limits<ByteCount>::max
 /// Direct reads take pieces below this size, in bytes, with what lies between them (data sieving).
 inline constexpr ByteCount kSievedPiece = 2048;
 
+/// Larger ones are read by one call where at most so many bytes lie between them, which go to
+/// memory that nobody looks at: cheaper than another call.
+inline constexpr ByteCount kJoinedGap = 4096;
+
 /// What is known when a view is set, the same on all ranks.
 struct ViewFacts {
   int node_ranks = 1;  ///< ranks on this node that share memory

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "engine/direct_transfer.h"
 #include "unit/type_model.h"
@@ -30,6 +32,7 @@ class MemoryStore : public storage::Store {
 
   std::vector<char> bytes;
   int calls = 0;
+  FileOffset bad_byte = -1;  ///< reads of it fail
 
  private:
   Transferred move(FileOffset offset, std::span<const iovec> segments, bool writes) {
@@ -37,6 +40,10 @@ class MemoryStore : public storage::Store {
     Transferred done;
     for (const iovec& segment : segments) {
       const FileOffset at = offset + done.bytes;
+      if (!writes && bad_byte >= at && bad_byte < at + static_cast<ByteCount>(segment.iov_len)) {
+        done.system_error = EIO;
+        return done;
+      }
       const auto end = static_cast<std::size_t>(at) + segment.iov_len;
       if (writes && end > bytes.size()) bytes.resize(end, '.');
       const ByteCount len =
@@ -135,6 +142,112 @@ TEST(DirectTransfer, DoesNotReadAGapOfTheSieve) {
   std::vector<char> data(80);
   EXPECT_EQ(direct_transfer(store, columns(Direction::read, data, 8, 100'000), 4'096).bytes, 80);
   EXPECT_EQ(store.calls, 10);
+}
+
+TEST(DirectTransfer, ReadsLargerPiecesByOneCallAcrossSmallGaps) {
+  MemoryStore store;
+  store.bytes.assign(1'000'000, 'x');
+  std::vector<char> data(40'000);
+  Access pieces = columns(Direction::read, data, 4'000, 8'000);
+  EXPECT_EQ(direct_transfer(store, pieces, 1 << 20).bytes, 40'000);
+  EXPECT_EQ(store.calls, 1);
+  EXPECT_EQ(data, std::vector<char>(40'000, 'x'));
+
+  pieces = columns(Direction::read, data, 4'000, 8'097);
+  store.calls = 0;
+  EXPECT_EQ(direct_transfer(store, pieces, 1 << 20).bytes, 40'000);
+  EXPECT_EQ(store.calls, 10) << "gaps of 4097 bytes cost more than calls";
+}
+
+TEST(DirectTransfer, ReadsScatteredMemoryByOneCall) {
+  MemoryStore store;
+  store.bytes.assign(100'000, 'x');
+  std::vector<char> data(60'000, '.');
+  const view::TypePtr part = view::make_resized(view::make_basic(3'000), 0, 6'000);
+  const Access scattered{Direction::read, view::Cursor(view::make_basic(1), 500),
+                         view::Cursor(part, 0, 30'000), reinterpret_cast<std::byte*>(data.data()),
+                         30'000};
+  EXPECT_EQ(direct_transfer(store, scattered, 1 << 20).bytes, 30'000);
+  EXPECT_EQ(store.calls, 1);
+  EXPECT_EQ(std::ranges::count(data, 'x'), 30'000);
+  EXPECT_EQ(data[2'999], 'x');
+  EXPECT_EQ(data[3'000], '.');
+}
+
+/// Pieces of 3,000 bytes that begin every 5,000 bytes of a file, which is different everywhere.
+class JoinedRead : public testing::Test {
+ protected:
+  JoinedRead() {
+    store.bytes.resize(2'000'000);
+    for (std::size_t i = 0; i < store.bytes.size(); ++i) {
+      store.bytes[i] = static_cast<char>(i * 31 + i / 251);
+    }
+  }
+
+  /// The bytes that reading gives, which must begin the pieces; others of `data` stay as they are.
+  Transferred read_and_compare() {
+    std::vector<char> data(900'000, '?');
+    const Transferred done =
+        direct_transfer(store, columns(Direction::read, data, 3'000, 5'000), 1 << 20);
+    for (ByteCount i = 0; i < std::ssize(data); ++i) {
+      const auto at = static_cast<std::size_t>(i / 3'000 * 5'000 + i % 3'000);
+      const char wanted = i < done.bytes ? store.bytes[at] : '?';
+      if (done.system_error == 0 && data[static_cast<std::size_t>(i)] != wanted) {
+        ADD_FAILURE() << "byte " << i << " of " << done.bytes;
+        break;
+      }
+    }
+    return done;
+  }
+
+  MemoryStore store;
+};
+
+TEST_F(JoinedRead, GivesAllPieces) {
+  EXPECT_EQ(read_and_compare().bytes, 900'000);
+  EXPECT_EQ(store.calls, 3) << "300 pieces, 128 a call";
+}
+
+TEST_F(JoinedRead, CountsPiecesUpToTheEndOfTheFile) {
+  // The end within a piece, within a gap, and where either begins.
+  for (const auto& [end, bytes] : {std::pair<std::size_t, ByteCount>{501'234, 301'234},
+                                   {504'321, 303'000},
+                                   {500'000, 300'000},
+                                   {503'000, 303'000},
+                                   {700'001, 420'001}}) {
+    store.bytes.resize(2'000'000, 'z');
+    store.bytes.resize(end);
+    const Transferred done = read_and_compare();
+    EXPECT_EQ(done.bytes, bytes) << "a file of " << end;
+    EXPECT_EQ(done.system_error, 0);
+  }
+}
+
+TEST_F(JoinedRead, NeedsNoByteBetweenThePieces) {
+  store.bad_byte = 504'000;
+  const Transferred done = read_and_compare();
+  EXPECT_EQ(done.bytes, 900'000);
+  EXPECT_EQ(done.system_error, 0);
+}
+
+TEST_F(JoinedRead, TellsOfAnErrorInAPiece) {
+  store.bad_byte = 502'000;
+  const Transferred done = read_and_compare();
+  EXPECT_EQ(done.bytes, 300'000);
+  EXPECT_EQ(done.system_error, EIO);
+}
+
+TEST_F(JoinedRead, ReadsMisplacedLongPiecesByThemselves) {
+  std::vector<char> memory(200'000);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  char* const place = memory.data() + (4'096 - address % 4'096) + 16;
+  const view::TypePtr piece = view::make_resized(view::make_basic(4'096), 0, 8'192);
+  const Access misplaced{Direction::read, view::Cursor(piece, 0),
+                         view::Cursor(view::make_basic(1), 0, 40'960),
+                         reinterpret_cast<std::byte*>(place), 40'960};
+  EXPECT_EQ(direct_transfer(store, misplaced, 1 << 20).bytes, 40'960);
+  EXPECT_EQ(store.calls, 10);
+  EXPECT_EQ(std::memcmp(place + 4'096, store.bytes.data() + 8'192, 4'096), 0);
 }
 
 TEST(DirectTransfer, WritesPiecesThatMeetByOneCall) {

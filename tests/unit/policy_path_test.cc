@@ -123,6 +123,23 @@ TEST(DecideCall, KnowsHowFarCoresAreApart) {
   EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
 }
 
+/// Pieces with a gap of at most a page between them need no call each, those with larger gaps do.
+TEST(DecideCall, KnowsThatLargerPiecesAreReadTogether) {
+  const auto cost_of = [](ByteCount piece) {
+    CallFacts facts = dense(1'000, piece);
+    facts.direction = Direction::read;
+    return direct_cost(facts);
+  };
+  EXPECT_LT(cost_of(kJoinedGap), 0.7 * cost_of(kJoinedGap + 1));
+  // Between one of eight ranks' pieces lie seven others'.
+  CallFacts facts = dense(8'000, 4'096);
+  facts.direction = Direction::read;
+  facts.node_ranks = 8;
+  const double apart = direct_cost(facts);
+  facts.node_ranks = 2;
+  EXPECT_LT(direct_cost(facts), apart);
+}
+
 TEST(DecideCall, VeryLongTripsCountAsLongOnes) {
   CallFacts facts = dense(8'192, 8'192);
   for (const Direction direction : {Direction::write, Direction::read}) {
