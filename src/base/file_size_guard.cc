@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/kept_errno.h"
+
 namespace headrace {
 
 FileSizeGuard::FileSizeGuard() {
@@ -17,14 +19,13 @@ FileSizeGuard::FileSizeGuard() {
 }
 
 FileSizeGuard::~FileSizeGuard() {
-  const int saved = errno;
+  const KeptErrno kept;
   if (!was_pending_) {
     const timespec now{};
     while (sigtimedwait(&signal_, nullptr, &now) == -1 && errno == EINTR) {
     }
   }
   pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
-  errno = saved;
 }
 
 bool file_size_is_limited() {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/kept_errno.h"
 #include "base/settings.h"
 #include "base/spelling.h"
 
@@ -49,9 +50,8 @@ std::optional<std::string> text_of(const std::string& path) {
     more = ::read(descriptor, text.data() + size, kLargest - size);
     if (more > 0) size += static_cast<std::size_t>(more);
   } while ((more > 0 && size < kLargest) || (more < 0 && errno == EINTR));
-  const int failed = errno;
+  const KeptErrno kept;
   ::close(descriptor);
-  errno = failed;
   if (more < 0) return std::nullopt;
   text.resize(size);
   return text;

@@ -15,6 +15,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
+#include "base/kept_errno.h"
 #include "base/settings.h"
 #include "storage/lustre.h"
 #include "storage/realigned_reads.h"
@@ -275,11 +276,10 @@ class PosixStore : public Store {
   /// says that its file system went read-only after a fault, and data did not reach the disk. Keeps
   /// errno.
   bool may_have_unsynced_data() {
-    const int why = errno;
+    const KeptErrno kept;
     struct stat status{};
     const bool is_regular = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
     const bool is_written = (fcntl(descriptor_, F_GETFL) & O_ACCMODE) != O_RDONLY;
-    errno = why;
     return is_regular && is_written;
   }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/kept_errno.h"
 #include "base/own_buffer.h"
 #include "storage/kernel_copy.h"
 
@@ -40,17 +41,6 @@ bool is_in_memory(int descriptor) {
   return fstatfs(descriptor, &status) == 0 &&
          (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
 }
-
-class KeptErrno {
- public:
-  KeptErrno() = default;
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
-  ~KeptErrno() { errno = kept_; }
-
- private:
-  int kept_ = errno;
-};
 
 }  // namespace
 
