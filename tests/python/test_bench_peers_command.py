@@ -54,7 +54,7 @@ def test_a_small_run_and_what_is_made_of_it(bench: Command) -> None:
         (("--np", "2,,4"), "'2,,4' is not a list of numbers"),
         (("--size", "0"), "0 is not in the range"),
         (("--size", "7"), "does not fit into 7 bytes"),
-        (("--size", "1000", "--cells", "tile-1000"), "2 ranks move 2000 bytes at least"),
+        (("--size", "100", "--cells", "tile-1000"), "2 ranks move 2000 bytes at least"),
         (("--rounds", "0"), "0 is not in the range"),
         (("--minutes", "0"), "0 is not in the range"),
         (("--dir", "missing"), "does not exist"),

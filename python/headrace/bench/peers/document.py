@@ -42,10 +42,12 @@ def circumstances(results: Results, verdicts: Sequence[Verdict]) -> str:
     counts = sorted({one.rate.count for one in verdicts})
     rounds = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1])))) if counts else "no"
     noisy = len({one.point for one in verdicts if one.is_noisy})
+    cells = len({one.point for one in verdicts})
+    megabytes = f"{results.identity['size'] / 1e6:.0f} MB"
     return (
-        f"{measured_how(results, 'peers')}: ways alternate, rounds: {rounds}, "
-        f"{results.identity['size'] / 1e6:.0f} MB in a call or a loop of calls. Beside other work "
-        f"that was heard: {noisy} of {len({one.point for one in verdicts})} cells."
+        f"{measured_how(results, 'peers')}: ways alternate, rounds: {rounds}, {megabytes} in a "
+        "call or a loop of calls, up to four times as many with larger pieces. "
+        f"Beside other work that was heard: {noisy} of {cells} cells."
     )
 
 

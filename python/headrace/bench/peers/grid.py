@@ -22,6 +22,9 @@ from headrace.errors import HeadraceError
 # Bytes that all ranks together move in a call, or in a loop of calls.
 USUAL_SIZE = 64_000_000
 
+# From pieces of so many bytes on that is moved faster than a file is opened, and a cell moves more.
+BULK_FROM_PIECE = 1000
+
 # POSIX, a call for each piece, is an alternative from here on; below it only takes time.
 POSIX_FROM_PIECE = 1000
 
@@ -76,6 +79,12 @@ def loop_size(size: int, ranks: int) -> int:
     """Bytes of a loop of many small calls: with more ranks than cores, waiting ranks that spin make
     each call of some MPIs tens of milliseconds long."""
     return size * 4 // max(ranks, 2) ** 2
+
+
+def in_bulk(make: Callable[[int, int], Job]) -> Callable[[int, int], Job]:
+    """The same job with more bytes: four times as many on two ranks, as many on eight, where peers
+    that spin are slow. 64 MB come from the page cache in 2 to 10 ms, and opening takes up to 1."""
+    return lambda ranks, size: make(ranks, max(size, size * 8 // max(ranks, 2)))
 
 
 def tile(piece: int, ranks: int, size: int) -> Job:
@@ -158,29 +167,36 @@ def _openings(ranks: int, _size: int) -> Job:
 
 def _tile_case(piece: int) -> Case:
     title = f"tile, pieces of {piece:,} B"
-    return Case(f"tile-{piece}", "tile", piece, title, LIMIT, partial(tile, piece))
+    make: Callable[[int, int], Job] = partial(tile, piece)
+    make = in_bulk(make) if piece >= BULK_FROM_PIECE else make
+    return Case(f"tile-{piece}", "tile", piece, title, LIMIT, make)
 
 
 def _ior_case(block: int, transfer: int) -> Case:
     title = f"IOR, blocks of {block:,} B by calls of {transfer:,} B"
-    make = partial(_ior, block, transfer)
+    make: Callable[[int, int], Job] = partial(_ior, block, transfer)
+    make = in_bulk(make) if transfer >= SMALL_CALL else make
     return Case(f"ior-{block}", "ior", transfer, title, POSIX, make)
 
 
 def _alone_case(transfer: int) -> Case:
     title = f"MPI_COMM_SELF, calls of {transfer:,} B"
-    return Case(f"self-{transfer}", "self", 0, title, POSIX, partial(_alone, transfer))
+    return Case(f"self-{transfer}", "self", 0, title, POSIX, in_bulk(partial(_alone, transfer)))
 
 
 def _checkpoint_case(name: str) -> Case:
     title = f"checkpoint, pieces of 1,000 B, calls of {CALL_BYTES[name]:,} B a rank"
-    return Case(name, "checkpoint", 1000, title, LIMIT, partial(_checkpoint, name))
+    make: Callable[[int, int], Job] = partial(_checkpoint, name)
+    make = in_bulk(make) if CALL_BYTES[name] >= SMALL_CALL else make
+    return Case(name, "checkpoint", 1000, title, LIMIT, make)
 
 
 CASES: tuple[Case, ...] = (
     *map(_tile_case, (8, 64, 100, 1000, 10_000, 100_000, 1_000_000)),
     Case("irregular", "irregular", 100, "irregular, about 100 B", LIMIT, partial(irregular, 100)),
-    Case("lattice", "lattice", LATTICE_RUN, "4-D lattice, runs of 9,216 B", LIMIT, lattice),
+    Case(
+        "lattice", "lattice", LATTICE_RUN, "4-D lattice, runs of 9,216 B", LIMIT, in_bulk(lattice)
+    ),
     *map(_checkpoint_case, CALL_BYTES),
     _ior_case(100_000, 10_000),
     _ior_case(1_000_000, 1_000_000),
