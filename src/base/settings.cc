@@ -59,6 +59,16 @@ const SettingRule rules[] = {
                                           },
                                           s.realign_reads);
      }},
+    {"HEADRACE_WRITE_TURNS", "automatic",
+     [](const std::string& text, Settings& s) {
+       return read_choice<WriteTurnsSetting>(text,
+                                             {
+                                                 {"automatic", WriteTurnsSetting::automatic},
+                                                 {"always", WriteTurnsSetting::always},
+                                                 {"never", WriteTurnsSetting::never},
+                                             },
+                                             s.write_turns);
+     }},
     {"HEADRACE_NODE_MEMORY", "64m",
      [](const std::string& text, Settings& s) {
        return read_size(text, 0, 68719476736, s.node_memory);

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/settings.h"
+
 namespace headrace::engine {
 namespace {
 
@@ -48,6 +50,18 @@ void CollectiveTransfer::set(const Agreement& agreement) {
   agreement_ = agreement;
   agreement_.view.is_atomic = is_atomic;
   choose();
+}
+
+void CollectiveTransfer::get_ready(int kind) {
+  const bool gains = storage::has_one_writer(kind) && !channel_.is_crowded();
+  const bool takes_turns = settings().write_turns == WriteTurnsSetting::automatic
+                               ? gains
+                               : settings().write_turns == WriteTurnsSetting::always;
+  exchange::Control* const shared = channel_.control();
+  if (takes_turns && shared != nullptr) {
+    store_.take_turns({shared->write_turn, channel_.node_rank()});
+  }
+  distance_.measure();
 }
 
 void CollectiveTransfer::set_atomic(bool atomic) {

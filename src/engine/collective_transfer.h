@@ -32,8 +32,8 @@ class CollectiveTransfer {
 
   /// Takes over what all ranks have agreed on. Sizes count until the first staged call.
   void set(const Agreement& agreement);
-  /// To be called by all ranks when they have met to open the file.
-  void measure_distance() { distance_.measure(); }
+  /// To be called by all ranks when they have met to open a file on such a kind of file system.
+  void get_ready(int kind);
   /// In atomic mode ranks do not meet: each locks what its call touches.
   void set_atomic(bool atomic);
 

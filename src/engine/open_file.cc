@@ -123,7 +123,7 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   layout_ = agreement.value().layout;
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   collective_->set(agreement.value());
-  collective_->measure_distance();
+  collective_->get_ready(layout_.kind);
   tell_corrections(agreement.value());
   return verification_ ? verification_->set_up(mode_.read, nodes_write_for_each_other_) : Error{};
 }

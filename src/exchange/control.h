@@ -11,6 +11,7 @@
 #include "exchange/range_locks.h"
 #include "exchange/shared_pointer.h"
 #include "plan/tiling.h"
+#include "storage/write_turn.h"
 
 namespace headrace::exchange {
 
@@ -141,6 +142,7 @@ struct Control {
   alignas(64) SharedPointer pointer;  ///< on the first rank's node
   alignas(64) RangeLocks locks;       ///< used in atomic mode
   LineRelay line_relay;
+  storage::WriteTurnState write_turn;
   std::array<Published, kBoardDepth> published;
   Staging staging;
 };

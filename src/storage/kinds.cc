@@ -8,6 +8,13 @@ namespace {
 constexpr std::uint64_t kFuse = 0x65735546;
 constexpr std::uint64_t kNfs = 0x6969;
 
+/// Seen by its node only, and measured to gain by writing in turn (docs/paths.md).
+constexpr Kind local(std::string_view name, std::uint64_t magic) {
+  Kind kind{name, magic, "", false};
+  kind.has_one_writer = true;
+  return kind;
+}
+
 /// Magic numbers: linux/magic.h, statfs(2), and the file systems' own headers.
 constexpr Kind kKinds[] = {
     {"unknown", 0, "", false},
@@ -32,11 +39,11 @@ constexpr Kind kKinds[] = {
     {"smb", 0xff534d42, "", false, StripeSource::none, StripeControl::none, "wsize"},
     {"afs", 0x5346414f, "", false},
     {"9p", 0x01021997, "", false},
-    {"ext4", 0xef53, "", false},
+    local("ext4", 0xef53),
     {"xfs", 0x58465342, "", false},
     {"btrfs", 0x9123683e, "", false},
     {"zfs", 0x2fc12fc1, "", false},
-    {"tmpfs", 0x01021994, "", false},
+    local("tmpfs", 0x01021994),
     {"overlay", 0x794c7630, "", false},
     {"f2fs", 0xf2f52010, "", false},
 };

@@ -31,6 +31,8 @@ struct Kind {
   StripeControl control = StripeControl::none;
   std::string_view request_option = {};  ///< mount option with the largest write request
   bool has_lock_ahead = false;
+  /// The kernel lets one write a file at a time, at the speed of memory.
+  bool has_one_writer = false;
 };
 
 /// All kinds; the first is the unknown one.

@@ -248,6 +248,10 @@ bool has_lock_ahead(int kind) {
   return kinds()[static_cast<std::size_t>(kind)].has_lock_ahead;
 }
 
+bool has_one_writer(int kind) {
+  return kinds()[static_cast<std::size_t>(kind)].has_one_writer;
+}
+
 Created create_striped(const std::string& path, int flags, int permissions,
                        const StripingWish& wish) {
   if (wish.is_empty()) return {open_again(path, flags, permissions)};

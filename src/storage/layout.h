@@ -62,6 +62,9 @@ bool is_coherent(int descriptor);
 /// Whether file systems of a kind take requests for locks (Lustre).
 bool has_lock_ahead(int kind);
 
+/// Whether ranks of a node gain by writing a file in turn on file systems of a kind.
+bool has_one_writer(int kind);
+
 /// A file that create_striped() opened.
 struct Created {
   int descriptor = -1;  ///< -1: errno tells why

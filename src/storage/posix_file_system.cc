@@ -135,6 +135,7 @@ class PosixStore : public Store {
     ByteCount wanted = 0;
     for (const iovec& segment : segments) wanted += static_cast<ByteCount>(segment.iov_len);
     const auto write_all = [&] {
+      const WriteTurn::Held held(turn_, wanted);
       Transferred done =
           move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
             return count == 1 ? ::pwrite(descriptor_, list->iov_base, list->iov_len, at)
@@ -185,6 +186,8 @@ class PosixStore : public Store {
     }
     return {};
   }
+
+  void take_turns(const WriteTurn& turn) override { turn_ = turn; }
 
   // Locks of the open file, not of the process: closing another descriptor of the file elsewhere
   // in the program does not drop them (fcntl(2), F_OFD_SETLKW).
@@ -319,6 +322,7 @@ class PosixStore : public Store {
   Created created_;
   std::string path_;
   RealignedReads realigned_{settings().realign_reads};
+  WriteTurn turn_;
   std::atomic<bool> refuses_lock_ahead_ = false;
   std::atomic<FileOffset> unlimited_below_ = 0;
 };

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "storage/layout.h"
+#include "storage/write_turn.h"
 
 namespace headrace::storage {
 
@@ -53,6 +54,8 @@ class Store {
   virtual Layout layout() { return {}; }
   /// Whether reads on this node see at once what other nodes' writes have returned from.
   virtual bool is_coherent() { return layout().is_coherent; }
+  /// Writes from now on in turn with other ranks. Before the first call of several threads.
+  virtual void take_turns(const WriteTurn&) {}
   /// Asks for the file system's locks to write [begin, end) before they are needed, without waiting
   /// for them. For file systems that has_lock_ahead() knows.
   virtual void lock_ahead(FileOffset, FileOffset) {}

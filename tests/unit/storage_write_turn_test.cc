@@ -1,0 +1,152 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "storage/kinds.h"
+#include "storage/layout.h"
+#include "storage/store.h"
+#include "storage/write_turn.h"
+
+namespace headrace::storage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr ByteCount kEnough = WriteTurn::kLeastBytes;
+
+Clock::duration time_to_take(const WriteTurn& turn, ByteCount bytes = kEnough) {
+  const auto begin = Clock::now();
+  const WriteTurn::Held held(turn, bytes);
+  return Clock::now() - begin;
+}
+
+TEST(WriteTurnTest, IsGivenUpAtTheEnd) {
+  WriteTurnState state{};
+  const WriteTurn turn(state, 6);
+  {
+    const WriteTurn::Held held(turn, kEnough);
+    EXPECT_EQ(state.holder, 7U);
+  }
+  EXPECT_EQ(state.holder, 0U);
+  EXPECT_EQ(state.last, 7U);
+  EXPECT_EQ(state.waiting, 0U);
+}
+
+TEST(WriteTurnTest, SmallWritesTakeNone) {
+  WriteTurnState state{};
+  const WriteTurn::Held small({state, 0}, kEnough - 1);
+  const WriteTurn::Held nobodys({}, kEnough);
+  EXPECT_EQ(state.holder, 0U);
+  EXPECT_EQ(state.last, 0U);
+}
+
+TEST(WriteTurnTest, WhoDoesNotGiveItUpIsOvertaken) {
+  WriteTurnState state{};
+  const WriteTurn gone(state, 0);
+  const WriteTurn::Held stays(gone, kEnough);
+  const WriteTurn other(state, 1);
+  EXPECT_GE(time_to_take(other), std::chrono::milliseconds(1));
+  // Only once.
+  EXPECT_EQ(state.holder, 0U);
+  EXPECT_EQ(state.waiting, 0U);
+  EXPECT_LT(time_to_take(other), std::chrono::milliseconds(1));
+}
+
+TEST(WriteTurnTest, WhoWasOvertakenLeavesTheOthersTurnAlone) {
+  WriteTurnState state{};
+  const WriteTurn slow(state, 0);
+  const WriteTurn fast(state, 1);
+  auto late = std::make_unique<WriteTurn::Held>(slow, kEnough);
+  const WriteTurn::Held held(fast, kEnough);
+  EXPECT_EQ(state.holder, 2U);
+  late.reset();
+  EXPECT_EQ(state.holder, 2U);
+}
+
+TEST(WriteTurnTest, WhoFindsManyWaitingDoesNotWait) {
+  WriteTurnState state{};
+  const WriteTurn::Held held({state, 0}, kEnough);
+  state.waiting = 3;
+  const WriteTurn other(state, 1);
+  EXPECT_LT(time_to_take(other), std::chrono::milliseconds(1));
+  EXPECT_EQ(state.holder, 1U);
+  EXPECT_EQ(state.waiting, 3U);
+}
+
+/// Two processes, each writing as often: never both inside, and none by far behind the other.
+TEST(WriteTurnTest, ProcessesTakeTurns) {
+  struct Shared {
+    WriteTurnState state;
+    std::atomic<int> inside;
+    std::atomic<int> meetings;
+    std::atomic<int> turns[2];
+    std::atomic<int> ready;
+  };
+  void* const memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& shared = *static_cast<Shared*>(memory);
+  constexpr int kTurns = 2000;
+  const auto work = [&shared](int rank) {
+    const WriteTurn turn(shared.state, rank);
+    ++shared.ready;
+    while (shared.ready < 2) std::this_thread::yield();
+    for (int i = 0; i < kTurns; ++i) {
+      const WriteTurn::Held held(turn, kEnough);
+      // A turn that was taken by force, since the other's process had no core, does not count.
+      if (shared.state.holder == static_cast<std::uint32_t>(rank) + 1 && shared.inside++ != 0) {
+        ++shared.meetings;
+      }
+      for (int busy = 0; busy < 2000; ++busy) asm volatile("");
+      ++shared.turns[rank];
+      --shared.inside;
+    }
+  };
+  const pid_t child = fork();
+  work(child == 0 ? 1 : 0);
+  if (child == 0) _exit(0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(shared.turns[0], kTurns);
+  EXPECT_EQ(shared.turns[1], kTurns);
+  EXPECT_EQ(shared.state.holder, 0U);
+  EXPECT_EQ(shared.state.waiting, 0U);
+  // Each may be kept off its core for longer than the other waits, now and then.
+  EXPECT_LT(shared.meetings, kTurns / 10);
+  munmap(memory, sizeof(Shared));
+}
+
+TEST(WriteTurnTest, TheStoreWritesInTurn) {
+  const int file = memfd_create("test", 0);
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  auto opened = posix_file_system().open(path, {.read = true, .write = true});
+  ASSERT_TRUE(opened) << opened.error().message;
+  WriteTurnState state{};
+  opened.value()->take_turns({state, 4});
+  std::vector<std::byte> bytes(kEnough, std::byte{3});
+  const iovec segment{bytes.data(), bytes.size()};
+  EXPECT_EQ(opened.value()->write(0, {&segment, 1}).bytes, kEnough);
+  EXPECT_EQ(state.last, 5U);
+  EXPECT_EQ(state.holder, 0U);
+  // Whoever has the turn and does not give it up: the write takes place all the same.
+  state.holder = 9;
+  EXPECT_EQ(opened.value()->write(kEnough, {&segment, 1}).bytes, kEnough);
+  EXPECT_EQ(opened.value()->size().value(), 2 * kEnough);
+  ::close(file);
+}
+
+TEST(WriteTurnTest, IsForFileSystemsOfOneNode) {
+  for (std::size_t kind = 0; kind < kinds().size(); ++kind) {
+    const std::string_view name = kinds()[kind].name;
+    EXPECT_EQ(has_one_writer(static_cast<int>(kind)), name == "ext4" || name == "tmpfs") << name;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::storage
