@@ -30,6 +30,7 @@ class DiskStore : public storage::Store {
     ByteCount bytes = 0;
     for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
     disk_.note({rank_, true, offset, offset + bytes});
+    const storage::WriteTurn::Held held(turn_, bytes);
     return move(Operation::write, offset, segments);
   }
   Result<ByteCount> size() override {
@@ -72,6 +73,10 @@ class DiskStore : public storage::Store {
     storage::Layout layout = disk_.layout_;
     layout.is_coherent = layout.is_coherent && rank_ != disk_.keeps_data_;
     return layout;
+  }
+  void take_turns(const storage::WriteTurn& turn) override {
+    turn_ = turn;
+    ++disk_.turn_takers_;
   }
   void lock_ahead(FileOffset begin, FileOffset end) override {
     disk_.note({rank_, false, begin, end});
@@ -147,6 +152,7 @@ class DiskStore : public storage::Store {
   int rank_;
   std::shared_ptr<Inode> inode_;
   storage::OpenFlags flags_;
+  storage::WriteTurn turn_;
 };
 
 class DiskFileSystem : public storage::FileSystem {

@@ -78,6 +78,8 @@ class Disk {
   /// The most that were under way at a time since then.
   int most_writes() const { return most_writes_; }
   std::vector<Event> events();
+  /// Open files whose ranks write in turn.
+  int turn_takers() const { return turn_takers_; }
 
   std::optional<Bytes> content(const std::string& path);
   std::optional<Content> sparse_content(const std::string& path);
@@ -109,6 +111,7 @@ class Disk {
   std::atomic<std::chrono::milliseconds> slow_writes_{};
   std::atomic<int> writes_ = 0;
   std::atomic<int> most_writes_ = 0;
+  std::atomic<int> turn_takers_ = 0;
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Inode>> names_;
