@@ -18,14 +18,6 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Event::pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 void Event::wake() {
   futex(&count_, FUTEX_WAKE, INT_MAX, nullptr);
 }

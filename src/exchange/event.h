@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/pause.h"
 #include "exchange/messenger.h"
 
 namespace headrace::exchange {
@@ -39,7 +40,7 @@ class Event {
   void wait(const Waiter& waiter, Ready ready) {
     for (int spin = 0; spin < waiter.spins; ++spin) {
       if (ready()) return;
-      pause();
+      pause_spinning();
     }
     std::int64_t nanoseconds = kShortestSleep;
     while (true) {
@@ -61,7 +62,6 @@ class Event {
   static constexpr std::int64_t kShortestSleep = 50'000;
   static constexpr std::int64_t kLongestSleep = 5'000'000;
 
-  static void pause();
   void wake();
   void sleep(std::uint32_t seen, std::int64_t nanoseconds);
 

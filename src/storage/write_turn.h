@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "base/types.h"
@@ -32,9 +33,12 @@ class WriteTurn {
   class Held;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   /// False where so many wait that this rank had better do so in the kernel.
   bool take() const;
   bool take_free() const;
+  bool take_within(Clock::duration longest) const;
   bool wait() const;
   void give_up() const;
 
