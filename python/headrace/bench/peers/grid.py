@@ -75,16 +75,16 @@ def per_rank(case: str, size: int, ranks: int, unit: int) -> int:
     return share
 
 
-def loop_size(size: int, ranks: int) -> int:
-    """Bytes of a loop of many small calls: with more ranks than cores, waiting ranks that spin make
-    each call of some MPIs tens of milliseconds long."""
-    return size * 4 // max(ranks, 2) ** 2
-
-
-def in_bulk(make: Callable[[int, int], Job]) -> Callable[[int, int], Job]:
-    """The same job with more bytes: four times as many on two ranks, as many on eight, where peers
+def bulk_size(size: int, ranks: int) -> int:
+    """Bytes where they move fast: four times as many on two ranks, as many on eight, where peers
     that spin are slow. 64 MB come from the page cache in 2 to 10 ms, and opening takes up to 1."""
-    return lambda ranks, size: make(ranks, max(size, size * 8 // max(ranks, 2)))
+    return max(size, size * 8 // max(ranks, 2))
+
+
+def loop_size(call: int, size: int, ranks: int) -> int:
+    """Bytes of a loop of calls of `call` bytes. Where they are small, fewer: with more ranks than
+    cores, waiting ranks that spin make each call of some MPIs tens of milliseconds long."""
+    return size * 4 // max(ranks, 2) ** 2 if call < SMALL_CALL else bulk_size(size, ranks)
 
 
 def tile(piece: int, ranks: int, size: int) -> Job:
@@ -106,8 +106,9 @@ def irregular(mean: int, ranks: int, size: int) -> Job:
 
 def _checkpoint(name: str, ranks: int, size: int) -> Job:
     call = CALL_BYTES[name]
-    moved = loop_size(size, ranks) if call < SMALL_CALL else size
-    steps = per_rank(name, moved, ranks, call * VARIABLES) // (call * VARIABLES)
+    steps = per_rank(name, loop_size(call, size, ranks), ranks, call * VARIABLES) // (
+        call * VARIABLES
+    )
     sizes = {"--piece": "1000", "--size": call, "--steps": steps, "--variables": VARIABLES}
     words = {key: str(value) for key, value in sizes.items()}
     largest = ranks * call * VARIABLES * steps
@@ -123,21 +124,20 @@ def lattice(ranks: int, size: int) -> Job:
             "leave it out of --cells or change --np",
         )
     slice_bytes = SITE_BYTES * LATTICE_AREA[0] * LATTICE_AREA[1] * LATTICE_AREA[2]
-    extent = per_rank("lattice", size, 1, 2 * slice_bytes) // slice_bytes
+    extent = per_rank("lattice", bulk_size(size, ranks), 1, 2 * slice_bytes) // slice_bytes
     job = lattice_job(ranks, ("--grid", LATTICE_GRIDS[ranks]), (*LATTICE_AREA, extent))
     return replace(job.with_ways(BY_POSIX, THE_LIMIT), largest_file=slice_bytes * extent)
 
 
 def _ior(block: int, transfer: int, ranks: int, size: int) -> Job:
-    moved = loop_size(size, ranks) if transfer < SMALL_CALL else size
-    segments = per_rank(f"ior-{block}", moved, ranks, block) // block
+    segments = per_rank(f"ior-{block}", loop_size(transfer, size, ranks), ranks, block) // block
     flags = ("-s", str(segments), "-b", str(block), "-t", str(transfer))
     return replace(ior_job(ranks, flags), largest_file=segments * block * ranks)
 
 
 def _alone(transfer: int, ranks: int, size: int) -> Job:
     """A file for each rank on MPI_COMM_SELF, beside POSIX calls."""
-    block = per_rank(f"self-{transfer}", size, ranks, transfer)
+    block = per_rank(f"self-{transfer}", bulk_size(size, ranks), ranks, transfer)
     flags = ("-s", "1", "-b", str(block), "-t", str(transfer), "-F")
     return replace(
         ior_job(ranks, flags),
@@ -167,36 +167,33 @@ def _openings(ranks: int, _size: int) -> Job:
 
 def _tile_case(piece: int) -> Case:
     title = f"tile, pieces of {piece:,} B"
-    make: Callable[[int, int], Job] = partial(tile, piece)
-    make = in_bulk(make) if piece >= BULK_FROM_PIECE else make
+
+    def make(ranks: int, size: int) -> Job:
+        return tile(piece, ranks, bulk_size(size, ranks) if piece >= BULK_FROM_PIECE else size)
+
     return Case(f"tile-{piece}", "tile", piece, title, LIMIT, make)
 
 
 def _ior_case(block: int, transfer: int) -> Case:
     title = f"IOR, blocks of {block:,} B by calls of {transfer:,} B"
-    make: Callable[[int, int], Job] = partial(_ior, block, transfer)
-    make = in_bulk(make) if transfer >= SMALL_CALL else make
+    make = partial(_ior, block, transfer)
     return Case(f"ior-{block}", "ior", transfer, title, POSIX, make)
 
 
 def _alone_case(transfer: int) -> Case:
     title = f"MPI_COMM_SELF, calls of {transfer:,} B"
-    return Case(f"self-{transfer}", "self", 0, title, POSIX, in_bulk(partial(_alone, transfer)))
+    return Case(f"self-{transfer}", "self", 0, title, POSIX, partial(_alone, transfer))
 
 
 def _checkpoint_case(name: str) -> Case:
     title = f"checkpoint, pieces of 1,000 B, calls of {CALL_BYTES[name]:,} B a rank"
-    make: Callable[[int, int], Job] = partial(_checkpoint, name)
-    make = in_bulk(make) if CALL_BYTES[name] >= SMALL_CALL else make
-    return Case(name, "checkpoint", 1000, title, LIMIT, make)
+    return Case(name, "checkpoint", 1000, title, LIMIT, partial(_checkpoint, name))
 
 
 CASES: tuple[Case, ...] = (
     *map(_tile_case, (8, 64, 100, 1000, 10_000, 100_000, 1_000_000)),
     Case("irregular", "irregular", 100, "irregular, about 100 B", LIMIT, partial(irregular, 100)),
-    Case(
-        "lattice", "lattice", LATTICE_RUN, "4-D lattice, runs of 9,216 B", LIMIT, in_bulk(lattice)
-    ),
+    Case("lattice", "lattice", LATTICE_RUN, "4-D lattice, runs of 9,216 B", LIMIT, lattice),
     *map(_checkpoint_case, CALL_BYTES),
     _ior_case(100_000, 10_000),
     _ior_case(1_000_000, 1_000_000),
