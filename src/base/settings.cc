@@ -51,23 +51,23 @@ const SettingRule rules[] = {
      }},
     {"HEADRACE_REALIGN_READS", "automatic",
      [](const std::string& text, Settings& s) {
-       return read_choice<RealignSetting>(text,
-                                          {
-                                              {"automatic", RealignSetting::automatic},
-                                              {"always", RealignSetting::always},
-                                              {"never", RealignSetting::never},
-                                          },
-                                          s.realign_reads);
+       return read_choice<UseSetting>(text,
+                                      {
+                                          {"automatic", UseSetting::automatic},
+                                          {"always", UseSetting::always},
+                                          {"never", UseSetting::never},
+                                      },
+                                      s.realign_reads);
      }},
     {"HEADRACE_WRITE_TURNS", "automatic",
      [](const std::string& text, Settings& s) {
-       return read_choice<WriteTurnsSetting>(text,
-                                             {
-                                                 {"automatic", WriteTurnsSetting::automatic},
-                                                 {"always", WriteTurnsSetting::always},
-                                                 {"never", WriteTurnsSetting::never},
-                                             },
-                                             s.write_turns);
+       return read_choice<UseSetting>(text,
+                                      {
+                                          {"automatic", UseSetting::automatic},
+                                          {"always", UseSetting::always},
+                                          {"never", UseSetting::never},
+                                      },
+                                      s.write_turns);
      }},
     {"HEADRACE_NODE_MEMORY", "64m",
      [](const std::string& text, Settings& s) {

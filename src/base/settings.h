@@ -11,9 +11,7 @@ namespace headrace {
 
 enum class PathSetting { automatic, direct, staged, exchanged };
 
-enum class RealignSetting { automatic, always, never };
-
-enum class WriteTurnsSetting { automatic, always, never };
+enum class UseSetting { automatic, always, never };
 
 enum class SharedMemorySetting { automatic, memfd, posix, none };
 
@@ -30,8 +28,8 @@ struct Settings {
   ByteCount buffer_size = 0;                                           ///< HEADRACE_BUFFER_SIZE
   std::int64_t buffer_count = 0;                                       ///< HEADRACE_BUFFER_COUNT
   std::int64_t core_distance = 0;                                      ///< HEADRACE_CORE_DISTANCE
-  RealignSetting realign_reads = RealignSetting::automatic;            ///< HEADRACE_REALIGN_READS
-  WriteTurnsSetting write_turns = WriteTurnsSetting::automatic;        ///< HEADRACE_WRITE_TURNS
+  UseSetting realign_reads = UseSetting::automatic;                    ///< HEADRACE_REALIGN_READS
+  UseSetting write_turns = UseSetting::automatic;                      ///< HEADRACE_WRITE_TURNS
   ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
   bool memory_report = false;                                          ///< HEADRACE_MEMORY_REPORT
   std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN

@@ -53,10 +53,10 @@ void CollectiveTransfer::set(const Agreement& agreement) {
 }
 
 void CollectiveTransfer::get_ready(int kind) {
+  const UseSetting setting = settings().write_turns;
   const bool gains = storage::has_one_writer(kind) && !channel_.is_crowded();
-  const bool takes_turns = settings().write_turns == WriteTurnsSetting::automatic
-                               ? gains
-                               : settings().write_turns == WriteTurnsSetting::always;
+  const bool takes_turns =
+      setting == UseSetting::always || (setting == UseSetting::automatic && gains);
   exchange::Control* const shared = channel_.control();
   if (takes_turns && shared != nullptr) {
     store_.take_turns({shared->write_turn, channel_.node_rank()});

@@ -46,10 +46,10 @@ bool is_in_memory(int descriptor) {
 
 ByteCount RealignedReads::read(int descriptor, FileOffset offset, const iovec& segment) {
   const auto wanted = static_cast<ByteCount>(segment.iov_len);
-  if (wanted < kLeast || setting_ == RealignSetting::never) return 0;
+  if (wanted < kLeast || setting_ == UseSetting::never) return 0;
   if (way_.load(std::memory_order_relaxed) == Way::never) return 0;
   const KeptErrno kept;
-  if (setting_ == RealignSetting::automatic && !is_faster_here(wanted)) return 0;
+  if (setting_ == UseSetting::automatic && !is_faster_here(wanted)) return 0;
   OwnBuffer buffer;
   if (!buffer.has(kPart + kPage)) return 0;
   // Half a page from where the bytes lie in the file, so as far from the program's place.

@@ -22,7 +22,7 @@ inline bool is_misplaced(FileOffset offset, const iovec& segment) {
 /// there; a file that must be fetched is asked for by the program's whole request. From any thread.
 class RealignedReads {
  public:
-  explicit RealignedReads(RealignSetting setting) : setting_(setting) {}
+  explicit RealignedReads(UseSetting setting) : setting_(setting) {}
 
   /// Smaller reads take as long by two copies.
   static constexpr ByteCount kLeast = 4096;
@@ -37,7 +37,7 @@ class RealignedReads {
 
   ssize_t read_cached(int descriptor, std::byte* place, ByteCount size, FileOffset offset);
 
-  RealignSetting setting_;
+  UseSetting setting_;
   std::atomic<Way> way_ = Way::cached_only;
 };
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <string_view>
+#include <cstdint>
 
 #include "sim/nodes_job.h"
 #include "sim/watchdog.h"
@@ -13,19 +13,16 @@
 namespace headrace::sim {
 namespace {
 
-int kind_of(std::string_view name) {
-  for (std::size_t i = 0; i < storage::kinds().size(); ++i) {
-    if (storage::kinds()[i].name == name) return static_cast<int>(i);
-  }
-  ADD_FAILURE() << name;
-  return 0;
-}
+constexpr std::uint64_t kExt4 = 0xef53;
+constexpr std::uint64_t kTmpfs = 0x01021994;
+constexpr std::uint64_t kLustre = 0x0bd00bd0;
+constexpr std::uint64_t kUnknown = 1;
 
 /// How many ranks take turns where each writes a block that gains by it, and finds it in the file.
-int takers(const Job& job, std::string_view file_system) {
+int takers(const Job& job, std::uint64_t magic) {
   constexpr ByteCount kBlock = 2 * storage::WriteTurn::kLeastBytes;
   Disk disk(0);
-  disk.pretend({.kind = kind_of(file_system)});
+  disk.pretend({.kind = storage::find_kind(magic, "")});
   run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const auto file =
         engine::File::open(team, files, "file", {.read = true, .write = true, .create = true}, {});
@@ -47,21 +44,21 @@ int takers(const Job& job, std::string_view file_system) {
 
 TEST(WriteTurns, AreForRanksOfANodeThatHaveACoreEach) {
   const Watchdog watchdog("WriteTurns.AreForRanksOfANodeThatHaveACoreEach", kCaseLimit);
-  const WriteTurnsSetting setting = settings().write_turns;
+  const UseSetting setting = settings().write_turns;
   const auto expected = [setting](int automatic, int always) {
-    return setting == WriteTurnsSetting::automatic ? automatic
-           : setting == WriteTurnsSetting::always  ? always
-                                                   : 0;
+    return setting == UseSetting::automatic ? automatic
+           : setting == UseSetting::always  ? always
+                                            : 0;
   };
   const int cores = topo::node_cores();
   const int two = cores < 2 ? 0 : 2;
-  EXPECT_EQ(takers({1, 2}, "ext4"), expected(two, 2));
-  EXPECT_EQ(takers({1, 2}, "tmpfs"), expected(two, 2));
-  EXPECT_EQ(takers({2, 2}, "ext4"), expected(2 * two, 4));
-  EXPECT_EQ(takers({1, 2}, "lustre"), expected(0, 2));
-  EXPECT_EQ(takers({1, 2}, "unknown"), expected(0, 2));
-  EXPECT_EQ(takers({1, cores + 1}, "ext4"), expected(0, cores + 1)) << "more ranks than cores";
-  EXPECT_EQ(takers({3, 1}, "ext4"), 0) << "each rank alone on its node";
+  EXPECT_EQ(takers({1, 2}, kExt4), expected(two, 2));
+  EXPECT_EQ(takers({1, 2}, kTmpfs), expected(two, 2));
+  EXPECT_EQ(takers({2, 2}, kExt4), expected(2 * two, 4));
+  EXPECT_EQ(takers({1, 2}, kLustre), expected(0, 2));
+  EXPECT_EQ(takers({1, 2}, kUnknown), expected(0, 2));
+  EXPECT_EQ(takers({1, cores + 1}, kExt4), expected(0, cores + 1)) << "more ranks than cores";
+  EXPECT_EQ(takers({3, 1}, kExt4), 0) << "each rank alone on its node";
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ class RealignedReadsTest : public testing::Test {
 
   int file_;
   std::vector<std::byte> memory_;
-  RealignedReads always_{RealignSetting::always};
+  RealignedReads always_{UseSetting::always};
 };
 
 TEST_F(RealignedReadsTest, PlacesAFewBytesFurtherInTheirPageAreMisplaced) {
@@ -99,19 +99,19 @@ TEST_F(RealignedReadsTest, LeavesSmallReadsAndErrorsToTheUsualWay) {
   EXPECT_EQ(always_.read(-1, 0, place(16, 5000)), 0);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  EXPECT_EQ(RealignedReads(RealignSetting::always).read(ends[0], 0, place(16, 5000)), 0);
+  EXPECT_EQ(RealignedReads(UseSetting::always).read(ends[0], 0, place(16, 5000)), 0);
   EXPECT_EQ(errno, 99);
   ::close(ends[0]);
   ::close(ends[1]);
 }
 
 TEST_F(RealignedReadsTest, NeverReadsWhereItIsForbidden) {
-  RealignedReads never(RealignSetting::never);
+  RealignedReads never(UseSetting::never);
   EXPECT_EQ(never.read(file_, 0, place(16, kSize)), 0);
 }
 
 TEST_F(RealignedReadsTest, MeasuresBeforeItReads) {
-  RealignedReads automatic(RealignSetting::automatic);
+  RealignedReads automatic(UseSetting::automatic);
   const iovec segment = place(16, kSize);
   ByteCount moved = 0;
   for (int i = 0; i < 8; ++i) {
