@@ -31,7 +31,7 @@ enum Field : std::size_t {
   kFirstPieceEnd,
   kCores,
   kMayLead,
-  kLineTrip,
+  kPageTransfer,
   kMeasuresDistance,
 };
 static_assert(kMeasuresDistance < std::tuple_size_v<Values>);
@@ -84,7 +84,7 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   const int number = channel_.node_rank();
   values[kMayLead] = may_exchange && number > 0 && number < leaders_ && nodes_.may_lead() ? 1 : 0;
   if (number == 0) {
-    values[kLineTrip] = distance_.nanoseconds();
+    values[kPageTransfer] = distance_.nanoseconds();
     values[kMeasuresDistance] = !may_exchange && access.bytes > 0 && distance_.is_due() ? 1 : 0;
   }
   if (access.bytes > 0) {
@@ -143,7 +143,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   facts.node_ranks = board.ranks();
   // The leader's count: some C libraries count only the cores that a rank is bound to.
   facts.cores = static_cast<int>(board.values_of(0)[kCores]);
-  facts.line_trip = board.values_of(0)[kLineTrip];
+  facts.page_transfer = board.values_of(0)[kPageTransfer];
   plan::FileRange hull{std::numeric_limits<FileOffset>::max(), 0};
   std::int64_t granule = 0;
   std::int64_t first_window = 0;

@@ -141,7 +141,7 @@ struct Control {
   std::atomic<std::int32_t> last_system_error;
   alignas(64) SharedPointer pointer;  ///< on the first rank's node
   alignas(64) RangeLocks locks;       ///< used in atomic mode
-  LineRelay line_relay;
+  PageRelay page_relay;
   storage::WriteTurnState write_turn;
   std::array<Published, kBoardDepth> published;
   Staging staging;

@@ -1,21 +1,27 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+
+#include "base/rounding.h"
 
 namespace headrace::exchange {
 
 class Channel;
 
 /// What two ranks pass to and fro, in shared memory, zeroed when new.
-struct alignas(64) LineRelay {
+struct alignas(64) PageRelay {
   std::atomic<std::uint64_t> turn;
+  alignas(64) std::array<std::byte, kPage> page;
 };
 
-/// How long a cache line takes from the core of a node's first rank to that of its last and back:
-/// some tens of nanoseconds where they share a cache, some hundreds between sockets or the parts of
-/// a large CPU. Ranks may move, so it is measured now and then, while both have come to a call.
+/// How long a page that the core of a node's last rank has written takes to that of its first rank,
+/// line by line as in a slot: some tens of nanoseconds where they share a cache, hundreds between
+/// sockets or the parts of a large CPU. Ranks may move, so it is measured now and then, while both
+/// have come to a call.
 class CoreDistance {
  public:
   explicit CoreDistance(Channel& channel);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/rounding.h"
 #include "policy/readable.h"
 
 namespace headrace::policy {
@@ -19,20 +20,17 @@ struct Costs {
   double window_byte;  ///< a byte between page cache and a slot, which stays in the CPU's caches
   double copy_byte;    ///< a byte between a slot and user memory
   double copy_piece;   ///< a piece between a slot and user memory
-  double line_trips;   ///< trips of a slot's cache line that a rank waits for, many going at a time
+  double transfers;    ///< transfers of a slot's page to another core, before it has been moved
+  double longest;      ///< transfers that take longer cost no more, in nanoseconds
 };
-constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 1.0 / 14};
-constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.0 / 5};
+constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 2.4, 300};
+constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.4, 1'200};
 /// The same of pieces that are read by one call with the gaps between them.
 constexpr double kJoinedPiece = 60;
 constexpr double kJoinedByte = 0.115;
-constexpr double kLine = 64;
-/// Trips up to this many nanoseconds, those of cores that share a cache, are in the other
+/// Transfers up to this many nanoseconds, those of cores that share a cache, are in the other
 /// constants.
-constexpr double kUsualTrip = 120;
-/// Longer trips cost no more: where the shortest took 410 to 480 ns, staged writes of pieces of 8
-/// KiB were still 2.8 times as fast as direct ones.
-constexpr double kLongTrip = 240;
+constexpr double kUsualTransfer = 80;
 constexpr double kFirstBytes = 32 << 10;
 
 /// Until other ranks' part in a window is done, each with a core; and for each rank where they take
@@ -54,12 +52,12 @@ const Costs& costs_of(Direction direction) {
   return direction == Direction::write ? kWriteCosts : kReadCosts;
 }
 
-/// What `bytes` in slots cost more where ranks' cores are far apart: their lines go from core to
-/// core.
+/// What `bytes` in slots cost more where ranks' cores are far apart: they go from core to core.
 double distance_cost(const CallFacts& facts, double bytes) {
-  const double trip = std::clamp(static_cast<double>(facts.line_trip), kUsualTrip, kLongTrip);
-  const double farther = trip - kUsualTrip;
-  return bytes / kLine * farther * costs_of(facts.direction).line_trips;
+  const Costs& costs = costs_of(facts.direction);
+  const double transfer =
+      std::clamp(static_cast<double>(facts.page_transfer), kUsualTransfer, costs.longest);
+  return bytes / kPage * (transfer - kUsualTransfer) * costs.transfers;
 }
 
 /// Ranks that can work at the same time.
@@ -233,8 +231,8 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   std::snprintf(times.data(), times.size(), "estimated %.0f us directly, %.0f us staged",
                 direct_cost(facts) / 1000, staged_cost(facts) / 1000);
   const std::string estimates = pieces + ": " + times.data();
-  if (facts.line_trip == 0) return estimates;
-  return estimates + "; cores are " + std::to_string(facts.line_trip) + " ns apart";
+  if (facts.page_transfer == 0) return estimates;
+  return estimates + "; cores are " + std::to_string(facts.page_transfer) + " ns a page apart";
 }
 
 }  // namespace headrace::policy

@@ -59,8 +59,8 @@ struct CallFacts {
   /// meet, 1/4 where those of four ranks lie side by side. Tells how far pieces join in a window.
   double stretches_per_piece = 1;
   int cores = 1;
-  /// Nanoseconds that a cache line takes from one rank's core to another's and back; 0: not known.
-  std::int64_t line_trip = 0;
+  /// Nanoseconds that a page which one rank's core has written takes to another's; 0: not known.
+  std::int64_t page_transfer = 0;
 };
 
 /// Why a view's calls take their path.

@@ -107,7 +107,7 @@ def _run(command: list[str]) -> str:
     environment = {name: value for name, value in os.environ.items() if "HEADRACE" not in name}
     environment |= {
         "HEADRACE_QUIET": "1",
-        "HEADRACE_CORE_DISTANCE": "100",
+        "HEADRACE_CORE_DISTANCE": "80",
         "GLIBC_TUNABLES": f"glibc.cpu.hwcaps={plain}",
     }
     try:

@@ -85,7 +85,7 @@ void forget_settings() {
   }
   for (const std::string& name : names) unsetenv(name.c_str());
   setenv("HEADRACE_QUIET", "1", 1);
-  setenv("HEADRACE_CORE_DISTANCE", "100", 1);
+  setenv("HEADRACE_CORE_DISTANCE", "80", 1);
 }
 
 int count_all(Plant plant) {

@@ -246,7 +246,7 @@ int main(int count, char** words) {
   setenv("HEADRACE_NODE_MEMORY", "1m", 0);
   setenv("HEADRACE_QUIET", "1", 0);
   // Which path calls take must not depend on where threads run.
-  setenv("HEADRACE_CORE_DISTANCE", "100", 0);
+  setenv("HEADRACE_CORE_DISTANCE", "80", 0);
   Progress* const kept = make_progress(options.state, what_is_run(options));
   if (kept == nullptr) {
     std::fprintf(stderr,

@@ -24,11 +24,11 @@ def choice_for_read(host: Host, distance: str) -> tuple[str, str]:
     return hints["headrace_read_taken"], hints["headrace_read_reason"]
 
 
-@pytest.mark.parametrize(("distance", "path"), [("90", "staged"), ("600", "direct")])
+@pytest.mark.parametrize(("distance", "path"), [("70", "staged"), ("900", "direct")])
 def test_decides_on_the_path_of_reads(host: Host, library: Path, distance: str, path: str) -> None:
     taken, reason = choice_for_read(host, distance)
     assert taken == path, reason
-    assert f"cores are {distance} ns apart" in reason
+    assert f"cores are {distance} ns a page apart" in reason
 
 
 def test_is_measured(host: Host, library: Path) -> None:
@@ -36,7 +36,7 @@ def test_is_measured(host: Host, library: Path) -> None:
         absent("two ranks outnumber the cores")
     for _ in range(5):  # it is not known where one of the two lost its core meanwhile
         _, reason = choice_for_read(host, "0")
-        measured = re.search(r"cores are ([0-9]+) ns apart", reason)
+        measured = re.search(r"cores are ([0-9]+) ns a page apart", reason)
         if measured:
             break
     assert measured and 1 <= int(measured[1]) < 100_000, reason
