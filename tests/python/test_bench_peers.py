@@ -28,7 +28,7 @@ def test_every_case_has_its_job(case: grid.Case, ranks: int) -> None:
     keys = [way.key for way in job.ways]
     assert keys[0] == PLAIN and keys[-1] == HEADRACE
     assert not case.reference or case.reference in keys
-    assert 0 < job.largest_file <= 4 * SIZE
+    assert 0 < job.largest_file <= 6 * SIZE  # irregular pieces may be half as long again
     assert len(job.files(Path("f"))) == (ranks if case.group == "self" else 1)
 
 
@@ -41,14 +41,14 @@ def test_sizes_are_whole_pieces() -> None:
 
 
 def test_loops_of_small_calls_are_shorter_on_many_ranks() -> None:
-    for name, sizes in (("ior-100000", [64e6, 16e6, 4e6]), ("ior-1000000", [256e6, 128e6, 64e6])):
+    for name, sizes in (("ior-100000", [256e6, 16e6, 4e6]), ("ior-1000000", [256e6, 128e6, 64e6])):
         case = grid.BY_NAME[name]
         assert [case.make(ranks, SIZE).largest_file for ranks in (2, 4, 8)] == sizes
     assert grid.BY_NAME["checkpoint-20k"].make(8, SIZE).largest_file == 8 * 80_000 * 6
 
 
 def test_larger_pieces_move_more_on_few_ranks() -> None:
-    for name, times in (("tile-100", 1), ("tile-1000", 4), ("self-65536", 4), ("checkpoint-1m", 4)):
+    for name, times in (("tile-8", 1), ("tile-64", 4), ("self-65536", 4), ("checkpoint-1m", 4)):
         make = grid.BY_NAME[name].make
         assert make(2, SIZE).largest_file == pytest.approx(times * SIZE, rel=0.05)
         assert make(16, SIZE).largest_file <= SIZE

@@ -22,8 +22,9 @@ from headrace.errors import HeadraceError
 # Bytes that all ranks together move in a call, or in a loop of calls.
 USUAL_SIZE = 64_000_000
 
-# From pieces of so many bytes on that is moved faster than a file is opened, and a cell moves more.
-BULK_FROM_PIECE = 1000
+# From pieces of so many bytes on opening would count as much as moving, and a cell moves more. Peers
+# take ten seconds for 64 MB of smaller ones.
+BULK_FROM_PIECE = 64
 
 # POSIX, a call for each piece, is an alternative from here on; below it only takes time.
 POSIX_FROM_PIECE = 1000
@@ -82,9 +83,11 @@ def bulk_size(size: int, ranks: int) -> int:
 
 
 def loop_size(call: int, size: int, ranks: int) -> int:
-    """Bytes of a loop of calls of `call` bytes. Where they are small, fewer: with more ranks than
-    cores, waiting ranks that spin make each call of some MPIs tens of milliseconds long."""
-    return size * 4 // max(ranks, 2) ** 2 if call < SMALL_CALL else bulk_size(size, ranks)
+    """Bytes of a loop of calls of `call` bytes. Small calls of more than two ranks move fewer: with
+    more ranks than cores, ranks that spin make each call of some MPIs tens of milliseconds long."""
+    if call >= SMALL_CALL or ranks <= 2:
+        return bulk_size(size, ranks)
+    return size * 4 // ranks**2
 
 
 def tile(piece: int, ranks: int, size: int) -> Job:
@@ -97,7 +100,7 @@ def tile(piece: int, ranks: int, size: int) -> Job:
 
 
 def irregular(mean: int, ranks: int, size: int) -> Job:
-    pieces = per_rank(f"irregular-{mean}", size, ranks, mean) // mean
+    pieces = per_rank(f"irregular-{mean}", bulk_size(size, ranks), ranks, mean) // mean
     sizes = {"--pieces": str(pieces), "--mean": str(mean)}
     largest = ranks * pieces * mean * 3 // 2
     ways = (BY_POSIX, THE_LIMIT)
