@@ -46,7 +46,7 @@ struct Part {
 /// grows part by part.
 class ListBuilder {
  public:
-  ListBuilder(NodeKind kind, std::vector<std::int64_t> offsets) {
+  ListBuilder(NodeKind kind, UnclearedVector<std::int64_t> offsets) {
     node_.kind = kind;
     node_.count = static_cast<std::int64_t>(offsets.size());
     node_.offsets = std::move(offsets);
@@ -78,10 +78,7 @@ class ListBuilder {
   }
 
   Layout finish() {
-    const std::size_t bytes = node_.offsets.capacity() * sizeof(std::int64_t) +
-                              node_.starts.capacity() * sizeof(ByteCount) +
-                              node_.children.capacity() * sizeof(NodePtr);
-    node_.counted = CountedMemory(MemoryUse::pieces, static_cast<ByteCount>(bytes));
+    node_.count_lists();
     return {first_, std::make_shared<const Node>(std::move(node_))};
   }
 
@@ -117,17 +114,6 @@ bool same_node(const NodePtr& a, const NodePtr& b) {
                     same_node);
 }
 
-/// Cuts a list to `count` numbers. Its memory is cut to that and `more` where it is worth a copy.
-void cut(std::vector<std::int64_t>& list, std::size_t count, std::size_t more) {
-  const bool frees_much = count + more < list.capacity() - list.capacity() / 8;
-  list.resize(count);
-  if (!frees_much) return;
-  std::vector<std::int64_t> shorter;
-  shorter.reserve(count + more);
-  shorter.assign(list.begin(), list.end());
-  list = std::move(shorter);
-}
-
 bool is_bytes(const Layout& layout) {
   return layout.node->kind == NodeKind::bytes;
 }
@@ -145,7 +131,7 @@ bool all_alike(const std::vector<Layout>& parts) {
 }
 
 Layout mixed(const std::vector<Layout>& parts) {
-  std::vector<std::int64_t> offsets;
+  UnclearedVector<std::int64_t> offsets;
   offsets.reserve(parts.size());
   for (const Layout& part : parts) offsets.push_back(part.offset);
   ListBuilder list(NodeKind::mixed, std::move(offsets));
@@ -163,6 +149,13 @@ Layout mixed(const std::vector<Layout>& parts) {
 
 }  // namespace
 
+void Node::count_lists() {
+  const std::size_t bytes = offsets.capacity() * sizeof(std::int64_t) +
+                            starts.capacity() * sizeof(ByteCount) +
+                            children.capacity() * sizeof(NodePtr);
+  counted = CountedMemory(MemoryUse::pieces, static_cast<ByteCount>(bytes));
+}
+
 Layout bytes(ByteCount size) {
   if (size == 0) return {};
   return {0, std::make_shared<const Node>(bytes_node(size))};
@@ -179,7 +172,7 @@ Layout repeat(const Layout& part, std::int64_t count, std::int64_t stride) {
   return vector(part, count, stride);
 }
 
-Layout place(const Layout& part, std::vector<std::int64_t> offsets) {
+Layout place(const Layout& part, UnclearedVector<std::int64_t> offsets) {
   if (!part.node || offsets.empty()) return {};
   if (offsets.size() == 1) return part.moved(offsets.front());
   const std::int64_t stride = offsets[1] - offsets[0];
@@ -192,7 +185,7 @@ Layout place(const Layout& part, std::vector<std::int64_t> offsets) {
   }
   if (is_regular) return repeat(part, std::ssize(offsets), stride).moved(offsets.front());
   if (meets && is_bytes(part)) {
-    std::vector<ByteCount> lengths(offsets.size(), part.size());
+    UnclearedVector<ByteCount> lengths(offsets.size(), part.size());
     return pieces(std::move(offsets), std::move(lengths)).moved(part.offset);
   }
   ListBuilder list(NodeKind::blocks, std::move(offsets));
@@ -200,41 +193,6 @@ Layout place(const Layout& part, std::vector<std::int64_t> offsets) {
   const Part alike = Part::of(*part.node);
   for (std::size_t i = 0; i < list.node().offsets.size(); ++i) list.add(i, alike);
   return list.finish().moved(part.offset);
-}
-
-Layout pieces(std::vector<std::int64_t> offsets, std::vector<ByteCount> lengths) {
-  std::size_t last = 0;  // joined pieces so far are [0, last]
-  for (std::size_t i = 1; i < offsets.size(); ++i) {
-    if (lengths[i] == 0) continue;
-    if (lengths[last] == 0) {
-      offsets[last] = offsets[i];
-      lengths[last] = lengths[i];
-    } else if (offsets[last] + lengths[last] == offsets[i]) {
-      lengths[last] += lengths[i];
-    } else {
-      ++last;
-      offsets[last] = offsets[i];
-      lengths[last] = lengths[i];
-    }
-  }
-  if (offsets.empty() || lengths[last] == 0) return {};
-  cut(offsets, last + 1, 0);
-  cut(lengths, last + 1, 1);
-  if (std::all_of(lengths.begin(), lengths.end(), [&](auto l) { return l == lengths[0]; })) {
-    return place(bytes(lengths[0]), std::move(offsets));
-  }
-  ListBuilder list(NodeKind::pieces, std::move(offsets));
-  Node& node = list.node();
-  // Where a piece starts takes the place of its length.
-  node.starts = std::move(lengths);
-  const std::size_t count = node.starts.size();
-  if (node.starts.capacity() == count) node.starts.reserve(count + 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    const ByteCount length = std::exchange(node.starts[i], node.size);
-    list.add(i, Part::bytes(length));
-  }
-  node.starts.push_back(node.size);
-  return list.finish();
 }
 
 Layout join(const std::vector<Layout>& parts) {
@@ -254,8 +212,8 @@ Layout join(const std::vector<Layout>& parts) {
   if (kept.size() == 1) return kept.front();
   const bool all_bytes = std::all_of(kept.begin(), kept.end(), is_bytes);
   if (!all_bytes && !all_alike(kept)) return mixed(kept);
-  std::vector<std::int64_t> offsets;
-  std::vector<ByteCount> lengths;
+  UnclearedVector<std::int64_t> offsets;
+  UnclearedVector<ByteCount> lengths;
   for (const Layout& part : kept) {
     offsets.push_back(part.offset);
     lengths.push_back(part.size());

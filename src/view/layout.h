@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/memory_account.h"
 #include "base/types.h"
+#include "base/uncleared_vector.h"
 
 namespace headrace::view {
 
@@ -33,8 +35,8 @@ struct Node {
   std::int64_t count = 1;
   std::int64_t stride = 0;
   NodePtr child;
-  std::vector<std::int64_t> offsets;
-  std::vector<ByteCount> starts;  ///< data position where part i starts; count + 1 values
+  UnclearedVector<std::int64_t> offsets;
+  UnclearedVector<ByteCount> starts;  ///< data position where part i starts; count + 1 values
   std::vector<NodePtr> children;
 
   std::int64_t low = 0;   ///< offset of the lowest byte, <= 0
@@ -66,6 +68,9 @@ struct Node {
     return std::upper_bound(starts.begin(), starts.end(), position) - starts.begin() - 1;
   }
   bool is_one_piece() const { return count == 1 && !loop_of(0); }
+
+  /// Counts the memory of the lists, once they are complete.
+  void count_lists();
 };
 
 /// A node at an offset; without a node it is empty. Immutable, cheap to copy.
@@ -90,11 +95,17 @@ Layout bytes(ByteCount size);
 Layout repeat(const Layout& part, std::int64_t count, std::int64_t stride);
 
 /// `part` moved by each of `offsets`.
-Layout place(const Layout& part, std::vector<std::int64_t> offsets);
+Layout place(const Layout& part, UnclearedVector<std::int64_t> offsets);
 
 /// lengths[i] bytes at offsets[i]; lengths may be 0. Takes no further memory where `lengths` has
 /// room for one number more.
-Layout pieces(std::vector<std::int64_t> offsets, std::vector<ByteCount> lengths);
+Layout pieces(UnclearedVector<std::int64_t> offsets, UnclearedVector<ByteCount> lengths);
+
+/// The same for lengths[i] times `unit` bytes, unit >= 1, of which nothing is known: nothing where
+/// the size, or the distance of two bytes, does not fit in 63 bits. What is returned may still lie
+/// too far away.
+std::optional<Layout> checked_pieces(UnclearedVector<std::int64_t> offsets,
+                                     UnclearedVector<ByteCount> lengths, ByteCount unit);
 
 /// All parts, one after the other in data order.
 Layout join(const std::vector<Layout>& parts);

@@ -82,11 +82,20 @@ TypePtr make_type(Layout layout, Bounds bounds) {
   return std::make_shared<const Type>(std::move(layout), bounds);
 }
 
-/// Blocks of a type that is one piece however often it is repeated.
-Layout contiguous_blocks(std::vector<std::int64_t> blocklengths,
-                         std::vector<std::int64_t> displacements, const Type& old) {
-  for (std::int64_t& length : blocklengths) length *= old.size();
-  return pieces(std::move(displacements), std::move(blocklengths)).moved(old.layout().offset);
+/// Blocks of a type that is one piece however often it is repeated. Bounds and size follow from the
+/// pieces, which are looked at once.
+TypePtr contiguous_blocks(UnclearedVector<std::int64_t> blocklengths,
+                          UnclearedVector<std::int64_t> displacements, const Type& old) {
+  const auto made = checked_pieces(std::move(displacements), std::move(blocklengths), old.size());
+  if (!made) return nullptr;
+  if (!made->node) return make_type({}, {});
+  Spread spread;
+  spread.low = Wide{made->offset} + made->node->low;
+  spread.high = Wide{made->offset} + made->node->high - old.size();
+  Composition composition;
+  composition.add(old, spread, made->size() / old.size());
+  if (!composition.fits()) return nullptr;
+  return make_type(made->moved(old.layout().offset), composition.bounds());
 }
 
 Layout general_blocks(std::span<const std::int64_t> blocklengths,
@@ -101,6 +110,10 @@ Layout general_blocks(std::span<const std::int64_t> blocklengths,
     parts.push_back(entry->second.moved(displacements[i]));
   }
   return join(parts);
+}
+
+UnclearedVector<std::int64_t> copy_of(std::span<const std::int64_t> numbers) {
+  return {numbers.begin(), numbers.end()};
 }
 
 }  // namespace
@@ -138,16 +151,18 @@ TypePtr make_hvector(std::int64_t count, std::int64_t blocklength, std::int64_t 
 
 TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
                       std::span<const std::int64_t> displacements, const TypePtr& old) {
-  std::vector<std::int64_t> lengths;
+  UnclearedVector<std::int64_t> lengths;
   lengths.reserve(blocklengths.size() + 1);
   lengths.assign(blocklengths.begin(), blocklengths.end());
-  return take_hindexed(std::move(lengths),
-                       std::vector<std::int64_t>(displacements.begin(), displacements.end()), old);
+  return take_hindexed(std::move(lengths), copy_of(displacements), old);
 }
 
-TypePtr take_hindexed(std::vector<std::int64_t> blocklengths,
-                      std::vector<std::int64_t> displacements, const TypePtr& old) {
+TypePtr take_hindexed(UnclearedVector<std::int64_t> blocklengths,
+                      UnclearedVector<std::int64_t> displacements, const TypePtr& old) {
   if (!old) return nullptr;
+  if (old->is_contiguous()) {
+    return contiguous_blocks(std::move(blocklengths), std::move(displacements), *old);
+  }
   Composition composition;
   Spread spread;
   Wide elements = 0;
@@ -158,19 +173,15 @@ TypePtr take_hindexed(std::vector<std::int64_t> blocklengths,
   }
   composition.add(*old, spread, elements);
   if (!composition.fits()) return nullptr;
-  Layout layout = old->is_contiguous()
-                      ? contiguous_blocks(std::move(blocklengths), std::move(displacements), *old)
-                      : general_blocks(blocklengths, displacements, *old);
-  return make_type(std::move(layout), composition.bounds());
+  return make_type(general_blocks(blocklengths, displacements, *old), composition.bounds());
 }
 
 TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64_t> displacements,
                             const TypePtr& old) {
-  return take_hindexed_block(
-      blocklength, std::vector<std::int64_t>(displacements.begin(), displacements.end()), old);
+  return take_hindexed_block(blocklength, copy_of(displacements), old);
 }
 
-TypePtr take_hindexed_block(std::int64_t blocklength, std::vector<std::int64_t> displacements,
+TypePtr take_hindexed_block(std::int64_t blocklength, UnclearedVector<std::int64_t> displacements,
                             const TypePtr& old) {
   if (!old) return nullptr;
   if (displacements.empty() || blocklength == 0) return make_type({}, {});

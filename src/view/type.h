@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "base/uncleared_vector.h"
 #include "view/layout.h"
 
 namespace headrace::view {
@@ -91,13 +92,13 @@ TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
 
 /// The same, and takes the memory of the lists over. Takes no further memory for many contiguous
 /// pieces where `blocklengths` has room for one number more.
-TypePtr take_hindexed(std::vector<std::int64_t> blocklengths,
-                      std::vector<std::int64_t> displacements, const TypePtr& old);
+TypePtr take_hindexed(UnclearedVector<std::int64_t> blocklengths,
+                      UnclearedVector<std::int64_t> displacements, const TypePtr& old);
 
 /// Block i has `blocklength` elements at displacements[i].
 TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64_t> displacements,
                             const TypePtr& old);
-TypePtr take_hindexed_block(std::int64_t blocklength, std::vector<std::int64_t> displacements,
+TypePtr take_hindexed_block(std::int64_t blocklength, UnclearedVector<std::int64_t> displacements,
                             const TypePtr& old);
 
 /// Block i has blocklengths[i] elements of types[i] at displacements[i]; all spans are equally

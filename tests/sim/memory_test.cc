@@ -33,8 +33,8 @@ Taken write_and_read(std::int64_t count) {
                   team, files, "file", {.read = true, .write = true, .create = true},
                   {{"headrace_write_path", "staged"}, {"headrace_read_path", "staged"}});
               ASSERT_TRUE(file);
-              std::vector<std::int64_t> lengths;
-              std::vector<std::int64_t> offsets;
+              UnclearedVector<std::int64_t> lengths;
+              UnclearedVector<std::int64_t> offsets;
               lengths.reserve(static_cast<std::size_t>(count) + 1);
               offsets.reserve(static_cast<std::size_t>(count));
               ByteCount bytes = 0;

@@ -45,8 +45,8 @@ Cost cost_of(std::int64_t count, Length length, Offset offset, TypePtr& type) {
   type.reset();
   const std::int64_t before = heap_now;
   heap_peak = before;
-  std::vector<std::int64_t> lengths;
-  std::vector<std::int64_t> offsets;
+  UnclearedVector<std::int64_t> lengths;
+  UnclearedVector<std::int64_t> offsets;
   lengths.reserve(static_cast<std::size_t>(count) + 1);
   offsets.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {

@@ -256,6 +256,36 @@ TEST(ViewType, OverflowGivesNull) {
   EXPECT_EQ(make_struct(Numbers{1}, Numbers{0}, std::vector<TypePtr>{nullptr}), nullptr);
 }
 
+/// What is refused is where the bytes lie in the end, not a number on the way there.
+TEST(ViewType, BlocksOfOnePieceAreRefusedByTheirBytes) {
+  constexpr std::int64_t kMost = (std::int64_t{1} << 62) - 1;
+  constexpr std::int64_t kInt64 = std::numeric_limits<std::int64_t>::max();
+  const TypePtr byte = make_basic(1);
+  const auto blocks = [](const Numbers& lengths, const Numbers& places, const TypePtr& old) {
+    return make_hindexed(lengths, places, old);
+  };
+  const TypePtr widest = blocks({1, 2}, {-kMost, kMost - 2}, byte);
+  ASSERT_NE(widest, nullptr);
+  EXPECT_EQ(widest->true_lower_bound(), -kMost);
+  EXPECT_EQ(widest->true_upper_bound(), kMost);
+  EXPECT_EQ(blocks({1, 2}, {-kMost, kMost - 1}, byte), nullptr);
+  EXPECT_EQ(blocks({1, 2}, {-kMost - 1, kMost - 2}, byte), nullptr);
+  EXPECT_EQ(blocks({1, 2, 1}, {0, kInt64 - 1, -kInt64}, byte), nullptr);
+  EXPECT_EQ(blocks({1, 2}, {-2, kInt64}, byte), nullptr);
+  EXPECT_EQ(blocks({1, kInt64}, {0, 8}, make_basic(16)), nullptr);
+  EXPECT_EQ(blocks({kMost, kMost}, {-kMost, 0}, byte), nullptr);
+  EXPECT_EQ(blocks({kInt64, kInt64, 1}, {-kInt64, 0, 0}, byte), nullptr);
+  EXPECT_EQ(blocks({0, 1}, {kInt64, 4}, byte)->true_lower_bound(), 4);
+
+  // Displacements beyond the bounds are none where the old type's bytes lie far below.
+  const TypePtr low = make_hindexed_block(1, Numbers{-kMost}, byte);
+  EXPECT_EQ(blocks({1, 2}, {kMost + 1, kMost + 9}, low)->true_upper_bound(), 11);
+  // Bounds that were set may be too far where bytes are not.
+  const TypePtr marked = make_resized(low, 0, 1);
+  EXPECT_NE(blocks({1, 2}, {kMost - 10, kMost - 2}, marked), nullptr);
+  EXPECT_EQ(blocks({1, 2}, {kMost - 10, kMost - 1}, marked), nullptr);
+}
+
 TEST(ViewType, LargeArraysNeedNoMoreThanSmallOnes) {
   // 2^17 x 2^17 numbers, the lower right quarter: 2^37 bytes of which a quarter is held.
   const std::int64_t side = std::int64_t{1} << 17;

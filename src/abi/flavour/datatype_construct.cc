@@ -20,7 +20,8 @@ std::int64_t scaled(std::int64_t displacement, std::int64_t extent) {
   return static_cast<std::int64_t>(std::clamp<view::Wide>(bytes, Limits::min(), Limits::max()));
 }
 
-std::vector<std::int64_t> scaled(std::vector<std::int64_t> displacements, std::int64_t extent) {
+UnclearedVector<std::int64_t> scaled(UnclearedVector<std::int64_t> displacements,
+                                     std::int64_t extent) {
   for (auto& displacement : displacements) displacement = scaled(displacement, extent);
   return displacements;
 }

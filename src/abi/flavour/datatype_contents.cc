@@ -1,5 +1,6 @@
 #include "abi/flavour/datatype_contents.h"
 
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -38,6 +39,18 @@ bool get_envelope(MPI_Datatype datatype, Envelope& envelope) {
 
 bool addresses_are_integers(int combiner) {
   return combiner == kHvectorInteger || combiner == kHindexedInteger || combiner == kStructInteger;
+}
+
+/// Appends the next `count` of `numbers`, of which the first `read` were read.
+template <class Number>
+void append_next(UnclearedVector<std::int64_t>& values, const UnclearedVector<Number>& numbers,
+                 std::size_t& read, std::int64_t count) {
+  if (count > std::ssize(numbers) - static_cast<std::int64_t>(read)) {
+    throw std::out_of_range("a datatype has fewer numbers than its constructor needs");
+  }
+  const Number* const next = numbers.data() + read;
+  values.insert(values.end(), next, next + count);
+  read += static_cast<std::size_t>(count);
 }
 
 }  // namespace
@@ -117,21 +130,25 @@ std::vector<std::int64_t> Contents::next_integers(std::int64_t count) {
   return values;
 }
 
-std::vector<std::int64_t> Contents::next_counts(std::int64_t count) {
-  std::vector<std::int64_t> values;
+UnclearedVector<std::int64_t> Contents::next_counts(std::int64_t count) {
+  UnclearedVector<std::int64_t> values;
   values.reserve(static_cast<std::size_t>(count) + 1);
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(next_count());
+  if (counts_.empty()) {
+    append_next(values, integers_, integers_read_, count);
+  } else {
+    append_next(values, counts_, counts_read_, count);
+  }
   return values;
 }
 
-std::vector<std::int64_t> Contents::last_counts(std::int64_t count) {
-  std::vector<std::int64_t> values = next_counts(count);
+UnclearedVector<std::int64_t> Contents::last_counts(std::int64_t count) {
+  UnclearedVector<std::int64_t> values = next_counts(count);
   forget_numbers();
   return values;
 }
 
-std::vector<std::int64_t> Contents::last_addresses(std::int64_t count) {
-  std::vector<std::int64_t> values;
+UnclearedVector<std::int64_t> Contents::last_addresses(std::int64_t count) {
+  UnclearedVector<std::int64_t> values;
   if constexpr (std::is_same_v<MPI_Aint, std::int64_t>) {
     const bool are_all = counts_.empty() && !addresses_are_integers(combiner_) &&
                          addresses_read_ == 0 && std::ssize(addresses_) == count;

@@ -6,6 +6,7 @@
 #include "abi/flavour/native.h"
 #include "base/memory_account.h"
 #include "base/result.h"
+#include "base/uncleared_vector.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 
@@ -27,10 +28,10 @@ class Contents {
   std::int64_t next_address();
   std::vector<std::int64_t> next_integers(std::int64_t count);
   /// With room for one more.
-  std::vector<std::int64_t> next_counts(std::int64_t count);
+  UnclearedVector<std::int64_t> next_counts(std::int64_t count);
   /// The last arguments that are read: the memory of all is gone with that.
-  std::vector<std::int64_t> last_counts(std::int64_t count);
-  std::vector<std::int64_t> last_addresses(std::int64_t count);
+  UnclearedVector<std::int64_t> last_counts(std::int64_t count);
+  UnclearedVector<std::int64_t> last_addresses(std::int64_t count);
 
   const std::vector<MPI_Datatype>& types() const { return types_; }
 
@@ -40,9 +41,9 @@ class Contents {
 
   int combiner_ = 0;
   CountedMemory counted_;
-  std::vector<int> integers_;
-  std::vector<MPI_Aint> addresses_;
-  std::vector<MPI_Count> counts_;
+  UnclearedVector<int> integers_;
+  UnclearedVector<MPI_Aint> addresses_;
+  UnclearedVector<MPI_Count> counts_;
   std::vector<MPI_Datatype> types_;
   std::size_t integers_read_ = 0;
   std::size_t addresses_read_ = 0;
