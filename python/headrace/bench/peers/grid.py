@@ -22,8 +22,8 @@ from headrace.errors import HeadraceError
 # Bytes that all ranks together move in a call, or in a loop of calls.
 USUAL_SIZE = 64_000_000
 
-# From pieces of so many bytes on opening would count as much as moving, and a cell moves more. Peers
-# take ten seconds for 64 MB of smaller ones.
+# From pieces of so many bytes on opening would count as much as moving, and a cell moves more.
+# Peers take ten seconds for 64 MB of smaller ones.
 BULK_FROM_PIECE = 64
 
 # POSIX, a call for each piece, is an alternative from here on; below it only takes time.
