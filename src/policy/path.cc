@@ -23,7 +23,7 @@ struct Costs {
   double transfers;    ///< transfers of a slot's page to another core, before it has been moved
   double longest;      ///< transfers that take longer cost no more, in nanoseconds
 };
-constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 2.4, 300};
+constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 1.1, 600};
 constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.4, 1'200};
 /// The same of pieces that are read by one call with the gaps between them.
 constexpr double kJoinedPiece = 60;
