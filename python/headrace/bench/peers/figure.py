@@ -18,6 +18,7 @@ OURS = "Headrace"
 OUR_STYLE = ("#0072B2", "o")
 PEER_STYLES = (("#D55E00", "s"), ("#009E73", "v"), ("#CC79A7", "X"), ("#E69F00", "P"))
 PANEL_INCHES = (3.1, 2.1)
+LEAST_WIDTH_INCHES = 7.6  # for the title, and three entries of the legend in a row
 FONT_POINTS = 9
 
 
@@ -137,7 +138,8 @@ def _picture(all_panels: Sequence[Panel]) -> Any:
 
     rows = list(dict.fromkeys(panel.row for panel in all_panels))
     columns = list(dict.fromkeys(panel.column for panel in all_panels))
-    size = (PANEL_INCHES[0] * len(columns) + 0.6, PANEL_INCHES[1] * len(rows) + 1.1)
+    width = max(PANEL_INCHES[0] * len(columns) + 0.6, LEAST_WIDTH_INCHES)
+    size = (width, PANEL_INCHES[1] * len(rows) + 1.1)
     picture = Figure(figsize=size, layout="constrained")
     grid = picture.subplots(len(rows), len(columns), sharex=True, sharey=True, squeeze=False)
     styles = _styles(all_panels)
