@@ -39,7 +39,6 @@ struct Part {
     return {node.size,    node.low,   node.high,         node.last,   node.piece_count,
             node.granule, node.depth, node.is_monotonic, node.ascends};
   }
-  static Part bytes(ByteCount size) { return {size, 0, size, 0, 1, size, 0, true, true}; }
 };
 
 /// What lists of parts have in common: offsets become relative to the first, and the node's summary

@@ -131,7 +131,7 @@ std::optional<Layout> checked_pieces(UnclearedVector<std::int64_t> offsets,
   }
   Node node;
   node.kind = NodeKind::pieces;
-  joiner.summarise(node);
+  joiner.summarise(node);  // looks at the offsets, whose memory is cut next
   cut(offsets, count, 0);
   cut(lengths, count, 1);
   node.offsets = std::move(offsets);
