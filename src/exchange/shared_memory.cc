@@ -101,9 +101,11 @@ bool SharedMemory::commit(std::size_t offset, std::size_t len) {
   return failed == 0;
 }
 
-void SharedMemory::populate([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::size_t len) {
+void SharedMemory::populate([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::size_t len,
+                            [[maybe_unused]] bool has_pages) {
 #ifdef MADV_POPULATE_WRITE
-  madvise(begin, len, MADV_POPULATE_WRITE);
+  // A read maps pages of shared memory writable as well, and those around it that are filled.
+  madvise(begin, len, has_pages ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
 #endif
 }
 

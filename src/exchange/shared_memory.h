@@ -43,8 +43,10 @@ class SharedMemory {
   /// Backs [offset, offset + len) with memory, so that touching it cannot end the program by
   /// SIGBUS. False where there is none. The maker calls it; the others may then touch the range.
   bool commit(std::size_t offset, std::size_t len);
-  /// Maps a committed range into this process at once: cheaper than a fault a page. May do nothing.
-  static void populate(std::byte* begin, std::size_t len);
+  /// Maps a committed range into this process at once: cheaper than a fault a page. Where another
+  /// process did so before (`has_pages`) the kernel maps 16 pages at a time, in a third of the time.
+  /// May do nothing.
+  static void populate(std::byte* begin, std::size_t len, bool has_pages);
   /// Gives the memory of a range back; its content is lost.
   void release(std::size_t offset, std::size_t len);
   /// Call when all have opened it. The maker's name goes away.
