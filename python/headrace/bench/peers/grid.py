@@ -76,17 +76,17 @@ def per_rank(case: str, size: int, ranks: int, unit: int) -> int:
     return share
 
 
-def bulk_size(size: int, ranks: int) -> int:
-    """Bytes where they move fast: four times as many on two ranks, as many on eight, where peers
-    that spin are slow. 64 MB come from the page cache in 2 to 10 ms, and opening takes up to 1."""
-    return max(size, size * 8 // max(ranks, 2))
+def bulk_size(size: int) -> int:
+    """Bytes where they move fast: 64 MB come from the page cache in 2 to 10 ms, and opening takes
+    up to 1, with more ranks than cores more."""
+    return 4 * size
 
 
 def loop_size(call: int, size: int, ranks: int) -> int:
     """Bytes of a loop of calls of `call` bytes. Small calls of more than two ranks move fewer: with
     more ranks than cores, ranks that spin make each call of some MPIs tens of milliseconds long."""
     if call >= SMALL_CALL or ranks <= 2:
-        return bulk_size(size, ranks)
+        return bulk_size(size)
     return size * 4 // ranks**2
 
 
@@ -100,7 +100,7 @@ def tile(piece: int, ranks: int, size: int) -> Job:
 
 
 def irregular(mean: int, ranks: int, size: int) -> Job:
-    pieces = per_rank(f"irregular-{mean}", bulk_size(size, ranks), ranks, mean) // mean
+    pieces = per_rank(f"irregular-{mean}", bulk_size(size), ranks, mean) // mean
     sizes = {"--pieces": str(pieces), "--mean": str(mean)}
     largest = ranks * pieces * mean * 3 // 2
     ways = (BY_POSIX, THE_LIMIT)
@@ -127,7 +127,7 @@ def lattice(ranks: int, size: int) -> Job:
             "leave it out of --cells or change --np",
         )
     slice_bytes = SITE_BYTES * LATTICE_AREA[0] * LATTICE_AREA[1] * LATTICE_AREA[2]
-    extent = per_rank("lattice", bulk_size(size, ranks), 1, 2 * slice_bytes) // slice_bytes
+    extent = per_rank("lattice", bulk_size(size), 1, 2 * slice_bytes) // slice_bytes
     job = lattice_job(ranks, ("--grid", LATTICE_GRIDS[ranks]), (*LATTICE_AREA, extent))
     return replace(job.with_ways(BY_POSIX, THE_LIMIT), largest_file=slice_bytes * extent)
 
@@ -140,7 +140,7 @@ def _ior(block: int, transfer: int, ranks: int, size: int) -> Job:
 
 def _alone(transfer: int, ranks: int, size: int) -> Job:
     """A file for each rank on MPI_COMM_SELF, beside POSIX calls."""
-    block = per_rank(f"self-{transfer}", bulk_size(size, ranks), ranks, transfer)
+    block = per_rank(f"self-{transfer}", bulk_size(size), ranks, transfer)
     flags = ("-s", "1", "-b", str(block), "-t", str(transfer), "-F")
     return replace(
         ior_job(ranks, flags),
@@ -172,7 +172,7 @@ def _tile_case(piece: int) -> Case:
     title = f"tile, pieces of {piece:,} B"
 
     def make(ranks: int, size: int) -> Job:
-        return tile(piece, ranks, bulk_size(size, ranks) if piece >= BULK_FROM_PIECE else size)
+        return tile(piece, ranks, bulk_size(size) if piece >= BULK_FROM_PIECE else size)
 
     return Case(f"tile-{piece}", "tile", piece, title, LIMIT, make)
 
