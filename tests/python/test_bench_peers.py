@@ -41,17 +41,17 @@ def test_sizes_are_whole_pieces() -> None:
 
 
 def test_loops_of_small_calls_are_shorter_on_many_ranks() -> None:
-    for name, sizes in (("ior-100000", [256e6, 16e6, 4e6]), ("ior-1000000", [256e6, 128e6, 64e6])):
+    for name, sizes in (("ior-100000", [256e6, 16e6, 4e6]), ("ior-1000000", [256e6] * 3)):
         case = grid.BY_NAME[name]
         assert [case.make(ranks, SIZE).largest_file for ranks in (2, 4, 8)] == sizes
     assert grid.BY_NAME["checkpoint-20k"].make(8, SIZE).largest_file == 8 * 80_000 * 6
 
 
-def test_larger_pieces_move_more_on_few_ranks() -> None:
+def test_larger_pieces_move_more() -> None:
     for name, times in (("tile-8", 1), ("tile-64", 4), ("self-65536", 4), ("checkpoint-1m", 4)):
         make = grid.BY_NAME[name].make
-        assert make(2, SIZE).largest_file == pytest.approx(times * SIZE, rel=0.05)
-        assert make(16, SIZE).largest_file <= SIZE
+        for ranks in (2, 16):
+            assert make(ranks, SIZE).largest_file == pytest.approx(times * SIZE, rel=0.05)
 
 
 def test_cells_are_chosen_by_name_or_kind() -> None:

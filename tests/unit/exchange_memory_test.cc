@@ -72,6 +72,37 @@ TEST_P(SharedMemoryTest, IsSeenByAnotherProcess) {
   EXPECT_FALSE(std::filesystem::exists(name)) << name;
 }
 
+/// Whether or not somebody has filled it before: what is told of that counts for the time only.
+TEST_P(SharedMemoryTest, IsTheSameHoweverItIsMapped) {
+  constexpr std::size_t kPart = 1 << 18;
+  auto made = SharedMemory::make(GetParam(), 4 * kPart);
+  ASSERT_TRUE(made) << made.error().message;
+  SharedMemory& memory = *made.value();
+  ASSERT_TRUE(memory.commit(0, 4 * kPart));
+  std::byte* const filled = memory.base() + kPart;
+  SharedMemory::populate(filled, kPart, false);
+  std::memset(filled, 7, kPart);
+  const pid_t child = fork();
+  if (child == 0) {
+    auto opened = SharedMemory::open(memory.ticket());
+    if (!opened) _exit(1);
+    std::byte* const parts = opened.value()->base() + kPart;
+    for (const std::size_t at : {std::size_t{0}, kPart, 2 * kPart - 1}) {
+      if (at % kPart == 0) SharedMemory::populate(parts + at, kPart, true);
+      if (parts[at] != (at < kPart ? std::byte{7} : std::byte{0})) _exit(2);
+      parts[at] = std::byte{8};
+    }
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(filled[0], std::byte{8});
+  EXPECT_EQ(filled[1], std::byte{7});
+  EXPECT_EQ(filled[kPart], std::byte{8});
+  EXPECT_EQ(filled[2 * kPart - 1], std::byte{8});
+}
+
 /// Runs `act` in a child process of another user; its exit code.
 template <class Act>
 int as_another_user(Act act) {

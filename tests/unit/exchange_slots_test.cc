@@ -38,6 +38,18 @@ TEST_F(SlotsOfWindows, GoToTheFirstWindowThatHasNone) {
   EXPECT_TRUE(slots_.has_slot(0));
 }
 
+TEST_F(SlotsOfWindows, TellWhichARankHasMapped) {
+  EXPECT_EQ(staging_->populated.load(), 0U);
+  slots_.map(1);
+  EXPECT_EQ(staging_->populated.load(), 2U);
+  Slots of_another{*staging_, slots_.memory(), kGeometry};
+  of_another.map(1);
+  of_another.map(3);
+  EXPECT_EQ(staging_->populated.load(), 10U);
+  slots_.prepare();
+  EXPECT_EQ(staging_->populated.load(), 0U) << "another file may get other memory";
+}
+
 TEST_F(SlotsOfWindows, AreLoadedForOneWindowOnly) {
   slots_.set_loaded(0, 4096, 0);
   EXPECT_TRUE(slots_.is_loaded(0));

@@ -172,6 +172,33 @@ TEST(ViewCopy, StridedPiecesOfEveryLength) {
   }
 }
 
+/// Past the caches or not, and fetched ahead or not: numbers of pieces around those that are asked
+/// for ahead. The file ends with the last piece.
+TEST(ViewCopy, StreamedPiecesOfEveryLength) {
+  for (const std::int64_t length : {511, 512, 1000, 4095, 4096, 4097, 8191, 8192, 8193, 10000}) {
+    const std::int64_t ahead = (4096 + length - 1) / length;
+    for (const std::int64_t pieces : {std::int64_t{1}, ahead, ahead + 1, std::int64_t{50}}) {
+      for (const std::int64_t gap : {0, 5, 1000}) {
+        const ByteCount total = pieces * length;
+        const Bytes file = pattern_bytes(total + (pieces - 1) * gap);
+        Bytes memory(total + pieces * gap, std::byte{0xee});
+        Bytes expected = memory;
+        for (std::int64_t i = 0; i < total; ++i) {
+          expected[i + i / length * gap] = file[i + i / length * gap];
+        }
+        const TypePtr type = make_resized(make_basic(length), 0, length + gap);
+        Cursor file_cursor(type, 0, total);
+        Cursor memory_cursor(type, 0, total);
+        const Window window{const_cast<std::byte*>(file.data()), 0};
+        ASSERT_EQ(copy(Direction::read, window, file_cursor, kUnlimited, memory.data(),
+                       memory_cursor, kUnlimited, Stores::streaming),
+                  total);
+        ASSERT_TRUE(memory == expected) << pieces << " of " << length << " bytes, gaps " << gap;
+      }
+    }
+  }
+}
+
 TEST(ViewCopy, LongPiecesGoToAnyPlaceOfAPage) {
   constexpr std::int64_t kPlace = 4096 + 40;
   for (const std::int64_t length : {2047, 2048, 2111, 2112, 4096, 5001}) {

@@ -46,7 +46,7 @@ def circumstances(results: Results, verdicts: Sequence[Verdict]) -> str:
     megabytes = f"{results.identity['size'] / 1e6:.0f} MB"
     return (
         f"{measured_how(results, 'peers')}: ways alternate, rounds: {rounds}, {megabytes} in a "
-        "call or a loop of calls, four times as many where pieces have 64 B or more. "
+        "call or a loop of calls, up to four times as many where pieces have 64 B or more. "
         f"Beside other work that was heard: {noisy} of {cells} cells."
     )
 
