@@ -130,7 +130,7 @@ struct Staging {
   /// slot gives it to the first window that has none. Of each slot, the window that has it.
   alignas(64) std::array<std::atomic<std::int64_t>, kMostSlots> windows;
   alignas(64) std::atomic<std::int64_t> without_slot;  ///< that window
-  std::atomic<std::uint64_t> populated;  ///< a bit for each slot: some rank has touched its pages
+  std::atomic<std::uint64_t> populated;  ///< a bit for each slot: a rank of this file has mapped it
   std::array<Slot, kMostSlots> slots;
   std::array<LeaderState, kMostLeaders> leaders;
 };

@@ -44,8 +44,8 @@ class SharedMemory {
   /// SIGBUS. False where there is none. The maker calls it; the others may then touch the range.
   bool commit(std::size_t offset, std::size_t len);
   /// Maps a committed range into this process at once: cheaper than a fault a page. Where another
-  /// process did so before (`has_pages`) the kernel maps 16 pages at a time, in a third of the time.
-  /// May do nothing.
+  /// process did so before (`has_pages`) the kernel maps several pages at a time, in a third of the
+  /// time; where that is not true, it only takes longer. May do nothing.
   static void populate(std::byte* begin, std::size_t len, bool has_pages);
   /// Gives the memory of a range back; its content is lost.
   void release(std::size_t offset, std::size_t len);

@@ -28,9 +28,9 @@ void Slots::map(std::int64_t window) {
   const std::uint64_t bit = std::uint64_t{1} << index(window);
   if ((mapped_ & bit) != 0) return;
   mapped_ |= bit;
-  const bool has_pages = (staging_->populated.load(std::memory_order_acquire) & bit) != 0;
+  const bool has_pages = (staging_->populated.load(std::memory_order_relaxed) & bit) != 0;
   SharedMemory::populate(bytes(window), static_cast<std::size_t>(geometry_.window_size), has_pages);
-  if (!has_pages) staging_->populated.fetch_or(bit, std::memory_order_release);
+  if (!has_pages) staging_->populated.fetch_or(bit, std::memory_order_relaxed);
 }
 
 plan::Coverage Slots::coverage(std::int64_t window, int granule_shift) const {

@@ -106,15 +106,20 @@ constexpr ByteCount kMostStreamed = 8192;
 void fetch(const std::byte* piece, ByteCount length) {
   constexpr ByteCount kLine = 64;
   for (ByteCount at = 0; at < length; at += kLine) __builtin_prefetch(piece + at);
+  __builtin_prefetch(piece + length - 1);
 }
 
-/// By stores that bypass the caches the CPU does not fetch far ahead by itself: that would cost half
-/// of the speed where a core far away filled the slot.
+/// By stores that bypass the caches the CPU does not fetch far ahead by itself, which would cost
+/// half of the speed where a core far away filled the slot.
 void stream_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
   constexpr ByteCount kAhead = 4096;
   const std::int64_t ahead = divide_up(kAhead, length);
+  const auto fetch_piece = [&](std::int64_t i) {
+    if (i < count) fetch(from.first + i * from.stride, length);
+  };
+  for (std::int64_t i = 0; i < ahead; ++i) fetch_piece(i);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i + ahead < count) fetch(from.first + (i + ahead) * from.stride, length);
+    fetch_piece(i + ahead);
     copy_streaming(to.first + i * to.stride, from.first + i * from.stride,
                    static_cast<std::size_t>(length));
   }

@@ -16,8 +16,8 @@ struct Window {
   FileOffset offset = 0;  ///< of the byte at `base`
 };
 
-/// Whether long pieces that are read go past the CPU's caches, which pays where a call's data
-/// exceeds them.
+/// Whether pieces of 512 B to 8 KiB that are read go past the CPU's caches, which pays where a
+/// call's data exceeds them.
 enum class Stores { usual, streaming };
 
 /// `count` pairs of pieces of `length` bytes each: the common cut of a file run and memory runs.
