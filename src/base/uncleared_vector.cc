@@ -11,7 +11,7 @@ constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 }  // namespace
 
-void* allocate_large(std::size_t size) {
+void* allocate_uncleared(std::size_t size) {
   if (size < kHugePage) return ::operator new(size);
   void* const memory = ::operator new(size, std::align_val_t{kHugePage});
 #ifdef MADV_HUGEPAGE
@@ -21,7 +21,7 @@ void* allocate_large(std::size_t size) {
   return memory;
 }
 
-void free_large(void* memory, std::size_t size) noexcept {
+void free_uncleared(void* memory, std::size_t size) noexcept {
   if (size < kHugePage) {
     ::operator delete(memory);
   } else {

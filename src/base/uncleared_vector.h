@@ -7,11 +7,11 @@
 
 namespace headrace {
 
-/// Memory for `size` bytes, given back by `free_large` with the same size. From 2 MiB on the kernel
-/// is asked for huge pages, where it gives them to who asks (`transparent_hugepage/enabled` is
-/// madvise or always): an eighth of the time to get them. Throws std::bad_alloc.
-void* allocate_large(std::size_t size);
-void free_large(void* memory, std::size_t size) noexcept;
+/// Memory for `size` bytes, given back by `free_uncleared` with the same size. From 2 MiB on the
+/// kernel is asked for huge pages, where it gives them to who asks (`transparent_hugepage/enabled`
+/// is madvise or always): an eighth of the time to get them. Throws std::bad_alloc.
+void* allocate_uncleared(std::size_t size);
+void free_uncleared(void* memory, std::size_t size) noexcept;
 
 /// Leaves numbers that are made without a value as the memory is.
 template <class T>
@@ -24,9 +24,11 @@ struct UnclearedAllocator {
 
   T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(allocate_large(count * sizeof(T)));
+    return static_cast<T*>(allocate_uncleared(count * sizeof(T)));
   }
-  void deallocate(T* memory, std::size_t count) noexcept { free_large(memory, count * sizeof(T)); }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    free_uncleared(memory, count * sizeof(T));
+  }
 
   template <class U>
   void construct(U* place) {

@@ -40,9 +40,10 @@ void move_two_parts(Target to, Source from, ByteCount length, std::int64_t count
   }
 }
 
+constexpr ByteCount kLine = 64;  ///< of the CPU's caches
+
 /// As std::memcpy, by loads and stores.
 void copy_by_lines(std::byte* to, const std::byte* from, ByteCount length) {
-  constexpr ByteCount kLine = 64;
   ByteCount done = 0;
   for (; length - done >= kLine; done += kLine) {
     std::byte line[kLine];
@@ -104,7 +105,6 @@ constexpr ByteCount kMostStreamed = 8192;
 
 /// Asks the CPU for the lines of a piece that is soon to be copied.
 void fetch(const std::byte* piece, ByteCount length) {
-  constexpr ByteCount kLine = 64;
   for (ByteCount at = 0; at < length; at += kLine) __builtin_prefetch(piece + at);
   __builtin_prefetch(piece + length - 1);
 }

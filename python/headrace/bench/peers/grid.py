@@ -87,7 +87,7 @@ def loop_size(call: int, size: int, ranks: int) -> int:
     more ranks than cores, ranks that spin make each call of some MPIs tens of milliseconds long."""
     if call >= SMALL_CALL or ranks <= 2:
         return bulk_size(size)
-    return size * 4 // ranks**2
+    return bulk_size(size) // ranks**2
 
 
 def tile(piece: int, ranks: int, size: int) -> Job:
