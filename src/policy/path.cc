@@ -38,6 +38,10 @@ constexpr double kFirstBytes = 32 << 10;
 constexpr double kWaiting = 300;
 constexpr double kCrowdedWaiting = 15'000;
 
+/// More for a byte read by way of a slot for a rank that waits for a core: by the time it has one
+/// the byte has left the core's caches.
+constexpr double kCrowdedByte = 0.24;
+
 /// Mean pieces from this size on never gain by staging: a call of their own moves them at the speed
 /// of memory. Writes gain longer, since the ranks' own calls would exclude each other.
 constexpr ByteCount kLargePieceToWrite = 1 << 20;
@@ -63,6 +67,11 @@ double distance_cost(const CallFacts& facts, double bytes) {
 /// Ranks that can work at the same time.
 int workers_of(const CallFacts& facts) {
   return std::max(1, std::min(facts.node_ranks, facts.cores));
+}
+
+/// The share of ranks that wait for a core while others work.
+double crowded_share(const CallFacts& facts) {
+  return 1 - static_cast<double>(workers_of(facts)) / std::max(1, facts.node_ranks);
 }
 
 }  // namespace
@@ -188,13 +197,14 @@ double staged_cost(const CallFacts& facts) {
   const auto pieces = static_cast<double>(facts.pieces);
   const auto windows = static_cast<double>(facts.windows);
   const int workers = workers_of(facts);
-  const double waiting =
-      facts.node_ranks <= facts.cores ? kWaiting : kCrowdedWaiting * facts.node_ranks;
+  const double crowded = crowded_share(facts);
+  const double waiting = crowded > 0 ? kCrowdedWaiting * facts.node_ranks : kWaiting;
   const double copy = (bytes * costs.copy_byte + pieces * costs.copy_piece) / workers;
   if (facts.direction == Direction::read) {
     const auto span = static_cast<double>(facts.span);
-    const double file =
-        windows * costs.window_call + span * costs.window_byte + distance_cost(facts, span);
+    const double file = windows * costs.window_call +
+                        span * (costs.window_byte + crowded * kCrowdedByte) +
+                        distance_cost(facts, span);
     return waiting + copy + file / workers;
   }
   // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
