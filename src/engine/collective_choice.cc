@@ -26,9 +26,12 @@ std::string CollectiveTransfer::reason(Direction direction) const {
   return reason_of(chosen_last(choice(direction)));
 }
 
-bool CollectiveTransfer::has_been_called(Direction direction) const {
+std::string CollectiveTransfer::path_and_reason(Direction direction) const {
   const std::lock_guard lock(mutex_);
-  return choice(direction).has_been_called || choice(direction).before;
+  const Choice& choice = this->choice(direction);
+  if (!choice.has_been_called && !choice.before) return {};
+  const Chosen chosen = chosen_last(choice);
+  return std::string(policy::name_of(path_of(chosen))) + ", " + reason_of(chosen);
 }
 
 exchange::MessageBuffers::Sent CollectiveTransfer::sent() const {

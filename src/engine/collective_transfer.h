@@ -77,7 +77,8 @@ class CollectiveTransfer {
   /// The path of the last call, or of the next where none was made yet.
   policy::Path path_taken(Direction direction) const;
   std::string reason(Direction direction) const;
-  bool has_been_called(Direction direction) const;
+  /// Both, of the last call; empty where none was made.
+  std::string path_and_reason(Direction direction) const;
   ByteCount window_size() const;
   /// What this rank sent to other nodes for calls that went between them.
   exchange::MessageBuffers::Sent sent() const;

@@ -243,13 +243,9 @@ void OpenFile::record(const Values& totals) {
   record::FileRecord file;
   file.path = path_;
   file.totals = {totals[2], totals[3], totals[4], totals[5], totals[6]};
-  const auto reason = [this](Direction direction) -> std::string {
-    if (!collective_->has_been_called(direction)) return {};
-    return std::string(policy::name_of(collective_->path_taken(direction))) + ", " +
-           collective_->reason(direction);
-  };
-  file.write_reason = reason(Direction::write);
-  file.read_reason = reason(Direction::read);
+  file.write_reason = collective_->path_and_reason(Direction::write);
+  file.read_reason = collective_->path_and_reason(Direction::read);
+  file.store_choices = store_->choices();
   file.verified = verified_;
   file.memory = {totals[7], totals[8], totals[9], totals[10], totals[11]};
   record::add_file(file);

@@ -1,6 +1,7 @@
 #include "exchange/event.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,22 +11,42 @@
 namespace headrace::exchange {
 namespace {
 
+/// futex(2) on waiters that sleep under one of `bits`.
 long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
-           const timespec* timeout) {
+           const timespec* timeout, std::uint32_t bits) {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(word), operation, value, timeout,
-                 nullptr, 0);
+                 nullptr, bits);
+}
+
+std::uint32_t bit_of_core() {
+  const int core = sched_getcpu();
+  return 1U << (core < 0 ? 0 : core % 32);
+}
+
+timespec in(std::int64_t nanoseconds) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  nanoseconds += time.tv_nsec;
+  return {time.tv_sec + nanoseconds / kSecond, nanoseconds % kSecond};
 }
 
 }  // namespace
 
 void Event::wake() {
-  futex(&count_, FUTEX_WAKE, INT_MAX, nullptr);
+  futex(&count_, FUTEX_WAKE_BITSET, INT_MAX, nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+
+bool Event::signal_elsewhere() {
+  count_.fetch_add(1, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) == 0) return false;
+  return futex(&count_, FUTEX_WAKE_BITSET, 1, nullptr, ~bit_of_core()) > 0;
 }
 
 void Event::sleep(std::uint32_t seen, std::int64_t nanoseconds) {
-  const timespec timeout{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  const timespec end = in(nanoseconds);
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  futex(&count_, FUTEX_WAIT, seen, &timeout);
+  futex(&count_, FUTEX_WAIT_BITSET, seen, &end, bit_of_core());
   sleepers_.fetch_sub(1, std::memory_order_seq_cst);
 }
 

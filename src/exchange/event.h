@@ -33,6 +33,10 @@ class Event {
     if (sleepers_.load(std::memory_order_seq_cst) > 0 && wakes()) wake();
   }
 
+  /// Signals, but wakes at most one rank, one that fell asleep on another core than this thread's.
+  /// False where there was none. Others learn of the change when something else wakes them.
+  bool signal_elsewhere();
+
   /// Returns once `ready()` is true. Everything that can make it true must be followed by signal().
   /// Wakes now and then to let the MPI library progress the program's own messages: a peer may be
   /// unable to come before a message of this rank has gone out.

@@ -30,6 +30,7 @@ class StagedWrite {
   void fill(std::int64_t window);
   std::optional<WriteStop> stop() const;
   bool can_write_next() const;
+  bool leaves_writing(std::int64_t window) const;
   void write_ready();
   void write_window(std::int64_t window);
   void write_tiled(std::int64_t window);
@@ -57,12 +58,20 @@ StagedOutcome StagedWrite::run() {
     fill(window);
     // seq_cst: either this rank sees that nobody writes, or the writer sees the window complete.
     call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_seq_cst);
-    write_ready();
+    if (!leaves_writing(window)) write_ready();
   }
   work_until([&] { return staging_.next.load(std::memory_order_acquire) > last_; });
   const std::optional<WriteStop> stopped = stop();
   if (!stopped) return {access_.bytes};
   return outcome_of_write(access_, access_.file.position() - access_.bytes, *stopped);
+}
+
+/// On a crowded node the core that completes a window last is behind: where its rank has more to
+/// copy, one that sleeps on another core writes. In any case this rank looks again before it sleeps.
+bool StagedWrite::leaves_writing(std::int64_t window) const {
+  if (!call_.crowded || window == last_ || !call_.slots.has_slot(window + 1)) return false;
+  if (staging_.writing.load(std::memory_order_seq_cst) != 0) return true;
+  return !can_write_next() || event_.signal_elsewhere();
 }
 
 void StagedWrite::wait_for_slot(std::int64_t window) {

@@ -180,6 +180,9 @@ std::vector<std::string> summary() {
   if (!largest.read_reason.empty()) {
     lines.push_back("collective reads from '" + largest.path + "': " + largest.read_reason);
   }
+  if (!largest.store_choices.empty()) {
+    lines.push_back("calls on '" + largest.path + "': " + largest.store_choices);
+  }
   if (all.verified) lines.push_back(text_of(*all.verified));
   if (all.sum.failed_calls > 0) {
     lines.push_back(counted(all.sum.failed_calls, "call") +

@@ -52,6 +52,7 @@ struct FileRecord {
   FileTotals totals;
   std::string write_reason;  ///< empty where there was no collective write
   std::string read_reason;
+  std::string store_choices;  ///< what the store did otherwise than asked
   std::optional<Verified> verified{};  ///< where writes were
   MemoryPeaks memory{};                ///< the greatest of any rank, when it was closed
 };
@@ -62,7 +63,7 @@ void add_file(const FileRecord& file);
 /// A line on the memory of all files added so far; empty where there were none.
 std::string memory_summary();
 
-/// At most five lines on all files added so far; empty where there were none.
+/// At most six lines on all files added so far; empty where there were none.
 std::vector<std::string> summary();
 
 }  // namespace headrace::record

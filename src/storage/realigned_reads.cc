@@ -64,6 +64,7 @@ ByteCount RealignedReads::read(int descriptor, FileOffset offset, const iovec& s
     moved += got;
     if (got < size) break;
   }
+  if (moved > 0) has_read_.store(true, std::memory_order_relaxed);
   return moved;
 }
 

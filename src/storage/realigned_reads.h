@@ -32,6 +32,9 @@ class RealignedReads {
   /// of the file. Keeps errno.
   ByteCount read(int descriptor, FileOffset offset, const iovec& segment);
 
+  /// Whether any were.
+  bool has_read() const { return has_read_.load(std::memory_order_relaxed); }
+
  private:
   enum class Way { cached_only, whole, never };
 
@@ -39,6 +42,7 @@ class RealignedReads {
 
   UseSetting setting_;
   std::atomic<Way> way_ = Way::cached_only;
+  std::atomic<bool> has_read_ = false;
 };
 
 }  // namespace headrace::storage

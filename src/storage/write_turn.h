@@ -55,6 +55,7 @@ class WriteTurn::Held {
   ~Held() {
     if (is_ours_) turn_.give_up();
   }
+  bool is_ours() const { return is_ours_; }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 

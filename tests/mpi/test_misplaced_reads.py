@@ -25,3 +25,5 @@ def test_gives_the_files_bytes(host: Host, library: Path, realign: str) -> None:
     assert sieved, result.explain()
     # The way that was asked for was taken: nothing else here needs memory of its own.
     assert (float(sieved[1]) > 0) == (realign == "always"), sieved[0]
+    # And the report says so.
+    assert ("HEADRACE_REALIGN_READS" in result.err) == (realign == "always"), result.explain()

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -103,6 +105,56 @@ TEST(Event, LosesNoWakeUp) {
   play(0);
   other.join();
   EXPECT_EQ(ball.load(), 2 * kTurns);
+}
+
+/// Keeps the calling thread on one core.
+void stay_on(int core) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+/// Two cores that this process may use, or fewer.
+std::vector<int> two_cores() {
+  cpu_set_t all;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return cores;
+  for (int core = 0; core < 32 && cores.size() < 2; ++core) {
+    if (CPU_ISSET(core, &all)) cores.push_back(core);
+  }
+  return cores;
+}
+
+TEST(Event, WakesOneWhoSleepsOnAnotherCore) {
+  const std::vector<int> cores = two_cores();
+  if (cores.size() < 2) GTEST_SKIP() << "needs two cores";
+  Event event{};
+  EXPECT_FALSE(event.signal_elsewhere()) << "nobody sleeps";
+  std::atomic<bool> ends{false};
+  std::thread sleeper([&] {
+    stay_on(cores[0]);
+    while (!ends) event.doze(event.changes(), 1'000'000'000);
+  });
+  std::thread signaller([&] {
+    stay_on(cores[0]);
+    for (int i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_FALSE(event.signal_elsewhere()) << "it sleeps on this core";
+    }
+    stay_on(cores[1]);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    bool has_woken = false;
+    while (!has_woken && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      has_woken = event.signal_elsewhere();
+    }
+    EXPECT_TRUE(has_woken);
+  });
+  signaller.join();
+  ends = true;
+  event.signal();
+  sleeper.join();
 }
 
 TEST(Event, LetsMessagesProgressWhileItWaits) {

@@ -12,22 +12,23 @@ constexpr ByteCount kMiB = 1 << 20;
 /// One test: what is recorded belongs to the process.
 TEST(Summary, TellsOfAllFilesInAFewLines) {
   EXPECT_TRUE(summary().empty()) << "nothing happened, nothing to say";
-  add_file({"small", {kMiB, 0, 0, 0, 1}, "direct, because", ""});
+  add_file({"small", {kMiB, 0, 0, 0, 1}, "direct, because", "", ""});
   ASSERT_EQ(summary().size(), 3U);
   EXPECT_EQ(summary()[0], "rank 0 opened 1 file, wrote 1.0 MiB (0 % by collective buffering)");
   EXPECT_EQ(summary()[1], "collective writes to 'small': direct, because");
   EXPECT_EQ(summary()[2].find("1 call failed"), 0U);
 
-  add_file({"large", {0, 3 * kMiB, 0, 4 * kMiB, 1}, "staged, small", "staged, too"});
+  add_file({"large", {0, 3 * kMiB, 0, 4 * kMiB, 1}, "staged, small", "staged, too", "in turn"});
   const std::vector<std::string> lines = summary();
-  ASSERT_EQ(lines.size(), 4U);
+  ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(
       lines[0],
       "rank 0 opened 2 files, wrote 4.0 MiB (75 % by collective buffering), read 4.0 MiB (100 % by "
       "collective buffering)");
   EXPECT_EQ(lines[1], "collective writes to 'large': staged, small");
   EXPECT_EQ(lines[2], "collective reads from 'large': staged, too");
-  EXPECT_EQ(lines[3].find("2 calls failed"), 0U);
+  EXPECT_EQ(lines[3], "calls on 'large': in turn");
+  EXPECT_EQ(lines[4].find("2 calls failed"), 0U);
 }
 
 TEST(Summary, TellsTheMostMemoryOfAnyRankAndFile) {

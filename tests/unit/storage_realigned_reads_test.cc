@@ -108,6 +108,7 @@ TEST_F(RealignedReadsTest, LeavesSmallReadsAndErrorsToTheUsualWay) {
 TEST_F(RealignedReadsTest, NeverReadsWhereItIsForbidden) {
   RealignedReads never(UseSetting::never);
   EXPECT_EQ(never.read(file_, 0, place(16, kSize)), 0);
+  EXPECT_FALSE(never.has_read());
 }
 
 TEST_F(RealignedReadsTest, MeasuresBeforeItReads) {

@@ -133,7 +133,9 @@ TEST(WriteTurnTest, TheStoreWritesInTurn) {
   opened.value()->take_turns({state, 4});
   std::vector<std::byte> bytes(kEnough, std::byte{3});
   const iovec segment{bytes.data(), bytes.size()};
+  EXPECT_EQ(opened.value()->choices(), "");
   EXPECT_EQ(opened.value()->write(0, {&segment, 1}).bytes, kEnough);
+  EXPECT_NE(opened.value()->choices().find("HEADRACE_WRITE_TURNS"), std::string::npos);
   EXPECT_EQ(state.last, 5U);
   EXPECT_EQ(state.holder, 0U);
   // Whoever has the turn and does not give it up: the write takes place all the same.
