@@ -67,7 +67,8 @@ StagedOutcome StagedWrite::run() {
 }
 
 /// On a crowded node the core that completes a window last is behind: where its rank has more to
-/// copy, one that sleeps on another core writes. In any case this rank looks again before it sleeps.
+/// copy, one that sleeps on another core writes. In any case this rank looks again before it
+/// sleeps.
 bool StagedWrite::leaves_writing(std::int64_t window) const {
   if (!call_.crowded || window == last_ || !call_.slots.has_slot(window + 1)) return false;
   if (staging_.writing.load(std::memory_order_seq_cst) != 0) return true;

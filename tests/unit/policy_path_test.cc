@@ -102,8 +102,9 @@ TEST(DecideCall, WaitsLessWhereRanksOutnumberCores) {
   EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::direct);
 }
 
-/// Measured by 4 and 8 ranks on 2 cores: pieces of 4,000 B were read faster by way of slots, those of
-/// 10,000 B by each rank for itself; by 3 ranks all of these, and written those of 100,000 B too.
+/// Measured by 4 and 8 ranks on 2 cores: pieces of 4,000 B were read faster by way of slots, those
+/// of 10,000 B by each rank for itself; by 3 ranks all of these, and written those of 100,000 B
+/// too.
 TEST(DecideCall, LargePiecesAreReadDirectlyWhereRanksOutnumberCores) {
   const auto path_of = [&](int ranks, Direction direction, ByteCount piece) {
     CallFacts facts = dense(256'000'000 / piece, piece);

@@ -12,7 +12,7 @@ constexpr ByteCount kMiB = 1 << 20;
 /// One test: what is recorded belongs to the process.
 TEST(Summary, TellsOfAllFilesInAFewLines) {
   EXPECT_TRUE(summary().empty()) << "nothing happened, nothing to say";
-  add_file({"small", {kMiB, 0, 0, 0, 1}, "direct, because", "", ""});
+  add_file({"small", {kMiB, 0, 0, 0, 1}, "direct, because", ""});
   ASSERT_EQ(summary().size(), 3U);
   EXPECT_EQ(summary()[0], "rank 0 opened 1 file, wrote 1.0 MiB (0 % by collective buffering)");
   EXPECT_EQ(summary()[1], "collective writes to 'small': direct, because");
