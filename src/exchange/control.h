@@ -125,6 +125,7 @@ struct LeaderState {
 struct Staging {
   alignas(64) std::atomic<std::int64_t> next;      ///< windows below are written, or being loaded
   alignas(64) std::atomic<std::uint32_t> writing;  ///< 1 while a rank writes a window
+  std::atomic<std::int64_t> called;  ///< the window, plus one, that a rank was last woken to write
   std::array<StagingFailure, kBoardDepth> failures;
   /// Windows are numbered on and on over all calls, and get slots in this order: who is done with a
   /// slot gives it to the first window that has none. Of each slot, the window that has it.

@@ -30,7 +30,8 @@ class StagedWrite {
   void fill(std::int64_t window);
   std::optional<WriteStop> stop() const;
   bool can_write_next() const;
-  bool leaves_writing(std::int64_t window) const;
+  bool has_more_to_fill(std::int64_t window) const;
+  bool leaves_writing();
   void write_ready();
   void write_window(std::int64_t window);
   void write_tiled(std::int64_t window);
@@ -58,7 +59,8 @@ StagedOutcome StagedWrite::run() {
     fill(window);
     // seq_cst: either this rank sees that nobody writes, or the writer sees the window complete.
     call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_seq_cst);
-    if (!leaves_writing(window)) write_ready();
+    const bool may_leave = call_.crowded && has_more_to_fill(window);
+    if (!may_leave || !leaves_writing()) write_ready();
   }
   work_until([&] { return staging_.next.load(std::memory_order_acquire) > last_; });
   const std::optional<WriteStop> stopped = stop();
@@ -66,13 +68,18 @@ StagedOutcome StagedWrite::run() {
   return outcome_of_write(access_, access_.file.position() - access_.bytes, *stopped);
 }
 
-/// On a crowded node the core that completes a window last is behind: where its rank has more to
-/// copy, one that sleeps on another core writes. In any case this rank looks again before it
-/// sleeps.
-bool StagedWrite::leaves_writing(std::int64_t window) const {
-  if (!call_.crowded || window == last_ || !call_.slots.has_slot(window + 1)) return false;
-  if (staging_.writing.load(std::memory_order_seq_cst) != 0) return true;
-  return !can_write_next() || event_.signal_elsewhere();
+bool StagedWrite::has_more_to_fill(std::int64_t window) const {
+  return window < last_ && call_.slots.has_slot(window + 1);
+}
+
+/// Wakes a rank that fell asleep on another core to write what is complete, once for each window:
+/// on a crowded node the core that completes windows last is the one that is behind. False where
+/// this rank had better write. It looks again before it sleeps, whatever the other one does.
+bool StagedWrite::leaves_writing() {
+  if (!can_write_next() || staging_.writing.load(std::memory_order_seq_cst) != 0) return true;
+  const std::int64_t called = staging_.next.load(std::memory_order_acquire) + 1;
+  return staging_.called.exchange(called, std::memory_order_relaxed) == called ||
+         event_.signal_standby();
 }
 
 void StagedWrite::wait_for_slot(std::int64_t window) {
@@ -119,9 +126,10 @@ void StagedWrite::work_until(Done done) {
   while (!done()) {
     write_ready();
     if (done()) return;
-    event_.wait(call_.waiter, [&] {
-      return done() || (staging_.writing.load(std::memory_order_acquire) == 0 && can_write_next());
-    });
+    const auto has_work = [&] {
+      return staging_.writing.load(std::memory_order_acquire) == 0 && can_write_next();
+    };
+    event_.wait(call_.waiter, [&] { return done() || has_work(); }, Event::Sleeper::standby);
   }
 }
 

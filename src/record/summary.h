@@ -52,7 +52,7 @@ struct FileRecord {
   FileTotals totals;
   std::string write_reason;  ///< empty where there was no collective write
   std::string read_reason;
-  std::string store_choices{};         ///< what the store did otherwise than asked
+  std::string store_choices{};         ///< what the stores did of their own accord
   std::optional<Verified> verified{};  ///< where writes were
   MemoryPeaks memory{};                ///< the greatest of any rank, when it was closed
 };

@@ -111,13 +111,6 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
   return done;
 }
 
-constexpr const char* kHadTurns =
-    "ranks of the node wrote one at a time, as the kernel would have made them, by turns that cost "
-    "less (HEADRACE_WRITE_TURNS)";
-constexpr const char* kRealigned =
-    "reads to places up to 31 bytes further in a page than in the file's went by way of other "
-    "memory, since this processor copies slowly there (HEADRACE_REALIGN_READS)";
-
 class PosixStore : public Store {
  public:
   explicit PosixStore(std::string path) : path_(std::move(path)) {}
@@ -143,7 +136,7 @@ class PosixStore : public Store {
     for (const iovec& segment : segments) wanted += static_cast<ByteCount>(segment.iov_len);
     const auto write_all = [&] {
       const WriteTurn::Held held(turn_, wanted);
-      if (held.is_ours()) has_had_turns_.store(true, std::memory_order_relaxed);
+      if (held.was_waited_for()) has_waited_.store(true, std::memory_order_relaxed);
       Transferred done =
           move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
             return count == 1 ? ::pwrite(descriptor_, list->iov_base, list->iov_len, at)
@@ -197,11 +190,8 @@ class PosixStore : public Store {
 
   void take_turns(const WriteTurn& turn) override { turn_ = turn; }
 
-  std::string choices() override {
-    const bool has_had_turns = has_had_turns_.load(std::memory_order_relaxed);
-    std::string text = has_had_turns ? kHadTurns : "";
-    if (!realigned_.has_read()) return text;
-    return text + (has_had_turns ? "; " : "") + kRealigned;
+  Choices choices() override {
+    return {has_waited_.load(std::memory_order_relaxed), realigned_.has_read()};
   }
 
   // Locks of the open file, not of the process: closing another descriptor of the file elsewhere
@@ -338,7 +328,7 @@ class PosixStore : public Store {
   std::string path_;
   RealignedReads realigned_{settings().realign_reads};
   WriteTurn turn_;
-  std::atomic<bool> has_had_turns_ = false;
+  std::atomic<bool> has_waited_ = false;
   std::atomic<bool> refuses_lock_ahead_ = false;
   std::atomic<FileOffset> unlimited_below_ = 0;
 };

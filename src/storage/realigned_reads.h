@@ -32,7 +32,7 @@ class RealignedReads {
   /// of the file. Keeps errno.
   ByteCount read(int descriptor, FileOffset offset, const iovec& segment);
 
-  /// Whether any were.
+  /// Whether any bytes were moved so.
   bool has_read() const { return has_read_.load(std::memory_order_relaxed); }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "storage/choices.h"
 #include "storage/layout.h"
 #include "storage/write_turn.h"
 
@@ -56,8 +57,8 @@ class Store {
   virtual bool is_coherent() { return layout().is_coherent; }
   /// Writes from now on in turn with other ranks. Before the first call of several threads.
   virtual void take_turns(const WriteTurn&) {}
-  /// What it did otherwise than asked, and why, for the report; empty where nothing.
-  virtual std::string choices() { return {}; }
+  /// What it did of its own accord so far, also after close().
+  virtual Choices choices() { return {}; }
   /// Asks for the file system's locks to write [begin, end) before they are needed, without waiting
   /// for them. For file systems that has_lock_ahead() knows.
   virtual void lock_ahead(FileOffset, FileOffset) {}

@@ -22,7 +22,7 @@ bool WriteTurn::take_free() const {
          state_->holder.compare_exchange_strong(nobody, self_, std::memory_order_acquire);
 }
 
-bool WriteTurn::take() const {
+WriteTurn::Turn WriteTurn::take() const {
   // Who has just written lets a rank that waits come first: it may be about to be overtaken for
   // ever.
   const auto is_others_turn = [this] {
@@ -31,9 +31,9 @@ bool WriteTurn::take() const {
            state_->holder.load(std::memory_order_relaxed) == 0;
   };
   for (int look = 0; look < kLooks && is_others_turn(); ++look) pause_spinning();
-  if (!take_free() && !wait()) return false;
-  state_->last.store(self_, std::memory_order_relaxed);
-  return true;
+  const Turn turn = take_free() ? Turn::taken : wait();
+  if (turn != Turn::none) state_->last.store(self_, std::memory_order_relaxed);
+  return turn;
 }
 
 bool WriteTurn::take_within(Clock::duration longest) const {
@@ -47,14 +47,16 @@ bool WriteTurn::take_within(Clock::duration longest) const {
   return false;
 }
 
-bool WriteTurn::wait() const {
+WriteTurn::Turn WriteTurn::wait() const {
   const bool may_wait = state_->waiting.fetch_add(1, std::memory_order_relaxed) < kMostWaiting;
-  if (may_wait && !take_within(kLongestWait)) {
+  const bool was_given_up = may_wait && take_within(kLongestWait);
+  if (may_wait && !was_given_up) {
     // Perhaps its holder is no more. Else both write, and the kernel keeps them apart.
     state_->holder.store(self_, std::memory_order_relaxed);
   }
   state_->waiting.fetch_sub(1, std::memory_order_relaxed);
-  return may_wait;
+  if (!may_wait) return Turn::none;
+  return was_given_up ? Turn::waited_for : Turn::taken;
 }
 
 void WriteTurn::give_up() const {

@@ -35,11 +35,13 @@ class WriteTurn {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// False where so many wait that this rank had better do so in the kernel.
-  bool take() const;
+  enum class Turn { none, taken, waited_for };
+
+  /// None where so many wait that this rank had better do so in the kernel.
+  Turn take() const;
   bool take_free() const;
   bool take_within(Clock::duration longest) const;
-  bool wait() const;
+  Turn wait() const;
   void give_up() const;
 
   WriteTurnState* state_ = nullptr;
@@ -50,18 +52,20 @@ class WriteTurn {
 /// thread.
 class WriteTurn::Held {
  public:
-  Held(const WriteTurn& turn, ByteCount bytes)
-      : turn_(turn), is_ours_(turn_.state_ != nullptr && bytes >= kLeastBytes && turn_.take()) {}
-  ~Held() {
-    if (is_ours_) turn_.give_up();
+  Held(const WriteTurn& turn, ByteCount bytes) : turn_(turn) {
+    if (turn_.state_ != nullptr && bytes >= kLeastBytes) taken_ = turn_.take();
   }
-  bool is_ours() const { return is_ours_; }
+  ~Held() {
+    if (taken_ != Turn::none) turn_.give_up();
+  }
+  /// Whether another rank had it before, and gave it up.
+  bool was_waited_for() const { return taken_ == Turn::waited_for; }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
  private:
   WriteTurn turn_;
-  bool is_ours_;
+  Turn taken_ = Turn::none;
 };
 
 }  // namespace headrace::storage

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "sim/cores.h"
 #include "sim/runner.h"
 #include "sim/watchdog.h"
+#include "topo/node.h"
 
 // What the random scenarios do not reach.
 
@@ -135,6 +137,48 @@ TEST(Edges, RanksThatCountOtherCoresChooseTheSameWindows) {
   ASSERT_EQ(std::ssize(content), kRanks * kPart);
   for (std::int64_t i = 0; i < std::ssize(content); ++i) {
     ASSERT_EQ(content[static_cast<std::size_t>(i)], i / kPart);
+  }
+}
+
+/// More ranks than cores, so that who has more to copy leaves writing to a rank that sleeps: every
+/// other has no data, so that it sleeps in the next call already, and the first one's ends early.
+TEST(Edges, CrowdedRanksWriteForEachOther) {
+  const Watchdog watchdog("Edges.CrowdedRanksWriteForEachOther", kCaseLimit);
+  static constexpr std::int64_t kPiece = 1'000;
+  static constexpr std::int64_t kPieces = 96;
+  const int ranks = std::max(6, topo::node_cores() + 1) / 2 * 2;
+  const int writers = ranks / 2;
+  const auto pieces_of = [](int writer, int turn) {
+    return writer == 0 && turn % 2 == 1 ? kPieces / 4 : kPieces;
+  };
+  Disk disk(0);
+  run_ranks(
+      std::vector<std::string>(static_cast<std::size_t>(ranks), "a"), disk,
+      [&](int rank, const auto& team, storage::FileSystem& files) {
+        const int writer = rank / 2;
+        const view::TypePtr byte = view::make_basic(1);
+        const view::TypePtr piece =
+            view::make_resized(view::make_contiguous(kPiece, byte), 0, writers * kPiece);
+        for (int turn = 0; turn < 8; ++turn) {
+          const auto file = open(team, files, "file" + std::to_string(turn),
+                                 {{"headrace_write_path", "staged"}, {"cb_buffer_size", "8192"}});
+          EXPECT_FALSE(file->set_view(engine::View{writer * kPiece, byte, piece, "native"}));
+          const std::int64_t num = rank % 2 == 0 ? pieces_of(writer, turn) : 0;
+          Bytes data(static_cast<std::size_t>(num * kPiece), static_cast<std::uint8_t>(writer + 1));
+          const engine::Outcome done = file->transfer(call(Direction::write, true, 0, data));
+          EXPECT_EQ(done.bytes, std::ssize(data)) << done.error.message;
+          EXPECT_FALSE(file->close());
+        }
+      });
+  for (int turn = 0; turn < 8; ++turn) {
+    const Bytes content = disk.content("file" + std::to_string(turn)).value();
+    ASSERT_EQ(std::ssize(content), writers * kPieces * kPiece);
+    for (std::int64_t i = 0; i < std::ssize(content); ++i) {
+      const std::int64_t number = i / kPiece;
+      const auto writer = static_cast<int>(number % writers);
+      const bool is_written = number / writers < pieces_of(writer, turn);
+      ASSERT_EQ(content[static_cast<std::size_t>(i)], is_written ? writer + 1 : 0) << i;
+    }
   }
 }
 

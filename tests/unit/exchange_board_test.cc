@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -126,35 +130,100 @@ std::vector<int> two_cores() {
   return cores;
 }
 
-TEST(Event, WakesOneWhoSleepsOnAnotherCore) {
+/// Ranks asleep on one core, each until it was woken or the test ends.
+class Sleepers {
+ public:
+  Sleepers(Event& event, int core, int num, Event::Sleeper kind) : event_(event) {
+    for (int i = 0; i < num; ++i) threads_.emplace_back([this, core, kind] { run(core, kind); });
+    while (asleep_ < num) std::this_thread::yield();
+  }
+  ~Sleepers() {
+    ends_ = true;
+    event_.signal();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Sleepers(const Sleepers&) = delete;
+  Sleepers& operator=(const Sleepers&) = delete;
+
+ private:
+  void run(int core, Event::Sleeper kind) {
+    stay_on(core);
+    asleep_ += 1;
+    while (true) {
+      const std::uint32_t seen = event_.changes();
+      if (ends_) return;
+      event_.doze(seen, 1'000'000'000, kind);
+    }
+  }
+
+  Event& event_;
+  std::atomic<bool> ends_{false};
+  std::atomic<int> asleep_{0};
+  std::vector<std::thread> threads_;
+};
+
+/// How many of `calls` woke one that stands by, made from one core, with a pause before each in
+/// which all fall asleep again.
+int standbys_woken(Event& event, int core, int calls) {
+  int woken = 0;
+  std::thread caller([&] {
+    stay_on(core);
+    for (int i = 0; i < calls; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      woken += event.signal_standby() ? 1 : 0;
+    }
+  });
+  caller.join();
+  return woken;
+}
+
+TEST(Event, WakesWhoStandsByOnAnotherCore) {
   const std::vector<int> cores = two_cores();
   if (cores.size() < 2) GTEST_SKIP() << "needs two cores";
   Event event{};
-  EXPECT_FALSE(event.signal_elsewhere()) << "nobody sleeps";
-  std::atomic<bool> ends{false};
-  std::thread sleeper([&] {
+  EXPECT_EQ(standbys_woken(event, cores[1], 1), 0) << "nobody sleeps";
+  const Sleepers others(event, cores[0], 2, Event::Sleeper::other);
+  EXPECT_EQ(standbys_woken(event, cores[1], 20), 0) << "who sleeps does not stand by";
+  const Sleepers standing_by(event, cores[0], 2, Event::Sleeper::standby);
+  EXPECT_GT(standbys_woken(event, cores[1], 20), 0);
+  EXPECT_EQ(standbys_woken(event, cores[0], 20), 0) << "they sleep on this core";
+}
+
+/// Whether a thread of this process sleeps in the kernel (proc(5)).
+bool is_asleep(pid_t thread) {
+  std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string number;
+  std::string name;
+  char state = 0;
+  status >> number >> name >> state;
+  return state == 'S';
+}
+
+/// Of two that sleep, one at a time.
+TEST(Event, WakesOneWhoStandsBy) {
+  const std::vector<int> cores = two_cores();
+  if (cores.size() < 2) GTEST_SKIP() << "needs two cores";
+  Event event{};
+  std::atomic<int> awake{0};
+  std::array<std::atomic<pid_t>, 2> sleeping{};
+  const auto sleep_once = [&](std::size_t self) {
     stay_on(cores[0]);
-    while (!ends) event.doze(event.changes(), 1'000'000'000);
-  });
-  std::thread signaller([&] {
-    stay_on(cores[0]);
-    for (int i = 0; i < 20; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      EXPECT_FALSE(event.signal_elsewhere()) << "it sleeps on this core";
-    }
-    stay_on(cores[1]);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    bool has_woken = false;
-    while (!has_woken && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      has_woken = event.signal_elsewhere();
-    }
-    EXPECT_TRUE(has_woken);
-  });
-  signaller.join();
-  ends = true;
+    const std::uint32_t seen = event.changes();
+    sleeping[self] = gettid();
+    event.doze(seen, 20'000'000'000, Event::Sleeper::standby);
+    awake += 1;
+  };
+  std::thread first(sleep_once, 0);
+  std::thread second(sleep_once, 1);
+  for (const std::atomic<pid_t>& thread : sleeping) {
+    while (thread == 0 || !is_asleep(thread)) std::this_thread::yield();
+  }
+  EXPECT_EQ(standbys_woken(event, cores[1], 1), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(awake, 1);
   event.signal();
-  sleeper.join();
+  first.join();
+  second.join();
 }
 
 TEST(Event, LetsMessagesProgressWhileItWaits) {

@@ -109,6 +109,9 @@ TEST_F(RealignedReadsTest, NeverReadsWhereItIsForbidden) {
   RealignedReads never(UseSetting::never);
   EXPECT_EQ(never.read(file_, 0, place(16, kSize)), 0);
   EXPECT_FALSE(never.has_read());
+  EXPECT_FALSE(always_.has_read());
+  EXPECT_EQ(always_.read(file_, 0, place(16, kSize)), kSize);
+  EXPECT_TRUE(always_.has_read());
 }
 
 TEST_F(RealignedReadsTest, MeasuresBeforeItReads) {

@@ -1,0 +1,143 @@
+#include <cerrno>
+
+#include "base/message.h"
+#include "base/settings.h"
+#include "engine/agreement.h"
+#include "engine/open_file.h"
+
+// Syncing and closing a file: by then failed writes are told, and what the file was is recorded.
+
+namespace headrace::engine {
+
+using exchange::Combine;
+using exchange::Values;
+
+Error OpenFile::close() {
+  drain();
+  Error failed = attempt([this] { return store_->close(); });
+  if (verification_) verified_ = collect_verified();
+  if (Error untold = attempt([this] { return untold_failure(); }); !failed) {
+    failed = std::move(untold);
+  }
+  constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum, Combine::sum,
+                              Combine::sum, Combine::sum, Combine::max, Combine::max, Combine::max,
+                              Combine::max, Combine::max, Combine::max, Combine::max};
+  const storage::Choices choices = store_->choices();
+  const MemoryPeaks peaks = memory_peaks();
+  Values values{code_of(failed),
+                own_failed_writes_,
+                totals_.written_directly,
+                totals_.written_staged,
+                totals_.read_directly,
+                totals_.read_staged,
+                totals_.failed_calls,
+                peaks[0],
+                peaks[1],
+                peaks[2],
+                peaks[3],
+                peaks[4],
+                choices.waited_for_turns ? 1 : 0,
+                choices.read_by_other_ways ? 1 : 0};
+  // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
+  // then visible to whoever opens the file.
+  Error unreachable = channel_->combine(values, ways);
+  if (!failed && unreachable) failed = unreachable;
+  if (mode_.delete_on_close) {
+    Error removed;
+    if (channel_->rank() == 0) removed = attempt([this] { return file_system_.remove(path_); });
+    removed = agree_on_error(*channel_, removed, {"delete", path_});
+    if (!failed) failed = std::move(removed);
+  }
+  // Where there is no memory the report lacks this file.
+  static_cast<void>(attempt([&]() -> Error {
+    record(values);
+    return {};
+  }));
+  failed = own_or_others(failed, values[0], {"close", path_});
+  if (failed) return failed;
+  if (values[1] > own_failed_writes_ + known_failed_writes_) {
+    return {ErrorClass::io, 0,
+            "data is missing in '" + path_ +
+                "' (a write of another rank failed), see that rank's error and write it again"};
+  }
+  return {};
+}
+
+void OpenFile::record(const Values& totals) {
+  if (channel_->rank() != 0) return;
+  record::FileRecord file;
+  file.path = path_;
+  file.totals = {totals[2], totals[3], totals[4], totals[5], totals[6]};
+  file.write_reason = collective_->path_and_reason(Direction::write);
+  file.read_reason = collective_->path_and_reason(Direction::read);
+  file.store_choices = storage::explain({totals[12] != 0, totals[13] != 0}, settings().write_turns,
+                                        settings().realign_reads);
+  file.verified = verified_;
+  file.memory = {totals[7], totals[8], totals[9], totals[10], totals[11]};
+  record::add_file(file);
+}
+
+/// Bytes of this rank may lie in another node's cache: so all ranks sync, and tell each other.
+Error OpenFile::sync() {
+  if (nodes_write_for_each_other_) drain_lane();
+  Error failed = attempt([this] { return store_->sync(); });
+  if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
+  if (failed) return failed;
+  failed = untold_failure();
+  return failed ? failed : failed_elsewhere();
+}
+
+/// A failed write that was begun by this rank, and that the program has not been told of.
+Error OpenFile::untold_failure() {
+  Error failed = background_->untold.take();
+  if (!failed) return failed;
+  // It was taken off the list: it is told in any case.
+  static_cast<void>(attempt([&]() -> Error {
+    failed.message = "a nonblocking write failed: " + failed.message;
+    return {};
+  }));
+  return failed;
+}
+
+/// Others may count on what a write lacks because its rank has no memory.
+void OpenFile::note_unwritten(const TransferCall& call, const Error& failed) {
+  if (failed.error_class != ErrorClass::no_memory || call.direction != Direction::write) return;
+  const std::lock_guard lock(mutex_);
+  note_failed_write(ENOMEM);
+}
+
+/// Both counts change under the lock, which the caller holds, so that no thread takes this rank's
+/// failure for another's.
+void OpenFile::note_failed_write(int system_error) {
+  own_failed_writes_ += 1;
+  channel_->note_failed_write(system_error);
+}
+
+/// What a program is told of a failed call; errno 0: its view shows no bytes.
+Error OpenFile::told_of(Direction direction, int system_error) const {
+  const bool writes = direction == Direction::write;
+  if (system_error == 0) {
+    return {ErrorClass::argument, 0,
+            "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
+  }
+  return system_failure(system_error,
+                        (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
+}
+
+/// A failed write of another rank of the node that this program has not been told of. Waits for
+/// nobody: failures on other nodes are told by close.
+Error OpenFile::failed_elsewhere() {
+  exchange::Control* const control = channel_->control();
+  if (control == nullptr) return {};
+  const std::lock_guard lock(mutex_);
+  const std::int64_t all = control->failed_writes.load(std::memory_order_acquire);
+  const std::int64_t others = all - failed_writes_before_ - own_failed_writes_;
+  if (others <= known_failed_writes_) return {};
+  Error failed = system_failure(control->last_system_error.load(std::memory_order_relaxed),
+                                "data of another rank is missing in '" + path_ + "'");
+  // Without memory for the text it has not been told.
+  known_failed_writes_ = others;
+  return failed;
+}
+
+}  // namespace headrace::engine

@@ -1,0 +1,29 @@
+#include "storage/choices.h"
+
+namespace headrace::storage {
+namespace {
+
+std::string because(UseSetting setting, const char* reason, const char* name) {
+  if (setting == UseSetting::always) return std::string(", as ") + name + " asks";
+  return std::string(", ") + reason + " (" + name + ")";
+}
+
+}  // namespace
+
+std::string explain(const Choices& choices, UseSetting write_turns, UseSetting realign_reads) {
+  std::string text;
+  if (choices.waited_for_turns) {
+    text = "ranks of a node waited for turns to write" +
+           because(write_turns, "which takes less time than waiting for the kernel's lock",
+                   "HEADRACE_WRITE_TURNS");
+  }
+  if (choices.read_by_other_ways) {
+    text +=
+        (text.empty() ? "" : "; ") + std::string("reads went by way of other memory") +
+        because(realign_reads, "since this processor is slow at copying to where they were to go",
+                "HEADRACE_REALIGN_READS");
+  }
+  return text;
+}
+
+}  // namespace headrace::storage
