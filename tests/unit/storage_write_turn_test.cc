@@ -101,10 +101,10 @@ TEST(WriteTurnTest, ProcessesTakeTurns) {
     while (shared.ready < 2) std::this_thread::yield();
     for (int i = 0; i < kTurns; ++i) {
       const WriteTurn::Held held(turn, kEnough);
+      const bool is_alone = shared.inside++ == 0;
       // A turn that was taken by force, since the other's process had no core, does not count.
-      if (shared.state.holder == static_cast<std::uint32_t>(rank) + 1 && shared.inside++ != 0) {
-        ++shared.meetings;
-      }
+      const bool is_ours = shared.state.holder == static_cast<std::uint32_t>(rank) + 1;
+      if (is_ours && !is_alone) ++shared.meetings;
       for (int busy = 0; busy < 2000; ++busy) asm volatile("");
       ++shared.turns[rank];
       --shared.inside;
