@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "exchange/board.h"
 #include "sim/mailbox.h"
+#include "unit/two_cores.h"
 
 namespace headrace::exchange {
 namespace {
@@ -109,25 +109,6 @@ TEST(Event, LosesNoWakeUp) {
   play(0);
   other.join();
   EXPECT_EQ(ball.load(), 2 * kTurns);
-}
-
-/// Keeps the calling thread on one core.
-void stay_on(int core) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(core, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-}
-
-/// Two cores that this process may use, or fewer.
-std::vector<int> two_cores() {
-  cpu_set_t all;
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof all, &all) != 0) return cores;
-  for (int core = 0; core < 32 && cores.size() < 2; ++core) {
-    if (CPU_ISSET(core, &all)) cores.push_back(core);
-  }
-  return cores;
 }
 
 /// Ranks asleep on one core, each until it was woken or the test ends.

@@ -14,6 +14,7 @@
 #include "storage/layout.h"
 #include "storage/store.h"
 #include "storage/write_turn.h"
+#include "unit/two_cores.h"
 
 namespace headrace::storage {
 namespace {
@@ -95,7 +96,9 @@ TEST(WriteTurnTest, ProcessesTakeTurns) {
   ASSERT_NE(memory, MAP_FAILED);
   auto& shared = *static_cast<Shared*>(memory);
   constexpr int kTurns = 2000;
-  const auto work = [&shared](int rank) {
+  const std::vector<int> cores = two_cores();
+  const auto work = [&](int rank) {
+    if (cores.size() == 2) stay_on(cores[static_cast<std::size_t>(rank)]);
     const WriteTurn turn(shared.state, rank);
     ++shared.ready;
     while (shared.ready < 2) std::this_thread::yield();
@@ -115,8 +118,11 @@ TEST(WriteTurnTest, ProcessesTakeTurns) {
     }
   };
   const pid_t child = fork();
-  work(child == 0 ? 1 : 0);
-  if (child == 0) _exit(0);
+  if (child == 0) {
+    work(1);
+    _exit(0);
+  }
+  std::thread(work, 0).join();
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(shared.turns[0], kTurns);
