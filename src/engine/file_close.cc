@@ -1,6 +1,5 @@
 #include <cerrno>
 
-#include "base/message.h"
 #include "base/settings.h"
 #include "engine/agreement.h"
 #include "engine/open_file.h"

@@ -1,6 +1,5 @@
 #include "engine/open_file.h"
 
-#include <cerrno>
 #include <vector>
 
 #include "base/message.h"

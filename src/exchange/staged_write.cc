@@ -30,6 +30,7 @@ class StagedWrite {
   void fill(std::int64_t window);
   std::optional<WriteStop> stop() const;
   bool can_write_next() const;
+  bool has_work() const;
   bool has_more_to_fill(std::int64_t window) const;
   bool leaves_writing();
   void write_ready();
@@ -76,7 +77,7 @@ bool StagedWrite::has_more_to_fill(std::int64_t window) const {
 /// on a crowded node the core that completes windows last is the one that is behind. False where
 /// this rank had better write. It looks again before it sleeps, whatever the other one does.
 bool StagedWrite::leaves_writing() {
-  if (!can_write_next() || staging_.writing.load(std::memory_order_seq_cst) != 0) return true;
+  if (!has_work()) return true;
   const std::int64_t called = staging_.next.load(std::memory_order_acquire) + 1;
   return staging_.called.exchange(called, std::memory_order_relaxed) == called ||
          event_.signal_standby();
@@ -126,9 +127,6 @@ void StagedWrite::work_until(Done done) {
   while (!done()) {
     write_ready();
     if (done()) return;
-    const auto has_work = [&] {
-      return staging_.writing.load(std::memory_order_acquire) == 0 && can_write_next();
-    };
     event_.wait(call_.waiter, [&] { return done() || has_work(); }, Event::Sleeper::standby);
   }
 }
@@ -148,6 +146,11 @@ void StagedWrite::write_ready() {
     event_.signal_where(
         [&] { return !call_.crowded || staging_.next.load(std::memory_order_relaxed) > last_; });
   }
+}
+
+/// Whether a window is complete and nobody writes. seq_cst: see run().
+bool StagedWrite::has_work() const {
+  return staging_.writing.load(std::memory_order_seq_cst) == 0 && can_write_next();
 }
 
 bool StagedWrite::can_write_next() const {
