@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "topo/spare_cores.h"
+#include "unit/two_cores.h"
 
 namespace headrace::topo {
 namespace {
@@ -17,10 +18,7 @@ int cores_of_this_thread() {
 int cores_after_asking(int ranks) {
   int cores = 0;
   std::thread([&] {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    sched_setaffinity(0, sizeof one, &one);
+    stay_on(sched_getcpu());
     use_spare_cores(ranks);
     cores = cores_of_this_thread();
   }).join();
