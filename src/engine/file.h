@@ -77,6 +77,15 @@ struct TransferCall {
   Parts* parts = nullptr;
 };
 
+/// One read or write call whose data is one stretch of memory.
+struct StretchCall {
+  Direction direction = Direction::write;
+  bool collective = false;
+  std::optional<std::int64_t> offset;  ///< in etypes of the view; absent: the individual pointer
+  std::byte* memory = nullptr;
+  ByteCount bytes = 0;  ///< 0 or more
+};
+
 /// A call that goes on while the program computes. Its buffer belongs to it until it is done. Safe
 /// from several threads.
 class Operation {
@@ -133,6 +142,9 @@ class File {
   virtual bool atomicity() const = 0;
 
   virtual Outcome transfer(const TransferCall& call) = 0;
+  /// Does a call whose data is one stretch of the file too, where no other rank has a part in it.
+  /// Does nothing otherwise: transfer() does or refuses such a call, and this one as well.
+  virtual std::optional<Outcome> transfer_stretch(const StretchCall& call) = 0;
   /// How much of a call in parts may be in memory at a time, within the node's budget.
   virtual ByteCount part_size() const = 0;
 

@@ -86,6 +86,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   {
     const std::lock_guard lock(mutex_);
     view_ = std::move(next);
+    stretch_ = ViewedStretch(*view_);
     position_ = 0;
     shared_->use_next();
     seeks_ += 1;
@@ -239,7 +240,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   PointerMove move;
   if (!failed && !call.offset && !call.shared) {
     position_ += bytes / unit_of(*view_);
-    move = {position_, seeks_};
+    move = {true, position_, seeks_};
   }
   const bool meets =
       call.collective && (in_background ? collective_->meets_in_background(call.direction)
@@ -293,47 +294,10 @@ Outcome OpenFile::carry_out_once(Prepared& prepared, const exchange::Waiter& wai
   return finish(prepared.call, reachable, move(prepared, waiter));
 }
 
-/// The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
-/// is spared what views cost. Nothing where the call is another one, or has an error to be told.
-std::optional<Outcome> OpenFile::transfer_stretch(const TransferCall& call) {
-  const View& view = *view_;
-  if (call.shared || call.in_parts || is_atomic_.load(std::memory_order_relaxed))
-    return std::nullopt;
-  if (verification_) return std::nullopt;
-  if (!view.filetype->is_contiguous() || !call.type->is_contiguous()) return std::nullopt;
-  if (call.collective && collective_->meets(call.direction)) return std::nullopt;
-  if (check(call)) return std::nullopt;
-  const ByteCount unit = unit_of(view);
-  const ByteCount bytes = call.count * call.type->size();
-  FileOffset begin = 0;
-  const auto lies_in_reach = [&](std::int64_t position) {
-    FileOffset end = 0;
-    return !__builtin_mul_overflow(position, unit, &begin) &&
-           !__builtin_add_overflow(begin, view.displacement + view.filetype->true_lower_bound(),
-                                   &begin) &&
-           !__builtin_add_overflow(begin, bytes, &end) && end <= view::kLargest;
-  };
-  PointerMove move;
-  if (call.offset) {
-    if (!lies_in_reach(*call.offset)) return std::nullopt;
-  } else {
-    const std::lock_guard lock(mutex_);
-    if (!lies_in_reach(position_)) return std::nullopt;
-    position_ += bytes / unit;
-    move = {position_, seeks_};
-  }
-  if (call.collective) collective_->note_call(call.direction, false);
-  CollectiveTransfer::Moved moved;
-  moved.transferred =
-      move_stretch(*store_, call.direction, begin,
-                   view::memory_at(call.buffer, call.type->true_lower_bound()), bytes);
-  Outcome outcome = finish(call, bytes, moved);
-  if (outcome.bytes < bytes) pull_back(call, unit, bytes - outcome.bytes, move);
-  return outcome;
-}
-
 Outcome OpenFile::transfer(const TransferCall& call) {
-  if (std::optional<Outcome> outcome = transfer_stretch(call)) return std::move(*outcome);
+  if (const std::optional<StretchCall> stretch = stretch_of(call)) {
+    if (std::optional<Outcome> outcome = transfer_stretch(*stretch)) return std::move(*outcome);
+  }
   Prepared prepared = prepare(call, false);
   note_unwritten(call, prepared.failed);
   // In a collective call the others may wait for this rank: it takes part with no data.
@@ -342,56 +306,44 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   Outcome outcome = carry_out(prepared, channel_->waiter());
   if (prepared.failed) return {0, prepared.failed};
   const ByteCount missing = call.count * call.type->size() - outcome.bytes;
-  if (missing > 0) pull_back(call, unit_of(*prepared.view), missing, prepared.move);
+  if (missing > 0) pull_back(call.direction, unit_of(*prepared.view), missing, prepared.move);
   return outcome;
-}
-
-/// The pointer was moved by what was asked for; afterwards it stands behind the whole etypes that
-/// were done. What other threads did with it meanwhile counts:
-///  - A seek says where it stands, whatever came before.
-///  - Reads that met the end of the file together give back what each did not get, in any order.
-///  - Behind a write that failed lies what a later one has written: the pointer stays behind that.
-void OpenFile::pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
-                         const PointerMove& move) {
-  if (call.offset || call.shared) return;
-  const std::lock_guard lock(mutex_);
-  if (seeks_ != move.seeks) return;
-  if (call.direction == Direction::write && position_ != move.end) return;
-  position_ -= divide_up(missing, unit);
 }
 
 /// What a call did, in the terms of the program, and in the file's counts. `reachable`: bytes of
 /// the call that the view shows.
 Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
                          const CollectiveTransfer::Moved& moved, const Error* wrong) {
-  Outcome outcome{moved.transferred.bytes, {}};
-  const bool writes = call.direction == Direction::write;
-  const bool staged = moved.path != policy::Path::direct;
-  ByteCount& total = writes ? (staged ? totals_.written_staged : totals_.written_directly)
-                            : (staged ? totals_.read_staged : totals_.read_directly);
-  std::atomic_ref(total).fetch_add(outcome.bytes, std::memory_order_relaxed);
+  const ByteCount bytes = moved.transferred.bytes;
   const int reason = moved.transferred.system_error;
-  const bool is_wrong = wrong != nullptr;
+  count(call.direction, moved.path, bytes);
+  if (reason != 0) return {bytes, failure_of(call.direction, reason)};
+  if (wrong != nullptr) {
+    note_failed_call(call.direction, EIO);
+    return {bytes, attempt([&]() -> Error { return *wrong; })};
+  }
   const bool shows_nothing =
-      reason == 0 && !is_wrong && writes && reachable < call.count * call.type->size();
-  if (reason == 0 && !is_wrong && !shows_nothing) return outcome;
-  {
-    const std::lock_guard lock(mutex_);
-    totals_.failed_calls += 1;
-    // Only a call that the file system failed leaves data missing that others may count on.
-    if (writes && !shows_nothing) note_failed_write(reason != 0 ? reason : EIO);
-  }
-  if (reason == 0 && is_wrong) {
-    outcome.error = attempt([&]() -> Error { return *wrong; });
-    return outcome;
-  }
-  outcome.error = attempt([&] { return told_of(call.direction, reason); });
+      call.direction == Direction::write && reachable < call.count * call.type->size();
+  return {bytes, shows_nothing ? failure_of(call.direction, 0) : Error{}};
+}
+
+void OpenFile::count(Direction direction, policy::Path path, ByteCount bytes) {
+  const bool staged = path != policy::Path::direct;
+  ByteCount& total = direction == Direction::write
+                         ? (staged ? totals_.written_staged : totals_.written_directly)
+                         : (staged ? totals_.read_staged : totals_.read_directly);
+  std::atomic_ref(total).fetch_add(bytes, std::memory_order_relaxed);
+}
+
+/// What the program is told of a call that failed; errno 0: its view shows no bytes.
+Error OpenFile::failure_of(Direction direction, int system_error) {
+  note_failed_call(direction, system_error);
+  Error error = attempt([&] { return told_of(direction, system_error); });
   // Without memory for a text the class must do.
-  if (outcome.error.message.empty()) {
-    outcome.error = {
-        reason == 0 ? ErrorClass::argument : class_of_system_error(reason), reason, {}};
-  }
-  return outcome;
+  if (!error.message.empty()) return error;
+  return {system_error == 0 ? ErrorClass::argument : class_of_system_error(system_error),
+          system_error,
+          {}};
 }
 
 }  // namespace headrace::engine

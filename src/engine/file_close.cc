@@ -105,6 +105,14 @@ void OpenFile::note_unwritten(const TransferCall& call, const Error& failed) {
   note_failed_write(ENOMEM);
 }
 
+/// Only a write that the file system failed, errno not 0, leaves data missing that others may count
+/// on.
+void OpenFile::note_failed_call(Direction direction, int system_error) {
+  const std::lock_guard lock(mutex_);
+  totals_.failed_calls += 1;
+  if (direction == Direction::write && system_error != 0) note_failed_write(system_error);
+}
+
 /// Both counts change under the lock, which the caller holds, so that no thread takes this rank's
 /// failure for another's.
 void OpenFile::note_failed_write(int system_error) {

@@ -68,8 +68,9 @@ OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& fi
       file_system_(file_system),
       path_(std::move(path)),
       mode_(mode),
-      view_(std::make_shared<const View>(
-          View{.displacement = 0, .etype = byte_, .filetype = byte_})) {}
+      view_(
+          std::make_shared<const View>(View{.displacement = 0, .etype = byte_, .filetype = byte_})),
+      stretch_(*view_) {}
 
 OpenFile::~OpenFile() {
   if (channel_) drain();

@@ -55,6 +55,7 @@ class OpenFile : public File {
   Error set_atomicity(bool atomic) override;
   bool atomicity() const override { return is_atomic_; }
 
+  std::optional<Outcome> transfer_stretch(const StretchCall& call) override;
   Outcome transfer(const TransferCall& call) override;
   ByteCount part_size() const override;
   Result<std::shared_ptr<Operation>> start(const TransferCall& call) override;
@@ -65,8 +66,9 @@ class OpenFile : public File {
   const std::string& path() const override { return path_; }
 
  private:
-  /// How a call moved the individual pointer.
+  /// How a call moved the individual pointer, if it did.
   struct PointerMove {
+    bool is_one = false;
     std::int64_t end = 0;     ///< where it left it
     std::uint64_t seeks = 0;  ///< seeks_ then
   };
@@ -95,6 +97,17 @@ class OpenFile : public File {
 
     /// All ranks carry such calls out in the order in which they were made.
     bool keeps_order() const { return meets || attends; }
+  };
+
+  /// The data that a view shows, where it is one stretch of the file.
+  struct ViewedStretch {
+    ByteCount unit = 0;  ///< bytes of an etype; 0 where it is not one stretch
+    FileOffset begin = 0;
+
+    explicit ViewedStretch(const View& view);
+    /// Where `bytes` bytes from `position`, in etypes, begin; nothing where that is negative or
+    /// they do not fit in 62 bits.
+    std::optional<FileOffset> place_of(std::int64_t position, ByteCount bytes) const;
   };
 
   class BackgroundCall;
@@ -145,16 +158,20 @@ class OpenFile : public File {
   Result<std::int64_t> seek_target(std::int64_t base, std::int64_t offset) const;
   Error only_in_sequence() const;
 
-  std::optional<Outcome> transfer_stretch(const TransferCall& call);
-  void pull_back(const TransferCall& call, ByteCount unit, ByteCount missing,
-                 const PointerMove& move);
+  static std::optional<StretchCall> stretch_of(const TransferCall& call);
+  bool may_be_stretch(const StretchCall& call) const;
+  std::optional<FileOffset> take_place(ByteCount bytes, PointerMove& move);
+  void pull_back(Direction direction, ByteCount unit, ByteCount missing, const PointerMove& move);
   Outcome finish(const TransferCall& call, ByteCount reachable,
                  const CollectiveTransfer::Moved& moved, const Error* wrong = nullptr);
+  void count(Direction direction, policy::Path path, ByteCount bytes);
+  Error failure_of(Direction direction, int system_error);
   std::shared_ptr<WorkQueue> lane();
   void drain_lane();
   void drain();
   Error untold_failure();
   void note_unwritten(const TransferCall& call, const Error& failed);
+  void note_failed_call(Direction direction, int system_error);
   void note_failed_write(int system_error);
   Error told_of(Direction direction, int system_error) const;
   Error failed_elsewhere();
@@ -187,6 +204,7 @@ class OpenFile : public File {
   HintsInUse hints_;
   std::string corrections_;  ///< of hints that do not count as they were given
   std::shared_ptr<const View> view_;
+  ViewedStretch stretch_;                  ///< of view_
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
   std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call
   record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically

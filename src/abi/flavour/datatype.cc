@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 
@@ -23,7 +24,12 @@ namespace {
 
 /// What is kept with a datatype.
 struct Decoded {
+  explicit Decoded(view::TypePtr decoded) : type(std::move(decoded)) {
+    if (type->is_contiguous()) contiguous = {type->size(), type->true_lower_bound()};
+  }
+
   view::TypePtr type;
+  std::optional<ContiguousForm> contiguous;
   /// By data representation, none for those it was not used with; guarded by elements_mutex().
   mutable std::map<const Representation*, view::ElementsPtr> elements;
 };
@@ -145,26 +151,27 @@ const Decoded* look_up_decoded(MPI_Datatype datatype) {
 
 /// As look_up_decoded. Most calls of a thread use the type of the call before, which it remembers.
 const Decoded* find_decoded(MPI_Datatype datatype) {
-  thread_local std::uint64_t seen_ends = 0;
-  thread_local std::uintptr_t last_key = 0;
-  thread_local const Decoded* last = nullptr;
+  struct Last {
+    std::uint64_t ends = 0;
+    std::uintptr_t key = 0;
+    const Decoded* decoded = nullptr;
+  };
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
   const std::uint64_t ends = ended_types.load(std::memory_order_acquire);
-  if (last == nullptr || last_key != key_of(datatype) || seen_ends != ends) {
-    last = look_up_decoded(datatype);
-    last_key = key_of(datatype);
-    seen_ends = ends;
+  if (last.decoded == nullptr || last.key != key_of(datatype) || last.ends != ends) {
+    last = {ends, key_of(datatype), look_up_decoded(datatype)};
   }
-  return last;
+  return last.decoded;
 }
 
 Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
   if (is_predefined(datatype)) {
     auto& predefined = predefined_types();
     const std::unique_lock lock(predefined.mutex);
-    predefined.types.try_emplace(key_of(datatype), Decoded{type, {}});
+    predefined.types.try_emplace(key_of(datatype), Decoded(type));
     return {};
   }
-  auto kept = std::make_unique<Decoded>(Decoded{type, {}});
+  auto kept = std::make_unique<Decoded>(Decoded(type));
   if (native.Type_set_attr(datatype, decoded_keyval, kept.get()) != MPI_SUCCESS) {
     return native_failure("keep a decoded datatype");
   }
@@ -199,6 +206,12 @@ Result<view::TypePtr> decode_type(MPI_Datatype datatype) try {
   return built;
 } catch (const std::bad_alloc&) {
   return too_large_to_examine();
+}
+
+const ContiguousForm* find_contiguous_form(MPI_Datatype datatype) {
+  if (datatype == MPI_DATATYPE_NULL) return nullptr;
+  const Decoded* const decoded = find_decoded(datatype);
+  return decoded != nullptr && decoded->contiguous ? &*decoded->contiguous : nullptr;
 }
 
 Result<view::ElementsPtr> decode_elements(MPI_Datatype datatype,

@@ -13,6 +13,15 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// or that MPI cannot describe, sizes beyond 2^62.
 Result<view::TypePtr> decode_type(MPI_Datatype datatype);
 
+/// A datatype of which any number of elements lies in one stretch of memory.
+struct ContiguousForm {
+  ByteCount size = 0;      ///< of an element
+  std::int64_t first = 0;  ///< where the first element's first byte lies
+};
+
+/// The form of a datatype that decode_type knows already; null where there is none.
+const ContiguousForm* find_contiguous_form(MPI_Datatype datatype);
+
 /// As decode_type, also for a type that is not committed.
 Result<view::TypePtr> decode_uncommitted_type(MPI_Datatype datatype);
 

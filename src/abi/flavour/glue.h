@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "abi/flavour.h"
 #include "abi/flavour/error.h"
@@ -16,18 +17,23 @@ Function next(abi::Name name, abi::Entry entry) {
   return reinterpret_cast<Function>(abi::next_function(name, entry));
 }
 
+/// The handler's error, also for what it throws.
+template <class Handler>
+Error caught(Handler handler) {
+  try {
+    return handler();
+  } catch (const std::bad_alloc&) {
+    return {ErrorClass::no_memory, 0, {}};  // without a message: it needs no memory
+  } catch (const std::exception&) {
+    return {ErrorClass::other, 0, {}};
+  }
+}
+
 /// Runs a handler and reports its error through `fh`. This is the boundary: no exception of ours
 /// passes it. What the program's error handler throws does, as it would pass the library.
 template <class Handler>
 int answer(MPI_File fh, Handler handler) {
-  Error error;
-  try {
-    error = handler();
-  } catch (const std::bad_alloc&) {
-    error = {ErrorClass::no_memory, 0, {}};  // without a message: it needs no memory
-  } catch (const std::exception&) {
-    error = {ErrorClass::other, 0, {}};
-  }
+  const Error error = caught(std::move(handler));
   return error ? raise(fh, error) : MPI_SUCCESS;
 }
 

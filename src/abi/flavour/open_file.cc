@@ -69,17 +69,18 @@ OpenFile* find_file(MPI_File handle) {
   auto& own = registry();
   if (own.size.load(std::memory_order_acquire) == 0) return nullptr;
   // Most calls of a thread use the file of the call before.
-  thread_local std::uint64_t seen_changes = 0;
-  thread_local MPI_File last_handle{};
-  thread_local OpenFile* last = nullptr;
+  struct Last {
+    std::uint64_t changes = 0;
+    MPI_File handle{};
+    OpenFile* file = nullptr;
+  };
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
   const std::uint64_t changes = own.changes.load(std::memory_order_acquire);
-  if (last != nullptr && seen_changes == changes && last_handle == handle) return last;
+  if (last.file != nullptr && last.changes == changes && last.handle == handle) return last.file;
   const std::shared_lock lock(own.mutex);
   const auto found = own.files.find(handle);
-  last = found == own.files.end() ? nullptr : found->second.get();
-  last_handle = handle;
-  seen_changes = changes;
-  return last;
+  last = {changes, handle, found == own.files.end() ? nullptr : found->second.get()};
+  return last.file;
 }
 
 OpenFile& add_file(MPI_File handle, std::unique_ptr<OpenFile> file) {

@@ -6,6 +6,7 @@
 #include "abi/flavour/datatype.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/request.h"
+#include "view/copy.h"
 
 namespace headrace::HEADRACE_FLAVOUR::handler {
 namespace {
@@ -20,11 +21,16 @@ struct Translated {
   Error problem;
 };
 
+/// Whether a call's data is converted on its way.
+bool is_converted(const OpenFile& file, Direction direction) {
+  return file.representation != nullptr && file.representation->converts(direction);
+}
+
 /// Gives `made` the data of one rank's arguments. The engine checks their values.
 Error describe(const OpenFile& file, const TransferRequest& request, Duration duration,
                Translated& made) {
-  const Representation* const representation = file.representation;
-  if (representation != nullptr && representation->converts(request.direction)) [[unlikely]] {
+  if (is_converted(file, request.direction)) {
+    const Representation* const representation = file.representation;
     const bool outlives_call = duration == Duration::outlives_call;
     made.call.in_parts = Converted::goes_in_parts(*representation, outlives_call);
     const Converted::Size size{file.file->part_size(),
@@ -71,9 +77,27 @@ engine::Outcome in_memory(const ConvertedPtr& converted, engine::Outcome outcome
   return converted == nullptr ? std::move(outcome) : converted->finish(std::move(outcome));
 }
 
+/// The most frequent call, where it is that: see engine::File.
+std::optional<engine::Outcome> transfer_stretch(const OpenFile& file,
+                                                const TransferRequest& request) {
+  if (request.shared || request.count < 0 || is_converted(file, request.direction)) {
+    return std::nullopt;
+  }
+  const ContiguousForm* const form = find_contiguous_form(request.datatype);
+  if (form == nullptr) return std::nullopt;
+  engine::StretchCall call{request.direction, request.collective, request.offset,
+                           view::memory_at(request.buffer, form->first), 0};
+  if (__builtin_mul_overflow(request.count, form->size, &call.bytes)) return std::nullopt;
+  return file.file->transfer_stretch(call);
+}
+
 }  // namespace
 
 Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* status) {
+  if (std::optional<engine::Outcome> outcome = transfer_stretch(file, request)) {
+    set_status(status, outcome->bytes);
+    return std::move(outcome->error);
+  }
   Translated made = translate(file, request, Duration::ends_with_call);
   engine::Outcome outcome = in_memory(made.converted, file.file->transfer(made.call));
   set_status(status, outcome.bytes);
