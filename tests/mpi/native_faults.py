@@ -112,6 +112,7 @@ _EVERYWHERE = (
 )
 _THREADS = {"order_threads": "two threads that open files block one another for good"}
 _ROMIO_CRASHES = {
+    "transfer_shifted": "a contiguous memory type is taken to lie where the buffer begins: crashes",
     "datarep_shared": "crashes, or gives other bytes",
     "datarep_memory": "crashes, or gives other bytes",
     "nonblocking_receive": "a nonblocking collective call stands still without further MPI calls",

@@ -16,6 +16,15 @@ static Layout bytes(void) {
 static Layout integers(void) {
   return layout_contiguous(3, layout_basic(MPI_INT, 4));
 }
+// Contiguous in any number, and not at the beginning of the buffer.
+static Layout shifted(void) {
+  const int64_t displacement = 24;
+  return layout_resized(layout_hindexed_block(1, 12, &displacement, bytes()), 24, 12);
+}
+static Layout shifted_back(void) {
+  const int64_t displacement = -12;
+  return layout_resized(layout_hindexed_block(1, 6, &displacement, bytes()), -12, 6);
+}
 static Layout holed(void) {
   return layout_vector(4, 3, 5, layout_basic(MPI_SHORT, 2));
 }
@@ -48,16 +57,15 @@ static Layout block_of_cube(void) {
 static const Memory memories[] = {
     {"bytes", bytes},       {"integers", integers},   {"holed", holed}, {"backwards", backwards},
     {"reversed", reversed}, {"rebounded", rebounded}, {"mixed", mixed}, {"block", block_of_cube}};
-enum { memory_count = sizeof memories / sizeof *memories };
+static const Memory shifted_memories[] = {{"shifted", shifted}, {"shifted_back", shifted_back}};
 
 // Every rank moves a different number of elements, rank 1 none at all.
 static int count_of(int rank) {
   return rank == 1 ? 0 : 5 + 2 * rank;
 }
 
-static void one_call(Context* context, MPI_File file, int writing, const Memory* kind, int method,
-                     int large) {
-  Layout layout = kind->build();
+static void one_call(Context* context, MPI_File file, int writing, const char* name, Layout layout,
+                     int method, int large) {
   int count = count_of(context->rank);
   int64_t data = count * (int64_t)layout.bytes;
   int64_t begin = layout_begin(&layout, 0, data), end = layout_end(&layout, 0, data);
@@ -85,30 +93,32 @@ static void one_call(Context* context, MPI_File file, int writing, const Memory*
   CHECK_EQUAL(context, position, !has_offset(method) ? offset + data : 0);
   if (memcmp(memory, wanted, span + 1) != 0) {
     fail(context, __FILE__, __LINE__, "%s %s into %s: memory differs", writing ? "write" : "read",
-         method_name(method), kind->name);
+         method_name(method), name);
   }
   CHECK_OK(context, MPI_File_seek(file, 0, MPI_SEEK_SET));
   free(wanted);
   free(memory);
-  layouts_release();
 }
 
-static void all_calls(Context* context, int method) {
-  for (int kind = 0; kind < memory_count; kind++) {
+// Calls with a datatype that is new, and with the same again; often the next has its handle.
+static void all_calls(Context* context, int method, const Memory* memories, size_t count) {
+  for (size_t kind = 0; kind < count; kind++) {
     char name[32] = "data.";
     strcat(name, memories[kind].name);
+    const Layout layout = memories[kind].build();
     MPI_File file = open_file(context, context->comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR);
     for (int large = 0; large < 2; large++) {
-      one_call(context, file, 1, &memories[kind], method, large);
-      one_call(context, file, 0, &memories[kind], method, large);
+      one_call(context, file, 1, memories[kind].name, layout, method, large);
+      one_call(context, file, 0, memories[kind].name, layout, method, large);
     }
+    layouts_release();
     close_file(context, &file);
   }
 }
 
-#define TRANSFER_CASE(name, method)    \
-  static void name(Context* context) { \
-    all_calls(context, method);        \
+#define TRANSFER_CASE(name, method)                                           \
+  static void name(Context* context) {                                        \
+    all_calls(context, method, memories, sizeof memories / sizeof *memories); \
   }
 TRANSFER_CASE(plain, PLAIN)
 TRANSFER_CASE(at, AT)
@@ -120,6 +130,13 @@ TRANSFER_CASE(iall, ALL | NONBLOCKING)
 TRANSFER_CASE(iat_all, AT_ALL | NONBLOCKING)
 TRANSFER_CASE(split_all, ALL | SPLIT)
 TRANSFER_CASE(split_at_all, AT_ALL | SPLIT)
+
+static void shifted_all(Context* context) {
+  for (int i = 0; i < OWN_PLACE_METHODS; i++) {
+    all_calls(context, own_place_methods[i], shifted_memories,
+              sizeof shifted_memories / sizeof *shifted_memories);
+  }
+}
 
 // Absolute addresses from MPI_BOTTOM: two arrays and a number as one element.
 static void from_bottom(Context* context) {
@@ -226,6 +243,7 @@ const Case transfer_cases[] = {{"transfer_plain", plain},
                                {"transfer_iat_all", iat_all},
                                {"transfer_split_all", split_all},
                                {"transfer_split_at_all", split_at_all},
+                               {"transfer_shifted", shifted_all},
                                {"transfer_bottom", from_bottom},
                                {"transfer_nothing", nothing},
                                {"transfer_sequence", sequence},
