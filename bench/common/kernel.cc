@@ -41,23 +41,17 @@ void KernelBench::run() {
 
 void KernelBench::allocate() {
   const std::int64_t size = kernel_.layout.memory_size;
+  const auto place = parameters_.way == "contiguous" ? Buffer::Place::page : Buffer::Place::malloc;
   std::string error;
   try {
     for (std::int64_t i = 0; i < kernel_.buffers; ++i) {
-      buffers_.emplace_back(static_cast<std::size_t>(size), parameters_.way == "contiguous");
+      buffers_.emplace_back(static_cast<std::size_t>(size), place);
     }
   } catch (const std::exception&) {  // std::bad_alloc, std::length_error
     error = "not enough memory for " + std::to_string(kernel_.buffers) + " buffers of " +
             std::to_string(size) + " bytes, make the test smaller";
   }
   agree(world_.communicator, error);
-}
-
-KernelBench::Buffer::Buffer(std::size_t size, bool begins_page) {
-  constexpr std::size_t kPage = 4096;
-  memory.resize(begins_page ? size + kPage : size);
-  const auto place = reinterpret_cast<std::uintptr_t>(memory.data());
-  bytes = std::span(memory).subspan(begins_page ? (kPage - place % kPage) % kPage : 0, size);
 }
 
 std::unique_ptr<Way> KernelBench::make_way(std::int64_t request) const {
@@ -104,7 +98,7 @@ TimedAccess KernelBench::access(bool writing, std::int64_t repetition, std::int6
   Stamps stamps;
   TimedAccess result;
   if (!writing) {
-    for (const Buffer& one : buffers_) poison(one.bytes);
+    for (const Buffer& one : buffers_) poison(one.bytes());
   }
   prepare(writing, 0);
   meet(world_.communicator);
@@ -187,7 +181,7 @@ void KernelBench::add_durations(TimedAccess& result, const Stamps& stamps,
 
 /// Reads the file back without MPI-IO, each rank what it holds, and compares.
 void KernelBench::check_file() {
-  for (const Buffer& one : buffers_) poison(one.bytes);
+  for (const Buffer& one : buffers_) poison(one.bytes());
   PosixFile file;
   std::string error = file.open(parameters_.file, O_RDONLY);
   const std::int64_t size = file_size(parameters_.file);

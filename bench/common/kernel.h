@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/buffer.h"
 #include "common/content.h"
 #include "common/hints.h"
 #include "common/json.h"
@@ -61,14 +62,6 @@ class KernelBench {
   virtual void inspect() {}
 
  private:
-  /// Memory as malloc gives it; the limit's begins a page, since kernels copy slower to some other
-  /// places (docs/copy-kernels.md).
-  struct Buffer {
-    Buffer(std::size_t size, bool begins_page);
-    std::vector<std::byte> memory;
-    std::span<std::byte> bytes;
-  };
-
   struct Interval {
     double begin = 0;
     double end = 0;
@@ -89,14 +82,14 @@ class KernelBench {
   std::vector<std::int64_t> requests(bool writing) const;
   std::int64_t displacement(std::int64_t call) const { return call * kernel_.layout.file_size; }
   std::span<std::byte> buffer(std::int64_t call) {
-    return buffers_[static_cast<std::size_t>(call % kernel_.buffers)].bytes;
+    return buffers_[static_cast<std::size_t>(call % kernel_.buffers)].bytes();
   }
 
   const KernelParameters& parameters_;
   const World& world_;
   Hints hints_;
   Kernel kernel_;
-  std::vector<Buffer> buffers_;
+  std::vector<Buffer> buffers_;  ///< the limit's begin a page
   std::vector<TimedAccess> accesses_;
   Mismatch mismatch_;  ///< of the access that is being checked, on this rank
   std::int64_t wrong_bytes_ = 0;

@@ -32,14 +32,23 @@ class Signature {
 
  private:
   static constexpr std::uint64_t window_count = 1024;
-  static constexpr std::uint64_t words_per_window = 8;
+  static constexpr std::size_t words_per_line = 8;
+
+  /// Transfers begin with a line, so that none depends on where malloc puts them.
+  struct alignas(64) Line {
+    std::uint64_t words[words_per_line];
+  };
 
   void fill_offsets(std::int64_t offset);
+  std::uint64_t& word(std::size_t i) {
+    return lines_[i / words_per_line].words[i % words_per_line];
+  }
+  std::size_t word_count() const { return lines_.size() * words_per_line; }
 
   std::size_t transfer_size_;
   bool store_offset_;
   std::uint64_t task_and_stamp_;
-  std::vector<std::uint64_t> words_;
+  std::vector<Line> lines_;
 };
 
 }  // namespace headrace::bench::ior

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <ctime>
 
 #include "common/failure.h"
@@ -19,7 +19,7 @@ Test::Test(const Parameters& parameters, const World& world, Hints hints,
       layout_(parameters, world.size),
       hints_(std::move(hints)),
       report_(std::move(report)),
-      buffer_(static_cast<std::size_t>(parameters.transfer_size)) {}
+      buffer_(static_cast<std::size_t>(parameters.transfer_size), Buffer::Place::page) {}
 
 Results Test::run() {
   for (std::int64_t number = 0; number < parameters_.repetitions; ++number) {
@@ -104,7 +104,7 @@ std::string Test::move(Backend& backend, bool writing, int task, std::int64_t nu
   for (std::int64_t i = 0; opened && i < parameters_.transfers_per_task(); ++i) {
     const std::int64_t offset = layout_.offset(task, i);
     const std::string failed = writing ? backend.write(offset, signature.transfer(i, offset))
-                                       : backend.read(offset, buffer_);
+                                       : backend.read(offset, buffer_.bytes());
     if (failed.empty()) continue;
     if (error.empty()) error = failed;
     if (!go_on) break;
@@ -161,12 +161,12 @@ std::string Test::check_transfers(Backend& backend, int task, std::int64_t& wron
   std::string error;
   for (std::int64_t i = 0; i < parameters_.transfers_per_task(); ++i) {
     const std::int64_t offset = layout_.offset(task, i);
-    std::memset(buffer_.data(), 0xa5, buffer_.size());
-    const std::string failed = backend.read(offset, buffer_);
+    std::ranges::fill(buffer_.bytes(), std::byte{0xa5});
+    const std::string failed = backend.read(offset, buffer_.bytes());
     if (!failed.empty() && error.empty()) error = failed;
     if (!failed.empty() && !backend.must_go_on()) break;
     std::int64_t first = 0;
-    const std::int64_t count = signature.mismatches(buffer_, i, offset, first);
+    const std::int64_t count = signature.mismatches(buffer_.bytes(), i, offset, first);
     if (count > 0 && wrong == 0) {
       first_wrong = "byte " + std::to_string(offset + first) + " (data of task " +
                     std::to_string(task) + ", transfer " + std::to_string(i) + ")";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/buffer.h"
 #include "common/hints.h"
 #include "common/world.h"
 #include "ior/backend.h"
@@ -68,7 +69,7 @@ class Test {
   std::function<void(const Access&)> report_;
   Results results_;
   std::uint32_t stamp_ = 0;
-  std::vector<std::byte> buffer_;
+  Buffer buffer_;  ///< begins a page, as IOR's
 };
 
 }  // namespace headrace::bench::ior
