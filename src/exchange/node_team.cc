@@ -47,7 +47,8 @@ NodeTeam::NodeTeam(Messenger& messenger, const SharedPointerHome& home, Parts pa
   };
   node_rank_ = place_in(node_ranks_, rank());
   node_index_ = place_in(leaders_, node_ranks_.front());
-  if (node_size() <= topo::node_cores()) spins_ = kSpinsWithACoreEach;
+  // One rank need not ask, which takes longer than the rest of its first open.
+  if (node_size() == 1 || node_size() <= topo::node_cores()) spins_ = kSpinsWithACoreEach;
   if (node_count() > 1 && !is_first_node()) {
     pointer_client_ = std::make_unique<SharedPointerClient>(home, rank());
   }
