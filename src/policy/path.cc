@@ -22,25 +22,27 @@ struct Costs {
   double copy_piece;   ///< a piece between a slot and user memory
   double transfers;    ///< transfers of a slot's page to another core, before it has been moved
   double longest;      ///< transfers that take longer cost no more, in nanoseconds
+  double crowded;      ///< more for a byte of a slot, times the share of ranks that wait for a core
 };
-constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 1.1, 600};
-constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.4, 1'200};
+constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 0.75, 600, 0.036};
+constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.4, 1'200, 0.24};
 /// The same of pieces that are read by one call with the gaps between them.
 constexpr double kJoinedPiece = 60;
 constexpr double kJoinedByte = 0.115;
 /// Transfers up to this many nanoseconds, those of cores that share a cache, are in the other
 /// constants.
 constexpr double kUsualTransfer = 80;
-constexpr double kFirstBytes = 32 << 10;
+constexpr double kFirstBytes = 64 << 10;
 
 /// Until other ranks' part in a window is done, each with a core; and for each rank where they take
 /// turns. The meeting is not in it: when a call is decided it has been paid for, on either path.
 constexpr double kWaiting = 300;
 constexpr double kCrowdedWaiting = 15'000;
 
-/// More for a byte read by way of a slot for a rank that waits for a core: by the time it has one
-/// the byte has left the core's caches.
-constexpr double kCrowdedByte = 0.24;
+/// Of written pieces this long, and shorter ones, each page of a slot has lines of several cores.
+/// Whole pages of another core come at a fifth of the cost, since they are fetched ahead.
+constexpr double kScatteredPiece = 2'048;
+constexpr double kLeastScattered = 0.2;
 
 /// Mean pieces from this size on never gain by staging: a call of their own moves them at the speed
 /// of memory. Writes gain longer, since the ranks' own calls would exclude each other.
@@ -56,12 +58,19 @@ const Costs& costs_of(Direction direction) {
   return direction == Direction::write ? kWriteCosts : kReadCosts;
 }
 
+double mean_piece(const CallFacts& facts) {
+  const auto pieces = std::max<std::int64_t>(1, facts.pieces);
+  return static_cast<double>(facts.bytes) / static_cast<double>(pieces);
+}
+
 /// What `bytes` in slots cost more where ranks' cores are far apart: they go from core to core.
 double distance_cost(const CallFacts& facts, double bytes) {
   const Costs& costs = costs_of(facts.direction);
   const double transfer =
       std::clamp(static_cast<double>(facts.page_transfer), kUsualTransfer, costs.longest);
-  return bytes / kPage * (transfer - kUsualTransfer) * costs.transfers;
+  const double all = bytes / kPage * (transfer - kUsualTransfer) * costs.transfers;
+  if (facts.direction == Direction::read) return all;
+  return all * std::clamp(kScatteredPiece / mean_piece(facts), kLeastScattered, 1.0);
 }
 
 /// Ranks that can work at the same time.
@@ -167,7 +176,7 @@ double together_cost(const CallFacts& facts) {
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
   const double spans = static_cast<double>(facts.span) * facts.node_ranks;
   const double calls = facts.node_ranks * kReadCosts.call;
-  if (bytes / pieces < static_cast<double>(kSievedPiece)) {
+  if (mean_piece(facts) < static_cast<double>(kSievedPiece)) {
     return calls + spans * kReadCosts.window_byte + bytes * kReadCosts.copy_byte +
            pieces * kReadCosts.copy_piece;
   }
@@ -182,9 +191,9 @@ double direct_cost(const CallFacts& facts) {
   const Costs& costs = costs_of(facts.direction);
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
-  const double piece = bytes / pieces;
-  const double by_pieces = pieces * (costs.call + std::min(piece, kFirstBytes) * costs.first_byte) +
-                           bytes * costs.call_byte;
+  const double first_bytes = std::min(mean_piece(facts), kFirstBytes);
+  const double by_pieces =
+      pieces * (costs.call + first_bytes * costs.first_byte) + bytes * costs.call_byte;
   // One write on an inode excludes the others; reads go side by side.
   if (facts.direction == Direction::write) return by_pieces;
   const int workers = workers_of(facts);
@@ -199,19 +208,17 @@ double staged_cost(const CallFacts& facts) {
   const int workers = workers_of(facts);
   const double crowded = crowded_share(facts);
   const double waiting = crowded > 0 ? kCrowdedWaiting * facts.node_ranks : kWaiting;
+  const double slot_byte = costs.window_byte + crowded * costs.crowded;
   const double copy = (bytes * costs.copy_byte + pieces * costs.copy_piece) / workers;
   if (facts.direction == Direction::read) {
     const auto span = static_cast<double>(facts.span);
-    const double file = windows * costs.window_call +
-                        span * (costs.window_byte + crowded * kCrowdedByte) +
-                        distance_cost(facts, span);
+    const double file = windows * costs.window_call + span * slot_byte + distance_cost(facts, span);
     return waiting + copy + file / workers;
   }
   // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
   const bool has_holes = facts.bytes < facts.span * 9 / 10;
   const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
-  const double file =
-      calls * costs.window_call + bytes * costs.window_byte + distance_cost(facts, bytes);
+  const double file = calls * costs.window_call + bytes * slot_byte + distance_cost(facts, bytes);
   // One rank writes a window while others fill the next ones.
   return waiting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }

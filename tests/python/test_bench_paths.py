@@ -9,7 +9,17 @@ from peers_support import IDENTITY, SIZE, TITLES, Bench, attempt_at
 
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.paths import figure, output
-from headrace.bench.paths.grid import BY_NAME, CASES, DIRECT, STAGED, WAYS, PathSession
+from headrace.bench.paths.grid import (
+    ACCESSES,
+    BY_NAME,
+    CASES,
+    DIRECT,
+    FORCED,
+    STAGED,
+    WAYS,
+    PathSession,
+    forced_way,
+)
 from headrace.bench.paths.judgement import (
     Choice,
     crossings,
@@ -25,13 +35,20 @@ TOLD = "6400000 pieces of 10 B: estimated 2000 us directly, 500 us staged"
 
 
 def result(case: str, direct: float, staged: float, model: float, taken: str) -> Measured:
-    """A cell with these rates in every round."""
+    """A cell with these rates in every round. The access that is not forced has other ones."""
     point = Point(case, 2, "mpich", "/memory")
-    rates = {DIRECT: direct, STAGED: staged, HEADRACE: model}
+    forced = {DIRECT: direct, STAGED: staged}
+
+    def rate(way: str, access: str, _number: int) -> float:
+        if way == HEADRACE:
+            return model
+        of, path = way.split("-")
+        return forced[path] if of == access else 7
+
     job = PathSession.job(_session(), point)
     attempt = attempt_at(
         job,
-        rate=lambda way, _access, _number: rates[way],
+        rate=rate,
         paths={access: [taken, TOLD] for access in job.accesses},
     )
     return Measured(point, TITLES["mpich"], "defaults", {}, [attempt])
@@ -55,17 +72,25 @@ def test_every_case_is_done_by_both_paths_and_the_model() -> None:
         job = PathSession.job(_session(), Point(case.name, 2, "mpich", "/memory"))
         assert job.ways == WAYS and 0 < job.largest_file <= 6 * SIZE
     by_key = {way.key: dict(way.variables) for way in WAYS}
-    assert by_key[DIRECT] == {"HEADRACE_WRITE_PATH": "direct", "HEADRACE_READ_PATH": "direct"}
-    assert by_key[STAGED] == {"HEADRACE_WRITE_PATH": "staged", "HEADRACE_READ_PATH": "staged"}
+    assert by_key["write-direct"] == {
+        "HEADRACE_WRITE_PATH": "direct",
+        "HEADRACE_READ_PATH": "automatic",
+    }
+    assert by_key["read-staged"] == {
+        "HEADRACE_WRITE_PATH": "automatic",
+        "HEADRACE_READ_PATH": "staged",
+    }
+    assert len(by_key) == 5
     assert set(by_key[HEADRACE].values()) == {"automatic"}
     assert all(way.preload for way in WAYS)
 
 
 def test_a_session_measures_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     bench = Bench(monkeypatch, tmp_path, [Point("call-2x64", 2, "mpich", "/memory")])
-    bench.fake.rates |= {DIRECT: 400, STAGED: 1000}
+    bench.fake.rates |= {forced_way(one, DIRECT): 400 for one in ACCESSES}
+    bench.fake.rates |= {forced_way(one, STAGED): 1000 for one in ACCESSES}
     bench.session(rounds=6, kind=PathSession).run()
-    assert [way for _, way in bench.fake.runs[:3]] == [DIRECT, STAGED, HEADRACE]
+    assert [way for _, way in bench.fake.runs[:5]] == [way.key for way in WAYS]
     one, _ = judge(bench.results)
     assert (one.taken, one.best, one.winner) == (STAGED, STAGED, STAGED)
     assert one.ratio.median == pytest.approx(0.8) and one.is_lost
@@ -140,7 +165,9 @@ def test_a_small_run(tmp_path: Path) -> None:
     assert run.stdout.startswith("The model loses more than 10%")
     [point] = json.loads((tmp_path / "out").read_text())["points"]
     [attempt] = point["attempts"]
-    assert attempt["took_part"] and attempt["identical"] == {DIRECT: True, STAGED: True}
+    assert attempt["took_part"] and attempt["identical"] == {
+        forced_way(access, path): True for access in ACCESSES for path in FORCED
+    }
     assert estimates_of(attempt["paths"]["write"][1])
     assert output.BEGIN in (tmp_path / "page.md").read_text()
     shown = bench("bench", "paths", "--from", "out")

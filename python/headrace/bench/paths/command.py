@@ -17,7 +17,7 @@ from headrace.bench.peers.results import Results
 from headrace.bench.peers.running import Request, find_results, grid_options, list_cells
 from headrace.errors import say
 
-FORMAT = "headrace bench paths 1"
+FORMAT = "headrace bench paths 2"
 
 
 @click.command(short_help="Measures whether the cost model takes the better path.")
@@ -26,7 +26,7 @@ def paths(
     cells: list[str], listing: bool, markdown: str | None, prefix: Path | None, **wanted: Any
 ) -> int:
     """Measure Headrace with the path of collective calls as its cost model picks it, and with each
-    path by force (HEADRACE_WRITE_PATH, HEADRACE_READ_PATH), in turn.
+    path by force (HEADRACE_WRITE_PATH, HEADRACE_READ_PATH; one at a time), in turn.
 
     \b
     headrace bench paths --json paths.json --minutes 10       and again, until it is done

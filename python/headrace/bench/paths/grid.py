@@ -11,6 +11,7 @@ from headrace.bench.peers.session import Session
 DIRECT = "direct"
 STAGED = "staged"
 FORCED = (DIRECT, STAGED)
+ACCESSES = ("write", "read")
 
 PIECES = (8, 64, 1000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 4_000_000, 32_000_000)
 # By name: pieces of a rank in a call, and the bytes of each.
@@ -22,15 +23,26 @@ VARIABLES = 4
 MOST_PIECES = 200_000
 
 
-def _way(key: str, label: str, path: str) -> Way:
-    variables = tuple((f"HEADRACE_{access}_PATH", path) for access in ("WRITE", "READ"))
+def forced_way(access: str, path: str) -> str:
+    """The key of the way that forces the path of one access. The other access takes the model's:
+    files that were written in large parts lie in larger parts of memory, and are read faster."""
+    return f"{access}-{path}"
+
+
+def _way(key: str, label: str, paths: dict[str, str]) -> Way:
+    variables = tuple(
+        (f"HEADRACE_{access.upper()}_PATH", paths.get(access, "automatic")) for access in ACCESSES
+    )
     return Way(key, label, ("--way", "mpiio"), preload=True, variables=variables)
 
 
 WAYS = (
-    _way(DIRECT, "direct by force", DIRECT),
-    _way(STAGED, "staged by force", STAGED),
-    _way(HEADRACE, "the model", "automatic"),
+    *(
+        _way(forced_way(access, path), f"{access} {path} by force", {access: path})
+        for access in ACCESSES
+        for path in FORCED
+    ),
+    _way(HEADRACE, "the model", {}),
 )
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import exp, log
 
 from headrace.bench.jobs import HEADRACE
-from headrace.bench.paths.grid import BY_NAME, DIRECT, FORCED, STAGED
+from headrace.bench.paths.grid import BY_NAME, DIRECT, FORCED, STAGED, forced_way
 from headrace.bench.peers.grid import Case, Point
 from headrace.bench.peers.judgement import measured_accesses
 from headrace.bench.peers.results import Attempt, Measured, Results
@@ -22,9 +22,10 @@ _ESTIMATES = re.compile(r"estimated (\d+) us directly, (\d+) us staged")
 
 @dataclass(frozen=True)
 class Choice:
-    """One access at one point. rates: by way, MiB/s. best: the path that is faster by force; ratio:
-    the model to it, in paired rounds; staged_to_direct: the paths to each other. taken: by the
-    model, and its reason; estimates: microseconds of a call by path, empty where none was made."""
+    """One access at one point. rates: by path, and the model's, MiB/s. best: the path that is
+    faster by force; ratio: the model to it, in paired rounds; staged_to_direct: the paths to each
+    other. taken: by the model, and its reason; estimates: microseconds of a call by path, empty
+    where none was made."""
 
     point: Point
     access: str
@@ -67,9 +68,10 @@ def judge(results: Results) -> list[Choice]:
 
 
 def _choice(measured: Measured, attempt: Attempt, access: str, kind: str) -> Choice:
-    runs = {way: attempt.rates(way, access) for way in (*FORCED, HEADRACE)}
-    rates = {way: median_interval(values) for way, values in runs.items()}
-    best = max(FORCED, key=lambda way: rates[way].median)
+    runs = {path: attempt.rates(forced_way(access, path), access) for path in FORCED}
+    runs[HEADRACE] = attempt.rates(HEADRACE, access)
+    rates = {path: median_interval(values) for path, values in runs.items()}
+    best = max(FORCED, key=lambda path: rates[path].median)
     taken, reason = attempt.paths.get(access, ["", ""])
     return Choice(
         measured.point,
