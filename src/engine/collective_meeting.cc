@@ -63,6 +63,23 @@ std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
 
 }  // namespace
 
+bool CollectiveTransfer::goes_alone(const Access& access, FileOffset begin, FileOffset end) {
+  policy::CallFacts own;
+  own.direction = access.direction;
+  own.bytes = access.bytes;
+  own.pieces = pieces_of(*access.file.type(), access.bytes);
+  own.span = end - begin;
+  own.windows = 1;
+  Choice& choice = this->choice(access.direction);
+  const auto decision = policy::decide_part(choice.wish, own);
+  if (!decision) return false;
+  const std::lock_guard lock(mutex_);
+  choice.chosen.facts = own;
+  choice.chosen.for_call = *decision;
+  choice.chosen.lacked_memory = false;
+  return true;
+}
+
 bool CollectiveTransfer::may_lead(int node_rank) {
   return channel_.call_board().values_of(node_rank)[kMayLead] == 1;
 }

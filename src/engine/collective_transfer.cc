@@ -86,6 +86,11 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
     choice.stayed_on_node.store(!exchanges, std::memory_order_relaxed);
     announce(access, begin, end, waiter, exchanges);
     if (exchanges) return transfer_between_nodes(access, begin, end, sieve_size, waiter);
+  } else if (access.bytes > 0 && goes_alone(access, begin, end)) {
+    const ByteCount bytes = std::exchange(access.bytes, 0);
+    announce(access, begin, end, waiter, false);
+    access.bytes = bytes;
+    return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   } else {
     announce(access, begin, end, waiter, false);
   }

@@ -132,6 +132,8 @@ class CollectiveTransfer {
   static std::string reason_within_node(const Chosen& chosen);
   static bool is_exchanged(const Chosen& chosen);
   void choose();
+  /// Whether this rank's part is so small that it does not meet the others.
+  bool goes_alone(const Access& access, FileOffset begin, FileOffset end);
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();

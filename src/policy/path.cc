@@ -44,6 +44,10 @@ constexpr double kCrowdedWaiting = 15'000;
 constexpr double kScatteredPiece = 2'048;
 constexpr double kLeastScattered = 0.2;
 
+/// What a rank reads for itself in this time, it reads before it could have met the others: some
+/// KiB in pieces that lie between each other.
+constexpr double kMeetingRead = 2'000;
+
 /// Mean pieces from this size on never gain by staging: a call of their own moves them at the speed
 /// of memory. Writes gain longer, since the ranks' own calls would exclude each other.
 constexpr ByteCount kLargePieceToWrite = 1 << 20;
@@ -223,6 +227,13 @@ double staged_cost(const CallFacts& facts) {
   return waiting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
 
+std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own) {
+  const bool is_small = own.direction == Direction::read && wish == Wish::automatic &&
+                        own.bytes > 0 && direct_cost(own) <= kMeetingRead;
+  if (!is_small) return std::nullopt;
+  return CallDecision{Path::direct, CallReason::small_part};
+}
+
 CallDecision decide_call(Wish wish, const CallFacts& facts) {
   if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
   if (wish == Wish::staged || wish == Wish::exchanged) {
@@ -242,6 +253,7 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   switch (decision.reason) {
     case CallReason::nothing_to_move: return "nothing to move";
     case CallReason::asked_for: return kAskedFor;
+    case CallReason::small_part: return pieces + " of a rank are read sooner than ranks could meet";
     case CallReason::far_apart: return pieces + " lie far apart, so windows would be nearly empty";
     case CallReason::estimated: break;
   }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -92,13 +93,17 @@ ViewDecision decide_view(Direction direction, Wish wish, const ViewFacts& facts)
 
 std::string explain(const ViewDecision& decision, const ViewFacts& facts);
 
-enum class CallReason { nothing_to_move, asked_for, far_apart, estimated };
+enum class CallReason { nothing_to_move, asked_for, small_part, far_apart, estimated };
 
 /// The choice for one call.
 struct CallDecision {
   Path path = Path::direct;
   CallReason reason = CallReason::nothing_to_move;
 };
+
+/// Decides for one rank's part of a call, before ranks meet: whether it reads so little that it
+/// does so at once. Else nothing: they are to meet. `own`: of this rank alone.
+std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own);
 
 /// Decides for one call, by the cheaper of the two estimates.
 CallDecision decide_call(Wish wish, const CallFacts& facts);

@@ -94,6 +94,32 @@ TEST(DecideCall, CrossesByTheNumberOfPieces) {
   }
 }
 
+/// Two ranks read three pieces of 1,000 B each sooner by themselves than they met, near and far;
+/// twenty not (docs/paths.md). Writes exclude each other, so they always meet.
+TEST(DecidePart, ReadsLittleWithoutMeeting) {
+  const auto own = [](std::int64_t pieces, ByteCount piece) {
+    CallFacts facts = dense(pieces, piece);
+    facts.direction = Direction::read;
+    facts.node_ranks = facts.cores = 1;
+    facts.span = (2 * pieces - 1) * piece;
+    return facts;
+  };
+  for (const CallFacts& little : {own(2, 64), own(20, 64), own(3, 1'000), own(1, 2'000)}) {
+    const auto decision = decide_part(Wish::automatic, little);
+    ASSERT_TRUE(decision);
+    EXPECT_EQ(decision->path, Path::direct);
+    EXPECT_NE(explain(*decision, little).find("sooner than ranks could meet"), std::string::npos);
+  }
+  EXPECT_FALSE(decide_part(Wish::automatic, own(20, 1'000)));
+  EXPECT_FALSE(decide_part(Wish::automatic, own(200, 64)));
+  EXPECT_FALSE(decide_part(Wish::staged, own(2, 64)));
+  EXPECT_FALSE(decide_part(Wish::automatic, dense(2, 64)));
+  CallFacts apart = own(4, 64);
+  apart.span = 1 << 20;
+  EXPECT_FALSE(decide_part(Wish::automatic, apart));
+  EXPECT_FALSE(decide_part(Wish::automatic, own(0, 64)));
+}
+
 /// Where ranks outnumber cores waiting costs turns, so small calls go directly.
 TEST(DecideCall, WaitsLessWhereRanksOutnumberCores) {
   CallFacts facts = dense(100, 1'000);
