@@ -70,6 +70,7 @@ bool CollectiveTransfer::goes_alone(const Access& access, FileOffset begin, File
   own.pieces = pieces_of(*access.file.type(), access.bytes);
   own.span = end - begin;
   own.windows = 1;
+  own.is_local = is_local_;
   Choice& choice = this->choice(access.direction);
   const auto decision = policy::decide_part(choice.wish, own);
   if (!decision) return false;

@@ -53,6 +53,7 @@ void CollectiveTransfer::set(const Agreement& agreement) {
 }
 
 void CollectiveTransfer::get_ready(int kind) {
+  is_local_ = storage::is_local(kind);
   const UseSetting setting = settings().write_turns;
   const bool gains = storage::has_one_writer(kind) && !channel_.is_crowded();
   const bool takes_turns =

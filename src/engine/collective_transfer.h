@@ -172,6 +172,7 @@ class CollectiveTransfer {
   mutable std::mutex mutex_;  ///< guards the choices and the geometry where other threads ask
   Agreement agreement_;
   std::array<Choice, 2> choices_;
+  bool is_local_ = false;  ///< the file system is the node's own
   exchange::CoreDistance distance_;
   exchange::SlotGeometry geometry_;
   int leaders_ = 1;  ///< ranks of the node that get ready to lead

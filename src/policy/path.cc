@@ -229,7 +229,7 @@ double staged_cost(const CallFacts& facts) {
 
 std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own) {
   const bool is_small = own.direction == Direction::read && wish == Wish::automatic &&
-                        own.bytes > 0 && direct_cost(own) <= kMeetingRead;
+                        own.is_local && own.bytes > 0 && direct_cost(own) <= kMeetingRead;
   if (!is_small) return std::nullopt;
   return CallDecision{Path::direct, CallReason::small_part};
 }

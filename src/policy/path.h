@@ -60,6 +60,7 @@ struct CallFacts {
   /// meet, 1/4 where those of four ranks lie side by side. Tells how far pieces join in a window.
   double stretches_per_piece = 1;
   int cores = 1;
+  bool is_local = false;  ///< the file system is the node's own; a rank's reads ask no server
   /// Nanoseconds that a page which one rank's core has written takes to another's; 0: not known.
   std::int64_t page_transfer = 0;
 };
@@ -101,8 +102,9 @@ struct CallDecision {
   CallReason reason = CallReason::nothing_to_move;
 };
 
-/// Decides for one rank's part of a call, before ranks meet: whether it reads so little that it
-/// does so at once. Else nothing: they are to meet. `own`: of this rank alone.
+/// Decides for one rank's part of a call, before ranks meet: whether it reads so little, from where
+/// that asks no server, that it does so at once. Else nothing: they are to meet. `own`: of this
+/// rank alone.
 std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own);
 
 /// Decides for one call, by the cheaper of the two estimates.

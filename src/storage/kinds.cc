@@ -8,10 +8,11 @@ namespace {
 constexpr std::uint64_t kFuse = 0x65735546;
 constexpr std::uint64_t kNfs = 0x6969;
 
-/// Seen by its node only, and measured to gain by writing in turn (docs/paths.md).
-constexpr Kind local(std::string_view name, std::uint64_t magic) {
+/// Seen by its node only. Two kinds are measured to gain by writing in turn (docs/paths.md).
+constexpr Kind local(std::string_view name, std::uint64_t magic, bool has_one_writer = false) {
   Kind kind{name, magic, "", false};
-  kind.has_one_writer = true;
+  kind.has_one_writer = has_one_writer;
+  kind.is_local = true;
   return kind;
 }
 
@@ -39,13 +40,13 @@ constexpr Kind kKinds[] = {
     {"smb", 0xff534d42, "", false, StripeSource::none, StripeControl::none, "wsize"},
     {"afs", 0x5346414f, "", false},
     {"9p", 0x01021997, "", false},
-    local("ext4", 0xef53),
-    {"xfs", 0x58465342, "", false},
-    {"btrfs", 0x9123683e, "", false},
-    {"zfs", 0x2fc12fc1, "", false},
-    local("tmpfs", 0x01021994),
+    local("ext4", 0xef53, true),
+    local("xfs", 0x58465342),
+    local("btrfs", 0x9123683e),
+    local("zfs", 0x2fc12fc1),
+    local("tmpfs", 0x01021994, true),
     {"overlay", 0x794c7630, "", false},
-    {"f2fs", 0xf2f52010, "", false},
+    local("f2fs", 0xf2f52010),
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ struct Kind {
   bool has_lock_ahead = false;
   /// The kernel lets one write a file at a time, at the speed of memory.
   bool has_one_writer = false;
+  /// The node's own: what is read comes from its memory or disk, and asks no server.
+  bool is_local = false;
 };
 
 /// All kinds; the first is the unknown one.

@@ -252,6 +252,10 @@ bool has_one_writer(int kind) {
   return kinds()[static_cast<std::size_t>(kind)].has_one_writer;
 }
 
+bool is_local(int kind) {
+  return kinds()[static_cast<std::size_t>(kind)].is_local;
+}
+
 Created create_striped(const std::string& path, int flags, int permissions,
                        const StripingWish& wish) {
   if (wish.is_empty()) return {open_again(path, flags, permissions)};

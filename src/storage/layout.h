@@ -65,6 +65,9 @@ bool has_lock_ahead(int kind);
 /// Whether ranks of a node gain by writing a file in turn on file systems of a kind.
 bool has_one_writer(int kind);
 
+/// Whether a kind of file system is the node's own, without a server.
+bool is_local(int kind);
+
 /// A file that create_striped() opened.
 struct Created {
   int descriptor = -1;  ///< -1: errno tells why

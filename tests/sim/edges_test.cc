@@ -10,6 +10,7 @@
 #include "sim/cores.h"
 #include "sim/runner.h"
 #include "sim/watchdog.h"
+#include "storage/kinds.h"
 #include "topo/node.h"
 
 // What the random scenarios do not reach.
@@ -268,6 +269,7 @@ TEST(Edges, ARankThatReadsLittleWaitsForNobody) {
   static constexpr std::int64_t kPiece = 64;
   static constexpr std::int64_t kPieces = 4'000;
   Disk disk(0);
+  disk.pretend({.kind = storage::find_kind(0xef53, "")});  // ext4
   std::atomic<bool> may_go_on{false};
   run_ranks({"a", "a"}, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const auto file = open(team, files, "file", {{"cb_buffer_size", "8192"}});

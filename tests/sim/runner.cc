@@ -4,8 +4,12 @@
 #include <cstdlib>
 #include <thread>
 
+#include "storage/kinds.h"
+
 namespace headrace::sim {
 namespace {
+
+constexpr std::uint64_t kExt4 = 0xef53;
 
 /// One file on one rank.
 class Actor {
@@ -145,6 +149,9 @@ std::vector<std::string> Problems::take() {
 
 std::vector<std::string> run_scenario(const Scenario& scenario) {
   Disk disk(scenario.delay_every);
+  if (scenario.is_local) {
+    disk.pretend({.kind = storage::find_kind(kExt4, ""), .is_coherent = true});
+  }
   std::vector<std::unique_ptr<std::barrier<>>> meetings;
   for (const FileStory& story : scenario.files) {
     if (story.before) disk.put(story.path, *story.before);

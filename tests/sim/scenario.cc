@@ -53,6 +53,7 @@ Scenario make_scenario(std::uint64_t seed) {
     scenario.order.insert(scenario.order.end(), scenario.files.back().steps.size(), i);
   }
   random.shuffle(scenario.order);
+  scenario.is_local = random.chance(50);
   return scenario;
 }
 

@@ -59,7 +59,8 @@ struct Scenario {
   /// thread of its own on every rank.
   std::vector<int> order;
   bool has_thread_a_file = false;
-  int delay_every = 0;  ///< of the disk
+  int delay_every = 0;    ///< of the disk
+  bool is_local = false;  ///< the disk: a node's own, though all see it here
 };
 
 /// A random scenario and what must come of it by the rules of MPI.

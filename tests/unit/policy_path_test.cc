@@ -102,6 +102,7 @@ TEST(DecidePart, ReadsLittleWithoutMeeting) {
     facts.direction = Direction::read;
     facts.node_ranks = facts.cores = 1;
     facts.span = (2 * pieces - 1) * piece;
+    facts.is_local = true;
     return facts;
   };
   for (const CallFacts& little : {own(2, 64), own(20, 64), own(3, 1'000), own(1, 2'000)}) {
@@ -118,6 +119,10 @@ TEST(DecidePart, ReadsLittleWithoutMeeting) {
   apart.span = 1 << 20;
   EXPECT_FALSE(decide_part(Wish::automatic, apart));
   EXPECT_FALSE(decide_part(Wish::automatic, own(0, 64)));
+  // Where each rank's read may ask a server, fewer of them are better.
+  CallFacts served = own(2, 64);
+  served.is_local = false;
+  EXPECT_FALSE(decide_part(Wish::automatic, served));
 }
 
 /// Where ranks outnumber cores waiting costs turns, so small calls go directly.
