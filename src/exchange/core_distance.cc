@@ -87,7 +87,8 @@ void CoreDistance::measure() {
   PageRelay& relay = channel_.control()->page_relay;
   const std::uint64_t begin = channel_.board()->round() * (2 * kTrips + 1);
   if (channel_.node_rank() == 0) {
-    nanoseconds_ = time_pages(relay, begin);
+    const std::int64_t measured = time_pages(relay, begin);
+    if (measured > 0) nanoseconds_ = measured;
     measured_at_ = Clock::now();
   } else if (channel_.node_rank() == channel_.node_size() - 1) {
     answer_with_pages(relay, begin);

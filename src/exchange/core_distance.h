@@ -26,13 +26,15 @@ class CoreDistance {
  public:
   explicit CoreDistance(Channel& channel);
 
-  /// Nanoseconds, 0 where it is not known; of the first rank. HEADRACE_CORE_DISTANCE, where set.
+  /// Nanoseconds, as measured last, 0 where it never was; of the first rank.
+  /// HEADRACE_CORE_DISTANCE, where set.
   std::int64_t nanoseconds() const { return nanoseconds_; }
   /// Whether the first rank would measure in the next call.
   bool is_due() const;
 
   /// To be called by all ranks of the node at the same place, after they have met. Where one of the
-  /// two does not come within some microseconds the other goes on, and it is not known.
+  /// two does not come within some microseconds, as when both share a core at that moment, the other
+  /// goes on, and nothing is measured.
   void measure();
 
  private:

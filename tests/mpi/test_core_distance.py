@@ -12,11 +12,11 @@ from hosts import Host
 from running import compile_c, launch, work_directory
 
 
-def choice_for_read(host: Host, distance: str) -> tuple[str, str]:
-    """The path, and why, of 2 ranks that take turns by pieces of 1,000 B."""
+def choice_for_read(host: Host, way: str, distance: str) -> tuple[str, str]:
+    """The path, and why, of the last read of 2 ranks that take turns by pieces of 1,000 B."""
     program = compile_c(host, ["strided_file.c"], "strided_file")
     file = work_directory(f"core-distance-{host.name}") / "data"
-    words = [program, "write+read", file, 1000, 2000]
+    words = [program, way, file, 1000, 2000]
     result = launch(host, 2, words, True, {"HEADRACE_CORE_DISTANCE": distance})
     assert result.code == 0 and "wrong 0\n" in result.out, result.explain()
     lines = [line.split(" ", 2) for line in result.out.splitlines() if line.startswith("hint ")]
@@ -26,7 +26,7 @@ def choice_for_read(host: Host, distance: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("distance", "path"), [("70", "staged"), ("900", "direct")])
 def test_decides_on_the_path_of_reads(host: Host, library: Path, distance: str, path: str) -> None:
-    taken, reason = choice_for_read(host, distance)
+    taken, reason = choice_for_read(host, "write+read", distance)
     assert taken == path, reason
     assert f"cores are {distance} ns a page apart" in reason
 
@@ -34,9 +34,8 @@ def test_decides_on_the_path_of_reads(host: Host, library: Path, distance: str, 
 def test_is_measured(host: Host, library: Path) -> None:
     if (os.cpu_count() or 1) < 2:
         absent("two ranks outnumber the cores")
-    for _ in range(5):  # it is not known where one of the two lost its core meanwhile
-        _, reason = choice_for_read(host, "0")
-        measured = re.search(r"cores are ([0-9]+) ns a page apart", reason)
-        if measured:
-            break
+    # Where both ranks have the same core at a call, as they often do under Open MPI, it is measured at
+    # a later one.
+    _, reason = choice_for_read(host, "write+reread", "0")
+    measured = re.search(r"cores are ([0-9]+) ns a page apart", reason)
     assert measured and 1 <= int(measured[1]) < 100_000, reason

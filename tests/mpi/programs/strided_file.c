@@ -3,15 +3,17 @@
 //   strided_file WAY FILE PIECE SEGMENTS [HINT=VALUE ...]
 //
 // WAY is "write" (one collective call), "read" (the same; each rank reads the pieces of a rank half
-// the job away, which is on another node), both as "write+read", or "posix" (each rank a pwrite for
-// each piece). The time of a write ends when the file's data are synced and it is closed. Prints
-// "seconds write N", "seconds read N", "wrong N" (bytes), and "hint KEY VALUE" for each in use.
+// the job away, which is on another node), both as "write+read", "reread" (as "read", but 40 calls,
+// 15 ms apart, of which the last counts), or "posix" (each rank a pwrite for each piece). The time
+// of a write ends when the file's data are synced and it is closed. Prints "seconds write N",
+// "seconds read N", "wrong N" (bytes), and "hint KEY VALUE" for each in use.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -89,15 +91,21 @@ static double write_all(const char* name, const unsigned char* data, int piece, 
   return MPI_Wtime() - closing + synced - begin;
 }
 
-static double read_all(const char* name, int* wrong, int piece, int segments, MPI_Info info) {
+static double read_all(const char* name, int* wrong, int piece, int segments, int calls,
+                       MPI_Info info) {
   const int whose = (rank + (size + 1) / 2) % size;
   unsigned char* const expected = pieces_of(whose, piece, segments);
   unsigned char* const data = calloc(segments, piece);
   MPI_File file = open_strided(name, MPI_MODE_RDONLY, whose, piece, segments, info);
-  const double begin = MPI_Wtime();
-  check(MPI_File_read_at_all(file, 0, data, piece * segments, MPI_BYTE, MPI_STATUS_IGNORE) ==
-            MPI_SUCCESS,
-        "read");
+  double begin = 0;
+  for (int call = 0; call < calls; ++call) {
+    const struct timespec pause = {.tv_nsec = 15 * 1000 * 1000};
+    if (call > 0) nanosleep(&pause, NULL);
+    begin = MPI_Wtime();
+    check(MPI_File_read_at_all(file, 0, data, piece * segments, MPI_BYTE, MPI_STATUS_IGNORE) ==
+              MPI_SUCCESS,
+          "read");
+  }
   const double end = MPI_Wtime();
   if (rank == 0) print_hints(file);
   MPI_File_close(&file);
@@ -120,6 +128,7 @@ int main(int count, char** arguments) {
   check(count >= 5, "start without WAY FILE PIECE SEGMENTS");
   const char *const way = arguments[1], *const name = arguments[2];
   const int piece = atoi(arguments[3]), segments = atoi(arguments[4]);
+  const int calls = strstr(way, "reread") ? 40 : 1;
   int wrong = 0, all_wrong = 0;
   MPI_Info info;
   MPI_Info_create(&info);
@@ -132,7 +141,7 @@ int main(int count, char** arguments) {
   unsigned char* const data = pieces_of(rank, piece, segments);
   if (strcmp(way, "posix") == 0) tell("write", posix_write(name, data, piece, segments));
   if (strstr(way, "write")) tell("write", write_all(name, data, piece, segments, info));
-  if (strstr(way, "read")) tell("read", read_all(name, &wrong, piece, segments, info));
+  if (strstr(way, "read")) tell("read", read_all(name, &wrong, piece, segments, calls, info));
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("wrong %d\n", all_wrong);
   MPI_Info_free(&info);
