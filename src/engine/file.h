@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,11 @@ struct View {
   std::string datarep = "native";
   bool from_shared_pointer = false;  ///< MPI_DISPLACEMENT_CURRENT instead of `displacement`
 };
+
+/// Bytes of an etype. Those of size 0 move nothing; any unit will do.
+inline ByteCount unit_of(const View& view) {
+  return std::max<ByteCount>(1, view.etype->size());
+}
 
 /// What a call did: bytes moved from the start of the request, and what stopped it.
 struct Outcome {
@@ -124,7 +130,7 @@ class File {
   /// Collective; resets the pointer to 0. A rank that could not make its view passes the error:
   /// then all ranks get one and keep the views they have. Hints may differ between ranks.
   virtual Error set_view(Result<View> view, const Hints& hints = {}) = 0;
-  virtual const View& current_view() const = 0;
+  virtual View current_view() const = 0;
   virtual Error set_hints(const Hints& hints) = 0;  ///< collective; unknown hints are ignored
   virtual Hints hints() const = 0;                  ///< all hints in use, with their values
 

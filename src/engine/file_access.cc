@@ -85,8 +85,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);
-    view_ = std::move(next);
-    stretch_ = ViewedStretch(*view_);
+    show(std::move(next));
     position_ = 0;
     shared_->use_next();
     seeks_ += 1;
@@ -144,6 +143,18 @@ Result<std::int64_t> OpenFile::end_position() {
   return divide_up(below, unit_of(view));
 }
 
+/// Takes a view: mutex_ is held, or nobody else knows the file.
+void OpenFile::show(std::shared_ptr<const View> view) {
+  view_ = std::move(view);
+  unit_.store(unit_of(*view_), std::memory_order_relaxed);
+  stretch_.set(viewed_stretch_of(*view_));
+}
+
+View OpenFile::current_view() const {
+  const std::lock_guard lock(mutex_);
+  return *view_;
+}
+
 std::int64_t OpenFile::position() const {
   const std::lock_guard lock(mutex_);
   return position_;
@@ -183,7 +194,7 @@ Error OpenFile::check(const TransferCall& call) const {
   if (__builtin_mul_overflow(call.count, call.type->size(), &bytes)) {
     return {ErrorClass::count, 0, "the count is too large, its bytes do not fit in 63 bits"};
   }
-  const ByteCount unit = unit_of(*view_);
+  const ByteCount unit = unit_.load(std::memory_order_relaxed);
   if (unit > 1 && bytes % unit != 0) {
     return {ErrorClass::argument, 0,
             "the data does not consist of whole etypes of the view, change the count or the view"};
@@ -239,8 +250,9 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   }
   PointerMove move;
   if (!failed && !call.offset && !call.shared) {
-    position_ += bytes / unit_of(*view_);
-    move = {true, position_, seeks_};
+    const ByteCount unit = unit_of(*view_);
+    position_ += bytes / unit;
+    move = {unit, position_, seeks_};
   }
   const bool meets =
       call.collective && (in_background ? collective_->meets_in_background(call.direction)
@@ -306,7 +318,7 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   Outcome outcome = carry_out(prepared, channel_->waiter());
   if (prepared.failed) return {0, prepared.failed};
   const ByteCount missing = call.count * call.type->size() - outcome.bytes;
-  if (missing > 0) pull_back(call.direction, unit_of(*prepared.view), missing, prepared.move);
+  if (missing > 0) pull_back(call.direction, missing, prepared.move);
   return outcome;
 }
 

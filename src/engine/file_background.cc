@@ -117,7 +117,7 @@ Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call
   });
   if (lacking) {
     if (!failed) note_unwritten(call, lacking);
-    pull_back(call.direction, unit_of(*prepared.view), prepared.access.bytes, prepared.move);
+    pull_back(call.direction, prepared.access.bytes, prepared.move);
     if (meets) take_part_without_data(prepared);
     return failed ? failed : lacking;
   }

@@ -28,7 +28,8 @@ Error OpenFile::only_in_sequence() const {
 std::int64_t OpenFile::take_shared_place(TransferCall& call, Error& failed) {
   if (failed && !call.collective) return 0;
   if (call.collective) drain_lane();
-  const std::int64_t etypes = call.count * call.type->size() / unit_of(*view_);
+  const std::int64_t etypes =
+      call.count * call.type->size() / unit_.load(std::memory_order_relaxed);
   std::int64_t place = 0;
   const Error lost = attempt([&]() -> Error {
     const Result<std::int64_t> taken =

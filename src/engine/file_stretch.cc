@@ -1,29 +1,27 @@
+#include <cerrno>
+#include <new>
+
 #include "base/rounding.h"
 #include "engine/open_file.h"
 #include "view/copy.h"
-#include "view/wide.h"
 
 // The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
 // costs little more than its system call.
 
 namespace headrace::engine {
 
-OpenFile::ViewedStretch::ViewedStretch(const View& view) {
-  if (!view.filetype->is_contiguous()) return;
-  unit = unit_of(view);
-  begin = view.displacement + view.filetype->true_lower_bound();
+namespace {
+
+/// As attempt(), without what an Error costs.
+Transferred move_or_lack_memory(storage::Store& store, const StretchCall& call, FileOffset place) {
+  try {
+    return move_stretch(store, call.direction, place, call.memory, call.bytes);
+  } catch (const std::bad_alloc&) {
+    return {0, ENOMEM};
+  }
 }
 
-std::optional<FileOffset> OpenFile::ViewedStretch::place_of(std::int64_t position,
-                                                            ByteCount bytes) const {
-  FileOffset place = 0;
-  FileOffset end = 0;
-  const bool fits = position >= 0 && !__builtin_mul_overflow(position, unit, &place) &&
-                    !__builtin_add_overflow(place, begin, &place) &&
-                    !__builtin_add_overflow(place, bytes, &end) && end <= view::kLargest;
-  if (!fits) return std::nullopt;
-  return place;
-}
+}  // namespace
 
 /// Nothing for a call on several stretches, and for one that must be refused.
 std::optional<StretchCall> OpenFile::stretch_of(const TransferCall& call) {
@@ -35,12 +33,11 @@ std::optional<StretchCall> OpenFile::stretch_of(const TransferCall& call) {
   return stretch;
 }
 
-/// Whether nothing but its place in the file can keep a call from being done here.
+/// Whether nothing but the view and its place in the file can keep a call from being done here.
 bool OpenFile::may_be_stretch(const StretchCall& call) const {
   const bool is_permitted = call.direction == Direction::write ? mode_.write : mode_.read;
-  if (!is_permitted || mode_.sequential || verification_ || stretch_.unit == 0) return false;
+  if (!is_permitted || mode_.sequential || verification_) return false;
   if (is_atomic_.load(std::memory_order_relaxed)) return false;
-  if (stretch_.unit > 1 && call.bytes % stretch_.unit != 0) return false;
   if (!call.collective) return true;
   return !collective_->meets(call.direction) && !is_splitting_.load(std::memory_order_relaxed);
 }
@@ -48,25 +45,25 @@ bool OpenFile::may_be_stretch(const StretchCall& call) const {
 /// The pointer's place for `bytes` bytes; moves the pointer behind them.
 std::optional<FileOffset> OpenFile::take_place(ByteCount bytes, PointerMove& move) {
   const std::lock_guard lock(mutex_);
-  const std::optional<FileOffset> place = stretch_.place_of(position_, bytes);
+  const ViewedStretch stretch = stretch_.get();
+  const std::optional<FileOffset> place = stretch.place_of(position_, bytes);
   if (!place) return std::nullopt;
-  position_ += bytes / stretch_.unit;
-  move = {true, position_, seeks_};
+  position_ += bytes / stretch.unit;
+  move = {stretch.unit, position_, seeks_};
   return place;
 }
 
 std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
   if (!may_be_stretch(call)) return std::nullopt;
   PointerMove move;
-  const std::optional<FileOffset> place =
-      call.offset ? stretch_.place_of(*call.offset, call.bytes) : take_place(call.bytes, move);
+  const std::optional<FileOffset> place = call.offset
+                                              ? stretch_.get().place_of(*call.offset, call.bytes)
+                                              : take_place(call.bytes, move);
   if (!place) return std::nullopt;
   if (call.collective) collective_->note_call(call.direction, false);
-  const Transferred done = move_stretch(*store_, call.direction, *place, call.memory, call.bytes);
+  const Transferred done = move_or_lack_memory(*store_, call, *place);
   count(call.direction, policy::Path::direct, done.bytes);
-  if (done.bytes < call.bytes) {
-    pull_back(call.direction, stretch_.unit, call.bytes - done.bytes, move);
-  }
+  if (done.bytes < call.bytes) pull_back(call.direction, call.bytes - done.bytes, move);
   if (done.system_error == 0) return Outcome{done.bytes, {}};
   return Outcome{done.bytes, failure_of(call.direction, done.system_error)};
 }
@@ -76,13 +73,12 @@ std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
 ///  - A seek says where it stands, whatever came before.
 ///  - Reads that met the end of the file together give back what each did not get, in any order.
 ///  - Behind a write that failed lies what a later one has written: the pointer stays behind that.
-void OpenFile::pull_back(Direction direction, ByteCount unit, ByteCount missing,
-                         const PointerMove& move) {
-  if (!move.is_one) return;
+void OpenFile::pull_back(Direction direction, ByteCount missing, const PointerMove& move) {
+  if (move.unit == 0) return;
   const std::lock_guard lock(mutex_);
   if (seeks_ != move.seeks) return;
   if (direction == Direction::write && position_ != move.end) return;
-  position_ -= divide_up(missing, unit);
+  position_ -= divide_up(missing, move.unit);
 }
 
 }  // namespace headrace::engine

@@ -68,9 +68,10 @@ OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& fi
       file_system_(file_system),
       path_(std::move(path)),
       mode_(mode),
-      view_(
-          std::make_shared<const View>(View{.displacement = 0, .etype = byte_, .filetype = byte_})),
-      stretch_(*view_) {}
+      view_(std::make_shared<const View>(
+          View{.displacement = 0, .etype = byte_, .filetype = byte_})) {
+  stretch_.set(viewed_stretch_of(*view_));
+}
 
 OpenFile::~OpenFile() {
   if (channel_) drain();

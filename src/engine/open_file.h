@@ -13,15 +13,11 @@
 #include "engine/file.h"
 #include "engine/shared_position.h"
 #include "engine/verification.h"
+#include "engine/viewed_stretch.h"
 #include "engine/work_queue.h"
 #include "record/summary.h"
 
 namespace headrace::engine {
-
-/// Bytes of an etype. Those of size 0 move nothing; any unit will do.
-inline ByteCount unit_of(const View& view) {
-  return std::max<ByteCount>(1, view.etype->size());
-}
 
 /// The file of engine/file.h: state, views and pointers. How bytes go is CollectiveTransfer's and
 /// direct_transfer's business.
@@ -42,7 +38,7 @@ class OpenFile : public File {
   Error allocate(ByteCount size) override;
 
   Error set_view(Result<View> view, const Hints& hints) override;
-  const View& current_view() const override { return *view_; }
+  View current_view() const override;
   Error set_hints(const Hints& hints) override;
   Hints hints() const override;
 
@@ -68,7 +64,7 @@ class OpenFile : public File {
  private:
   /// How a call moved the individual pointer, if it did.
   struct PointerMove {
-    bool is_one = false;
+    ByteCount unit = 0;       ///< bytes of an etype then; 0 where it did not move it
     std::int64_t end = 0;     ///< where it left it
     std::uint64_t seeks = 0;  ///< seeks_ then
   };
@@ -99,17 +95,6 @@ class OpenFile : public File {
     bool keeps_order() const { return meets || attends; }
   };
 
-  /// The data that a view shows, where it is one stretch of the file.
-  struct ViewedStretch {
-    ByteCount unit = 0;  ///< bytes of an etype; 0 where it is not one stretch
-    FileOffset begin = 0;
-
-    explicit ViewedStretch(const View& view);
-    /// Where `bytes` bytes from `position`, in etypes, begin; nothing where that is negative or
-    /// they do not fit in 62 bits.
-    std::optional<FileOffset> place_of(std::int64_t position, ByteCount bytes) const;
-  };
-
   class BackgroundCall;
 
   /// The split collective call that was begun and not ended.
@@ -130,6 +115,7 @@ class OpenFile : public File {
   HintsInUse hints_with(const Hints& hints, const std::string& source = {}) const;
   void take_hint_file();
   Result<std::int64_t> end_position();
+  void show(std::shared_ptr<const View> view);
   Error check(const Result<View>& view) const;
   Error check(const TransferCall& call) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
@@ -161,7 +147,7 @@ class OpenFile : public File {
   static std::optional<StretchCall> stretch_of(const TransferCall& call);
   bool may_be_stretch(const StretchCall& call) const;
   std::optional<FileOffset> take_place(ByteCount bytes, PointerMove& move);
-  void pull_back(Direction direction, ByteCount unit, ByteCount missing, const PointerMove& move);
+  void pull_back(Direction direction, ByteCount missing, const PointerMove& move);
   Outcome finish(const TransferCall& call, ByteCount reachable,
                  const CollectiveTransfer::Moved& moved, const Error* wrong = nullptr);
   void count(Direction direction, policy::Path path, ByteCount bytes);
@@ -197,6 +183,8 @@ class OpenFile : public File {
   const std::shared_ptr<Background> background_ = std::make_shared<Background>();
   std::atomic<bool> is_splitting_ = false;  ///< whether split_ has an operation
   std::atomic<bool> is_atomic_ = false;
+  std::atomic<ByteCount> unit_ = 1;  ///< of view_, as unit_of()
+  SharedStretch stretch_;            ///< of view_
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::shared_ptr<WorkQueue> lane_;
@@ -204,7 +192,6 @@ class OpenFile : public File {
   HintsInUse hints_;
   std::string corrections_;  ///< of hints that do not count as they were given
   std::shared_ptr<const View> view_;
-  ViewedStretch stretch_;                  ///< of view_
   std::int64_t position_ = 0;              ///< individual pointer, in etypes
   std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call
   record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically

@@ -13,18 +13,28 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Clock::duration kUsualAge = std::chrono::milliseconds(10);
 
-/// The first ones find the other rank on its way.
+/// The first trips are slower: the other rank has to be found, and its lines.
 constexpr std::uint64_t kTrips = 6;
 
-/// Looks until the other rank must be thought of as asleep, some ten microseconds; ten times as
-/// many until it begins.
-constexpr int kMostLooks = 20'000;
+/// After this the other rank must be thought of as asleep: until it begins, and on its way.
+constexpr Clock::duration kUntilBegun = std::chrono::microseconds(100);
+constexpr Clock::duration kUntilNext = std::chrono::microseconds(10);
+
+constexpr int kLooksForTime = 64;
 
 bool comes(const std::atomic<std::uint64_t>& turn, std::uint64_t wanted, std::uint64_t trip) {
-  for (int look = 0; look < (trip == 0 ? 10 * kMostLooks : kMostLooks); ++look) {
-    if (turn.load(std::memory_order_acquire) >= wanted) return true;
-  }
+  const Clock::time_point end = Clock::now() + (trip == 0 ? kUntilBegun : kUntilNext);
+  do {
+    for (int look = 0; look < kLooksForTime; ++look) {
+      if (turn.load(std::memory_order_acquire) >= wanted) return true;
+    }
+  } while (Clock::now() < end);
   return false;
+}
+
+/// With what the first rank sends a page out; it comes back with the next number.
+std::uint64_t turn_of(std::uint64_t measurement, std::uint64_t trip) {
+  return measurement * (2 * kTrips + 1) + 2 * trip + 1;
 }
 
 /// Writes the page as one that gets a slot's bytes does, so that its lines are this core's alone.
@@ -45,12 +55,12 @@ Clock::duration fetch(const PageRelay& relay) {
   return Clock::now() - start;
 }
 
-/// The fastest of some pages that the other rank has written, 0 where it did not come. Turns from
-/// `begin` on are this measurement's.
-std::int64_t time_pages(PageRelay& relay, std::uint64_t begin) {
+}  // namespace
+
+std::int64_t time_pages(PageRelay& relay, std::uint64_t measurement) {
   Clock::duration shortest = Clock::duration::max();
   for (std::uint64_t trip = 0; trip < kTrips; ++trip) {
-    const std::uint64_t out = begin + 2 * trip + 1;
+    const std::uint64_t out = turn_of(measurement, trip);
     fill(relay, trip);
     relay.turn.store(out, std::memory_order_release);
     if (!comes(relay.turn, out + 1, trip)) return 0;
@@ -59,9 +69,9 @@ std::int64_t time_pages(PageRelay& relay, std::uint64_t begin) {
   return std::max<std::int64_t>(1, std::chrono::nanoseconds(shortest).count());
 }
 
-void answer_with_pages(PageRelay& relay, std::uint64_t begin) {
+void answer_with_pages(PageRelay& relay, std::uint64_t measurement) {
   for (std::uint64_t trip = 0; trip < kTrips; ++trip) {
-    const std::uint64_t out = begin + 2 * trip + 1;
+    const std::uint64_t out = turn_of(measurement, trip);
     if (!comes(relay.turn, out, trip)) return;
     fetch(relay);
     fill(relay, trip);
@@ -69,8 +79,6 @@ void answer_with_pages(PageRelay& relay, std::uint64_t begin) {
     relay.turn.store(out + 1, std::memory_order_release);
   }
 }
-
-}  // namespace
 
 CoreDistance::CoreDistance(Channel& channel)
     : channel_(channel),
@@ -85,13 +93,13 @@ bool CoreDistance::is_due() const {
 void CoreDistance::measure() {
   if (!is_measured_) return;
   PageRelay& relay = channel_.control()->page_relay;
-  const std::uint64_t begin = channel_.board()->round() * (2 * kTrips + 1);
+  const std::uint64_t measurement = channel_.board()->round();
   if (channel_.node_rank() == 0) {
-    const std::int64_t measured = time_pages(relay, begin);
+    const std::int64_t measured = time_pages(relay, measurement);
     if (measured > 0) nanoseconds_ = measured;
     measured_at_ = Clock::now();
   } else if (channel_.node_rank() == channel_.node_size() - 1) {
-    answer_with_pages(relay, begin);
+    answer_with_pages(relay, measurement);
   }
 }
 

@@ -18,9 +18,16 @@ struct alignas(64) PageRelay {
   alignas(64) std::array<std::byte, kPage> page;
 };
 
+/// The fastest of some pages that go to the other rank and come back, in nanoseconds; 0 where it
+/// did not come within some microseconds. Later measurements have greater numbers.
+std::int64_t time_pages(PageRelay& relay, std::uint64_t measurement);
+/// What the other rank does meanwhile, or returns after some microseconds.
+void answer_with_pages(PageRelay& relay, std::uint64_t measurement);
+
 /// How long a page that the core of a node's last rank has written takes to that of its first rank,
 /// line by line as in a slot: some tens of nanoseconds where they share a cache, hundreds between
-/// sockets or the parts of a large CPU. Ranks may move, so it is measured now and then, while both
+/// sockets or the parts of a large CPU. These two stand for all: where ranks are bound in order
+/// they are the ones farthest apart. Ranks may move, so it is measured now and then, while both
 /// have come to a call.
 class CoreDistance {
  public:
@@ -33,8 +40,7 @@ class CoreDistance {
   bool is_due() const;
 
   /// To be called by all ranks of the node at the same place, after they have met. Where one of the
-  /// two does not come within some microseconds, as when both share a core at that moment, the other
-  /// goes on, and nothing is measured.
+  /// two does not come, as when both share a core at that moment, nothing is measured.
   void measure();
 
  private:

@@ -34,8 +34,7 @@ def test_decides_on_the_path_of_reads(host: Host, library: Path, distance: str, 
 def test_is_measured(host: Host, library: Path) -> None:
     if (os.cpu_count() or 1) < 2:
         absent("two ranks outnumber the cores")
-    # Where both ranks have the same core at a call, as they often do under Open MPI, it is measured at
-    # a later one.
+    # Where both ranks have one core at a call, as often under Open MPI, a later one measures.
     _, reason = choice_for_read(host, "write+reread", "0")
     measured = re.search(r"cores are ([0-9]+) ns a page apart", reason)
     assert measured and 1 <= int(measured[1]) < 100_000, reason

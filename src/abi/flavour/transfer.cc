@@ -33,8 +33,7 @@ Error describe(const OpenFile& file, const TransferRequest& request, Duration du
     const Representation* const representation = file.representation;
     const bool outlives_call = duration == Duration::outlives_call;
     made.call.in_parts = Converted::goes_in_parts(*representation, outlives_call);
-    const Converted::Size size{file.file->part_size(),
-                               std::max<ByteCount>(1, file.file->current_view().etype->size())};
+    const Converted::Size size{file.file->part_size(), engine::unit_of(file.file->current_view())};
     auto converted = Converted::make(*representation, request, outlives_call, size);
     if (!converted) return converted.error();
     made.converted = std::move(converted.value());

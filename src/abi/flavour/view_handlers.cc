@@ -141,7 +141,7 @@ Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
   if (!own_etype) return own_etype.error();
   const auto own_filetype = got_back(file.filetype);
   if (!own_filetype) return own_filetype.error();
-  const engine::View& view = file.file->current_view();
+  const engine::View view = file.file->current_view();
   *displacement = view.displacement;
   *etype = own_etype.value();
   *filetype = own_filetype.value();

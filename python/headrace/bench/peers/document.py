@@ -41,13 +41,12 @@ def circumstances(results: Results, verdicts: Sequence[Verdict]) -> str:
     """When, where and how often it was measured."""
     counts = sorted({one.rate.count for one in verdicts})
     rounds = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1])))) if counts else "no"
-    noisy = len({one.point for one in verdicts if one.is_noisy})
-    cells = len({one.point for one in verdicts})
+    noisy = sum(one.is_noisy for one in verdicts)
     megabytes = f"{results.identity['size'] / 1e6:.0f} MB"
     return (
         f"{measured_how(results, 'peers')}: ways alternate, rounds: {rounds}, {megabytes} in a "
         "call or a loop of calls, up to four times as many where pieces have 64 B or more. "
-        f"Beside other work that was heard: {noisy} of {cells} cells."
+        f"Measured beside other work: {noisy} of {len(verdicts)} cells."
     )
 
 
