@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,9 +12,19 @@ from pathlib import Path
 import pytest
 from bench_support import bench_command
 from cli_support import Command
+from peers_support import HOSTS, FakeRuns, Usage
 
-from headrace.bench.comparison import Comparison, losing_first
-from headrace.bench.jobs import HEADRACE, PLAIN, Measurement, ior_job, lattice_job
+from headrace.bench import comparison as comparison_module
+from headrace.bench.comparison import SPARE_BYTES, Comparison, NoSpace, losing_first, start
+from headrace.bench.jobs import (
+    HEADRACE,
+    JOBS,
+    PLAIN,
+    Measurement,
+    ior_job,
+    lattice_job,
+    tile_job,
+)
 from headrace.bench.report import facts, is_sound
 from headrace.mpi import Mpi
 
@@ -91,6 +102,74 @@ def test_ways_differ_only_in_what_they_compare() -> None:
         plain, headrace = (way for way in job.ways if way.key in (PLAIN, HEADRACE))
         assert plain.flags == headrace.flags
         assert headrace.preload and not plain.preload
+
+
+@pytest.mark.parametrize(
+    ("name", "extra", "flags"),
+    [
+        ("checkpoint", "-G 7", "--piece 1000 --size 50000 --steps 250 --variables 4 -G 7"),
+        ("checkpoint", "--steps 3", "--piece 1000 --size 50000 --variables 4 --steps 3"),
+        ("checkpoint", "--DIMS=6,8", "--steps 250 --variables 4 --DIMS=6,8"),
+        ("tile", "--piece 64", "--size 32000000 --piece 64"),
+        ("tile", "--grid 1,2", "--grid 1,2"),
+        ("irregular", "--memory permuted", "--pieces 200000 --mean 100 --memory permuted"),
+        ("lattice", "--dims=8,4,4,4", "--dims=8,4,4,4"),
+        ("lattice", "-G 7", "--dims 32,16,16,32 -G 7"),
+        ("ior", "-s4", "-b 100000 -t 10000 -s4"),
+        ("strided", "-b 100", "--stride 4096 --size 128m -b 100"),
+        ("overlap", "--share 2", "--size 64m -i 3 --share 2"),
+    ],
+)
+def test_flags_replace_only_what_they_name(name: str, extra: str, flags: str) -> None:
+    job = JOBS[name](2, extra.split())
+    assert " ".join(job.flags).endswith(f" {flags}")
+    assert job.line.startswith(name) and job.line.endswith(extra)
+    own = set(flags.split()) - set(extra.split()) - {"-i", "3"}
+    assert own <= set(job.line.split()) and not job.largest_file
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeRuns:
+    """Runs that are not made, each of a file of eight bytes."""
+    runs = FakeRuns()
+    monkeypatch.setattr(comparison_module, "measure", runs.measure)
+    return runs
+
+
+def begin(folder: Path) -> Comparison:
+    """The first round of a job whose files are as large as its flags make them."""
+    job = tile_job(2, ("--piece", "8"))
+    return start(job, HOSTS["mpich"], folder, {}, lambda _: None)
+
+
+def test_flags_leave_the_space_checked(
+    fake: FakeRuns, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Enough for the files of two ways more; there are three.
+    usage = Usage(1 << 40, 0, SPARE_BYTES + 2 * 8)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(NoSpace, match="not enough space"):
+        begin(tmp_path)
+    assert [way for _, way in fake.runs] == [PLAIN] and not list(tmp_path.iterdir())
+    monkeypatch.undo()
+    monkeypatch.setattr(comparison_module, "measure", fake.measure)
+    assert begin(tmp_path).job.largest_file == 8
+
+
+@pytest.mark.parametrize("way", ["posix", HEADRACE])
+def test_no_way_is_blamed_for_a_full_disk(fake: FakeRuns, tmp_path: Path, way: str) -> None:
+    fake.fail = lambda _job, one, _number: "No space left on device" if one.key == way else ""
+    with pytest.raises(NoSpace, match=r"filled up .*No space left"):
+        begin(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_under_another_name_is_told(bench: Command) -> None:
+    flags = ("-F", "-s", "1", "-b", "10000")
+    result = bench("bench", "compare", "ior", "--rounds", 1, "--dir", ".", "--", *flags)
+    assert result.returncode == 2 and not list(bench.directory.iterdir())
+    assert "has not made the file 'ior-mpich-plain'" in result.stderr
+    assert "drop what renames files" in result.stderr
 
 
 def test_compare_reports_and_writes_json(bench: Command) -> None:

@@ -147,8 +147,9 @@ def compare(
     \b
     headrace bench compare ior --rounds 15 -- -s 500 -b 1000000 -t 1000000
 
-    FLAGS after -- are added to the job's own, and win. Data are checked in every run, the files
-    of a first, unmeasured round are compared byte by byte. Cells that Headrace loses come first.
+    FLAGS after -- are added to the job's own, and win: a size or a shape replaces the job's. Data
+    are checked in every run, the files of a first, unmeasured round are compared byte by byte.
+    Cells that Headrace loses come first.
     """
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
     if hand_set:

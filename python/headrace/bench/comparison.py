@@ -19,6 +19,9 @@ SPARE_BYTES = 64 << 20
 # How often the limit is tried with each size of requests before the best one is kept.
 LIMIT_TRIALS = ("-i", "3")
 
+# How failures for want of space are told, in lower case.
+SPACE_ERRORS = ("no space left", "not enough space", "quota exceeded")
+
 Progress = Callable[[str], None]
 
 
@@ -125,9 +128,9 @@ class Comparison:
         return any(key.startswith("headrace_") for hint in hints for key in hint)
 
 
-def check_space(job: Job, folder: Path) -> None:
-    """Raises NoSpace unless the first round's files fit."""
-    needed = len(job.ways) * job.largest_file + SPARE_BYTES
+def check_space(job: Job, folder: Path, made: int = 0) -> None:
+    """Raises NoSpace unless the first round's files fit, of which `made` are there."""
+    needed = (len(job.ways) - made) * job.largest_file + SPARE_BYTES
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise NoSpace(
@@ -137,28 +140,48 @@ def check_space(job: Job, folder: Path) -> None:
         )
 
 
+def require_space(job: Job, folder: Path, why: object) -> None:
+    """Raises NoSpace where a failure is one of space: it says nothing about the way that met it."""
+    free = shutil.disk_usage(folder).free
+    if free < job.largest_file or any(text in str(why).lower() for text in SPACE_ERRORS):
+        raise NoSpace(
+            f"the file system of '{folder.parent}' filled up",
+            str(why),
+            f"free some space ({free >> 20} MiB are free) and start again",
+            1,
+        )
+
+
 def start(
     job: Job, host: Host, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> Comparison:
     """The first round, which is not measured: keeps each way's file and compares their bytes.
     The limit's file is left out: it holds as much, but not at the same places. The limit tries
-    several sizes of requests; the fastest are those of all later rounds."""
+    several sizes of requests; the fastest are those of all later rounds. Raises NoSpace where the
+    files do not fit."""
     job = job.under(host.mpi.kind)
     check_space(job, folder)
     result = Comparison(job, host, {way.key: [] for way in job.ways})
     files = {way.key: folder / f"{job.key}-{host.name}-{way.key}" for way in job.ways}
     try:
-        for way in job.ways:
+        for number, way in enumerate(job.ways):
             progress(f"{way.label}, keeping the file")
             try:
                 first = measure(job, _trial(way), host, files[way.key], environ, keep=True)
-                result.first[way.key] = first
-                if way.is_limit:
-                    result.job = job.with_requests(first.requests)
             except HeadraceError as error:
+                _remove(job, files[way.key])
+                require_space(result.job, folder, error)
                 if way.key == HEADRACE:
                     raise
                 result.failed[way.key] = str(error)
+                continue
+            result.first[way.key] = first
+            if way.is_limit:
+                result.job = result.job.with_requests(first.requests)
+            if not result.job.largest_file:
+                size = _size(job, files[way.key])
+                result.job = replace(result.job, largest_file=size)
+                check_space(result.job, folder, made=number + 1)
         if all(way.key == HEADRACE for way in result.ways):
             raise RunFailed(PLAIN, *_nothing_to_compare(result))
         progress("comparing the files")
@@ -170,9 +193,25 @@ def start(
                 )
     finally:
         for name in files.values():
-            for file in job.files(name):
-                file.unlink(missing_ok=True)
+            _remove(job, name)
     return result
+
+
+def _remove(job: Job, name: Path) -> None:
+    for file in job.files(name):
+        file.unlink(missing_ok=True)
+
+
+def _size(job: Job, name: Path) -> int:
+    """Bytes of the files that a way has made under this name."""
+    try:
+        return sum(file.stat().st_size for file in job.files(name))
+    except FileNotFoundError as error:
+        raise HeadraceError(
+            f"{job.title} has not made the file '{name.name}'",
+            "its flags give it another name, so that there is nothing to compare",
+            "drop what renames files, as -F or -m of ior",
+        ) from error
 
 
 def _trial(way: Way) -> Way:
@@ -188,7 +227,7 @@ def add_round(
     result: Comparison, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> None:
     """One round: each way once, beginning with another one each time. It counts as a whole, or not
-    at all where a way fails."""
+    at all where a way fails. Raises NoSpace where the files do not fit."""
     ways = result.ways
     number = result.rounds
     file = folder / f"{result.job.key}-{result.host.name}"
@@ -196,7 +235,12 @@ def add_round(
     for i in range(len(ways)):
         way = ways[(number + i) % len(ways)]
         progress(f"round {number + 1}, {way.label}")
-        measured[way.key] = measure(result.job, way, result.host, file, environ)
+        try:
+            measured[way.key] = measure(result.job, way, result.host, file, environ)
+        except RunFailed as error:
+            _remove(result.job, file)
+            require_space(result.job, folder, error)
+            raise
     for key, run in measured.items():
         result.runs[key].append(run)
 

@@ -41,7 +41,8 @@ class Way:
 class Job:
     """A job: its program, ranks, flags and ways. `line` shows it to people.
 
-    largest_file: bytes of the file it makes, 0 where the flags given make it unknown.
+    largest_file: bytes of the file it makes, 0 where the flags given make it unknown before the
+    first run.
     file_for_each_rank: IOR's -F; largest_file is that of all together.
     """
 
@@ -112,6 +113,33 @@ class Measurement:
         return self.wrong == 0 and self.overwritten == 0
 
 
+def _is_named(option: str, words: Sequence[str]) -> bool:
+    """Whether a program's flags name the option, as "-b 4k", "-b4k" or "--name=value"."""
+    if option.startswith("--"):
+        return any(word.partition("=")[0].lower() == option.lower() for word in words)
+    return any(word.startswith(option) for word in words)
+
+
+def _own(
+    sizes: Mapping[str, str],
+    extra: Sequence[str],
+    unless: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[str, ...]:
+    """A job's own flags beside the user's `extra`: the `sizes` that those do not name, and of which
+    they name nothing in `unless`, the options that exclude a size."""
+    return tuple(
+        word
+        for option, value in sizes.items()
+        if not any(_is_named(other, extra) for other in (option, *(unless or {}).get(option, ())))
+        for word in (option, value)
+    )
+
+
+# An array is given by its extents, or by pieces of which each rank has so many bytes.
+_BY_EXTENTS = ("--dims", "--grid", "--element")
+_ARRAY_EXCLUDES = {"--piece": _BY_EXTENTS, "--size": _BY_EXTENTS}
+
+
 def _kernel_ways(*between: Way) -> tuple[Way, ...]:
     """Plain MPI, then `between`, then Headrace."""
     collective = ("--way", "mpiio")
@@ -144,7 +172,7 @@ def ior_job(
     """The seeds' IOR job: one collective call for each 10,000 bytes. Each file is read back by
     the neighbour and every byte checked."""
     sizes = {"-s": str(segments), "-b": str(block), "-t": "10000"}
-    size = [word for pair in sizes.items() if pair[0] not in extra for word in pair]
+    size = _own(sizes, extra)
     common = ("-w", "-r", "-R", "-C", "-g", "-G", str(SIGNATURE), *size, *extra)
     return Job(
         "ior",
@@ -163,7 +191,7 @@ def lattice_job(
     ranks: int, extra: Sequence[str] = (), dims: tuple[int, int, int, int] = (32, 16, 16, 32)
 ) -> Job:
     """A lattice-QCD field, one collective call through a hindexed view, beside rank 0 alone."""
-    size = () if "--dims" in extra else ("--dims", ",".join(map(str, dims)))
+    size = _own({"--dims": ",".join(map(str, dims))}, extra)
     volume = dims[0] * dims[1] * dims[2] * dims[3]
     return Job(
         "lattice",
@@ -180,13 +208,14 @@ def lattice_job(
 
 def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     """512-byte blocks, one in 4096 bytes, into a 128 MiB file that holds others' data."""
+    size = _own({"-b": "512", "--stride": "4096", "--size": "128m"}, extra)
     return Job(
         "strided",
         "strided collective write into a filled file",
-        " ".join(["strided -b 512 --stride 4096 --size 128m", *extra]),
+        " ".join(["strided", *size, *extra]),
         "strided",
         ranks,
-        ("-w", "-b", "512", "--stride", "4096", "--size", "128m", *extra),
+        ("-w", *size, *extra),
         _kernel_ways(BY_POSIX),
         ("write",),
         0 if extra else 128 << 20,
@@ -196,13 +225,14 @@ def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
 def overlap_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     """Nonblocking transfers of 64 MiB a rank, as long as the computing beside them; bandwidths
     are those of both together."""
+    size = _own({"--size": "64m"}, extra)
     return Job(
         "overlap",
         "nonblocking transfers while the program computes",
-        " ".join(["overlap -w -r --size 64m", *extra]),
+        " ".join(["overlap -w -r", *size, *extra]),
         "overlap",
         ranks,
-        ("-w", "-r", "--size", "64m", "-i", "3", *extra),
+        ("-w", "-r", *size, "-i", "3", *extra),
         (
             Way(PLAIN, "plain MPI"),
             Way(HEADRACE, "Headrace", preload=True),
@@ -221,8 +251,9 @@ def kernel_job(
     largest_file: int,
     *between: Way,
 ) -> Job:
-    """A kernel that is written and read; `extra` replaces those of `sizes` that it names."""
-    size = () if extra else tuple(word for pair in sizes.items() for word in pair)
+    """A kernel that is written and read; `extra` replaces those of `sizes` that it names, and the
+    array where it gives another one."""
+    size = _own(sizes, extra, _ARRAY_EXCLUDES)
     return Job(
         key,
         title,

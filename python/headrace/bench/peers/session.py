@@ -1,6 +1,5 @@
 """Measures the points of the grid one after the other, and goes on where an earlier run stopped."""
 
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from datetime import UTC, datetime
 from os import getloadavg
 from pathlib import Path
 
-from headrace.bench.comparison import Comparison, NoSpace, add_round, check_space, start
+from headrace.bench.comparison import Comparison, add_round, check_space, start
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import HEADRACE, PLAIN, Job, Measurement
 from headrace.bench.peers.grid import BY_NAME, Point, hand_set_keys
@@ -22,10 +21,6 @@ from headrace.errors import HeadraceError
 # An expert's setting that is this many times slower than the best one, in every access, cannot
 # become the best: it is left out of the rounds.
 HOPELESS = 4
-
-
-# How failures for want of space are told, in lower case.
-SPACE_ERRORS = ("no space left", "not enough space", "quota exceeded")
 
 
 class OutOfTime(Exception):
@@ -115,7 +110,6 @@ class Session:
                 self.save()
                 self.progress.round_done(point, attempt)
         except RunFailed as error:
-            _require_space(self.job(point), folder, error)
             attempt.error = str(error)
             self.progress.failed(point, attempt.error)
             self.save()
@@ -127,8 +121,6 @@ class Session:
             return _restored(job.with_requests(attempt.requests), host, attempt)
         with self._in_time():
             comparison = start(job, host, folder, self.environ, self.progress.step)
-        for reason in comparison.failed.values():
-            _require_space(job, folder, reason)
         _leave_out_hopeless(comparison)
         _note_begin(attempt, comparison)
         return comparison
@@ -141,7 +133,6 @@ class Session:
         except RunFailed as error:
             if error.way == HEADRACE:
                 raise
-            _require_space(comparison.job, folder, error)
             attempt.failed[error.way] = comparison.failed[error.way] = str(error)
             return
         runs = {way.key: comparison.runs[way.key][-1] for way in comparison.ways}
@@ -158,18 +149,6 @@ class Session:
             raise OutOfTime
         yield
         self._last = time.monotonic() - begin
-
-
-def _require_space(job: Job, folder: Path, why: object) -> None:
-    """Raises NoSpace where a failure is one of space: it says nothing about the way that met it."""
-    free = shutil.disk_usage(folder).free
-    if free < job.largest_file or any(text in str(why).lower() for text in SPACE_ERRORS):
-        raise NoSpace(
-            f"the file system of '{folder.parent}' filled up",
-            str(why),
-            f"free some space ({free >> 20} MiB are free) and start again",
-            1,
-        )
 
 
 def _begin_attempt(measured: Measured) -> None:
