@@ -1,10 +1,7 @@
 #include "common/json.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-
-#include "common/failure.h"
 
 namespace headrace::bench {
 
@@ -72,17 +69,6 @@ void JsonWriter::member(std::string_view name, std::int64_t value) {
 void JsonWriter::member(std::string_view name, bool value) {
   start(name);
   text_ += value ? "true" : "false";
-}
-
-void write_text_file(const std::string& path, const std::string& text) {
-  const bool to_stdout = path == "-";
-  std::FILE* file = to_stdout ? stdout : std::fopen(path.c_str(), "w");
-  if (file == nullptr) throw Failure(describe_errno("cannot write '" + path + "'", errno));
-  const bool written =
-      std::fputs(text.c_str(), file) >= 0 && std::fputc('\n', file) >= 0 && std::fflush(file) == 0;
-  const int system_error = errno;
-  if (!to_stdout) std::fclose(file);
-  if (!written) throw Failure(describe_errno("cannot write '" + path + "'", system_error));
 }
 
 }  // namespace headrace::bench

@@ -40,8 +40,4 @@ class JsonWriter {
   bool first_ = true;
 };
 
-/// Writes `text` and a final newline to the file, replacing what it held. "-" is standard output.
-/// Throws Failure.
-void write_text_file(const std::string& path, const std::string& text);
-
 }  // namespace headrace::bench

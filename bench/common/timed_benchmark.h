@@ -5,7 +5,7 @@
 
 #include "common/failure.h"
 #include "common/hints.h"
-#include "common/json.h"
+#include "common/results_file.h"
 #include "common/world.h"
 
 namespace headrace::bench {
@@ -25,12 +25,15 @@ int run_timed_benchmark(int argc, char** argv,
     return 0;
   }
   const Hints hints = requested_hints(world.communicator, parameters.hints_file);
+  require_results_file(world.communicator, parameters.json);
   const bool shown = world.rank == 0 && parameters.json != "-";
   if (shown) print_job(parameters, world);
   Bench bench(parameters, world, hints);
   bench.run();
   if (shown) bench.report();
-  if (world.rank == 0 && !parameters.json.empty()) write_text_file(parameters.json, bench.json());
+  if (!parameters.json.empty()) {
+    write_results_file(world.communicator, parameters.json, bench.json());
+  }
   return bench.is_right() ? 0 : 1;
 }
 

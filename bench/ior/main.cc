@@ -2,7 +2,7 @@
 
 #include "common/failure.h"
 #include "common/hints.h"
-#include "common/json.h"
+#include "common/results_file.h"
 #include "common/world.h"
 #include "ior/output.h"
 #include "ior/parameters.h"
@@ -34,10 +34,14 @@ std::string command_line(int argc, char** argv) {
   return text;
 }
 
-void write_summary(const Parameters& parameters, const Output& output, const Results& results) {
-  const std::string path = parameters.summary_file.empty() ? "-" : parameters.summary_file;
-  if (parameters.summary_format == "JSON") write_text_file(path, output.json(results));
-  if (parameters.summary_format == "CSV") write_text_file(path, output.csv(results));
+/// Where the summary goes; empty where there is none beside the table.
+std::string summary_path(const Parameters& parameters) {
+  if (parameters.summary_format == "DEFAULT") return {};
+  return parameters.summary_file.empty() ? "-" : parameters.summary_file;
+}
+
+std::string summary(const Parameters& parameters, const Output& output, const Results& results) {
+  return parameters.summary_format == "JSON" ? output.json(results) : output.csv(results);
 }
 
 int run(const Parameters& parameters, MPI_Comm communicator, const std::string& command) {
@@ -49,18 +53,12 @@ int run(const Parameters& parameters, MPI_Comm communicator, const std::string& 
             [&](const Access& access) {
               if (table) output.access(access);
             });
+  require_results_file(world.communicator, summary_path(parameters));
   if (talks && table) output.begin();
   const Results results = test.run();
-  std::string error;
-  if (talks) {
-    if (table) output.end(results);
-    try {
-      write_summary(parameters, output, results);
-    } catch (const Failure& failure) {
-      error = failure.what();
-    }
-  }
-  agree(world.communicator, error);
+  if (talks && table) output.end(results);
+  write_results_file(world.communicator, summary_path(parameters),
+                     talks ? summary(parameters, output, results) : std::string());
   return results.wrong_bytes > 0 ? 1 : 0;
 }
 

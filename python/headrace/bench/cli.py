@@ -151,6 +151,7 @@ def compare(
     are checked in every run, the files of a first, unmeasured round are compared byte by byte.
     Cells that Headrace loses come first.
     """
+    report.require_writable(json_file)
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
     if hand_set:
         job = with_hand_set(job)

@@ -1,5 +1,6 @@
 """Comparisons as tables and JSON."""
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -205,6 +206,27 @@ def is_sound(comparison: Comparison) -> bool:
     return comparison.took_part() and ours_right and agrees
 
 
+def require_writable(path: str | None) -> None:
+    """Raises unless write_text() can write there; what is there stays as it is."""
+    if path is None or path == "-":
+        return
+    file = Path(path)
+    is_new = not os.path.lexists(file)
+    if not is_new and not file.is_file():
+        return  # a pipe, which would wait for its reader
+    try:
+        file.open("a").close()
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    if is_new:
+        file.unlink()
+
+
+def _unwritable(path: str, error: OSError) -> HeadraceError:
+    why = error.strerror or str(error)
+    return HeadraceError(f"'{path}' cannot be written", why, "give another file", 1)
+
+
 def write_text(path: str, text: str) -> None:
     """Writes a file that the user named; "-" is standard output."""
     try:
@@ -213,6 +235,4 @@ def write_text(path: str, text: str) -> None:
         else:
             Path(path).write_text(text)
     except OSError as error:
-        raise HeadraceError(
-            f"'{path}' cannot be written", error.strerror or str(error), "give another file", 1
-        ) from error
+        raise _unwritable(path, error) from error

@@ -78,6 +78,8 @@ def promises(
     the file's bytes, the counts and the error classes. The exit status is 0 unless Headrace itself
     breaks a promise, or a job could not be run.
     """
+    for path in (json_file, markdown):
+        report.require_writable(path)
     if earlier:
         found = merged([findings for path in earlier for findings in read_findings(path)])
     else:
