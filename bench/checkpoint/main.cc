@@ -73,5 +73,6 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::checkpoint
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, "checkpoint", headrace::bench::checkpoint::body);
+  return headrace::bench::run_program(argc, argv, {"checkpoint", "--steps, --dims or --size"},
+                                      headrace::bench::checkpoint::body);
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -22,5 +25,9 @@ class Buffer {
   std::vector<std::byte> memory_;
   std::span<std::byte> bytes_;
 };
+
+/// A rank's buffer of `size` bytes; all ranks throw AgreedFailure where one has not the memory.
+/// Collective.
+Buffer make_buffer(MPI_Comm communicator, std::int64_t size, Buffer::Place place);
 
 }  // namespace headrace::bench

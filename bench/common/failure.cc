@@ -5,24 +5,43 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "common/meeting.h"
 
 namespace headrace::bench {
 namespace {
 
-const char* advice_for(int system_error) {
+/// The running program's, for advice; null where run_program() did not start it.
+const char* size_options = nullptr;
+
+std::string advice_for(int system_error) {
   switch (system_error) {
     case ENOENT: return ", create the directory or give another path";
     case EACCES:
     case EPERM:
     case EROFS: return ", give a path in a directory you may write to";
     case ENOSPC:
-    case EDQUOT: return ", free some space or make the test smaller with -b or -s";
-    case EFBIG: return ", raise the limit (ulimit -f) or make the test smaller";
+    case EDQUOT: return ", free some space or " + make_smaller();
+    case EFBIG: return ", raise the limit (ulimit -f) or " + make_smaller();
     case EISDIR: return ", give the name of a file";
     default: return "";
   }
+}
+
+/// The system's error that an MPI error stands for, 0 where neither class nor text tells one.
+int system_error_of(int code, const char* reason) {
+  int error_class = MPI_ERR_OTHER;
+  MPI_Error_class(code, &error_class);
+  if (error_class == MPI_ERR_NO_SPACE) return ENOSPC;
+  if (error_class == MPI_ERR_QUOTA) return EDQUOT;
+  if (error_class == MPI_ERR_NO_SUCH_FILE) return ENOENT;
+  if (error_class == MPI_ERR_ACCESS) return EACCES;
+  if (error_class == MPI_ERR_READ_ONLY) return EROFS;
+  for (const int system_error : {ENOSPC, EDQUOT}) {  // MPICH's class is MPI_ERR_IO
+    if (std::strstr(reason, std::strerror(system_error)) != nullptr) return system_error;
+  }
+  return 0;
 }
 
 void one_line(std::string& text) {
@@ -44,7 +63,25 @@ std::string describe_mpi(const std::string& problem, int code) {
   MPI_Error_string(code, reason, &length);
   std::string text = problem + " (" + reason + ")";
   one_line(text);
-  return text;
+  return text + advice_for(system_error_of(code, reason));
+}
+
+std::string make_smaller() {
+  const std::string text = "make the test smaller";
+  return size_options == nullptr ? text : text + " with " + size_options;
+}
+
+void agree_on_memory(MPI_Comm communicator, const std::string& what,
+                     const std::function<void()>& allocate) {
+  bool enough = false;
+  try {
+    allocate();
+    enough = true;
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // of a vector: beyond any memory
+  }
+  agree(communicator,
+        enough ? std::string() : "not enough memory for " + what + ", make the test smaller");
 }
 
 void agree(MPI_Comm communicator, const std::string& text) {
@@ -65,9 +102,10 @@ void agree(MPI_Comm communicator, const std::string& text) {
   throw AgreedFailure(message);
 }
 
-int run_program(int argc, char** argv, const char* program, int (*body)(int, char**)) {
+int run_program(int argc, char** argv, const Program& program, int (*body)(int, char**)) {
+  size_options = program.size_options;
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
-    std::fprintf(stderr, "%s: error: MPI_Init failed\n", program);
+    std::fprintf(stderr, "%s: error: MPI_Init failed\n", program.name);
     return 1;
   }
   // A file beyond the limit (ulimit -f) is then an error that can be told, not a silent death.
@@ -78,13 +116,13 @@ int run_program(int argc, char** argv, const char* program, int (*body)(int, cha
   try {
     status = body(argc, argv);
   } catch (const AgreedFailure& failure) {
-    if (rank == 0) std::fprintf(stderr, "%s: error: %s\n", program, failure.what());
+    if (rank == 0) std::fprintf(stderr, "%s: error: %s\n", program.name, failure.what());
     status = failure.exit_code;
   } catch (const Failure& failure) {
-    std::fprintf(stderr, "%s: error: %s [rank %d]\n", program, failure.what(), rank);
+    std::fprintf(stderr, "%s: error: %s [rank %d]\n", program.name, failure.what(), rank);
     MPI_Abort(MPI_COMM_WORLD, failure.exit_code);
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s: error: %s [rank %d]\n", program, failure.what(), rank);
+    std::fprintf(stderr, "%s: error: %s [rank %d]\n", program.name, failure.what(), rank);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   std::fflush(nullptr);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <cstdio>
-#include <exception>
 #include <string>
 
 #include "common/failure.h"
@@ -42,16 +41,13 @@ void KernelBench::run() {
 void KernelBench::allocate() {
   const std::int64_t size = kernel_.layout.memory_size;
   const auto place = parameters_.way == "contiguous" ? Buffer::Place::page : Buffer::Place::malloc;
-  std::string error;
-  try {
+  const std::string what =
+      std::to_string(kernel_.buffers) + " buffers of " + std::to_string(size) + " bytes";
+  agree_on_memory(world_.communicator, what, [&] {
     for (std::int64_t i = 0; i < kernel_.buffers; ++i) {
       buffers_.emplace_back(static_cast<std::size_t>(size), place);
     }
-  } catch (const std::exception&) {  // std::bad_alloc, std::length_error
-    error = "not enough memory for " + std::to_string(kernel_.buffers) + " buffers of " +
-            std::to_string(size) + " bytes, make the test smaller";
-  }
-  agree(world_.communicator, error);
+  });
 }
 
 std::unique_ptr<Way> KernelBench::make_way(std::int64_t request) const {
@@ -103,7 +99,7 @@ TimedAccess KernelBench::access(bool writing, std::int64_t repetition, std::int6
   prepare(writing, 0);
   meet(world_.communicator);
   stamps.open_begin = world_.now();
-  std::string error = way->open(parameters_.file, writing);
+  const std::string error = way->open(parameters_.file, writing);
   stamps.open_end = world_.now();
   const std::string moved = move_all(*way, writing, calls);
   stamps.transfer_begin = calls.front().begin;
@@ -112,10 +108,9 @@ TimedAccess KernelBench::access(bool writing, std::int64_t repetition, std::int6
   stamps.close_begin = world_.now();
   const std::string closed = way->close();
   stamps.close_end = world_.now();
-  for (const std::string& text : {moved, closed}) {
-    if (error.empty()) error = text;
-  }
-  agree(world_.communicator, error);
+  // First what went wrong: closing may fail on other ranks because of it.
+  agree(world_.communicator, error.empty() ? moved : error);
+  agree(world_.communicator, closed);
   settle(writing, kernel_.calls - 1);
   result.writing = writing;
   result.repetition = repetition;

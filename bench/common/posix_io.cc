@@ -22,7 +22,11 @@ std::string PosixFile::write_at(std::int64_t offset, const void* data, std::size
   while (length > 0) {
     const ssize_t moved = ::pwrite(descriptor_, from, length, offset);
     if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return describe_errno("cannot write to '" + path_ + "'", errno);
+    if (moved < 0) return describe_errno("cannot write to '" + path_ + "'", errno);
+    if (moved == 0) {
+      return "cannot write to '" + path_ + "' at byte " + std::to_string(offset) +
+             " (the file system takes no more), free some space or " + make_smaller();
+    }
     from += moved;
     offset += moved;
     length -= static_cast<std::size_t>(moved);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/failure.h"
 #include "common/posix_io.h"
 #include "common/ways.h"
 
@@ -17,21 +18,24 @@ constexpr std::int64_t slab_size = std::int64_t{4} << 20;
 /// The runs in the file of all ranks, by rank, on rank 0; empty elsewhere. Collective.
 std::vector<Strips> gather_strips(const World& world, const Strips& mine) {
   constexpr int tag = 1;
+  const std::int64_t count = static_cast<std::int64_t>(mine.size());
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(world.rank == 0 ? world.size : 0));
+  MPI_Gather(&count, 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, 0, world.communicator);
   std::vector<Strips> all;
-  std::int64_t count = static_cast<std::int64_t>(mine.size());
+  agree_on_memory(world.communicator, "the places of all ranks' pieces", [&] {
+    for (const std::int64_t one : counts) all.emplace_back(static_cast<std::size_t>(one));
+  });
   MPI_Datatype strip = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(sizeof(Strip) / sizeof(std::int64_t), MPI_INT64_T, &strip);
   const Datatype type = Datatype::commit(strip);
   if (world.rank != 0) {
-    MPI_Send(&count, 1, MPI_INT64_T, 0, tag, world.communicator);
     MPI_Send(mine.data(), static_cast<int>(count), strip, 0, tag, world.communicator);
     return all;
   }
-  all.push_back(mine);
+  std::copy(mine.begin(), mine.end(), all.front().begin());
   for (int rank = 1; rank < world.size; ++rank) {
-    MPI_Recv(&count, 1, MPI_INT64_T, rank, tag, world.communicator, MPI_STATUS_IGNORE);
-    Strips& strips = all.emplace_back(static_cast<std::size_t>(count));
-    MPI_Recv(strips.data(), static_cast<int>(count), strip, rank, tag, world.communicator,
+    Strips& strips = all[static_cast<std::size_t>(rank)];
+    MPI_Recv(strips.data(), static_cast<int>(strips.size()), strip, rank, tag, world.communicator,
              MPI_STATUS_IGNORE);
   }
   return all;
@@ -42,8 +46,10 @@ class Rank0Way final : public Way {
   Rank0Way(const World& world, const Layout& layout)
       : world_(world), layout_(layout), strips_(gather_strips(world, layout.file)) {
     for (const Strips& strips : strips_) packed_strips_.push_back({{0, byte_count(strips), 0, 1}});
-    packed_.resize(slab_size);
-    if (world.rank == 0) slab_.resize(slab_size);
+    agree_on_memory(world.communicator, "the bytes on their way to and from rank 0", [&] {
+      packed_.resize(slab_size);
+      if (world.rank == 0) slab_.resize(slab_size);
+    });
   }
 
   std::string open(const std::string& path, bool writing) override {

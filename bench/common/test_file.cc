@@ -26,7 +26,7 @@ void require_space(MPI_Comm communicator, const std::string& path, std::int64_t 
   std::string error;
   if (rank == 0 && available >= 0 && available < needed) {
     error = "not enough space for '" + path + "' (" + std::to_string(needed) + " bytes needed, " +
-            std::to_string(available) + " free), give another path or make the test smaller";
+            std::to_string(available) + " free), give another path or " + make_smaller();
   }
   agree(communicator, error);
 }

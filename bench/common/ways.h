@@ -39,7 +39,8 @@ std::unique_ptr<Way> make_mpiio_way(const World& world, const Layout& layout, co
 /// Each rank writes and reads its pieces with pwrite and pread, by at most `request` bytes.
 std::unique_ptr<Way> make_posix_way(const Layout& layout, std::int64_t request = INT64_MAX);
 
-/// Rank 0 alone touches the file, by 4 MiB that it gathers from or scatters to the others.
+/// Rank 0 alone touches the file, by 4 MiB that it gathers from or scatters to the others. All
+/// ranks throw AgreedFailure where one has not the memory. Collective.
 std::unique_ptr<Way> make_rank0_way(const World& world, const Layout& layout);
 
 }  // namespace headrace::bench

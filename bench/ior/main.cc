@@ -81,5 +81,5 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::ior
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, "ior", headrace::bench::ior::body);
+  return headrace::bench::run_program(argc, argv, {"ior", "-b or -s"}, headrace::bench::ior::body);
 }

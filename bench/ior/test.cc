@@ -19,7 +19,7 @@ Test::Test(const Parameters& parameters, const World& world, Hints hints,
       layout_(parameters, world.size),
       hints_(std::move(hints)),
       report_(std::move(report)),
-      buffer_(static_cast<std::size_t>(parameters.transfer_size), Buffer::Place::page) {}
+      buffer_(make_buffer(world.communicator, parameters.transfer_size, Buffer::Place::page)) {}
 
 Results Test::run() {
   for (std::int64_t number = 0; number < parameters_.repetitions; ++number) {
@@ -120,7 +120,9 @@ std::string Test::move(Backend& backend, bool writing, int task, std::int64_t nu
   stamps.close_begin = world_.now();
   const std::string failed = backend.close();
   stamps.close_end = world_.now();
-  return error.empty() ? failed : error;
+  // First what went wrong: closing may fail on other ranks because of it.
+  agree(world_.communicator, error);
+  return failed;
 }
 
 void Test::finish(Access access, const Stamps& stamps, const std::string& error) {

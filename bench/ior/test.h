@@ -39,7 +39,7 @@ struct Results {
 /// Runs all repetitions of one command line. All calls are collective over the world's ranks.
 class Test {
  public:
-  /// `report` is called on rank 0 after each timed access.
+  /// `report` is called on rank 0 after each timed access. Throws AgreedFailure.
   Test(const Parameters& parameters, const World& world, Hints hints,
        std::function<void(const Access&)> report);
 

@@ -82,5 +82,6 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::irregular
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, "irregular", headrace::bench::irregular::body);
+  return headrace::bench::run_program(argc, argv, {"irregular", "--pieces or --mean"},
+                                      headrace::bench::irregular::body);
 }

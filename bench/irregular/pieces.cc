@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "common/failure.h"
 #include "common/pattern.h"
 
 namespace headrace::bench::irregular {
@@ -111,15 +113,16 @@ std::int64_t Shape::longest() const {
 }
 
 Layout random_layout(const World& world, const Shape& shape) {
-  const std::vector<Run> runs = draw_runs(world, shape);
   Layout layout;
-  layout.file = strips_of(runs);
-  layout.file_type = hindexed(runs);
-  if (shape.permuted) {
+  agree_on_memory(world.communicator, std::to_string(shape.pieces) + " pieces", [&] {
+    const std::vector<Run> runs = draw_runs(world, shape);
+    layout.file = strips_of(runs);
+    layout.file_type = hindexed(runs);
+    if (!shape.permuted) return;
     const std::vector<Run> memory = permuted_memory(world, shape, runs);
     layout.memory = strips_of(memory);
     layout.memory_type = hindexed(memory);
-  }
+  });
   complete(world, layout);
   return layout;
 }

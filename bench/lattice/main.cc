@@ -92,5 +92,6 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::lattice
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, "lattice", headrace::bench::lattice::body);
+  return headrace::bench::run_program(argc, argv, {"lattice", "--dims"},
+                                      headrace::bench::lattice::body);
 }

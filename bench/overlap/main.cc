@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/buffer.h"
 #include "common/content.h"
 #include "common/failure.h"
 #include "common/json.h"
@@ -40,7 +41,7 @@ class Bench {
         layout_(block_layout(world, parameters.block_size() * world.rank, parameters.block_size(),
                              parameters.block_size() * world.size,
                              parameters.size.bytes / parameters.block_size())),
-        data_(static_cast<std::size_t>(parameters.size.bytes)) {}
+        data_(make_buffer(world.communicator, parameters.size.bytes, Buffer::Place::malloc)) {}
 
   void run();
   void report() const;
@@ -56,7 +57,8 @@ class Bench {
   int begin(bool writing);
   int finish(bool writing, MPI_Status& status);
   void check_data(bool writing);
-  void make_data(std::int64_t number) { fill(layout_, 0, OffsetContent(number), data_.data()); }
+  void make_data(std::int64_t number) { fill(layout_, 0, OffsetContent(number), data().data()); }
+  std::span<std::byte> data() const { return data_.bytes(); }
   std::int64_t file_bytes() const { return parameters_.size.bytes * world_.size; }
   void remove_file() { remove_test_file(world_.communicator, parameters_.file, world_.rank == 0); }
 
@@ -65,7 +67,7 @@ class Bench {
   Hints hints_;
   Layout layout_;
   Computation computation_;
-  std::vector<std::byte> data_;
+  Buffer data_;
   MpiFile file_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   volatile double computed_ = 0;
@@ -108,24 +110,24 @@ void Bench::open() {
 }
 
 int Bench::begin(bool writing) {
-  const int count = static_cast<int>(data_.size());
+  const int count = static_cast<int>(data().size());
   MPI_File file = file_.handle();
   if (parameters_.call == "individual") {
-    return writing ? MPI_File_iwrite_at(file, 0, data_.data(), count, MPI_BYTE, &request_)
-                   : MPI_File_iread_at(file, 0, data_.data(), count, MPI_BYTE, &request_);
+    return writing ? MPI_File_iwrite_at(file, 0, data().data(), count, MPI_BYTE, &request_)
+                   : MPI_File_iread_at(file, 0, data().data(), count, MPI_BYTE, &request_);
   }
   if (parameters_.call == "collective") {
-    return writing ? MPI_File_iwrite_at_all(file, 0, data_.data(), count, MPI_BYTE, &request_)
-                   : MPI_File_iread_at_all(file, 0, data_.data(), count, MPI_BYTE, &request_);
+    return writing ? MPI_File_iwrite_at_all(file, 0, data().data(), count, MPI_BYTE, &request_)
+                   : MPI_File_iread_at_all(file, 0, data().data(), count, MPI_BYTE, &request_);
   }
-  return writing ? MPI_File_write_at_all_begin(file, 0, data_.data(), count, MPI_BYTE)
-                 : MPI_File_read_at_all_begin(file, 0, data_.data(), count, MPI_BYTE);
+  return writing ? MPI_File_write_at_all_begin(file, 0, data().data(), count, MPI_BYTE)
+                 : MPI_File_read_at_all_begin(file, 0, data().data(), count, MPI_BYTE);
 }
 
 int Bench::finish(bool writing, MPI_Status& status) {
   if (parameters_.call != "split") return MPI_Wait(&request_, &status);
-  return writing ? MPI_File_write_at_all_end(file_.handle(), data_.data(), &status)
-                 : MPI_File_read_at_all_end(file_.handle(), data_.data(), &status);
+  return writing ? MPI_File_write_at_all_end(file_.handle(), data().data(), &status)
+                 : MPI_File_read_at_all_end(file_.handle(), data().data(), &status);
 }
 
 /// Seconds that a transfer, computing, or both take.
@@ -153,7 +155,7 @@ void Bench::repetition(bool writing, std::int64_t number) {
   if (writing) make_data(number);
   sample.transfer = measure(true, 0, writing);
   sample.computing = measure(false, sample.transfer * parameters_.share, writing);
-  if (!writing) poison(data_);
+  if (!writing) poison(data());
   const std::int64_t delayed = delayed_bytes();
   sample.together = measure(true, sample.transfer * parameters_.share, writing);
   const std::int64_t moved = sum(world_, delayed_bytes() - delayed);
@@ -184,15 +186,15 @@ void Bench::record(const Sample& sample, std::int64_t number) {
 void Bench::check_data(bool writing) {
   std::string error;
   if (writing) {
-    poison(data_);
+    poison(data());
     const std::unique_ptr<Way> way = make_posix_way(layout_);
     slow_down(0);
     error = way->open(parameters_.file, false);
-    if (error.empty()) error = way->move(false, 0, data_.data());
+    if (error.empty()) error = way->move(false, 0, data().data());
     slow_down(parameters_.delay / 1e3 / (1 << 20));
   }
   agree(world_.communicator, error);
-  wrong_bytes_ += sum(world_, check(layout_, 0, OffsetContent(written_), data_).wrong);
+  wrong_bytes_ += sum(world_, check(layout_, 0, OffsetContent(written_), data()).wrong);
 }
 
 std::vector<double> Bench::costs(bool writing) const {
@@ -275,5 +277,6 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::overlap
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, "overlap", headrace::bench::overlap::body);
+  return headrace::bench::run_program(argc, argv, {"overlap", "--size"},
+                                      headrace::bench::overlap::body);
 }

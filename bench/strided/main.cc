@@ -1,6 +1,6 @@
 #include <cstdio>
-#include <vector>
 
+#include "common/buffer.h"
 #include "common/failure.h"
 #include "common/kernel.h"
 #include "common/options.h"
@@ -59,22 +59,23 @@ class Bench : public KernelBench {
 
  private:
   void make_file() override {
-    std::vector<std::byte> data(static_cast<std::size_t>(shares_.memory_size));
-    fill(shares_, 0, others_, data.data());
+    const Buffer data =
+        make_buffer(world().communicator, shares_.memory_size, Buffer::Place::malloc);
+    fill(shares_, 0, others_, data.bytes().data());
     move(shares_, true, data);
   }
 
   void inspect() override {
-    std::vector<std::byte> data(static_cast<std::size_t>(gaps_.memory_size));
-    poison(data);
+    const Buffer data = make_buffer(world().communicator, gaps_.memory_size, Buffer::Place::malloc);
+    poison(data.bytes());
     move(gaps_, false, data);
-    overwritten_.add(sum(world(), check(gaps_, 0, others_, data)));
+    overwritten_.add(sum(world(), check(gaps_, 0, others_, data.bytes())));
   }
 
-  void move(const Layout& layout, bool writing, std::vector<std::byte>& data) {
+  void move(const Layout& layout, bool writing, const Buffer& data) {
     const std::unique_ptr<Way> way = make_posix_way(layout);
     std::string error = way->open(parameters().file, writing);
-    if (error.empty()) error = way->move(writing, 0, data.data());
+    if (error.empty()) error = way->move(writing, 0, data.bytes().data());
     const std::string closed = way->close();
     agree(world().communicator, error.empty() ? closed : error);
   }
@@ -99,5 +100,6 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::strided
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, "strided", headrace::bench::strided::body);
+  return headrace::bench::run_program(argc, argv, {"strided", "--size"},
+                                      headrace::bench::strided::body);
 }

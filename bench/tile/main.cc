@@ -47,5 +47,6 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::tile
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, "tile", headrace::bench::tile::body);
+  return headrace::bench::run_program(argc, argv, {"tile", "--dims or --size"},
+                                      headrace::bench::tile::body);
 }
