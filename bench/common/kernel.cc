@@ -26,6 +26,7 @@ KernelBench::KernelBench(const KernelParameters& parameters, const World& world,
 
 void KernelBench::run() {
   allocate();
+  const RemovedOnSignal guard(parameters_.file, parameters_.write && !parameters_.keep);
   for (std::int64_t i = 0; i < parameters_.repetitions; ++i) {
     try {
       if (parameters_.write) timed(true, i);

@@ -16,4 +16,14 @@ void remove_test_file(MPI_Comm communicator, const std::string& path, bool mine)
 /// Collective.
 void require_space(MPI_Comm communicator, const std::string& path, std::int64_t needed);
 
+/// While it lives, a signal that ends this rank (Ctrl-C, or a launcher that gives up) removes
+/// `path` first, where `removes`. One at a time.
+class RemovedOnSignal {
+ public:
+  RemovedOnSignal(const std::string& path, bool removes);
+  ~RemovedOnSignal();
+  RemovedOnSignal(const RemovedOnSignal&) = delete;
+  RemovedOnSignal& operator=(const RemovedOnSignal&) = delete;
+};
+
 }  // namespace headrace::bench

@@ -37,6 +37,8 @@ Results Test::run() {
 }
 
 void Test::repetition(std::int64_t number) {
+  const RemovedOnSignal guard(file_name(parameters_, world_.rank, number),
+                              parameters_.write_file && !parameters_.keep_file);
   std::int64_t signature = parameters_.signature;
   if (signature == 0) {
     signature = static_cast<std::int64_t>(std::time(nullptr)) + number;

@@ -79,6 +79,7 @@ class Bench {
 };
 
 void Bench::run() {
+  const RemovedOnSignal guard(parameters_.file, !parameters_.keep);
   remove_file();
   require_space(world_.communicator, parameters_.file, file_bytes());
   try {

@@ -131,7 +131,7 @@ def run_shown(line: Launch) -> int:
             try:
                 return child.wait()
             except KeyboardInterrupt:
-                continue  # The launcher got it too and ends its ranks.
+                continue  # The launcher got it too and ends its ranks, which remove their files.
 
 
 def measure(
