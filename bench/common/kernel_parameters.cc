@@ -8,6 +8,9 @@ namespace headrace::bench {
 
 namespace {
 
+/// Numbers that count up from it through a file are exact as doubles.
+constexpr std::int64_t most_seed = std::int64_t{1} << 52;
+
 /// "mpiio, posix or rank0".
 std::string listed(const std::vector<std::string>& names) {
   std::string text = names.front();
@@ -61,6 +64,7 @@ void parse_kernel(int argc, char** argv, const std::string& program, const std::
   OptionParser parser(program, program + ": " + summary, std::move(own));
   parser.parse(argc, argv);
   help = parser.help();
+  if (p.show_help) return;
   if (std::find(ways.begin(), ways.end(), p.way) == ways.end()) {
     throw AgreedFailure("unknown way '" + p.way + "', give " + listed(ways), 2);
   }
@@ -69,6 +73,9 @@ void parse_kernel(int argc, char** argv, const std::string& program, const std::
         "--request needs --way contiguous (the other ways' requests follow from the pieces), add "
         "it or drop --request",
         2);
+  }
+  if (p.seed > most_seed) {
+    throw AgreedFailure("seed beyond 2^52 (-G: doubles count up from it), give a smaller one", 2);
   }
   if (!p.write && !p.read) p.write = p.read = true;
 }
@@ -80,9 +87,12 @@ void check_size(std::int64_t bytes, int ranks, std::int64_t calls) {
         "more ranks or make the test smaller",
         2);
   }
-  std::int64_t total = 0;
-  if (__builtin_mul_overflow(bytes * ranks, calls, &total)) {
-    throw AgreedFailure("the file would be beyond 2^63 bytes, make the test smaller", 2);
+  check_file_size({bytes, ranks, calls});
+}
+
+void check_file_size(const Extents& factors) {
+  if (product(factors) == INT64_MAX) {
+    throw AgreedFailure("the file would be beyond 2^63 bytes, " + make_smaller(), 2);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/extents.h"
 #include "common/options.h"
 
 namespace headrace::bench {
@@ -34,8 +35,8 @@ struct KernelParameters {
 std::vector<std::string> every_way();
 
 /// Reads a kernel's command line: its own options, then those of every kernel, which go to
-/// `parameters`; --way is one of `ways`. `help` becomes the help text. Throws AgreedFailure with
-/// exit code 2.
+/// `parameters`; --way is one of `ways`. `help` becomes the help text; where it is asked for,
+/// nothing more need be right. Throws AgreedFailure with exit code 2.
 void parse_kernel(int argc, char** argv, const std::string& program, const std::string& summary,
                   std::vector<Option> own, KernelParameters& parameters, std::string& help,
                   const std::vector<std::string>& ways = every_way());
@@ -43,5 +44,8 @@ void parse_kernel(int argc, char** argv, const std::string& program, const std::
 /// Throws AgreedFailure with exit code 2 unless a rank's `bytes` of one call fit an int, and
 /// `calls` of `ranks` such fit a file offset.
 void check_size(std::int64_t bytes, int ranks, std::int64_t calls = 1);
+
+/// The same unless a file of so many bytes, the product of `factors`, has offsets.
+void check_file_size(const Extents& factors);
 
 }  // namespace headrace::bench

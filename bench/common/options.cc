@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
 #include "common/failure.h"
@@ -67,8 +68,8 @@ std::string store(const Option& option, std::string_view text) {
             return too_small(size->bytes);
           },
           [&](double* number) -> std::string {
-            if (!parse_number(text, *number) || *number < 0) return "must be a positive number";
-            return {};
+            const bool is_number = parse_number(text, *number) && std::isfinite(*number);
+            return is_number && *number >= 0 ? std::string() : "must be a number from 0 on";
           },
           [&](std::string* string) -> std::string {
             if (text.empty()) return "must not be empty";

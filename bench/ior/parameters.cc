@@ -119,6 +119,7 @@ void check_numbers(const Parameters& p) {
   if (__builtin_mul_overflow(p.segment_count, p.block_size, &total) || total > INT64_MAX >> 20) {
     reject("the file would be beyond 2^43 bytes a task (-s times -b), make -s or -b smaller");
   }
+  if (p.task_offset > INT32_MAX) reject("task offset beyond 2^31 (-Q), give a smaller one");
   if (p.signature > UINT32_MAX) reject("signature beyond 32 bits (-G), give a smaller one");
 }
 
@@ -146,6 +147,7 @@ Parameters parse_parameters(int argc, char** argv, std::string& help) {
                       option_table(p, sizes));
   parser.parse(argc, argv);
   help = parser.help();
+  if (p.show_help) return p;
   p.block_size = sizes.block.bytes;
   p.transfer_size = sizes.transfer.bytes;
   p.verbose = sizes.verbose.value;

@@ -28,6 +28,7 @@ Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help)
           {0, "memory", &memory, "contiguous, or permuted: pieces in random order"},
       },
       p, help);
+  if (p.show_help) return p;
   p.shape.mean = mean.bytes;
   p.shape.gap = gap.bytes;
   p.shape.seed = p.seed;
@@ -43,6 +44,7 @@ Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help)
   }
   // MPI's displacements allow more; a test of this machine does not need it.
   check_size(p.shape.pieces * p.shape.longest(), ranks);
+  check_file_size({p.shape.pieces, ranks, p.shape.longest() + 2 * p.shape.gap});
   return p;
 }
 

@@ -36,6 +36,7 @@ Parameters parse_parameters(int argc, char** argv, int size, std::string& help) 
                    {0, "order", &order, "order of sites in the file: lexicographic or evenodd"},
                },
                p, help);
+  if (p.show_help) return p;
   if (!lattice.empty()) p.lattice = parse_vector("--dims", lattice);
   if (!grid.empty()) p.grid = parse_vector("--grid", grid);
   if (order != "lexicographic" && order != "evenodd") {

@@ -3,6 +3,12 @@
 #include "common/failure.h"
 
 namespace headrace::bench::overlap {
+namespace {
+
+/// Of the transfer's time, and of milliseconds: longer than anyone waits.
+constexpr double most_times = 1e6;
+
+}  // namespace
 
 Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help) {
   Parameters p;
@@ -29,12 +35,13 @@ Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help)
       });
   parser.parse(argc, argv);
   help = parser.help();
+  if (p.show_help) return p;
   if (!p.write && !p.read) p.write = true;
   if (p.call != "individual" && p.call != "collective" && p.call != "split") {
     throw AgreedFailure("unknown call '" + p.call + "', give individual, collective or split", 2);
   }
-  if (p.share < 0 || p.delay < 0) {
-    throw AgreedFailure("--share and --delay cannot be negative, give 0 or more", 2);
+  if (p.share > most_times || p.delay > most_times) {
+    throw AgreedFailure("--share and --delay cannot be beyond 1000000, lower them", 2);
   }
   if (p.size.bytes > INT32_MAX) {
     throw AgreedFailure("a rank would move more than 2 GiB (the count is an int), lower --size", 2);

@@ -16,6 +16,7 @@ Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help)
           {0, "size", &p.size, "bytes of the file, filled beforehand", 1},
       },
       p, help, {"mpiio", "posix"});
+  if (p.show_help) return p;
   if (p.block.bytes > p.stride.bytes) {
     throw AgreedFailure("the blocks overlap (-b is larger than --stride), change one of them", 2);
   }
