@@ -2,10 +2,13 @@
 files must hold."""
 
 import os
+import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from cli_support import ROOT, Command, clean_environment, mpi_path
+import pytest
+from cli_support import ROOT, Command, clean_environment, compile_c, mpi_path
 
 WORD = np.uint64
 
@@ -20,6 +23,24 @@ def bench_command(directory: Path) -> Command:
         if name in os.environ:
             environ[name] = os.environ[name]
     return Command(environ, directory)
+
+
+def quick(rows: Iterable[tuple], first: set) -> list:
+    """The rows as parameters, slow unless in `first`: those show in a quick run what all share."""
+    return [
+        pytest.param(*row, marks=() if row in first else pytest.mark.slow) for row in sorted(rows)
+    ]
+
+
+def error_line(result: subprocess.CompletedProcess[str], name: str) -> str:
+    lines = [line for line in result.stderr.splitlines() if f"{name}: error: " in line]
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+def preloaded(source: str, library: Path) -> dict[str, str]:
+    """The variables that put functions of C text before those of the C library."""
+    return {"LD_PRELOAD": str(compile_c(source, library, "-shared", "-fPIC"))}
 
 
 def mix(values: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bench_support import bench_command, ior_file, ior_transfer
+from bench_support import bench_command, error_line, ior_file, ior_transfer
 from cli_support import Command
 
 STAMP = 77
@@ -26,12 +26,6 @@ def ior(
 def check(result: subprocess.CompletedProcess[str]) -> str:
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
-
-
-def error_line(result: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in result.stderr.splitlines() if "error: " in line]
-    assert len(lines) == 1, result.stderr
-    return lines[0]
 
 
 @pytest.mark.parametrize("options", [(), ("--plain",)], ids=["headrace", "plain"])
@@ -101,7 +95,7 @@ def test_a_wrong_byte_is_found(bench: Command, position: int) -> None:
         file.write(bytes([byte ^ 1]))
     result = ior(bench, again)
     assert result.returncode == 1
-    assert f"1 wrong bytes in 'f', the first at byte {position} " in error_line(result)
+    assert f"1 wrong bytes in 'f', the first at byte {position} " in error_line(result, "ior")
 
 
 def test_transfers_in_each_others_place_are_found(bench: Command) -> None:
@@ -118,7 +112,7 @@ def test_a_neighbour_reads_back(bench: Command) -> None:
     (bench.directory / "f.00000002").unlink()
     result = ior(bench, f"-r -k -F -C -G {STAMP} -b 1k -t 1k -o f", np=3)
     assert result.returncode == 1
-    line = error_line(result)
+    line = error_line(result, "ior")
     assert "f.00000002" in line and "[rank 1]" in line
 
 
@@ -155,7 +149,7 @@ def test_hints_by_environment_and_file(bench: Command) -> None:
     (bench.directory / "hints").write_text("cb_nodes 1\n")
     result = ior(bench, flags + " -U hints", "--plain")
     assert result.returncode != 0
-    assert "bad line 1 of the hints file 'hints'" in error_line(result)
+    assert "bad line 1 of the hints file 'hints'" in error_line(result, "ior")
 
 
 @pytest.mark.parametrize(
@@ -177,6 +171,7 @@ def test_hints_by_environment_and_file(bench: Command) -> None:
         ("-a POSIX -c", 2, "needs -a MPIIO"),
         ("-W", 2, "needs -G"),
         ("-N 9", 2, "there are 2"),
+        ("-C -Q 9223372036854775807", 2, "task offset beyond 2^31"),
         ("word", 2, "unexpected argument 'word'"),
         ("-w -o missing/f", 1, "cannot open 'missing/f' (No such file or directory)"),
         ("-a MPIIO -w -o missing/f", 1, "cannot open 'missing/f'"),
@@ -188,7 +183,7 @@ def test_hints_by_environment_and_file(bench: Command) -> None:
 def test_bad_input_is_one_clear_line(bench: Command, flags: str, code: int, text: str) -> None:
     result = ior(bench, flags, "--plain")
     assert result.returncode == code, result.stderr
-    line = error_line(result)
+    line = error_line(result, "ior")
     assert line.startswith("ior: error: ") and text in line
     assert not any(path.name.startswith("f") for path in bench.directory.iterdir())
 
@@ -199,7 +194,7 @@ def test_a_file_that_ends_early_is_an_error(bench: Command) -> None:
     for api in ("POSIX", "MPIIO"):
         result = ior(bench, f"-a {api} -r -k -b 1k -t 1k -o f", "--plain")
         assert result.returncode == 1
-        assert "'f'" in error_line(result)
+        assert "'f'" in error_line(result, "ior")
 
 
 @pytest.mark.parametrize("way", ["-a POSIX", "-a MPIIO"])
@@ -208,7 +203,7 @@ def test_a_full_disk_is_an_error(bench: Command, way: str, options: tuple[str, .
     (bench.directory / "f").symlink_to("/dev/full")
     result = ior(bench, f"{way} -w -E -k -b 64k -t 64k -o f", *options)
     assert result.returncode == 1
-    assert "cannot write to 'f'" in error_line(result)
+    assert "cannot write to 'f'" in error_line(result, "ior")
 
 
 @pytest.mark.slow

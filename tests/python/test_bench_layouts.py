@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench_support import bench_command, content_by_offset
+from bench_support import bench_command, content_by_offset, error_line, quick
 from cli_support import ROOT, Command, compile_c
 
 from headrace.bench.hand_set import with_hand_set
@@ -32,13 +32,6 @@ MORE = (
     ("irregular", "--pieces 500 --mean 90 --spread 0 --memory permuted", 180_000),
     ("checkpoint", "--piece 1000 --size 3000 --steps 3 --oneView", 144_000),
 )
-
-
-def quick(rows, first: set):
-    """The rows as parameters, slow unless in `first`: those show in a quick run what all share."""
-    return [
-        pytest.param(*row, marks=() if row in first else pytest.mark.slow) for row in sorted(rows)
-    ]
 
 
 @pytest.fixture
@@ -209,12 +202,6 @@ def test_a_short_file_is_told(bench: Command) -> None:
     assert result.returncode == 1 and "the file ends there" in error_line(result, "tile")
 
 
-def error_line(result: subprocess.CompletedProcess[str], name: str) -> str:
-    lines = [line for line in result.stderr.splitlines() if f"{name}: error: " in line]
-    assert len(lines) == 1, result.stderr
-    return lines[0]
-
-
 BAD_INPUT = (
     ("tile", "--dims 4,0", "one to six numbers"),
     ("tile", "--dims 4,4,4,4,4,4,4", "one to six numbers"),
@@ -233,9 +220,31 @@ BAD_INPUT = (
     ("irregular", "--memory none", "unknown memory 'none'"),
     ("irregular", "--pieces 2147483647 --mean 2", "2 GiB in a call"),
     ("checkpoint", "--steps 0", "must be at least 1"),
+    ("irregular", "--pieces 2000000000 --mean 1 --spread 0 --gap 2147483647", "beyond 2^63 bytes"),
+    ("irregular", "--gap -1", "must be a size"),
+    ("irregular", "--spread nan", "must be a number from 0 on"),
     ("checkpoint", "--steps 2147483647 --variables 2", "2^31 calls"),
+    ("strided", "-b 0", "must be at least 1"),
+    ("strided", "-b 8192", "the blocks overlap"),
+    ("strided", "--stride 3000", "not a multiple of --stride times the 4 ranks"),
+    ("strided", "--size 9999999t", "must be a size"),
+    ("strided", "--size 32g -b 4096", "2 GiB in a call"),
+    ("strided", "--way rank0", "unknown way 'rank0'"),
+    ("strided", "-G -1", "must be at least 0"),
+    ("strided", "-G 9223372036854775807", "seed beyond 2^52"),
+    ("overlap", "--call none", "unknown call 'none'"),
+    ("overlap", "--size 0", "must be at least 1"),
+    ("overlap", "--size 2g", "2 GiB"),
+    ("overlap", "--size 10000 -b 3", "not a multiple of -b"),
+    ("overlap", "--share -1", "must be a number from 0 on"),
+    ("overlap", "--share nan", "must be a number from 0 on"),
+    ("overlap", "--delay inf", "must be a number from 0 on"),
+    ("overlap", "--delay 1e300", "cannot be beyond 1000000"),
+    ("overlap", "-i 0", "must be at least 1"),
 )
-SHOWN = {row for row in BAD_INPUT if row[1].split()[-1] in ("0", "1500", "1.5", "7,5", "5")}
+SHOWN = {
+    row for row in BAD_INPUT if row[1].split()[-1] in ("1500", "1.5", "7,5", "5", "nan", "8192")
+}
 
 
 @pytest.mark.parametrize(("name", "flags", "text"), quick(BAD_INPUT, SHOWN))
