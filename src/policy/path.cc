@@ -13,19 +13,37 @@ namespace {
 /// Constants of the cost model, measured on 2 cores with ext4 and tmpfs, data in the page cache;
 /// docs/paths.md has the curves. Times in nanoseconds.
 struct Costs {
-  double call;         ///< a system call of a rank's own, without its bytes
-  double call_byte;    ///< a byte between page cache and user memory
-  double first_byte;   ///< more for each of a call's first kFirstBytes: the file grows by pages
-  double window_call;  ///< a system call for a window
-  double window_byte;  ///< a byte between page cache and a slot, which stays in the CPU's caches
-  double copy_byte;    ///< a byte between a slot and user memory
-  double copy_piece;   ///< a piece between a slot and user memory
-  double transfers;    ///< transfers of a slot's page to another core, before it has been moved
-  double longest;      ///< transfers that take longer cost no more, in nanoseconds
-  double crowded;      ///< more for a byte of a slot, times the share of ranks that wait for a core
+  double call;            ///< a system call of a rank's own, without its bytes
+  double call_byte;       ///< a byte between page cache and user memory
+  double growth_byte;     ///< more for each of a call's first kFirstBytes: the file grows by pages
+  double window_call;     ///< a system call for a window
+  double window_byte;     ///< a byte between page cache and a slot, which stays in CPU caches
+  double copy_byte;       ///< a byte between a slot and user memory
+  double copy_piece;      ///< a piece between a slot and user memory
+  double page_transfers;  ///< transfers of a slot's page to another core, before it has been moved
+  double longest_transfer;  ///< of a page; those that take longer cost no more
+  double crowded_byte;      ///< more for a byte of a slot, times the share of ranks without a core
 };
-constexpr Costs kWriteCosts{700, 0.33, 0.30, 700, 0.325, 0.08, 4, 0.75, 600, 0.036};
-constexpr Costs kReadCosts{1'200, 0.145, 0, 1'200, 0.085, 0.075, 4, 1.4, 1'200, 0.24};
+constexpr Costs kWriteCosts{.call = 700,
+                            .call_byte = 0.33,
+                            .growth_byte = 0.30,
+                            .window_call = 700,
+                            .window_byte = 0.325,
+                            .copy_byte = 0.08,
+                            .copy_piece = 4,
+                            .page_transfers = 0.75,
+                            .longest_transfer = 600,
+                            .crowded_byte = 0.036};
+constexpr Costs kReadCosts{.call = 1'200,
+                           .call_byte = 0.145,
+                           .growth_byte = 0,
+                           .window_call = 1'200,
+                           .window_byte = 0.085,
+                           .copy_byte = 0.075,
+                           .copy_piece = 4,
+                           .page_transfers = 1.4,
+                           .longest_transfer = 1'200,
+                           .crowded_byte = 0.24};
 /// The same of pieces that are read by one call with the gaps between them.
 constexpr double kJoinedPiece = 60;
 constexpr double kJoinedByte = 0.115;
@@ -48,13 +66,17 @@ constexpr double kLeastScattered = 0.2;
 /// KiB in pieces that lie between each other.
 constexpr double kMeetingRead = 2'000;
 
-/// Mean pieces from this size on never gain by staging: a call of their own moves them at the speed
-/// of memory. Writes gain longer, since the ranks' own calls would exclude each other.
+/// Views with mean pieces from this size on go directly, so that nobody waits for anybody. A
+/// deliberate simplification: on ext4 staged writes are the faster ones up to 8 MB, by 9 % at 1 MB
+/// and 4 % at 4 MB (docs/paths.md).
 constexpr ByteCount kLargePieceToWrite = 1 << 20;
 constexpr ByteCount kLargePieceToRead = 256 << 10;
 
 /// Staging moves whole windows. Below this share of wanted bytes it is not considered.
 constexpr double kLeastDensity = 1.0 / 8;
+
+/// Below this share of wanted bytes windows that are written count as full of holes.
+constexpr double kLeastFilled = 0.9;
 
 constexpr const char* kAskedFor = "asked for by hint or setting";
 
@@ -71,8 +93,8 @@ double mean_piece(const CallFacts& facts) {
 double distance_cost(const CallFacts& facts, double bytes) {
   const Costs& costs = costs_of(facts.direction);
   const double transfer =
-      std::clamp(static_cast<double>(facts.page_transfer), kUsualTransfer, costs.longest);
-  const double all = bytes / kPage * (transfer - kUsualTransfer) * costs.transfers;
+      std::clamp(static_cast<double>(facts.page_transfer), kUsualTransfer, costs.longest_transfer);
+  const double all = bytes / kPage * (transfer - kUsualTransfer) * costs.page_transfers;
   if (facts.direction == Direction::read) return all;
   return all * std::clamp(kScatteredPiece / mean_piece(facts), kLeastScattered, 1.0);
 }
@@ -87,18 +109,21 @@ double crowded_share(const CallFacts& facts) {
   return 1 - static_cast<double>(workers_of(facts)) / std::max(1, facts.node_ranks);
 }
 
-}  // namespace
-
-std::string_view name_of(Path path) {
-  switch (path) {
-    case Path::direct: return "direct";
-    case Path::staged: return "staged";
-    case Path::exchanged: return "exchanged";
+/// Reading what lies between pieces too, for all ranks one after the other; without end where the
+/// gaps are too large for it.
+double together_cost(const CallFacts& facts) {
+  const auto bytes = static_cast<double>(facts.bytes);
+  const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
+  const double spans = static_cast<double>(facts.span) * facts.node_ranks;
+  const double calls = facts.node_ranks * kReadCosts.call;
+  if (mean_piece(facts) < static_cast<double>(kSievedPiece)) {
+    return calls + spans * kReadCosts.window_byte + bytes * kReadCosts.copy_byte +
+           pieces * kReadCosts.copy_piece;
   }
-  return {};
+  const double gap = (spans - bytes) / pieces;
+  if (gap > static_cast<double>(kJoinedGap)) return std::numeric_limits<double>::infinity();
+  return calls + spans * kJoinedByte + pieces * kJoinedPiece;
 }
-
-namespace {
 
 /// Whether nodes would write and read for each other, where they may.
 bool gains_between_nodes(Wish wish, const ViewFacts& facts) {
@@ -158,6 +183,15 @@ std::string text_of(ViewReason reason, const ViewFacts& facts) {
 
 }  // namespace
 
+std::string_view name_of(Path path) {
+  switch (path) {
+    case Path::direct: return "direct";
+    case Path::staged: return "staged";
+    case Path::exchanged: return "exchanged";
+  }
+  return {};
+}
+
 ViewDecision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
   const ViewReason reason = reason_of(direction, wish, facts);
   return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(wish, facts)};
@@ -171,33 +205,13 @@ std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
          "(HEADRACE_COHERENT_FS)";
 }
 
-namespace {
-
-/// Reading what lies between pieces too, for all ranks one after the other; without end where the
-/// gaps are too large for it.
-double together_cost(const CallFacts& facts) {
-  const auto bytes = static_cast<double>(facts.bytes);
-  const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
-  const double spans = static_cast<double>(facts.span) * facts.node_ranks;
-  const double calls = facts.node_ranks * kReadCosts.call;
-  if (mean_piece(facts) < static_cast<double>(kSievedPiece)) {
-    return calls + spans * kReadCosts.window_byte + bytes * kReadCosts.copy_byte +
-           pieces * kReadCosts.copy_piece;
-  }
-  const double gap = (spans - bytes) / pieces;
-  if (gap > static_cast<double>(kJoinedGap)) return std::numeric_limits<double>::infinity();
-  return calls + spans * kJoinedByte + pieces * kJoinedPiece;
-}
-
-}  // namespace
-
 double direct_cost(const CallFacts& facts) {
   const Costs& costs = costs_of(facts.direction);
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
   const double first_bytes = std::min(mean_piece(facts), kFirstBytes);
   const double by_pieces =
-      pieces * (costs.call + first_bytes * costs.first_byte) + bytes * costs.call_byte;
+      pieces * (costs.call + first_bytes * costs.growth_byte) + bytes * costs.call_byte;
   // One write on an inode excludes the others; reads go side by side.
   if (facts.direction == Direction::write) return by_pieces;
   const int workers = workers_of(facts);
@@ -212,7 +226,7 @@ double staged_cost(const CallFacts& facts) {
   const int workers = workers_of(facts);
   const double crowded = crowded_share(facts);
   const double waiting = crowded > 0 ? kCrowdedWaiting * facts.node_ranks : kWaiting;
-  const double slot_byte = costs.window_byte + crowded * costs.crowded;
+  const double slot_byte = costs.window_byte + crowded * costs.crowded_byte;
   const double copy = (bytes * costs.copy_byte + pieces * costs.copy_piece) / workers;
   if (facts.direction == Direction::read) {
     const auto span = static_cast<double>(facts.span);
@@ -220,7 +234,7 @@ double staged_cost(const CallFacts& facts) {
     return waiting + copy + file / workers;
   }
   // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
-  const bool has_holes = facts.bytes < facts.span * 9 / 10;
+  const bool has_holes = bytes < kLeastFilled * static_cast<double>(facts.span);
   const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
   const double file = calls * costs.window_call + bytes * slot_byte + distance_cost(facts, bytes);
   // One rank writes a window while others fill the next ones.
