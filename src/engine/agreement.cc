@@ -1,7 +1,9 @@
 #include "engine/agreement.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <tuple>
 
 #include "base/fingerprint.h"
 #include "base/rounding.h"
@@ -16,6 +18,32 @@ namespace {
 using exchange::Combine;
 using exchange::Values;
 using policy::Wish;
+
+/// What each rank tells when all agree; the order of its Values.
+enum Field : std::size_t {
+  kFailure,
+  kSlots,
+  kMeanPiece,
+  kIsMonotonic,
+  kLeastForm,
+  kGreatestForm,
+  kLeastHints,
+  kGreatestHints,
+  kLayout,
+  kBestRequest,
+  kIsCoherent,
+  kFieldCount,
+};
+static_assert(kFieldCount <= std::tuple_size_v<Values>);
+
+constexpr auto kWays = [] {
+  std::array<Combine, kFieldCount> ways{};
+  ways.fill(Combine::min);
+  for (const Field field : {kFailure, kGreatestForm, kGreatestHints, kLayout, kBestRequest}) {
+    ways[field] = Combine::max;
+  }
+  return ways;
+}();
 
 ByteCount mean_piece(const view::Type& filetype) {
   if (filetype.size() == 0 || filetype.is_contiguous()) return policy::kContiguousView;
@@ -50,6 +78,66 @@ int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMostSlots));
 }
 
+/// What this rank tells. Its layout counts where it is the file's first, and whether the mount is
+/// coherent where it is its node's.
+Values values_of(const exchange::Channel& channel, const Error& mine, const CommonHints& hints,
+                 const View& view, const storage::Layout& layout) {
+  const std::int64_t form = form_of(view);
+  const std::int64_t fingerprint = fingerprint_of(hints);
+  Values values{};
+  values[kFailure] = code_of(mine);
+  values[kSlots] = slots_wanted(channel);
+  values[kMeanPiece] = mean_piece(*view.filetype);
+  values[kIsMonotonic] = view.filetype->is_monotonic() ? 1 : 0;
+  values[kLeastForm] = values[kGreatestForm] = form;
+  values[kLeastHints] = values[kGreatestHints] = fingerprint;
+  values[kLayout] = channel.rank() == 0 ? storage::pack(layout) : 0;
+  values[kBestRequest] = layout.best_request;
+  values[kIsCoherent] = layout.is_coherent || !channel.is_leader() ? 1 : 0;
+  return values;
+}
+
+storage::Layout layout_of(const Values& values) {
+  storage::Layout layout = storage::unpack_layout(values[kLayout]);
+  layout.best_request = values[kBestRequest];
+  layout.is_coherent = values[kIsCoherent] == 1;
+  return layout;
+}
+
+/// What follows from the hints and the layout that all have agreed on.
+void set_wishes(Agreement& agreement) {
+  const CommonHints& hints = agreement.hints;
+  agreement.write_path = static_cast<Wish>(hints[kWritePath]);
+  agreement.read_path = static_cast<Wish>(hints[kReadPath]);
+  const Stripes stripes = stripes_of(agreement.layout, hints);
+  agreement.stripe = stripes.size;
+  agreement.stripe_count = stripes.count;
+  // As one stripe that never ends.
+  if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
+  agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
+  agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
+                           hints[kNodesMultiplier], hints[kMostForObject]};
+  agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
+}
+
+/// After set_wishes(): the facts of the view, and the windows and slots for them.
+void set_view(Agreement& agreement, const exchange::Channel& channel, const Values& values) {
+  const CommonHints& hints = agreement.hints;
+  agreement.view = {.node_ranks = channel.node_size(),
+                    .smallest_mean_piece = values[kMeanPiece],
+                    .is_monotonic = values[kIsMonotonic] == 1,
+                    .nodes = channel.node_count(),
+                    .stripe = agreement.stripe,
+                    .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0};
+  const ByteCount asked = hints[kBufferSize];
+  agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
+  const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();
+  agreement.window_size =
+      is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
+  agreement.view.window = agreement.node_window;
+  agreement.slot_count = slot_count(values[kSlots], agreement.window_size, channel.node_count());
+}
+
 }  // namespace
 
 std::int64_t code_of(const Error& error) {
@@ -67,15 +155,9 @@ Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& wha
 
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
                         const HintValues& wanted, const View& view, const storage::Layout& layout) {
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::min, Combine::min,
-                              Combine::min, Combine::max, Combine::min, Combine::max,
-                              Combine::max, Combine::max, Combine::min};
-  const view::Type& filetype = *view.filetype;
-  const std::int64_t form = form_of(view);
   Agreement agreement;
   agreement.ranks = channel.size();
   agreement.hints = common_hints(wanted);
-  const std::int64_t fingerprint = fingerprint_of(agreement.hints);
   // Memory is taken before the ranks meet: afterwards each must do what the others do.
   const Error lacking = attempt([&]() -> Error {
     const std::string host = wanted.hosts.is_empty() ? "" : topo::host_name();
@@ -83,56 +165,21 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
     return {};
   });
   const Error& mine = failed ? failed : lacking;
-  Values values{code_of(mine),
-                slots_wanted(channel),
-                mean_piece(filetype),
-                filetype.is_monotonic() ? 1 : 0,
-                form,
-                form,
-                fingerprint,
-                fingerprint,
-                channel.rank() == 0 ? storage::pack(layout) : 0,
-                layout.best_request,
-                layout.is_coherent || !channel.is_leader() ? 1 : 0};
-  if (Error error = channel.combine(values, ways)) return error;
-  if (Error error = own_or_others(mine, values[0], what)) return error;
-  if (values[4] != values[5]) {
+  Values values = values_of(channel, mine, agreement.hints, view, layout);
+  if (Error error = channel.combine(values, kWays)) return error;
+  if (Error error = own_or_others(mine, values[kFailure], what)) return error;
+  if (values[kLeastForm] != values[kGreatestForm]) {
     return Error{ErrorClass::not_same, 0,
                  what.text() +
                      " (the data representation or the etype's extent in it is not the same on "
                      "all ranks), pass the same everywhere"};
   }
-  if (values[6] != values[7]) {
+  if (values[kLeastHints] != values[kGreatestHints]) {
     if (Error error = take_first_ranks(channel, agreement.hints, agreement.different)) return error;
   }
-  agreement.layout = storage::unpack_layout(values[8]);
-  agreement.layout.best_request = values[9];
-  agreement.layout.is_coherent = values[10] == 1;
-  const CommonHints& hints = agreement.hints;
-  agreement.write_path = static_cast<Wish>(hints[kWritePath]);
-  agreement.read_path = static_cast<Wish>(hints[kReadPath]);
-  const Stripes stripes = stripes_of(agreement.layout, hints);
-  agreement.stripe = stripes.size;
-  agreement.stripe_count = stripes.count;
-  // As one stripe that never ends.
-  if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
-  agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
-  agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
-                           hints[kNodesMultiplier], hints[kMostForObject]};
-  agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
-  agreement.view = {.node_ranks = channel.node_size(),
-                    .smallest_mean_piece = values[2],
-                    .is_monotonic = values[3] == 1,
-                    .nodes = channel.node_count(),
-                    .stripe = agreement.stripe,
-                    .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0};
-  const ByteCount asked = hints[kBufferSize];
-  agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
-  const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();
-  agreement.window_size =
-      is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
-  agreement.view.window = agreement.node_window;
-  agreement.slot_count = slot_count(values[1], agreement.window_size, channel.node_count());
+  agreement.layout = layout_of(values);
+  set_wishes(agreement);
+  set_view(agreement, channel, values);
   return agreement;
 }
 
