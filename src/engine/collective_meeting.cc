@@ -63,12 +63,12 @@ std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
 
 }  // namespace
 
-bool CollectiveTransfer::goes_alone(const Access& access, FileOffset begin, FileOffset end) {
+bool CollectiveTransfer::goes_alone(const Access& access, const plan::RankRange& range) {
   policy::CallFacts own;
   own.direction = access.direction;
   own.bytes = access.bytes;
   own.pieces = pieces_of(*access.file.type(), access.bytes);
-  own.span = end - begin;
+  own.span = range.end - range.begin;
   own.windows = 1;
   own.is_local = is_local_;
   Choice& choice = this->choice(access.direction);
@@ -85,15 +85,15 @@ bool CollectiveTransfer::may_lead(int node_rank) {
   return channel_.call_board().values_of(node_rank)[kMayLead] == 1;
 }
 
-void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOffset end,
+void CollectiveTransfer::announce(const Access& access, const plan::RankRange& range,
                                   const exchange::Waiter& waiter, bool may_exchange) {
   exchange::Control& control = channel_.call_control();
   if (!slots_ && channel_.node_rank() == 0) reserve_slots();
   Values values{};
   values[kDirection] = announced(access.direction);
-  values[kBegin] = begin;
-  values[kEnd] = end;
-  values[kBytes] = access.bytes;
+  values[kBegin] = range.begin;
+  values[kEnd] = range.end;
+  values[kBytes] = range.bytes;
   values[kNextWindow] = control.staging.next.load(std::memory_order_acquire);
   values[kSlotsOffset] = slots_ ? slots_->memory().offset : -1;
   values[kWindowSize] = geometry_.window_size;
@@ -103,15 +103,15 @@ void CollectiveTransfer::announce(const Access& access, FileOffset begin, FileOf
   values[kMayLead] = may_exchange && number > 0 && number < leaders_ && nodes_.may_lead() ? 1 : 0;
   if (number == 0) {
     values[kPageTransfer] = distance_.nanoseconds();
-    values[kMeasuresDistance] = !may_exchange && access.bytes > 0 && distance_.is_due() ? 1 : 0;
+    values[kMeasuresDistance] = !may_exchange && range.bytes > 0 && distance_.is_due() ? 1 : 0;
   }
-  if (access.bytes > 0) {
+  if (range.bytes > 0) {
     const view::Type& type = *access.file.type();
     std::int64_t granule = std::gcd(type.granule(), access.file.origin());
-    granule = std::gcd(granule, std::gcd(begin, end));
-    values[kPieces] = pieces_of(type, access.bytes);
+    granule = std::gcd(granule, std::gcd(range.begin, range.end));
+    values[kPieces] = pieces_of(type, range.bytes);
     values[kGranule] = granule;
-    values[kFirstPieceEnd] = begin + std::min(access.file.piece_left(), access.bytes);
+    values[kFirstPieceEnd] = range.begin + std::min(access.file.piece_left(), range.bytes);
   }
   channel_.call_board().post(waiter, values);
 }

@@ -27,6 +27,14 @@ bool depends_on_the_writer(int system_error) {
          system_error == EPERM;
 }
 
+plan::RankRange range_of(const Access& access) {
+  if (access.bytes == 0) return {};
+  const view::Cursor& file = access.file;
+  const FileOffset last =
+      view::offset_of(*file.type(), file.origin(), file.position() + access.bytes - 1);
+  return {file.peek(), last + 1, access.bytes};
+}
+
 }  // namespace
 
 CollectiveTransfer::CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
@@ -75,98 +83,101 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
                                                        const exchange::Waiter& waiter,
                                                        bool is_in_background) {
   note_call(access.direction, false);
-  const FileOffset begin = access.bytes > 0 ? access.file.peek() : 0;
-  const FileOffset end = access.bytes > 0
-                             ? view::offset_of(*access.file.type(), access.file.origin(),
-                                               access.file.position() + access.bytes - 1) +
-                                   1
-                             : 0;
+  const plan::RankRange range = range_of(access);
   Choice& choice = this->choice(access.direction);
   if (choice.chosen.for_view.path == Path::exchanged) {
     const bool exchanges = meets_between_nodes(access.direction, is_in_background);
     choice.stayed_on_node.store(!exchanges, std::memory_order_relaxed);
-    announce(access, begin, end, waiter, exchanges);
-    if (exchanges) return transfer_between_nodes(access, begin, end, sieve_size, waiter);
-  } else if (access.bytes > 0 && goes_alone(access, begin, end)) {
-    const ByteCount bytes = std::exchange(access.bytes, 0);
-    announce(access, begin, end, waiter, false);
-    access.bytes = bytes;
+    announce(access, range, waiter, exchanges);
+    if (exchanges) return transfer_between_nodes(access, range, sieve_size, waiter);
+  } else if (access.bytes > 0 && goes_alone(access, range)) {
+    announce(access, {range.begin, range.end, 0}, waiter, false);
     return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   } else {
-    announce(access, begin, end, waiter, false);
+    announce(access, range, waiter, false);
   }
   if (access.bytes == 0) return {};
-  return transfer_within_node(access, begin, end, meet(access.direction, waiter), sieve_size,
-                              waiter);
+  return transfer_within_node(access, range, meet(access.direction, waiter), sieve_size, waiter);
 }
 
-CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& access, FileOffset begin,
-                                                                   FileOffset end,
+CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& access,
+                                                                   const plan::RankRange& range,
                                                                    const Meeting& meeting,
                                                                    ByteCount sieve_size,
                                                                    const exchange::Waiter& waiter) {
   if (!meeting.agrees || decide(access.direction, meeting) == Path::direct) {
     return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   }
-  return {staged_transfer(access, begin, end, meeting, sieve_size, waiter), Path::staged};
+  return {staged_transfer(access, range, meeting, sieve_size, waiter), Path::staged};
 }
 
-/// Leaders stay also where they have no data: others count on them. Whether ranks that are ready to
-/// lead do so, they learn from the first leader.
+/// Leaders stay also where they have no data: others count on them.
 CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
-    Access& access, FileOffset begin, FileOffset end, ByteCount sieve_size,
+    Access& access, const plan::RankRange& range, ByteCount sieve_size,
     const exchange::Waiter& waiter) {
-  const int number = channel_.node_rank();
-  const bool leads_first = channel_.is_leader();
-  const bool is_ready_to_lead = !leads_first && may_lead(number);
-  if (!leads_first && !is_ready_to_lead && access.bytes == 0) return {};
-  Choice& choice = this->choice(access.direction);
+  const bool may_be_leader = channel_.is_leader() || may_lead(channel_.node_rank());
+  if (!may_be_leader && access.bytes == 0) return {};
   std::optional<Meeting> meeting;
-  ExchangedTransfer::Agreed agreed;
-  if (leads_first) {
-    meeting.emplace(meet(access.direction, waiter));
-    agreed = nodes_.lead(node_part(access.direction, *meeting), meeting->first_window, choice.wish,
-                         domains(), slots_ ? &*slots_ : nullptr, waiter);
-  } else {
-    if (is_ready_to_lead && nodes_.is_wanted(waiter)) {
-      meeting.emplace(meet(access.direction, waiter));
-      nodes_.prepare(meeting->first_window, choice.wish, domains(), *slots_);
-    }
-    agreed = nodes_.follow(waiter);
-    find_slots(access.direction, channel_.call_board().values_of(0));
+  const ExchangedTransfer::Agreed agreed = agree_between_nodes(access.direction, meeting, waiter);
+  note_agreed(access.direction, agreed);
+  if (agreed.choice.decision.is_chosen) {
+    return exchanged_transfer(access, range, agreed, sieve_size, waiter);
   }
-  const bool leads = agreed.choice.decision.is_chosen && number < agreed.choice.leading.leaders;
-  {
-    const std::lock_guard lock(mutex_);
-    choice.chosen.between_nodes = agreed;
-    if (leads_first && correction_ != nodes_.correction()) {
-      // A report may lack its text.
-      static_cast<void>(attempt([this]() -> Error {
-        correction_ = nodes_.correction();
-        return {};
-      }));
-    }
+  if (access.bytes == 0) return {};
+  if (choice(access.direction).for_node == Path::direct) {
+    return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   }
-  if (!agreed.choice.decision.is_chosen) {
-    if (access.bytes == 0) return {};
-    if (choice.for_node == Path::direct) {
-      return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
-    }
-    if (!meeting) meeting.emplace(meet(access.direction, waiter));
-    return transfer_within_node(access, begin, end, *meeting, sieve_size, waiter);
+  if (!meeting) meeting.emplace(meet(access.direction, waiter));
+  return transfer_within_node(access, range, *meeting, sieve_size, waiter);
+}
+
+/// Whether ranks that are ready to lead do so, they learn from the first leader.
+ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
+                                                                  std::optional<Meeting>& meeting,
+                                                                  const exchange::Waiter& waiter) {
+  const policy::Wish wish = choice(direction).wish;
+  if (channel_.is_leader()) {
+    meeting.emplace(meet(direction, waiter));
+    return nodes_.lead(node_part(direction, *meeting), meeting->first_window, wish, domains(),
+                       slots_ ? &*slots_ : nullptr, waiter);
   }
-  if (!leads && access.bytes == 0) return {};
+  if (may_lead(channel_.node_rank()) && nodes_.is_wanted(waiter)) {
+    meeting.emplace(meet(direction, waiter));
+    nodes_.prepare(meeting->first_window, wish, domains(), *slots_);
+  }
+  const ExchangedTransfer::Agreed agreed = nodes_.follow(waiter);
+  find_slots(direction, channel_.call_board().values_of(0));
+  return agreed;
+}
+
+void CollectiveTransfer::note_agreed(Direction direction, const ExchangedTransfer::Agreed& agreed) {
+  const std::lock_guard lock(mutex_);
+  choice(direction).chosen.between_nodes = agreed;
+  if (!channel_.is_leader() || correction_ == nodes_.correction()) return;
+  // A report may lack its text.
+  static_cast<void>(attempt([this]() -> Error {
+    correction_ = nodes_.correction();
+    return {};
+  }));
+}
+
+CollectiveTransfer::Moved CollectiveTransfer::exchanged_transfer(
+    Access& access, const plan::RankRange& range, const ExchangedTransfer::Agreed& agreed,
+    ByteCount sieve_size, const exchange::Waiter& waiter) {
+  const bool leads = channel_.node_rank() < agreed.choice.leading.leaders;
+  const bool has_data = access.bytes > 0;
+  if (!leads && !has_data) return {};
   const Start start(access);
   exchange::StagedAccess staged{access.file, access.memory, access.buffer,
-                                begin,       end,           access.bytes};
+                                range.begin, range.end,     access.bytes};
   const exchange::StagedOutcome outcome =
       nodes_.move(access.direction, agreed, *slots_, leads ? &windows_ : nullptr,
-                  access.bytes > 0 ? &staged : nullptr, waiter);
+                  has_data ? &staged : nullptr, waiter);
   {
     const std::lock_guard lock(mutex_);
     sent_ = nodes_.sent();
   }
-  if (access.bytes == 0) return {};
+  if (!has_data) return {};
   return {finish(access, start, outcome, sieve_size), Path::exchanged};
 }
 
@@ -198,7 +209,7 @@ Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
   return choice.chosen.lacked_memory ? Path::direct : choice.chosen.for_call->path;
 }
 
-Transferred CollectiveTransfer::staged_transfer(Access& access, FileOffset begin, FileOffset end,
+Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::RankRange& range,
                                                 const Meeting& meeting, ByteCount sieve_size,
                                                 const exchange::Waiter& waiter) {
   const exchange::StagedCall call{channel_,
@@ -214,8 +225,8 @@ Transferred CollectiveTransfer::staged_transfer(Access& access, FileOffset begin
   exchange::StagedAccess staged{access.file,
                                 access.memory,
                                 access.buffer,
-                                begin,
-                                end,
+                                range.begin,
+                                range.end,
                                 access.bytes,
                                 stores_for(meeting.facts.bytes, access.bytes)};
   const bool writes = access.direction == Direction::write;

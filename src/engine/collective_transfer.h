@@ -133,22 +133,31 @@ class CollectiveTransfer {
   static bool is_exchanged(const Chosen& chosen);
   void choose();
   /// Whether this rank's part is so small that it does not meet the others.
-  bool goes_alone(const Access& access, FileOffset begin, FileOffset end);
+  bool goes_alone(const Access& access, const plan::RankRange& range);
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();
   void find_slots(Direction direction, const exchange::Values& leader);
-  void announce(const Access& access, FileOffset begin, FileOffset end,
-                const exchange::Waiter& waiter, bool may_exchange);
+  /// Posts what this rank touches; one that the others need not wait for gives no bytes.
+  void announce(const Access& access, const plan::RankRange& range, const exchange::Waiter& waiter,
+                bool may_exchange);
   Meeting meet(Direction direction, const exchange::Waiter& waiter);
   /// Whether a rank of the node that has announced the present call is ready to lead in it.
   bool may_lead(int node_rank);
   ByteCount window_size_for(const policy::CallFacts& facts, ByteCount bytes) const;
-  Moved transfer_within_node(Access& access, FileOffset begin, FileOffset end,
-                             const Meeting& meeting, ByteCount sieve_size,
-                             const exchange::Waiter& waiter);
-  Moved transfer_between_nodes(Access& access, FileOffset begin, FileOffset end,
-                               ByteCount sieve_size, const exchange::Waiter& waiter);
+  Moved transfer_within_node(Access& access, const plan::RankRange& range, const Meeting& meeting,
+                             ByteCount sieve_size, const exchange::Waiter& waiter);
+  Moved transfer_between_nodes(Access& access, const plan::RankRange& range, ByteCount sieve_size,
+                               const exchange::Waiter& waiter);
+  /// What the nodes agree on. `meeting` is what the ranks of this one said, where this rank looked.
+  ExchangedTransfer::Agreed agree_between_nodes(Direction direction,
+                                                std::optional<Meeting>& meeting,
+                                                const exchange::Waiter& waiter);
+  void note_agreed(Direction direction, const ExchangedTransfer::Agreed& agreed);
+  /// For leaders, and ranks with data.
+  Moved exchanged_transfer(Access& access, const plan::RankRange& range,
+                           const ExchangedTransfer::Agreed& agreed, ByteCount sieve_size,
+                           const exchange::Waiter& waiter);
   NodePart node_part(Direction direction, const Meeting& meeting);
   DomainWish domains() const;
   /// Where a call's cursors stood.
@@ -160,9 +169,8 @@ class CollectiveTransfer {
   };
   Transferred finish(Access& access, const Start& start, const exchange::StagedOutcome& outcome,
                      ByteCount sieve_size);
-  Transferred staged_transfer(Access& access, FileOffset begin, FileOffset end,
-                              const Meeting& meeting, ByteCount sieve_size,
-                              const exchange::Waiter& waiter);
+  Transferred staged_transfer(Access& access, const plan::RankRange& range, const Meeting& meeting,
+                              ByteCount sieve_size, const exchange::Waiter& waiter);
 
   exchange::Channel& channel_;
   storage::Store& store_;
