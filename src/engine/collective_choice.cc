@@ -29,7 +29,7 @@ std::string CollectiveTransfer::reason(Direction direction) const {
 std::string CollectiveTransfer::path_and_reason(Direction direction) const {
   const std::lock_guard lock(mutex_);
   const Choice& choice = this->choice(direction);
-  if (!choice.has_been_called && !choice.before) return {};
+  if (!choice.chosen.has_been_called && !choice.before) return {};
   const Chosen chosen = chosen_last(choice);
   return std::string(policy::name_of(path_of(chosen))) + ", " + reason_of(chosen);
 }
@@ -45,11 +45,7 @@ ByteCount CollectiveTransfer::window_size() const {
 }
 
 CollectiveTransfer::Chosen CollectiveTransfer::chosen_last(const Choice& choice) {
-  if (!choice.has_been_called && choice.before) return *choice.before;
-  Chosen chosen = choice.chosen;
-  chosen.stayed_on_node = choice.stayed_on_node;
-  chosen.has_been_called = choice.has_been_called;
-  return chosen;
+  return !choice.chosen.has_been_called && choice.before ? *choice.before : choice.chosen;
 }
 
 /// Whether the last call went between nodes.
@@ -114,9 +110,7 @@ void CollectiveTransfer::choose() {
                              asked_aggregators(domains) == 0;
   for (const Direction direction : {Direction::write, Direction::read}) {
     Choice& choice = this->choice(direction);
-    if (choice.has_been_called) choice.before = chosen_last(choice);
-    choice.has_been_called = false;
-    choice.stayed_on_node = false;
+    if (choice.chosen.has_been_called) choice.before = choice.chosen;
     choice.wish = direction == Direction::write ? agreement_.write_path : agreement_.read_path;
     const policy::ViewFacts& view = agreement_.view;
     choice.chosen = {};

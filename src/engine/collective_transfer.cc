@@ -87,7 +87,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
   Choice& choice = this->choice(access.direction);
   if (choice.chosen.for_view.path == Path::exchanged) {
     const bool exchanges = meets_between_nodes(access.direction, is_in_background);
-    choice.stayed_on_node.store(!exchanges, std::memory_order_relaxed);
+    choice.chosen.stayed_on_node = !exchanges;
     announce(access, range, waiter, exchanges);
     if (exchanges) return transfer_between_nodes(access, range, sieve_size, waiter);
   } else if (access.bytes > 0 && goes_alone(access, range)) {

@@ -59,9 +59,9 @@ class CollectiveTransfer {
   /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call
   /// may be one that goes on by itself.
   void note_call(Direction direction, bool in_background) {
-    std::atomic<bool>& called = choice(direction).has_been_called;
-    if (!called.load(std::memory_order_relaxed)) called.store(true, std::memory_order_relaxed);
-    if (in_background) choice(direction).stayed_on_node.store(true, std::memory_order_relaxed);
+    Chosen& chosen = choice(direction).chosen;
+    if (!chosen.has_been_called) chosen.has_been_called = true;
+    if (in_background) chosen.stayed_on_node = true;
   }
 
   struct Moved {
@@ -84,30 +84,44 @@ class CollectiveTransfer {
   exchange::MessageBuffers::Sent sent() const;
 
  private:
+  /// A flag that calls set without the lock.
+  class Flag {
+   public:
+    Flag() = default;
+    Flag(const Flag& other) : is_set_(other) {}
+    Flag& operator=(const Flag& other) { return *this = static_cast<bool>(other); }
+    Flag& operator=(bool is_set) {
+      is_set_.store(is_set, std::memory_order_relaxed);
+      return *this;
+    }
+    operator bool() const { return is_set_.load(std::memory_order_relaxed); }
+
+   private:
+    std::atomic<bool> is_set_ = false;
+  };
+
   /// What was chosen in one direction for a view and its last call, and from what.
   struct Chosen {
     policy::ViewFacts view;
     policy::ViewDecision for_view;
     /// Of the last call that might go between nodes.
     std::optional<ExchangedTransfer::Agreed> between_nodes;
-    bool stayed_on_node = false;  ///< the last such call, as a helper's affair
-    bool has_one_owner = false;   ///< between nodes
+    Flag stayed_on_node;         ///< the last such call, as a helper's affair
+    bool has_one_owner = false;  ///< between nodes
     std::optional<policy::CallDecision> for_call;
     policy::CallFacts facts;
     bool lacked_memory = false;
-    bool has_been_called = false;  ///< since the view was set
+    Flag has_been_called;  ///< since the view was set
   };
 
   struct Choice {
     std::atomic<bool> meets = false;
     std::atomic<bool> meets_in_background = false;
     std::atomic<bool> needs_the_program = false;
-    std::atomic<bool> has_been_called = false;  ///< since the view was set
-    std::atomic<bool> stayed_on_node = false;
     policy::Wish wish = policy::Wish::automatic;
     policy::Path for_node = policy::Path::direct;  ///< what it would be if each node stood alone
-    Chosen chosen;                                 ///< but for what is atomic above
-    std::optional<Chosen> before;                  ///< for the last view with a call
+    Chosen chosen;
+    std::optional<Chosen> before;  ///< for the last view with a call
   };
 
   /// What the ranks of the node said at the beginning of a call.
