@@ -66,20 +66,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
                                                   policy::Wish wish, const DomainWish& domains,
                                                   const exchange::Slots* slots,
                                                   const exchange::Waiter& waiter) {
-  const int nodes = channel_.node_count();
-  const std::size_t room = slots != nullptr ? slots->all_bytes().size() : 0;
-  const int slot_count = slots != nullptr ? slots->geometry().count : 0;
-  if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
-  if (is_broken_) {
-    mine.window_size = 0;
-    mine.leaders = 1;
-  }
-  if (mine.leaders > 1 &&
-      !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, slot_count, mine.leaders)) {
-    mine.leaders = 1;
-  }
-  if (mine.leaders == 1) mine.window_size = reserve(mine.window_size, slot_count, domains.stripe);
-  mine.slots = buffers_.has_room_to_join() ? slot_count : 0;
+  reserve_messages(mine, slots, domains.stripe);
   Agreed agreed;
   if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
                             std::as_writable_bytes(std::span(scratch_)),
@@ -90,18 +77,9 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     return agreed;
   }
   // Bruck's algorithm sends each leader's part on from each but one.
-  const auto others = static_cast<std::size_t>(nodes - 1);
+  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
   buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
-  policy::ExchangeDecision decision = planner_->decide(parts_, wish, domains);
-  // First leaders that have the plan know that all have it: they were told the same before.
-  const bool is_known = planner_->has_plan() && planner_->choice().leading.leaders == 1;
-  if (decision.is_chosen && !is_known) {
-    const Result<bool> ready = channel_.are_leaders_ready(make_plan(slots, waiter));
-    buffers_.sent().add(std::bit_width(others), std::bit_width(others));
-    is_broken_ = !ready;
-    if (!ready || !ready.value()) decision = {false, ExchangeReason::no_memory};
-    if (!decision.is_chosen) planner_->forget_plan();
-  }
+  const policy::ExchangeDecision decision = decide(wish, domains, slots, waiter);
   agreed.choice = planner_->choice();
   agreed.choice.decision = decision;
   if (decision.is_chosen) {
@@ -114,6 +92,45 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   }
   channel_.publish(values_of(agreed));
   return agreed;
+}
+
+/// Takes memory for messages, and tells in `mine` with what window, leaders and slots the node can
+/// take part then.
+void ExchangedTransfer::reserve_messages(NodePart& mine, const exchange::Slots* slots,
+                                         ByteCount stripe) {
+  const int nodes = channel_.node_count();
+  const std::size_t room = slots != nullptr ? slots->all_bytes().size() : 0;
+  const int slot_count = slots != nullptr ? slots->geometry().count : 0;
+  if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
+  if (is_broken_) {
+    mine.window_size = 0;
+    mine.leaders = 1;
+  }
+  if (mine.leaders > 1 &&
+      !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, slot_count, mine.leaders)) {
+    mine.leaders = 1;
+  }
+  if (mine.leaders == 1) mine.window_size = reserve_window(mine.window_size, slot_count, stripe);
+  mine.slots = buffers_.has_room_to_join() ? slot_count : 0;
+}
+
+/// From the parts of all nodes. Where they are to exchange, all first leaders have a plan.
+policy::ExchangeDecision ExchangedTransfer::decide(policy::Wish wish, const DomainWish& domains,
+                                                   const exchange::Slots* slots,
+                                                   const exchange::Waiter& waiter) {
+  policy::ExchangeDecision decision = planner_->decide(parts_, wish, domains);
+  // First leaders that have the plan know that all have it: they were told the same before.
+  const bool is_known = planner_->has_plan() && planner_->choice().leading.leaders == 1;
+  if (!decision.is_chosen || is_known) return decision;
+  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
+  const Result<bool> ready = channel_.are_leaders_ready(make_plan(slots, waiter));
+  buffers_.sent().add(std::bit_width(others), std::bit_width(others));
+  is_broken_ = !ready;
+  if (!ready || !ready.value()) {
+    decision = {false, ExchangeReason::no_memory};
+    planner_->forget_plan();
+  }
+  return decision;
 }
 
 exchange::LeaderState& ExchangedTransfer::state(int leader) const {
@@ -176,7 +193,7 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
 
 /// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
 /// halved now and then while whole stripes, or even parts of one, are left. 0: none.
-ByteCount ExchangedTransfer::reserve(ByteCount window_size, int slots, ByteCount stripe) {
+ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, ByteCount stripe) {
   constexpr ByteCount kPage = 4096;
   for (ByteCount size = window_size; size > 0; size /= 2) {
     if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, slots, 1)) {

@@ -58,9 +58,12 @@ class ExchangedTransfer {
   const exchange::MessageBuffers::Sent& sent() { return buffers_.sent(); }
 
  private:
+  void reserve_messages(NodePart& mine, const exchange::Slots* slots, ByteCount stripe);
+  policy::ExchangeDecision decide(policy::Wish wish, const DomainWish& domains,
+                                  const exchange::Slots* slots, const exchange::Waiter& waiter);
   bool make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter);
   exchange::LeaderState& state(int leader) const;
-  ByteCount reserve(ByteCount window_size, int slots, ByteCount stripe);
+  ByteCount reserve_window(ByteCount window_size, int slots, ByteCount stripe);
 
   exchange::Channel& channel_;
   storage::Store& store_;
