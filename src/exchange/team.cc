@@ -88,43 +88,38 @@ bool is_allowed(SharedMemoryKind kind) {
   return false;
 }
 
-/// Collective over the node's ranks: the first makes memory of a kind if its settings allow it, the
-/// others open it. All get it or nobody does.
-Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, SharedMemoryKind kind,
-                     std::size_t size, std::size_t committed) {
-  const bool leads = messenger.rank() == ranks.front();
+/// Keeps the memory that `make` returns, or why there is none.
+template <class Make>
+void try_to_keep(Shared& mine, Make make) {
+  Error failed = attempt([&]() -> Error {
+    Result<std::unique_ptr<SharedMemory>> made = make();
+    if (!made) return made.error();
+    mine.memory = std::move(made.value());
+    return {};
+  });
+  if (failed) mine.failure = failed.message.empty() ? kNoMemory : std::move(failed.message);
+}
+
+/// The first rank's part: memory of a kind, if its settings allow it.
+Shared make_shared(SharedMemoryKind kind, std::size_t size, std::size_t committed) {
   Shared mine;
-  SharedMemoryTicket ticket;
-  const auto try_to_keep = [&](auto make) {
-    Error failed = attempt([&]() -> Error {
-      Result<std::unique_ptr<SharedMemory>> made = make();
-      if (!made) return made.error();
-      mine.memory = std::move(made.value());
-      return {};
-    });
-    if (failed) mine.failure = failed.message.empty() ? kNoMemory : std::move(failed.message);
-  };
-  if (leads && !is_allowed(kind)) {
+  if (!is_allowed(kind)) {
     set_text(mine.failure, "switched off by HEADRACE_SHARED_MEMORY");
-  } else if (leads) {
-    try_to_keep([&]() -> Result<std::unique_ptr<SharedMemory>> {
-      auto made = SharedMemory::make(kind, size);
-      if (made && !made.value()->commit(0, committed)) {
-        return system_failure(ENOSPC, "cannot get shared memory");
-      }
-      return made;
-    });
-    if (mine.memory && mine.failure.empty()) ticket = mine.memory->ticket();
+    return mine;
   }
-  const int index = static_cast<int>(std::ranges::find(ranks, messenger.rank()) - ranks.begin());
-  // A ticket without a process means that there is nothing.
-  if (Error error = broadcast(messenger, kRootTag, ranks, index,
-                              std::as_writable_bytes(std::span(&ticket, 1)))) {
-    return error;
-  }
-  if (!leads && ticket.process != 0) {
-    try_to_keep([&] { return SharedMemory::open(ticket); });
-  }
+  try_to_keep(mine, [&]() -> Result<std::unique_ptr<SharedMemory>> {
+    auto made = SharedMemory::make(kind, size);
+    if (made && !made.value()->commit(0, committed)) {
+      return system_failure(ENOSPC, "cannot get shared memory");
+    }
+    return made;
+  });
+  return mine;
+}
+
+/// Collective over the node's ranks; `index` is this one's place: whether all are without failure.
+Result<bool> have_all(Messenger& messenger, const std::vector<int>& ranks, int index,
+                      const Shared& mine) {
   std::byte failed{mine.memory && mine.failure.empty() ? std::uint8_t{0} : std::uint8_t{1}};
   const auto any = [](std::span<std::byte> into, std::span<const std::byte> from) {
     into[0] |= from[0];
@@ -132,8 +127,31 @@ Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, Shared
   if (Error error = reduce_to_all(messenger, kRootTag, ranks, index, std::span(&failed, 1), any)) {
     return error;
   }
+  return failed == std::byte{0};
+}
+
+/// Collective over the node's ranks: the first makes memory of a kind if its settings allow it, the
+/// others open it. All get it or nobody does.
+Result<Shared> share(Messenger& messenger, const std::vector<int>& ranks, SharedMemoryKind kind,
+                     std::size_t size, std::size_t committed) {
+  const int index = static_cast<int>(std::ranges::find(ranks, messenger.rank()) - ranks.begin());
+  const bool leads = index == 0;
+  Shared mine;
+  SharedMemoryTicket ticket;
+  if (leads) mine = make_shared(kind, size, committed);
+  if (mine.memory && mine.failure.empty()) ticket = mine.memory->ticket();
+  // A ticket without a process means that there is nothing.
+  if (Error error = broadcast(messenger, kRootTag, ranks, index,
+                              std::as_writable_bytes(std::span(&ticket, 1)))) {
+    return error;
+  }
+  if (!leads && ticket.process != 0) {
+    try_to_keep(mine, [&] { return SharedMemory::open(ticket); });
+  }
+  const Result<bool> all = have_all(messenger, ranks, index, mine);
+  if (!all) return all.error();
   if (mine.memory) mine.memory->unlink();
-  if (failed != std::byte{0}) {
+  if (!all.value()) {
     mine.memory.reset();
     if (mine.failure.empty()) {
       set_text(mine.failure, "another rank of the node cannot share memory");
