@@ -42,6 +42,21 @@ Result<bool> agree_on_mode(exchange::Channel& channel, const AccessMode& mode,
   return values[3] == 1;
 }
 
+/// What this rank is to find out of how the file lies. The first rank looks, since file systems may
+/// be asked over the network for it; how it is mounted each node's leader knows.
+Error find_layout(const exchange::Channel& channel, storage::Store& store,
+                  storage::Layout& layout) {
+  if (!channel.is_leader()) return {};
+  return attempt([&]() -> Error {
+    if (channel.rank() == 0) {
+      layout = store.layout();
+    } else {
+      layout.is_coherent = store.is_coherent();
+    }
+    return {};
+  });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
@@ -105,17 +120,8 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
   }
   // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
   shared_->set(position_);
-  // The first rank looks, since file systems may be asked over the network for it; how it is
-  // mounted each node knows.
-  if (channel_->is_leader() && store_ != nullptr) {
-    const Error unknown = attempt([this]() -> Error {
-      if (channel_->rank() == 0) {
-        layout_ = store_->layout();
-      } else {
-        layout_.is_coherent = store_->is_coherent();
-      }
-      return {};
-    });
+  if (store_ != nullptr) {
+    const Error unknown = find_layout(*channel_, *store_, layout_);
     if (!failed) failed = unknown;
   }
   Result<Agreement> agreement =
