@@ -4,8 +4,6 @@
 // name: change both names here and in CMakeLists.txt.
 
 #include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/uio.h>
 
 #include <cstdarg>
 
@@ -15,18 +13,11 @@
 #define HEADRACE_COPY_RUN                                                                 \
   "_ZN8headrace4view8copy_runENS_9DirectionENS0_6WindowERKNS0_10StridedRunEPSt4byteRNS0_" \
   "6CursorENS0_6StoresE"
+#define HEADRACE_SKIP_LIST "_ZN8headrace4view6Cursor9skip_listEll"
 #define HEADRACE_NODE_CORES "_ZN8headrace4topo10node_coresEv"
 
 namespace headrace::count {
 namespace {
-
-std::int64_t bytes_of(const iovec* segments, unsigned long number) {
-  std::int64_t bytes = 0;
-  for (unsigned long i = 0; i < number; ++i) {
-    bytes += static_cast<std::int64_t>(segments[i].iov_len);
-  }
-  return bytes;
-}
 
 thread_local bool sleeps_are_counted = false;
 
@@ -54,6 +45,18 @@ void counted_copy_run(Direction direction, view::Window window, const view::Stri
   real_copy_run(direction, window, run, memory, memory_cursor, stores);
 }
 
+void real_skip_list(view::Cursor* cursor, std::int64_t count,
+                    ByteCount bytes) asm("__real_" HEADRACE_SKIP_LIST);
+void counted_skip_list(view::Cursor* cursor, std::int64_t count,
+                       ByteCount bytes) asm("__wrap_" HEADRACE_SKIP_LIST);
+/// view::copy_list, which is compiled into its callers, is the only one that steps so: over the
+/// pieces that it has moved.
+void counted_skip_list(view::Cursor* cursor, std::int64_t count, ByteCount bytes) {
+  add(kCopies, 1);
+  add(kBytesCopied, bytes);
+  real_skip_list(cursor, count, bytes);
+}
+
 int real_node_cores() asm("__real_" HEADRACE_NODE_CORES);
 int same_node_cores() asm("__wrap_" HEADRACE_NODE_CORES);
 /// The same on every machine: paths are chosen by it.
@@ -64,15 +67,9 @@ int same_node_cores() {
 
 }  // namespace headrace::count
 
-using headrace::count::add;
-
 extern "C" {
 
 long __real_syscall(long, long, long, long, long, long, long);
-ssize_t __real_process_vm_readv(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
-                                unsigned long);
-ssize_t __real_process_vm_writev(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
-                                 unsigned long);
 
 long __wrap_syscall(long number, ...) {
   if (number == SYS_futex) headrace::count::note_futex();
@@ -82,20 +79,6 @@ long __wrap_syscall(long number, ...) {
   for (long& word : words) word = va_arg(arguments, long);
   va_end(arguments);
   return __real_syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
-}
-
-ssize_t __wrap_process_vm_readv(pid_t process, const iovec* own, unsigned long own_number,
-                                const iovec* other, unsigned long other_number,
-                                unsigned long flags) {
-  add(headrace::count::kBytesPulled, headrace::count::bytes_of(own, own_number));
-  return __real_process_vm_readv(process, own, own_number, other, other_number, flags);
-}
-
-ssize_t __wrap_process_vm_writev(pid_t process, const iovec* own, unsigned long own_number,
-                                 const iovec* other, unsigned long other_number,
-                                 unsigned long flags) {
-  add(headrace::count::kBytesPulled, headrace::count::bytes_of(own, own_number));
-  return __real_process_vm_writev(process, own, own_number, other, other_number, flags);
 }
 
 }  // extern "C"

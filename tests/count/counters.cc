@@ -4,9 +4,8 @@ namespace headrace::count {
 namespace {
 
 constexpr std::array<const char*, kCounterNumber> kNames = {
-    "store_reads",  "store_writes", "store_others", "bytes_read",    "bytes_written",
-    "segments",     "posts",        "messages",     "message_bytes", "copies",
-    "bytes_copied", "bytes_pulled", "sleeps"};
+    "store_reads", "store_writes", "store_others",  "bytes_read", "bytes_written", "segments",
+    "posts",       "messages",     "message_bytes", "copies",     "bytes_copied",  "sleeps"};
 
 std::array<std::atomic<std::int64_t>, kCounterNumber> counters;
 

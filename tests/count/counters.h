@@ -19,9 +19,8 @@ enum Counter : std::size_t {
   kPosts,         ///< rounds that ranks posted on boards of files
   kMessages,      ///< between ranks
   kMessageBytes,
-  kCopies,       ///< calls of view::copy_run
-  kBytesCopied,  ///< by view::copy_run
-  kBytesPulled,  ///< asked of process_vm_readv and process_vm_writev
+  kCopies,       ///< runs of the file, and lists of pieces, that were copied
+  kBytesCopied,  ///< in them
   kSleeps,       ///< futex(2) calls of threads that are watched
   kCounterNumber,
 };

@@ -125,11 +125,11 @@ class Rank {
   }
 
   void copy_once_more() {
-    std::vector<std::byte> window(data_.size());
-    const view::TypePtr byte = view::make_basic(1);
-    view::Cursor file(byte, 0);
-    view::Cursor memory(byte, 0, shape_.bytes);
-    view::copy(Direction::write, {window.data(), 0}, file, shape_.bytes,
+    const FileOffset end = view::offset_of(*shape_.filetype, 0, shape_.bytes - 1) + 1;
+    std::vector<std::byte> window(static_cast<std::size_t>(end));
+    view::Cursor file(shape_.filetype, 0);
+    view::Cursor memory(view::make_basic(1), 0, shape_.bytes);
+    view::copy(Direction::write, {window.data(), 0}, file, end,
                reinterpret_cast<std::byte*>(data_.data()), memory, shape_.bytes);
   }
 
