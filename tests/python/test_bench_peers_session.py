@@ -35,6 +35,10 @@ def test_every_point_gets_its_rounds(bench: Bench) -> None:
     assert bench.saved == 6
     verdicts = judge(bench.results)
     assert {one.share.median for one in verdicts} == {0.8}
+    kept = [
+        one for point in bench.points for one in bench.results.points[point].attempts[-1].rounds
+    ]
+    assert all(one.core_distances == {"write": 90} for one in kept)
     assert not problems(bench.results)
     assert not list(bench.folder.iterdir())
     assert "0 of 2 cells left" in bench.lines[-1]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headrace.bench import report
 from headrace.bench.peers import tables
+from headrace.bench.peers.core_distance import distance_table
 from headrace.bench.peers.judgement import Verdict, judge
 from headrace.bench.peers.results import Results
 from headrace.bench.peers.targets import DECISIVE_RANKS
@@ -23,16 +24,19 @@ def section(results: Results, picture: str = "") -> str:
         *textwrap.wrap(circumstances(results, verdicts), WIDTH, break_on_hyphens=False),
         "",
         *([f"![Share of the limit by size of pieces]({picture})", ""] if picture else []),
-        *_tables(verdicts),
+        *_tables(results, verdicts),
         *settings(results),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _tables(verdicts: Sequence[Verdict]) -> Iterable[str]:
+def _tables(results: Results, verdicts: Sequence[Verdict]) -> Iterable[str]:
     yield from tables.markdown(tables.loss_table(verdicts))
     for table in tables.share_tables(verdicts, DECISIVE_RANKS):
         yield from tables.markdown(table)
+    by_distance = distance_table(results)
+    if by_distance.rows:
+        yield from tables.markdown(by_distance)
     for table in (tables.mean_table(verdicts), tables.target_table(verdicts)):
         yield from tables.markdown(table)
 

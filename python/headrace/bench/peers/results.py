@@ -29,11 +29,13 @@ SAME = {
 @dataclass
 class Round:
     """Each way once. rates: by way, then by access, MiB/s (or openings a second); others: share of
-    the machine's CPU time that went to other work; seconds: how long it took."""
+    the machine's CPU time that went to other work; seconds: how long it took; core_distances: by
+    access, nanoseconds that a page took from core to core, where Headrace told it."""
 
     rates: dict[str, dict[str, float]]
     others: float
     seconds: float
+    core_distances: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from pathlib import Path
 from headrace.bench.comparison import Comparison, add_round, check_space, start
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import HEADRACE, PLAIN, Job, Measurement
+from headrace.bench.peers.core_distance import told_distances
 from headrace.bench.peers.grid import BY_NAME, Point, hand_set_keys
 from headrace.bench.peers.load import LoadWatch
 from headrace.bench.peers.progress import Progress
@@ -137,7 +138,8 @@ class Session:
             return
         runs = {way.key: comparison.runs[way.key][-1] for way in comparison.ways}
         rates = {key: run.bandwidth for key, run in runs.items()}
-        attempt.rounds.append(Round(rates, watch.others(), watch.elapsed()))
+        distances = told_distances(runs[HEADRACE].hints)
+        attempt.rounds.append(Round(rates, watch.others(), watch.elapsed(), distances))
         for key, run in runs.items():
             _note_damage(attempt, key, run)
 

@@ -1,0 +1,56 @@
+"""How far the ranks' cores were apart in a round, and what Headrace reached near and far."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from statistics import median
+
+from headrace.bench.jobs import HEADRACE
+from headrace.bench.peers.grid import BY_NAME
+from headrace.bench.peers.judgement import measured_accesses
+from headrace.bench.peers.results import Results
+from headrace.bench.peers.tables import Table
+from headrace.bench.peers.targets import DECISIVE_RANKS
+
+# From so many nanoseconds for a page on, cores are far apart: they share no cache.
+FAR = 160
+
+_TOLD = re.compile(r"cores are (\d+) ns a page apart")
+
+
+def told_distances(hints: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+    """By access, the nanoseconds for a page that Headrace's reason for its path names, where it
+    names any: a path that follows from the view alone has another reason."""
+    found = {
+        access: _TOLD.search(keys.get(f"headrace_{access}_reason", ""))
+        for access, keys in hints.items()
+    }
+    return {access: int(match[1]) for access, match in found.items() if match}
+
+
+def distance_table(results: Results) -> Table:
+    """Headrace's share of the reference in rounds with near and with far cores, over all MPIs; no
+    rows where no round tells which it was."""
+    shares: dict[tuple[str, str, str], dict[bool, list[float]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for measured, attempt, access, kind in measured_accesses(results, BY_NAME):
+        case = BY_NAME[measured.point.case]
+        if measured.point.ranks != DECISIVE_RANKS or case.reference in attempt.failed:
+            continue
+        for one in attempt.rounds:
+            distance = one.core_distances.get(access)
+            if distance is not None and case.reference in one.rates:
+                share = one.rates[HEADRACE][access] / one.rates[case.reference][access]
+                shares[case.title, access, kind][distance >= FAR].append(share)
+    rows = [(*place, _text(by[False]), _text(by[True])) for place, by in shares.items()]
+    headers = ("job", "access", "files in", "near", "far")
+    note = (
+        f"Headrace's share of the limit by round, all MPIs together; far: a page takes {FAR} ns or "
+        "more from core to core, as Headrace measured; median, in brackets the number of rounds"
+    )
+    return Table("Cores near each other and far apart", headers, rows, note)
+
+
+def _text(shares: list[float]) -> str:
+    return f"{median(shares):.0%} ({len(shares)})" if shares else ""
