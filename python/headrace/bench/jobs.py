@@ -135,6 +135,30 @@ def _own(
     )
 
 
+_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def _size_named(option: str, words: Sequence[str]) -> int:
+    """The bytes that the flags give an option, as "--piece 3k"; 0 where they give none, or what
+    the program will refuse."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        if name.lower() == option:
+            text = (value if equals else following).lower()
+            digits = text.rstrip("".join(_UNITS))
+            is_size = digits.isdecimal() and text[len(digits) :] in ("", *_UNITS)
+            return int(digits) * _UNITS.get(text[len(digits) :], 1) if is_size else 0
+    return 0
+
+
+def _in_whole_pieces(sizes: Mapping[str, str], extra: Sequence[str]) -> dict[str, str]:
+    """The sizes, that of a rank rounded down to whole pieces where the flags give pieces."""
+    piece = _size_named("--piece", extra)
+    if piece == 0 or "--size" not in sizes:
+        return dict(sizes)
+    return {**sizes, "--size": str(max(1, int(sizes["--size"]) // piece) * piece)}
+
+
 # An array is given by its extents, or by pieces of which each rank has so many bytes.
 _BY_EXTENTS = ("--dims", "--grid", "--element")
 _ARRAY_EXCLUDES = {"--piece": _BY_EXTENTS, "--size": _BY_EXTENTS}
@@ -253,7 +277,7 @@ def kernel_job(
 ) -> Job:
     """A kernel that is written and read; `extra` replaces those of `sizes` that it names, and the
     array where it gives another one."""
-    size = _own(sizes, extra, _ARRAY_EXCLUDES)
+    size = _own(_in_whole_pieces(sizes, extra), extra, _ARRAY_EXCLUDES)
     return Job(
         key,
         title,
