@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from headrace.errors import HeadraceError
@@ -141,7 +142,7 @@ _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 def _size_named(option: str, words: Sequence[str]) -> int:
     """The bytes that the flags give an option, as "--piece 3k"; 0 where they give none, or what
     the program will refuse."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
         name, equals, value = word.partition("=")
         if name.lower() == option:
             text = (value if equals else following).lower()

@@ -12,8 +12,8 @@ from headrace.bench.peers.results import Results
 from headrace.bench.peers.tables import Table
 from headrace.bench.peers.targets import DECISIVE_RANKS
 
-# From so many nanoseconds for a page on, cores are far apart: they share no cache.
-FAR = 160
+# Cores are far apart where a page takes so many times what it takes at least on the machine.
+FAR = 2
 
 _TOLD = re.compile(r"cores are (\d+) ns a page apart")
 
@@ -31,6 +31,7 @@ def told_distances(hints: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
 def distance_table(results: Results) -> Table:
     """Headrace's share of the reference in rounds with near and with far cores, over all MPIs; no
     rows where no round tells which it was."""
+    far = FAR * _least(results)
     shares: dict[tuple[str, str, str], dict[bool, list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -42,14 +43,28 @@ def distance_table(results: Results) -> Table:
             distance = one.core_distances.get(access)
             if distance is not None and case.reference in one.rates:
                 share = one.rates[HEADRACE][access] / one.rates[case.reference][access]
-                shares[case.title, access, kind][distance >= FAR].append(share)
+                shares[case.title, access, kind][distance > far].append(share)
     rows = [(*place, _text(by[False]), _text(by[True])) for place, by in shares.items()]
     headers = ("job", "access", "files in", "near", "far")
     note = (
-        f"Headrace's share of the limit by round, all MPIs together; far: a page takes {FAR} ns or "
-        "more from core to core, as Headrace measured; median, in brackets the number of rounds"
+        "Headrace's share of the limit by round, all MPIs together; far: a page takes more than "
+        f"{far} ns from core to core, twice the least that Headrace measured here; median, in "
+        "brackets the number of rounds"
     )
     return Table("Cores near each other and far apart", headers, rows, note)
+
+
+def _least(results: Results) -> int:
+    return min(
+        (
+            distance
+            for measured in results.points.values()
+            for attempt in measured.attempts
+            for one in attempt.rounds
+            for distance in one.core_distances.values()
+        ),
+        default=0,
+    )
 
 
 def _text(shares: list[float]) -> str:
