@@ -74,6 +74,8 @@ constexpr ByteCount kLargePieceToRead = 256 << 10;
 
 /// Staging moves whole windows. Below this share of wanted bytes it is not considered.
 constexpr double kLeastDensity = 1.0 / 8;
+/// Nor where it is asked for, below this one: a read would load gigabytes of gaps for some bytes.
+constexpr double kLeastDensityToRead = 1.0 / 1'000;
 
 /// Below this share of wanted bytes windows that are written count as full of holes.
 constexpr double kLeastFilled = 0.9;
@@ -250,10 +252,13 @@ std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own) {
 
 CallDecision decide_call(Wish wish, const CallFacts& facts) {
   if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
+  const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
+  if (facts.direction == Direction::read && density < kLeastDensityToRead) {
+    return {Path::direct, CallReason::far_apart};
+  }
   if (wish == Wish::staged || wish == Wish::exchanged) {
     return {Path::staged, CallReason::asked_for};
   }
-  const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
   if (density < kLeastDensity) return {Path::direct, CallReason::far_apart};
   return {staged_cost(facts) < direct_cost(facts) ? Path::staged : Path::direct,
           CallReason::estimated};

@@ -255,5 +255,17 @@ TEST(DecideCall, KnowsWhatIsNotWorthAWindow) {
   EXPECT_EQ(decide_call(Wish::staged, sparse).reason, CallReason::asked_for);
 }
 
+TEST(DecideCall, LoadsNoGigabytesOfGapsEvenWhereAsked) {
+  CallFacts sparse = dense(1'000, 8);
+  sparse.span = sparse.bytes * 1'001;
+  sparse.direction = Direction::write;  // which touches nothing between the pieces
+  EXPECT_EQ(decide_call(Wish::staged, sparse).reason, CallReason::asked_for);
+  sparse.direction = Direction::read;
+  EXPECT_EQ(decide_call(Wish::staged, sparse).path, Path::direct);
+  EXPECT_EQ(decide_call(Wish::staged, sparse).reason, CallReason::far_apart);
+  sparse.span = sparse.bytes * 1'000;
+  EXPECT_EQ(decide_call(Wish::staged, sparse).path, Path::staged);
+}
+
 }  // namespace
 }  // namespace headrace::policy
