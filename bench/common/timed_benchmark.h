@@ -31,9 +31,8 @@ int run_timed_benchmark(int argc, char** argv,
   Bench bench(parameters, world, hints);
   bench.run();
   if (shown) bench.report();
-  if (!parameters.json.empty()) {
-    write_results_file(world.communicator, parameters.json, bench.json());
-  }
+  const bool writes = world.rank == 0 && !parameters.json.empty();
+  write_results_file(world.communicator, parameters.json, writes ? bench.json() : std::string());
   return bench.is_right() ? 0 : 1;
 }
 

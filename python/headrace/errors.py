@@ -19,6 +19,12 @@ def message(problem: str, why: str, remedy: str) -> str:
     return f"{problem} ({why}), {remedy}"
 
 
+def unwritable(path: object, error: OSError, remedy: str = "give another file") -> HeadraceError:
+    """The error for a file of the user's that the system refuses to write."""
+    why = error.strerror or str(error)
+    return HeadraceError(f"'{path}' cannot be written", why, remedy, 1)
+
+
 def say(text: str) -> None:
     """Print one line of our own; stdout belongs to the program."""
     print(f"headrace: {text}", file=sys.stderr, flush=True)

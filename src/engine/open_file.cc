@@ -79,13 +79,8 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
 
 OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
                    std::string path, AccessMode mode)
-    : team_(std::move(team)),
-      file_system_(file_system),
-      path_(std::move(path)),
-      mode_(mode),
-      view_(std::make_shared<const View>(
-          View{.displacement = 0, .etype = byte_, .filetype = byte_})) {
-  stretch_.set(viewed_stretch_of(*view_));
+    : team_(std::move(team)), file_system_(file_system), path_(std::move(path)), mode_(mode) {
+  show(std::make_shared<const View>(View{.displacement = 0, .etype = byte_, .filetype = byte_}));
 }
 
 OpenFile::~OpenFile() {

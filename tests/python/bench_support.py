@@ -2,7 +2,9 @@
 files must hold."""
 
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,6 +25,18 @@ def bench_command(directory: Path) -> Command:
         if name in os.environ:
             environ[name] = os.environ[name]
     return Command(environ, directory)
+
+
+def started(bench: Command, *words: object, by: signal.Signals, **more) -> subprocess.Popen:
+    """The command in the background, to be ended `by` this signal; more: of Popen."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "headrace", *map(str, words)],
+        env=bench.environ,
+        cwd=bench.directory,
+        # A shell without job control starts what is in the background with SIGINT ignored.
+        preexec_fn=lambda: signal.signal(by, signal.SIG_DFL),
+        **more,
+    )
 
 
 def quick(rows: Iterable[tuple], first: set) -> list:

@@ -5,12 +5,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from bench_support import bench_command, error_line, preloaded, quick
+from bench_support import bench_command, error_line, preloaded, quick, started
 from cli_support import Command
 
 from headrace.bench.programs import NAMES
@@ -157,16 +156,9 @@ def test_a_write_that_moves_nothing_has_no_reason_of_an_earlier_call(
 def interrupt(bench: Command, line: str, left: set[str]) -> None:
     """Ends a run as a terminal does, while its file is there; then `left` must be there."""
     number = signal.SIGINT
-    with subprocess.Popen(
-        [sys.executable, "-m", "headrace", "bench", *line.split()],
-        env=bench.environ,
-        cwd=bench.directory,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        # A shell without job control starts what is in the background with SIGINT ignored.
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
-    ) as child:
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = ("bench", *line.split())
+    with started(bench, *words, by=number, start_new_session=True, **silent) as child:
         deadline = time.monotonic() + 60
         while not list(bench.directory.iterdir()):
             assert child.poll() is None and time.monotonic() < deadline

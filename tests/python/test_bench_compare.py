@@ -5,12 +5,11 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from bench_support import bench_command
+from bench_support import bench_command, started
 from cli_support import Command
 from peers_support import HOSTS, FakeRuns, Usage
 
@@ -238,15 +237,8 @@ def test_demo_shows_all_jobs(bench: Command) -> None:
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
 def test_demo_cleans_up_when_interrupted(bench: Command, number: signal.Signals) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "headrace", "demo", "--dir", "."],
-        env=bench.environ,
-        cwd=bench.directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        # A shell without job control starts what is in the background with SIGINT ignored.
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
-    ) as child:
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with started(bench, "demo", "--dir", ".", by=number, **streams) as child:
         deadline = time.monotonic() + 60
         while not list(bench.directory.glob("headrace-*/*")):
             assert child.poll() is None and time.monotonic() < deadline

@@ -1,15 +1,12 @@
 """File systems that fill up under the benchmark programs, or that cannot be written: told in one
 line with what helps, and no file left."""
 
-import os
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from bench_support import bench_command, error_line, preloaded, quick
 from cli_support import Command
+from mounting import mounted
 
 # The programs ask how much is free before they write; here they are not told.
 BLIND = r"""
@@ -43,22 +40,6 @@ RUNS = [
 SHOWN = {("tile", "", ""), ("checkpoint", "", "--plain"), ("tile", "--way rank0", "")}
 
 
-@contextmanager
-def mounted(options: str, at: Path) -> Iterator[None]:
-    """A small file system in memory; the test is skipped where it cannot be mounted."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount")
-    at.mkdir()
-    line = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", at]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"cannot mount: {done.stderr}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", at], check=True)
-
-
 @pytest.fixture
 def bench(tmp_path: Path) -> Command:
     return bench_command(tmp_path)
@@ -70,7 +51,7 @@ def test_a_full_disk_is_told_and_the_file_removed(
 ) -> None:
     flags, advice = LARGER[name]
     variables = preloaded(BLIND, tmp_path / "lib" / "blind.so")
-    with mounted("size=1m", tmp_path / "mount"):
+    with mounted("-t", "tmpfs", "-o", "size=1m", "tmpfs", at=tmp_path / "mount"):
         words = [*option.split(), "--", *flags.split(), *way.split(), "-o", "mount/f"]
         result = bench("bench", name, "-n", 2, *words, **variables)
         left = list((tmp_path / "mount").iterdir())
@@ -96,7 +77,7 @@ def test_a_full_disk_is_told_and_the_file_removed(
 def test_a_directory_that_cannot_be_written_is_told(
     bench: Command, tmp_path: Path, name: str, flags: str
 ) -> None:
-    with mounted("ro,size=1m", tmp_path / "mount"):
+    with mounted("-t", "tmpfs", "-o", "ro,size=1m", "tmpfs", at=tmp_path / "mount"):
         result = bench("bench", name, "-n", 2, "--", *flags.split(), "-o", "mount/f")
     assert result.returncode == 1
     line = error_line(result, name)
@@ -104,7 +85,7 @@ def test_a_directory_that_cannot_be_written_is_told(
 
 
 def test_results_on_a_read_only_file_system_are_told_first(bench: Command, tmp_path: Path) -> None:
-    with mounted("ro,size=1m", tmp_path / "mount"):
+    with mounted("-t", "tmpfs", "-o", "ro,size=1m", "tmpfs", at=tmp_path / "mount"):
         flags = ("-o", "f", "-k", "--json", "mount/out")
         result = bench("bench", "tile", "--plain", "--", *flags)
         assert result.returncode == 1 and not (bench.directory / "f").exists()
@@ -115,7 +96,7 @@ def test_results_on_a_read_only_file_system_are_told_first(bench: Command, tmp_p
 
 
 def test_compare_blames_no_way_for_a_full_disk(bench: Command, tmp_path: Path) -> None:
-    with mounted("size=67m", tmp_path / "mount"):
+    with mounted("-t", "tmpfs", "-o", "size=67m", "tmpfs", at=tmp_path / "mount"):
         flags = ("--piece", "1000", "--size", "1000000")
         line = ("compare", "tile", "--dir", "mount", "--rounds", 1, "--", *flags)
         result = bench("bench", *line)

@@ -1,8 +1,9 @@
 """`headrace bench peers`: rounds with near and with far cores are told apart."""
 
-from peers_support import made_attempt, made_results
+from peers_support import HOSTS, job_of, made_attempt, made_results
 
-from headrace.bench.jobs import HEADRACE, LIMIT
+from headrace.bench.comparison import Comparison
+from headrace.bench.jobs import HEADRACE, LIMIT, Measurement
 from headrace.bench.peers import document
 from headrace.bench.peers.core_distance import distance_table, told_distances
 from headrace.bench.peers.grid import Point
@@ -21,7 +22,9 @@ def test_the_distance_is_read_from_the_reason() -> None:
             "headrace_read_reason": reason,
         },
     }
-    assert told_distances(hints) == {"read": 290}
+    comparison = Comparison(job_of(TILE), HOSTS["mpich"])
+    comparison.runs[HEADRACE] = [Measurement({}, hints)]
+    assert told_distances(comparison) == {"read": 290}
 
 
 def test_shares_are_split_by_the_distance() -> None:

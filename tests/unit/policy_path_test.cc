@@ -87,6 +87,7 @@ TEST(DecideCall, CrossesNearWhereItWasMeasured) {
   };
   constexpr ByteCount kMeasured = 26'000;
   EXPECT_EQ(path_of(Direction::read, kMeasured / 3), Path::staged);
+  EXPECT_EQ(path_of(Direction::read, 30'000), Path::staged);
   EXPECT_EQ(path_of(Direction::read, kMeasured * 3), Path::direct);
   EXPECT_EQ(path_of(Direction::write, 1'000'000), Path::staged);
   EXPECT_EQ(path_of(Direction::write, 8'000'000), Path::direct);

@@ -14,7 +14,7 @@ from headrace.bench.comparison import Cell, Comparison, damaged, losing_first
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.runner import fair_settings
 from headrace.bench.statistics import Interval, rounds_needed
-from headrace.errors import HeadraceError
+from headrace.errors import unwritable
 
 METHOD = (
     "MiB/s: medians of alternating runs; spread: lowest-highest; ratio: Headrace to this way; "
@@ -217,14 +217,9 @@ def require_writable(path: str | None) -> None:
     try:
         file.open("a").close()
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
     if is_new:
         file.unlink()
-
-
-def _unwritable(path: str, error: OSError) -> HeadraceError:
-    why = error.strerror or str(error)
-    return HeadraceError(f"'{path}' cannot be written", why, "give another file", 1)
 
 
 def write_text(path: str, text: str) -> None:
@@ -235,4 +230,4 @@ def write_text(path: str, text: str) -> None:
         else:
             Path(path).write_text(text)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error

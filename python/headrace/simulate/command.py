@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from headrace.bench.peers.output import show_table
-from headrace.errors import HeadraceError
+from headrace.errors import unwritable
 from headrace.simulate import figure
 from headrace.simulate.output import cost_table, method_table
 from headrace.simulate.play import Played, play
@@ -98,6 +98,4 @@ def _write(file: Path, played: list[Played]) -> None:
     try:
         file.write_text(json.dumps([one.job for one in played], indent=1) + "\n")
     except OSError as error:
-        raise HeadraceError(
-            f"'{file}' cannot be written", error.strerror or str(error), "give another name", 1
-        ) from error
+        raise unwritable(file, error, "give another name") from error

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from conftest import absent
 from hosts import Host
+from mounting import mounted
 from running import compile_c, launch, run, shared_object
 from test_bad_input import DROP, NOBODY
 
@@ -34,18 +32,6 @@ FILLING = [
     )
     for transfer in TRANSFERS
 ]
-
-
-@contextmanager
-def mounted(*words: object, at: Path) -> Iterator[None]:
-    at.mkdir()
-    done = run(["mount", *words, at])
-    if done.code != 0:
-        pytest.skip(f"cannot mount: {done.err}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", at], check=True)
 
 
 def run_cases(host: Host, cases: list[Case], directory: Path, library: Path, user: bool) -> str:

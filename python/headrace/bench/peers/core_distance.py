@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
 from statistics import median
 
+from headrace.bench.comparison import Comparison
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.peers.grid import BY_NAME
 from headrace.bench.peers.judgement import measured_accesses
@@ -18,13 +18,10 @@ FAR = 2
 _TOLD = re.compile(r"cores are (\d+) ns a page apart")
 
 
-def told_distances(hints: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-    """By access, the nanoseconds for a page that Headrace's reason for its path names, where it
-    names any: a path that follows from the view alone has another reason."""
-    found = {
-        access: _TOLD.search(keys.get(f"headrace_{access}_reason", ""))
-        for access, keys in hints.items()
-    }
+def told_distances(comparison: Comparison) -> dict[str, int]:
+    """By access, the nanoseconds for a page that Headrace's reason for its last path names, where
+    it names any: a path that follows from the view alone has another reason."""
+    found = {access: _TOLD.search(comparison.path(access)[1]) for access in comparison.job.accesses}
     return {access: int(match[1]) for access, match in found.items() if match}
 
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from headrace.bench.peers.judgement import Verdict
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, unwritable
 
 GROUP = "tile"
 # Jobs with one size of pieces, as points beside the lines. group -> marker.
@@ -127,9 +127,7 @@ def save(make: Callable[[], Any], prefix: Path) -> list[Path]:
                 metadata = {"Date": None} if file.suffix == ".svg" else None
                 picture.savefig(file, metadata=metadata, dpi=150)
     except OSError as error:
-        raise HeadraceError(
-            f"'{file}' cannot be written", error.strerror or str(error), "give another name", 1
-        ) from error
+        raise unwritable(file, error, "give another name") from error
     return files
 
 

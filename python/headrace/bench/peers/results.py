@@ -12,7 +12,7 @@ from typing import Any
 
 from headrace.bench.peers.grid import Point
 from headrace.bench.peers.load import NOISY_SHARE
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, unwritable
 
 FORMAT = "headrace bench peers 1"
 
@@ -133,9 +133,7 @@ def save(results: Results, path: Path) -> None:
     except OSError as error:
         if name is not None:
             Path(name).unlink(missing_ok=True)
-        raise HeadraceError(
-            f"'{path}' cannot be written", error.strerror or str(error), "give another file", 1
-        ) from error
+        raise unwritable(path, error) from error
 
 
 def load(path: Path, form: str = FORMAT) -> Results:

@@ -138,7 +138,7 @@ class Session:
             return
         runs = {way.key: comparison.runs[way.key][-1] for way in comparison.ways}
         rates = {key: run.bandwidth for key, run in runs.items()}
-        distances = told_distances(runs[HEADRACE].hints)
+        distances = told_distances(comparison)
         attempt.rounds.append(Round(rates, watch.others(), watch.elapsed(), distances))
         for key, run in runs.items():
             _note_damage(attempt, key, run)
