@@ -153,6 +153,17 @@ def test_a_write_that_moves_nothing_has_no_reason_of_an_earlier_call(
     assert "cannot write to 'f' at byte 0 (the file system takes no more)" in line
 
 
+SLOW_WRITES = r"""
+#include <sys/types.h>
+#include <unistd.h>
+ssize_t pwrite(int file, const void *data, size_t size, off_t offset) {
+  (void)file, (void)data, (void)offset;
+  sleep(60);
+  return (ssize_t)size;
+}
+"""
+
+
 def interrupt(bench: Command, line: str, left: set[str]) -> None:
     """Ends a run as a terminal does, while its file is there; then `left` must be there."""
     number = signal.SIGINT
@@ -187,7 +198,13 @@ def test_ctrl_c_leaves_no_file(bench: Command, line: str) -> None:
     interrupt(bench, line, set())
 
 
-def test_ctrl_c_leaves_a_file_that_is_to_be_kept(bench: Command) -> None:
-    interrupt(bench, "tile -- -w -k -i 100000 -o f", {"f"})
+def test_ctrl_c_leaves_a_file_that_is_to_be_kept(bench: Command, tmp_path: Path) -> None:
+    bench.directory = tmp_path / "files"
+    bench.directory.mkdir()
+    # Each repetition makes the file anew, so Ctrl-C must come while the first one writes.
+    slow = preloaded(SLOW_WRITES, tmp_path / "lib" / "slow.so")
+    writer = Command({**bench.environ, **slow}, bench.directory)
+    interrupt(writer, "tile --plain -- --way posix -w -k -o f", {"f"})
     # Nor does one that only reads remove what another has written.
+    assert bench("bench", "tile", "--", "-w", "-k", "-o", "f").returncode == 0
     interrupt(bench, "tile -- -r -i 100000 -o f", {"f"})
