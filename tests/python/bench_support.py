@@ -5,11 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-import pytest
 from cli_support import ROOT, Command, clean_environment, compile_c, mpi_path
 
 WORD = np.uint64
@@ -37,13 +35,6 @@ def started(bench: Command, *words: object, by: signal.Signals, **more) -> subpr
         preexec_fn=lambda: signal.signal(by, signal.SIG_DFL),
         **more,
     )
-
-
-def quick(rows: Iterable[tuple], first: set) -> list:
-    """The rows as parameters, slow unless in `first`: those show in a quick run what all share."""
-    return [
-        pytest.param(*row, marks=() if row in first else pytest.mark.slow) for row in sorted(rows)
-    ]
 
 
 def error_line(result: subprocess.CompletedProcess[str], name: str) -> str:

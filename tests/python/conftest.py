@@ -19,6 +19,20 @@ from cli_support import (
 )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves to a quick run the first row of each test that starts MPI jobs: each row takes about a
+    second, and one shows what all share."""
+    shown = set()
+    for item in items:
+        if item.path.parent != Path(__file__).parent or not {"bench", "mpi"} & {*item.fixturenames}:
+            continue
+        function = item.nodeid.split("[")[0]
+        if function in shown:
+            item.add_marker(pytest.mark.slow)
+        shown.add(function)
+
+
 @pytest.fixture
 def marker(tmp_path: Path) -> Marker:
     folder = tmp_path / "marks"

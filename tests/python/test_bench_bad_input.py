@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from bench_support import bench_command, error_line, preloaded, quick, started
+from bench_support import bench_command, error_line, preloaded, started
 from cli_support import Command
 
 from headrace.bench.programs import NAMES
@@ -41,7 +41,7 @@ def results_flags(name: str, path: str) -> tuple[str, ...]:
     return ("-O", f"summaryFormat=JSON,summaryFile={path}") if name == "ior" else ("--json", path)
 
 
-@pytest.mark.parametrize(("name",), quick([(name,) for name in NAMES], {("ior",), ("tile",)}))
+@pytest.mark.parametrize("name", sorted(NAMES))
 def test_results_that_cannot_be_written_are_told_first(bench: Command, name: str) -> None:
     flags = results_flags(name, "missing/out")
     result = bench("bench", name, "-n", 2, "--plain", "--", "-w", "-k", "-o", "f", *flags)
@@ -193,7 +193,7 @@ INTERRUPTED = (
 )
 
 
-@pytest.mark.parametrize(("line",), quick([(one,) for one in INTERRUPTED], {INTERRUPTED[:1]}))
+@pytest.mark.parametrize("line", INTERRUPTED)
 def test_ctrl_c_leaves_no_file(bench: Command, line: str) -> None:
     interrupt(bench, line, set())
 

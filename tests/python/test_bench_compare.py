@@ -233,9 +233,7 @@ def test_demo_shows_all_jobs(bench: Command) -> None:
     assert not list(bench.directory.iterdir())
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_demo_cleans_up_when_interrupted(bench: Command, number: signal.Signals) -> None:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with started(bench, "demo", "--dir", ".", by=number, **streams) as child:

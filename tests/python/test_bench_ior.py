@@ -30,15 +30,7 @@ def check(result: subprocess.CompletedProcess[str]) -> str:
 
 @pytest.mark.parametrize("options", [(), ("--plain",)], ids=["headrace", "plain"])
 @pytest.mark.parametrize(
-    "way",
-    [
-        "-a POSIX",
-        "-a MPIIO -c",
-        *(
-            pytest.param(f"-a MPIIO{more}", marks=pytest.mark.slow)
-            for more in ("", " -V", " -c -V")
-        ),
-    ],
+    "way", ["-a MPIIO -c", "-a POSIX", "-a MPIIO", "-a MPIIO -V", "-a MPIIO -c -V"]
 )
 def test_shared_file_has_the_layout(bench: Command, way: str, options: tuple[str, ...]) -> None:
     # 1003 is no multiple of 8: the last word of a transfer is cut.
@@ -81,9 +73,7 @@ def test_the_seeds_lines_work_as_they_stand(bench: Command, way: str) -> None:
     assert not (bench.directory / "myfile").exists()
 
 
-@pytest.mark.parametrize(
-    "position", [4011, *(pytest.param(p, marks=pytest.mark.slow) for p in (0, 20_000, 24_071))]
-)
+@pytest.mark.parametrize("position", [4011, 0, 20_000, 24_071])
 def test_a_wrong_byte_is_found(bench: Command, position: int) -> None:
     check(ior(bench, f"-w -k -G {STAMP} -s 3 -b 4012 -t 1003 -o f"))
     again = f"-a MPIIO -c -W -E -k -G {STAMP} -s 3 -b 4012 -t 1003 -o f"

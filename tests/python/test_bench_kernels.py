@@ -78,6 +78,7 @@ def strided(bench: Command, *arguments: str) -> tuple[int, dict]:
     return result.returncode, json.loads((bench.directory / "out").read_text())
 
 
+@pytest.mark.slow
 def test_strided_write_leaves_others_alone(bench: Command) -> None:
     code, document = strided(bench, "--", "--size", "128m")
     assert (code, document["overwrittenBytes"], document["wrongBytes"]) == (0, 0, 0)
@@ -97,6 +98,7 @@ def test_strided_file_is_the_same_either_way(bench: Command, block: str) -> None
     assert (bench.directory / "f").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_damage_is_counted(bench: Command) -> None:
     """Open MPI 5.0.11 overwrites others' bytes beyond 64 MiB; the program must say so."""
     code, document = strided(bench, "--mpi", "openmpi", "--plain", "--", "--size", "128m")
@@ -121,6 +123,7 @@ def test_overlapped_transfers_move_the_right_data(bench: Command, call: str) -> 
     assert [row["access"] for row in document["samples"]] == ["write", "read"] * 2
 
 
+@pytest.mark.slow
 def test_slow_store_sleeps_in_every_transfer(bench: Command) -> None:
     document = overlap(bench, "-w", "-r", "--delay", "3200")
     assert document["undelayedBytes"] == 0

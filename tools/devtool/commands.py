@@ -49,7 +49,7 @@ def test(arguments: Sequence[str]) -> int:
     names = [group.name for group in testing.GROUPS]
     parser = _parser("test", test)
     parser.add_argument(
-        "--quick", action="store_true", help="six minutes at most, once built: no slow tests"
+        "--quick", action="store_true", help="seven minutes at most, once built: no slow tests"
     )
     parser.add_argument(
         "--only",

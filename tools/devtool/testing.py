@@ -49,7 +49,7 @@ GROUPS = (
         "the command line, launching, reports",
         ("tests/python",),
         510,
-        60,
+        100,
         debian.PYTHON_TESTS,
         ALL_MPI,
     ),
