@@ -98,17 +98,18 @@ TimedAccess KernelBench::access(bool writing, std::int64_t repetition, std::int6
     for (const Buffer& one : buffers_) poison(one.bytes());
   }
   prepare(writing, 0);
+  AccessClock clock(world_);
   meet(world_.communicator);
-  stamps.open_begin = world_.now();
+  stamps.open_begin = clock.now();
   const std::string error = way->open(parameters_.file, writing);
-  stamps.open_end = world_.now();
+  stamps.open_end = clock.now();
   const std::string moved = move_all(*way, writing, calls);
   stamps.transfer_begin = calls.front().begin;
   stamps.transfer_end = calls.back().end;
-  result.hints = way->hints();
-  stamps.close_begin = world_.now();
+  result.hints = clock.stand_during([&] { return way->hints(); });
+  stamps.close_begin = clock.now();
   const std::string closed = way->close();
-  stamps.close_end = world_.now();
+  stamps.close_end = clock.now();
   // First what went wrong: closing may fail on other ranks because of it.
   agree(world_.communicator, error.empty() ? moved : error);
   agree(world_.communicator, closed);

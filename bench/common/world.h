@@ -27,6 +27,26 @@ struct World {
   double now() const { return node_clock() + clock_offset; }
 };
 
+/// The clock of one rank's access. It stands while something is done that is no part of it.
+class AccessClock {
+ public:
+  explicit AccessClock(const World& world) : world_(world) {}
+
+  double now() const { return world_.now() - stood_; }
+
+  template <class Action>
+  auto stand_during(Action action) {
+    const double begin = world_.now();
+    auto result = action();
+    stood_ += world_.now() - begin;
+    return result;
+  }
+
+ private:
+  const World& world_;
+  double stood_ = 0;  ///< seconds
+};
+
 /// Finds out about the ranks of `communicator`. Collective.
 World survey(MPI_Comm communicator);
 

@@ -23,6 +23,8 @@ Test::Test(const Parameters& parameters, const World& world, Hints hints,
 
 Results Test::run() {
   for (std::int64_t number = 0; number < parameters_.repetitions; ++number) {
+    const RemovedOnSignal guard(file_name(parameters_, world_.rank, number),
+                                parameters_.write_file && !parameters_.keep_file);
     try {
       repetition(number);
     } catch (const AgreedFailure&) {
@@ -37,8 +39,6 @@ Results Test::run() {
 }
 
 void Test::repetition(std::int64_t number) {
-  const RemovedOnSignal guard(file_name(parameters_, world_.rank, number),
-                              parameters_.write_file && !parameters_.keep_file);
   std::int64_t signature = parameters_.signature;
   if (signature == 0) {
     signature = static_cast<std::int64_t>(std::time(nullptr)) + number;
@@ -93,14 +93,18 @@ std::string Test::move(Backend& backend, bool writing, int task, std::int64_t nu
                        Stamps& stamps, Access& access) {
   Signature signature(parameters_, task, stamp_);
   const bool record_hints = parameters_.show_hints || parameters_.summary_format == "JSON";
+  AccessClock clock(world_);
+  const auto hints = [&] {
+    return record_hints ? clock.stand_during([&] { return backend.hints(); }) : Hints{};
+  };
   meet(world_.communicator);
-  stamps.open_begin = world_.now();
+  stamps.open_begin = clock.now();
   std::string error = backend.open(file_name(parameters_, task, number), writing, task);
-  stamps.open_end = world_.now();
-  if (record_hints) access.opened_hints = backend.hints();
+  stamps.open_end = clock.now();
+  access.opened_hints = hints();
   if (parameters_.barriers) meet(world_.communicator);
 
-  stamps.transfer_begin = world_.now();
+  stamps.transfer_begin = clock.now();
   const bool opened = error.empty();
   const bool go_on = backend.must_go_on();
   for (std::int64_t i = 0; opened && i < parameters_.transfers_per_task(); ++i) {
@@ -115,13 +119,13 @@ std::string Test::move(Backend& backend, bool writing, int task, std::int64_t nu
     const std::string failed = backend.sync();
     if (error.empty()) error = failed;
   }
-  stamps.transfer_end = world_.now();
-  if (record_hints) access.closing_hints = backend.hints();
+  stamps.transfer_end = clock.now();
+  access.closing_hints = hints();
   if (parameters_.barriers) meet(world_.communicator);
 
-  stamps.close_begin = world_.now();
+  stamps.close_begin = clock.now();
   const std::string failed = backend.close();
-  stamps.close_end = world_.now();
+  stamps.close_end = clock.now();
   // First what went wrong: closing may fail on other ranks because of it.
   agree(world_.communicator, error);
   return failed;

@@ -16,7 +16,7 @@ PRELOAD = "LD_PRELOAD"
 SETTING_PREFIX = "HEADRACE_"
 
 # Settings of this command, which ranks do not get: the library would not know them.
-COMMAND_SETTINGS = frozenset({"HEADRACE_LIBRARY", "HEADRACE_MPI_PATH"})
+COMMAND_SETTINGS = frozenset({"HEADRACE_LIBRARY", "HEADRACE_MPI_PATH", "HEADRACE_BENCH_PATH"})
 
 
 # Named sets of variables that comparisons give to an MPI, by its kind.

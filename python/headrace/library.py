@@ -79,6 +79,14 @@ def _refuse_untrusted(path: Path) -> None:
         )
 
 
+def without_headrace(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment with whatever LD_PRELOAD names but this library, of any place."""
+    names = environ.get("LD_PRELOAD", "").replace(" ", ":").split(":")
+    others = [name for name in names if name and Path(name).name != LIBRARY_NAME]
+    rest = {name: value for name, value in environ.items() if name != "LD_PRELOAD"}
+    return {**rest, "LD_PRELOAD": ":".join(others)} if others else rest
+
+
 def combine_preload(existing: str | None, library: str) -> str:
     """LD_PRELOAD with `library` last.
 

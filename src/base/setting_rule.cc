@@ -54,8 +54,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
 
 /// The factor a unit stands for, or none.
 std::optional<std::int64_t> unit_factor(std::string_view unit) {
-  std::string lower;
-  for (const char c : unit) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  const std::string lower = lower_case(unit);
   if (lower.empty() || lower == "b") return 1;
   const auto rest = lower.substr(1);
   if (!rest.empty() && rest != "b" && rest != "ib") return std::nullopt;
@@ -98,9 +97,13 @@ void apply(std::span<const SettingRule> rules, const char* const* environment, b
       if (may_tell) problems.push_back(unknown_variable(rules, name));
     } else if (rule->apply != nullptr && !value.empty()) {
       const std::string problem = rule->apply(value, settings);
-      if (problem.empty() || !may_tell) continue;
-      problems.push_back(name + "='" + printable(value) + "' " + problem + ", the default " +
-                         rule->default_text + " is used");
+      // The default may be written, too, be it out of the range of other values.
+      if (problem.empty() || value == rule->default_text) {
+        settings.given.emplace_back(rule->name);
+      } else if (may_tell) {
+        problems.push_back(name + "='" + printable(value) + "' " + problem + ", the default " +
+                           rule->default_text + " is used");
+      }
     }
   }
 }
@@ -204,7 +207,7 @@ std::string read_names(const std::string& text, std::vector<std::string>& value)
   for (std::size_t begin = 0; text != "none" && begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     if (end == begin) return "has an empty name (write names with commas between them)";
-    names.push_back(text.substr(begin, end - begin));
+    names.push_back(lower_case(text.substr(begin, end - begin)));
     begin = end + 1;
   }
   value = std::move(names);

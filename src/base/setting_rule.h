@@ -40,7 +40,7 @@ std::string read_size(const std::string& text, ByteCount minimum, ByteCount maxi
 /// COUNTxSIZE, for example 4x1m: stripes of whole pages; or "none".
 std::string read_stripes(const std::string& text, Stripes& value);
 
-/// Names with commas between them; or "none".
+/// Names with commas between them, kept in lower case; or "none".
 std::string read_names(const std::string& text, std::vector<std::string>& value);
 
 /// Whatever is written.

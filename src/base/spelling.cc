@@ -26,6 +26,12 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 }  // namespace
 
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
+}
+
 std::string printable(std::string_view text) {
   std::string result(text.substr(0, kMostPrinted));
   for (char& letter : result) {

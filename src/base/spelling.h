@@ -11,6 +11,9 @@ namespace headrace {
 /// a quarter of its characters must be inserted, deleted or replaced.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
 
+/// `text` with small letters for A to Z, in any locale.
+std::string lower_case(std::string_view text);
+
 inline constexpr std::size_t kMostPrinted = 60;
 
 /// Text from outside as a message may show it: cut where it is longer than kMostPrinted, and with

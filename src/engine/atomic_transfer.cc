@@ -17,7 +17,7 @@ using storage::LockMode;
 constexpr FileOffset kProbe = FileOffset{1} << 61;
 
 /// All bytes that a call touches lie in this range.
-plan::FileRange range_of(const Access& access) {
+plan::FileRange bounds_of(const Access& access) {
   const view::Cursor& file = access.file;
   const view::Type& type = *file.type();
   const ByteCount last = file.position() + access.bytes - 1;
@@ -64,7 +64,7 @@ AtomicLock::AtomicLock(exchange::Channel& channel, storage::Store& store, const 
                        const exchange::Waiter& waiter)
     : locks_(channel.node_count() == 1 ? channel.node_locks() : channel.own_locks()),
       store_(channel.node_count() == 1 ? nullptr : &store),
-      range_(range_of(access)) {
+      range_(bounds_of(access)) {
   const auto mode = writes(access) ? RangeLocks::Mode::exclusive : RangeLocks::Mode::shared;
   // The file system's locks are the process's: its threads must not share one, since the first to
   // give it up would do so for all.

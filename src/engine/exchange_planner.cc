@@ -84,6 +84,7 @@ void ExchangePlanner::put_together() {
     facts.stretches += part.stretches;
     granule_ = std::gcd(granule_, part.granule);
   }
+  facts.reads = parts_.front().direction == NodePart::kReads;
   facts.has_memory = facts.window > 0;
 }
 

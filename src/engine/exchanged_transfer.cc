@@ -5,6 +5,8 @@
 #include <span>
 #include <tuple>
 
+#include "base/rounding.h"
+
 namespace headrace::engine {
 namespace {
 
@@ -194,7 +196,6 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
 /// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
 /// halved now and then while whole stripes, or even parts of one, are left. 0: none.
 ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, ByteCount stripe) {
-  constexpr ByteCount kPage = 4096;
   for (ByteCount size = window_size; size > 0; size /= 2) {
     if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, slots, 1)) {
       return size;

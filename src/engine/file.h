@@ -131,8 +131,10 @@ class File {
   /// then all ranks get one and keep the views they have. Hints may differ between ranks.
   virtual Error set_view(Result<View> view, const Hints& hints = {}) = 0;
   virtual View current_view() const = 0;
-  virtual Error set_hints(const Hints& hints) = 0;  ///< collective; unknown hints are ignored
-  virtual Hints hints() const = 0;                  ///< all hints in use, with their values
+  /// Collective; unknown hints are ignored. A rank that has none passes why as `refused`: then all
+  /// ranks get an error and keep the hints they have.
+  virtual Error set_hints(const Hints& hints, const Error& refused = {}) = 0;
+  virtual Hints hints() const = 0;  ///< all hints in use, with their values
 
   virtual Error seek(std::int64_t offset, Whence whence) = 0;  ///< offset in etypes
   virtual std::int64_t position() const = 0;                   ///< in etypes

@@ -17,6 +17,9 @@ namespace {
 constexpr const char* kTooFar =
     "the offset is too large (its place in the file does not fit in 62 bits), use a smaller one";
 
+constexpr const char* kNoWholeEtypes =
+    "the data does not consist of whole etypes of the view, change the count or the view";
+
 /// Whether all offsets of `bytes` bytes of data from `position`, in etypes, fit in 62 bits.
 bool fits(const View& view, std::int64_t position, ByteCount bytes) {
   using view::Wide;
@@ -73,13 +76,13 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   shared_->clear_next();
   HintsInUse next_hints;
   std::shared_ptr<const View> next;
-  const Error own = attempt([&]() -> Error {
+  Error own = attempt([&]() -> Error {
     next_hints = hints_with(hints);
     if (Error error = check(view)) return error;
     next = std::make_shared<const View>(std::move(view.value()));
     return {};
   });
-  if (!failed) failed = own;
+  if (!failed) failed = std::move(own);
   Result<Agreement> agreement = agree(*channel_, failed, {"set a view of", path_},
                                       next_hints.values, failed ? *view_ : *next, layout_);
   if (!agreement) return agreement.error();
@@ -98,16 +101,14 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
 
 Error OpenFile::seek(std::int64_t offset, Whence whence) {
   if (mode_.sequential) return only_in_sequence();
-  std::int64_t base = 0;
-  if (whence == Whence::current) base = position();
-  if (whence == Whence::end) {
-    Result<std::int64_t> end = end_position();
-    if (!end) return end.error();
-    base = end.value();
-  }
-  const Result<std::int64_t> target = seek_target(base, offset);
-  if (!target) return target.error();
+  Result<std::int64_t> base = std::int64_t{0};
+  if (whence == Whence::end) base = end_position();
+  if (!base) return base.error();
   const std::lock_guard lock(mutex_);
+  // Not before: another thread may move the pointer.
+  if (whence == Whence::current) base = position_;
+  const Result<std::int64_t> target = seek_target(base.value(), offset);
+  if (!target) return target.error();
   position_ = target.value();
   seeks_ += 1;
   return {};
@@ -169,8 +170,8 @@ Result<FileOffset> OpenFile::byte_offset(std::int64_t offset) const {
   return view::offset_of(*view.filetype, view.displacement, offset * unit_of(view));
 }
 
-/// Everything about a call but its place in the file.
-Error OpenFile::check(const TransferCall& call) const {
+/// Everything about a call but its place in the file. `unit`: bytes of an etype.
+Error OpenFile::check(const TransferCall& call, ByteCount unit) const {
   if (call.refused != ErrorClass::success) return {call.refused, 0, {}};
   const bool writes = call.direction == Direction::write;
   if (writes && !mode_.write) {
@@ -194,16 +195,27 @@ Error OpenFile::check(const TransferCall& call) const {
   if (__builtin_mul_overflow(call.count, call.type->size(), &bytes)) {
     return {ErrorClass::count, 0, "the count is too large, its bytes do not fit in 63 bits"};
   }
-  const ByteCount unit = unit_.load(std::memory_order_relaxed);
-  if (unit > 1 && bytes % unit != 0) {
-    return {ErrorClass::argument, 0,
-            "the data does not consist of whole etypes of the view, change the count or the view"};
-  }
+  if (unit > 1 && bytes % unit != 0) return {ErrorClass::argument, 0, kNoWholeEtypes};
   if (call.collective && is_splitting_.load(std::memory_order_relaxed)) {
     return {ErrorClass::io, 0,
             "a split collective call is active on '" + path_ +
                 "' (no other collective access may go on beside it), end it first"};
   }
+  return {};
+}
+
+/// Whether a call has a place in the view of now: another thread may have set one since the call
+/// was checked with etypes of `unit` bytes. mutex_ is held.
+Error OpenFile::check_place(const TransferCall& call, ByteCount unit, std::int64_t position,
+                            ByteCount bytes) const {
+  if (unit_of(*view_) != unit && call.shared) {
+    return {ErrorClass::io, 0,
+            "another thread set a view of '" + path_ +
+                "' while this call took its place by the shared pointer, let one end before the "
+                "other"};
+  }
+  if (bytes % unit_of(*view_) != 0) return {ErrorClass::argument, 0, kNoWholeEtypes};
+  if (!fits(*view_, position, bytes)) return {ErrorClass::argument, 0, kTooFar};
   return {};
 }
 
@@ -222,10 +234,11 @@ Access OpenFile::access_of(const TransferCall& call, const View& view,
 /// that fails here moves nothing; in a collective one its rank must still take part.
 OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_background) {
   TransferCall valid = call;
-  Error failed = attempt([&] { return check(call); });
+  const ByteCount unit = unit_.load(std::memory_order_relaxed);
+  Error failed = attempt([&] { return check(call, unit); });
   if (failed) valid.count = 0;
   std::int64_t shared = 0;
-  if (call.shared) shared = take_shared_place(valid, failed);
+  if (call.shared) shared = take_shared_place(valid, unit, failed);
   const ByteCount bytes = valid.count * valid.type->size();
   const std::lock_guard lock(mutex_);
   const std::int64_t position = call.shared ? shared : call.offset.value_or(position_);
@@ -238,7 +251,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   std::unique_ptr<Access> written;
   if (!failed) {
     failed = attempt([&]() -> Error {
-      if (!fits(*view_, position, bytes)) return {ErrorClass::argument, 0, kTooFar};
+      if (Error error = check_place(call, unit, position, bytes)) return error;
       access.emplace(access_of(valid, *view_, position));
       if (verifies) written = std::make_unique<Access>(*access);
       return {};
@@ -250,26 +263,25 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   }
   PointerMove move;
   if (!failed && !call.offset && !call.shared) {
-    const ByteCount unit = unit_of(*view_);
-    position_ += bytes / unit;
-    move = {unit, position_, seeks_};
+    position_ += bytes / unit_of(*view_);
+    move = {unit_of(*view_), position_, seeks_};
   }
   const bool meets =
       call.collective && (in_background ? collective_->meets_in_background(call.direction)
                                         : collective_->meets(call.direction));
-  return {std::move(valid),
-          view_,
-          position,
-          std::move(*access),
-          std::min(hints_.values.sieve_size, own_share_),
-          meets,
-          is_atomic ? Apart::to_be_locked : Apart::no,
-          verifies,
-          attends,
-          std::move(written),
-          in_background,
-          move,
-          std::move(failed)};
+  return {.call = std::move(valid),
+          .view = view_,
+          .position = position,
+          .access = std::move(*access),
+          .sieve_size = std::min(hints_.values.sieve_size, own_share_),
+          .meets = meets,
+          .apart = is_atomic ? Apart::to_be_locked : Apart::no,
+          .verifies = verifies,
+          .attends = attends,
+          .written = std::move(written),
+          .in_background = in_background,
+          .move = move,
+          .failed = std::move(failed)};
 }
 
 /// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <tuple>
 
 #include "base/settings.h"
 #include "engine/agreement.h"
@@ -11,6 +14,49 @@ namespace headrace::engine {
 using exchange::Combine;
 using exchange::Values;
 
+namespace {
+
+/// What each rank tells when all close; the order of its Values.
+enum Field : std::size_t {
+  kFailure,
+  kFailedWrites,
+  kWrittenDirectly,
+  kWrittenStaged,
+  kReadDirectly,
+  kReadStaged,
+  kFailedCalls,
+  kPeaks,
+  kWaitedForTurns = kPeaks + std::tuple_size_v<MemoryPeaks>,
+  kReadByOtherWays,
+  kFieldCount,
+};
+static_assert(kFieldCount <= std::tuple_size_v<Values>);
+
+constexpr auto kWays = [] {
+  std::array<Combine, kFieldCount> ways{};
+  ways.fill(Combine::max);
+  std::fill(ways.begin() + kFailedWrites, ways.begin() + kPeaks, Combine::sum);
+  return ways;
+}();
+
+}  // namespace
+
+Values OpenFile::values_at_end(const Error& failed) const {
+  const storage::Choices choices = store_->choices();
+  Values values{};
+  values[kFailure] = code_of(failed);
+  values[kFailedWrites] = own_failed_writes_;
+  values[kWrittenDirectly] = totals_.written_directly;
+  values[kWrittenStaged] = totals_.written_staged;
+  values[kReadDirectly] = totals_.read_directly;
+  values[kReadStaged] = totals_.read_staged;
+  values[kFailedCalls] = totals_.failed_calls;
+  std::ranges::copy(memory_peaks(), values.begin() + kPeaks);
+  values[kWaitedForTurns] = choices.waited_for_turns ? 1 : 0;
+  values[kReadByOtherWays] = choices.read_by_other_ways ? 1 : 0;
+  return values;
+}
+
 Error OpenFile::close() {
   drain();
   Error failed = attempt([this] { return store_->close(); });
@@ -18,28 +64,10 @@ Error OpenFile::close() {
   if (Error untold = attempt([this] { return untold_failure(); }); !failed) {
     failed = std::move(untold);
   }
-  constexpr Combine ways[] = {Combine::max, Combine::sum, Combine::sum, Combine::sum, Combine::sum,
-                              Combine::sum, Combine::sum, Combine::max, Combine::max, Combine::max,
-                              Combine::max, Combine::max, Combine::max, Combine::max};
-  const storage::Choices choices = store_->choices();
-  const MemoryPeaks peaks = memory_peaks();
-  Values values{code_of(failed),
-                own_failed_writes_,
-                totals_.written_directly,
-                totals_.written_staged,
-                totals_.read_directly,
-                totals_.read_staged,
-                totals_.failed_calls,
-                peaks[0],
-                peaks[1],
-                peaks[2],
-                peaks[3],
-                peaks[4],
-                choices.waited_for_turns ? 1 : 0,
-                choices.read_by_other_ways ? 1 : 0};
+  Values values = values_at_end(failed);
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
-  Error unreachable = channel_->combine(values, ways);
+  Error unreachable = channel_->combine(values, kWays);
   if (!failed && unreachable) failed = unreachable;
   if (mode_.delete_on_close) {
     Error removed;
@@ -52,9 +80,9 @@ Error OpenFile::close() {
     record(values);
     return {};
   }));
-  failed = own_or_others(failed, values[0], {"close", path_});
+  failed = own_or_others(failed, values[kFailure], {"close", path_});
   if (failed) return failed;
-  if (values[1] > own_failed_writes_ + known_failed_writes_) {
+  if (values[kFailedWrites] > own_failed_writes_ + known_failed_writes_) {
     return {ErrorClass::io, 0,
             "data is missing in '" + path_ +
                 "' (a write of another rank failed), see that rank's error and write it again"};
@@ -66,13 +94,18 @@ void OpenFile::record(const Values& totals) {
   if (channel_->rank() != 0) return;
   record::FileRecord file;
   file.path = path_;
-  file.totals = {totals[2], totals[3], totals[4], totals[5], totals[6]};
+  file.totals = {.written_directly = totals[kWrittenDirectly],
+                 .written_staged = totals[kWrittenStaged],
+                 .read_directly = totals[kReadDirectly],
+                 .read_staged = totals[kReadStaged],
+                 .failed_calls = totals[kFailedCalls]};
   file.write_reason = collective_->path_and_reason(Direction::write);
   file.read_reason = collective_->path_and_reason(Direction::read);
-  file.store_choices = storage::explain({totals[12] != 0, totals[13] != 0}, settings().write_turns,
-                                        settings().realign_reads);
+  file.store_choices =
+      storage::explain({totals[kWaitedForTurns] != 0, totals[kReadByOtherWays] != 0},
+                       settings().write_turns, settings().realign_reads);
   file.verified = verified_;
-  file.memory = {totals[7], totals[8], totals[9], totals[10], totals[11]};
+  std::copy_n(totals.begin() + kPeaks, file.memory.size(), file.memory.begin());
   record::add_file(file);
 }
 

@@ -28,14 +28,8 @@ Wish wish_of(PathSetting setting) {
   return Wish::automatic;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return result;
-}
-
 Wish wish_of(const std::string& value) {
-  const std::string text = lower(value);
+  const std::string text = lower_case(value);
   if (text == "staged") return Wish::staged;
   // Collective buffering by any name that others know goes between nodes where there are several.
   for (const std::string_view buffered : {"exchanged", "enable", "true", "yes", "on", "1"}) {
@@ -94,7 +88,7 @@ std::string check(const HintRule& rule, const std::string& value) {
     }
     case HintType::choice: {
       const std::string all = "|" + std::string(rule.choices) + "|";
-      if (all.find("|" + lower(value) + "|") != std::string::npos) return {};
+      if (all.find("|" + lower_case(value) + "|") != std::string::npos) return {};
       return "is not known (write one of " + std::string(rule.choices) + ")";
     }
     case HintType::text: return {};
@@ -158,7 +152,10 @@ void take_wish(const Hints& hints, std::initializer_list<const char*> names, Wis
   }
 }
 
-HintValues values_of(const Settings& set) {
+}  // namespace
+
+HintValues default_hint_values() {
+  const Settings& set = settings();
   HintValues values;
   values.write_path = wish_of(set.write_path);
   values.read_path = wish_of(set.read_path);
@@ -168,19 +165,13 @@ HintValues values_of(const Settings& set) {
   return values;
 }
 
-}  // namespace
-
-HintValues default_hint_values() {
-  return values_of(settings());
-}
-
 void take_settings(HintValues& values) {
+  const Settings& given = settings();
   const HintValues set = default_hint_values();
-  const HintValues unset = values_of({});
-  if (set.write_path != unset.write_path) values.write_path = set.write_path;
-  if (set.read_path != unset.read_path) values.read_path = set.read_path;
-  if (set.buffer_size != unset.buffer_size) values.buffer_size = set.buffer_size;
-  if (set.alignment != unset.alignment) values.alignment = set.alignment;
+  if (given.gives("HEADRACE_WRITE_PATH")) values.write_path = set.write_path;
+  if (given.gives("HEADRACE_READ_PATH")) values.read_path = set.read_path;
+  if (given.gives("HEADRACE_BUFFER_SIZE")) values.buffer_size = set.buffer_size;
+  if (given.gives("HEADRACE_CB_ALIGN")) values.alignment = set.alignment;
 }
 
 Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems) {

@@ -40,7 +40,7 @@ struct HintsInUse {
 /// What the settings alone ask for.
 HintValues default_hint_values();
 
-/// Applies the settings that are not their defaults.
+/// Applies the settings that the user gave.
 void take_settings(HintValues& values);
 
 /// Applies `hints` to `values` and returns those that are known and well formed. A line for each of

@@ -232,12 +232,12 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
   return agree_on_error(*channel_, failed, {"change the size of", path_});
 }
 
-Error OpenFile::set_hints(const Hints& hints) {
+Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
   drain_lane();
   HintsInUse next;
   const Error failed = attempt([&]() -> Error {
     next = hints_with(hints);
-    return {};
+    return refused;
   });
   Result<Agreement> agreement =
       agree(*channel_, failed, {"set hints of", path_}, next.values, *view_, layout_);

@@ -39,7 +39,7 @@ class OpenFile : public File {
 
   Error set_view(Result<View> view, const Hints& hints) override;
   View current_view() const override;
-  Error set_hints(const Hints& hints) override;
+  Error set_hints(const Hints& hints, const Error& refused) override;
   Hints hints() const override;
 
   Error seek(std::int64_t offset, Whence whence) override;
@@ -117,11 +117,13 @@ class OpenFile : public File {
   Result<std::int64_t> end_position();
   void show(std::shared_ptr<const View> view);
   Error check(const Result<View>& view) const;
-  Error check(const TransferCall& call) const;
+  Error check(const TransferCall& call, ByteCount unit) const;
+  Error check_place(const TransferCall& call, ByteCount unit, std::int64_t position,
+                    ByteCount bytes) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
   Access no_access(Direction direction) const;
   Prepared prepare(const TransferCall& call, bool in_background);
-  std::int64_t take_shared_place(TransferCall& call, Error& failed);
+  std::int64_t take_shared_place(TransferCall& call, ByteCount unit, Error& failed);
   Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
   Outcome carry_out_once(Prepared& prepared, const exchange::Waiter& waiter);
   Outcome carry_out_parts(Prepared& prepared, const exchange::Waiter& waiter);
@@ -161,6 +163,7 @@ class OpenFile : public File {
   void note_failed_write(int system_error);
   Error told_of(Direction direction, int system_error) const;
   Error failed_elsewhere();
+  exchange::Values values_at_end(const Error& failed) const;
   void record(const exchange::Values& totals);
 
   std::shared_ptr<exchange::Team> team_;

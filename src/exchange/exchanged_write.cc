@@ -58,8 +58,8 @@ class RankWrite {
 };
 
 /// The leader's part in a write. Windows of other nodes go out in file order, or joined with an
-/// earlier one, its own are written
-/// when all parts have come; each other node is then told what became of its parts.
+/// earlier one; its own are written when all parts have come; each other node is then told what
+/// became of its parts.
 class WriteLeader : ExchangeLeader {
  public:
   WriteLeader(const LeaderCall& lead, StagedAccess* access);

@@ -181,12 +181,12 @@ Result<Shared> share_by_any_kind(Messenger& messenger, const std::vector<int>& r
   return second;
 }
 
-/// Splits the nodes that could not share memory, as each rank has told by a byte, into single
-/// ranks.
 bool is_alone(const std::vector<int>& ranks, const Telling& told) {
   return std::ranges::any_of(ranks, [&](int rank) { return told.all()[rank] != std::byte{0}; });
 }
 
+/// Splits the nodes that could not share memory, as each rank has told by a byte, into single
+/// ranks.
 Nodes split_failed(const Nodes& nodes, const Telling& told) {
   Nodes split;
   for (const std::vector<int>& ranks : nodes) {

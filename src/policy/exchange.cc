@@ -40,6 +40,9 @@ ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
   if (facts.span / facts.window > kMostWindows && facts.bytes < facts.span / kLeastForcedDensity) {
     return {false, ExchangeReason::far_apart};
   }
+  if (facts.reads && is_too_sparse_to_read(facts.bytes, facts.span)) {
+    return {false, ExchangeReason::far_apart};
+  }
   if (wish == Wish::exchanged) return {true, ExchangeReason::asked_for};
   if (facts.nodes < 2) return {false, ExchangeReason::one_node};
   // Where less than a quarter of what the nodes reach over is shared, few windows have two nodes.

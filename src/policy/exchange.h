@@ -25,7 +25,8 @@ struct ExchangeFacts {
   ByteCount window = 0;        ///< bytes that a node writes at a time, whole stripes
   ByteCount large = 0;         ///< stretches of so many bytes a node may as well write itself
   bool has_memory = false;     ///< all nodes have collective buffers
-  bool agrees = false;         ///< all ranks called in the same direction
+  bool reads = false;
+  bool agrees = false;  ///< all ranks called in the same direction
 };
 
 enum class ExchangeReason {

@@ -250,10 +250,14 @@ std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own) {
   return CallDecision{Path::direct, CallReason::small_part};
 }
 
+bool is_too_sparse_to_read(ByteCount bytes, ByteCount span) {
+  return static_cast<double>(bytes) < kLeastDensityToRead * static_cast<double>(span);
+}
+
 CallDecision decide_call(Wish wish, const CallFacts& facts) {
   if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
   const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
-  if (facts.direction == Direction::read && density < kLeastDensityToRead) {
+  if (facts.direction == Direction::read && is_too_sparse_to_read(facts.bytes, facts.span)) {
     return {Path::direct, CallReason::far_apart};
   }
   if (wish == Wish::staged || wish == Wish::exchanged) {

@@ -107,6 +107,10 @@ struct CallDecision {
 /// rank alone.
 std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own);
 
+/// Whether so few of the bytes between the first and the last are wanted that a read goes directly
+/// even where another path is asked for.
+bool is_too_sparse_to_read(ByteCount bytes, ByteCount span);
+
 /// Decides for one call, by the cheaper of the two estimates.
 CallDecision decide_call(Wish wish, const CallFacts& facts);
 

@@ -168,13 +168,7 @@ class PosixStore : public Store {
   Error allocate(ByteCount size) override {
     if (size == 0) return {};
     const FileSizeGuard guard;
-    // In memory some kernels begin anew at each signal: a timer of the program could keep it from
-    // ever ending.
-    const BlockedSignals blocked;
-    int failed = 0;
-    do {
-      failed = fallocate(descriptor_, 0, 0, size) == 0 ? 0 : errno;
-    } while (failed == EINTR);
+    const int failed = allocate_at_once(size);
     if (failed == EOPNOTSUPP || failed == ENOSYS) return allocate_by_writing(size);
     return failed == 0 ? Error{}
                        : system_failure(failed, "cannot allocate space for '" + path_ + "'");
@@ -302,6 +296,16 @@ class PosixStore : public Store {
 
   Error failure(const char* what) {
     return system_failure(errno, std::string(what) + " '" + path_ + "'");
+  }
+
+  /// Returns errno, or 0. In memory some kernels begin anew at each signal: a timer of the program
+  /// could keep it from ever ending.
+  int allocate_at_once(ByteCount size) {
+    const BlockedSignals blocked;
+    while (fallocate(descriptor_, 0, 0, size) != 0) {
+      if (errno != EINTR) return errno;
+    }
+    return 0;
   }
 
   /// For file systems without fallocate: writes zeros behind the present end. Holes below stay: to

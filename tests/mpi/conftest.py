@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -21,8 +20,6 @@ CELLS = pytest.StashKey[dict]()
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "deep: the long form of a test; run with --deep")
     config.stash[CELLS] = {}
-    # As from a keyboard interrupt: fixtures and launched programs are cleaned up.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

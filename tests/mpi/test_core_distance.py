@@ -32,7 +32,7 @@ def test_decides_on_the_path_of_reads(host: Host, library: Path, distance: str, 
 
 
 def test_is_measured(host: Host, library: Path) -> None:
-    if (os.cpu_count() or 1) < 2:
+    if len(os.sched_getaffinity(0)) < 2:
         absent("two ranks outnumber the cores")
     # Where both ranks have one core at a call, as often under Open MPI, a later one measures.
     _, reason = choice_for_read(host, "write+reread", "0")

@@ -47,3 +47,5 @@ def test_counts_as_in_romio_below_the_program(host: Host, library: Path) -> None
 def test_counts_below_variables_of_headrace(host: Host, library: Path) -> None:
     _, hints = written(host, layered=True, HEADRACE_WRITE_PATH="staged")
     assert (hints["romio_cb_write"], hints["romio_cb_read"]) == ("enable", "disable")
+    _, hints = written(host, layered=True, HEADRACE_READ_PATH="automatic")
+    assert (hints["romio_cb_write"], hints["romio_cb_read"]) == ("disable", "automatic")

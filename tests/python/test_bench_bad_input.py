@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -164,17 +165,25 @@ ssize_t pwrite(int file, const void *data, size_t size, off_t offset) {
 """
 
 
+def has_open_files(directory: Path) -> bool:
+    """Whether a process has a file of it open."""
+    for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):  # it was closed meanwhile, or its process has ended
+            if directory in descriptor.readlink().parents:
+                return True
+    return False
+
+
 def interrupt(bench: Command, line: str, left: set[str]) -> None:
-    """Ends a run as a terminal does, while its file is there; then `left` must be there."""
+    """Ends a run as a terminal does, while it has a file open; then `left` must be there."""
     number = signal.SIGINT
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     words = ("bench", *line.split())
     with started(bench, *words, by=number, start_new_session=True, **silent) as child:
         deadline = time.monotonic() + 60
-        while not list(bench.directory.iterdir()):
+        while not has_open_files(bench.directory):
             assert child.poll() is None and time.monotonic() < deadline
             time.sleep(0.02)
-        time.sleep(0.2)
         os.killpg(child.pid, number)
         assert child.wait(60) != 0
     # Ranks of some launchers end a little later than it.

@@ -9,6 +9,7 @@ from cli_support import Command
 
 from headrace.bench.programs import NAMES, SUFFIXES, find_program
 from headrace.elf import read_facts
+from headrace.library import find_library
 
 KINDS = ("mpich", "openmpi", "intel", "abi")
 DIMS = (8, 4, 2, 6)
@@ -128,6 +129,17 @@ def test_slow_store_sleeps_in_every_transfer(bench: Command) -> None:
     document = overlap(bench, "-w", "-r", "--delay", "3200")
     assert document["undelayedBytes"] == 0
     assert all(row["transfer"] >= 0.2 and row["together"] >= 0.2 for row in document["samples"])
+
+
+def test_a_plain_run_is_plain_whatever_is_preloaded(bench: Command) -> None:
+    library = str(find_library(bench.environ))
+    flags = ("--dims", "8,8", "-w", "-o", "f", "--json", "out")
+    for plain in ((), ("--plain",)):
+        result = bench("bench", "tile", *plain, "--", *flags, LD_PRELOAD=library)
+        assert result.returncode == 0, result.stderr
+        [row] = json.loads((bench.directory / "out").read_text())["results"]
+        is_layered = any(key.startswith("headrace_") for key in row["hintsBeforeClose"])
+        assert is_layered == (not plain)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -222,6 +222,12 @@ def test_what_is_wrong_is_told() -> None:
     ):
         [problem] = problems(made_results((TILE, [made_attempt(TILE, **more)])))
         assert text in problem.text
+    broken = {"failed": {PLAIN: "it crashed"}, "damaged": {PLAIN: 7}}
+    found = problems(made_results((TILE, [made_attempt(TILE, **broken)])), ours=(HEADRACE, PLAIN))
+    assert [one.text for one in found] == [
+        "left out: plain MPI: it crashed",
+        "7 bytes were wrong with plain MPI",
+    ]
     excused = made_attempt(TILE, identical={PLAIN: False}, damaged={PLAIN: 3})
     assert not problems(made_results((TILE, [excused])))
 
@@ -262,7 +268,7 @@ def test_targets_tell_what_was_reached() -> None:
     assert found["geometric mean against the best settings, pieces below 100 B"].is_met is False
     opening = found["opening and closing a shared file by 8 ranks: ratio to the peer"]
     assert opening.is_met and opening.count == 8
-    assert found["IOR as the seeds have it: share of POSIX"].is_met is None
+    assert found["IOR by calls of 10,000 and of 1,000,000 B: share of POSIX"].is_met is None
     assert targets.no_sure_loss(verdicts).is_met
     assert targets.no_sure_loss([]).is_met is None
     rows = tables.target_table(verdicts).rows

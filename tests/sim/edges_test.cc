@@ -243,6 +243,62 @@ TEST(Edges, ThreadsShareAFile) {
   EXPECT_EQ(disk.content("file")->size(), 20U * 2 * kThreads * 500);
 }
 
+/// Each call of a thread that moves the individual pointer counts, beside those of others.
+TEST(Edges, ThreadsMoveThePointer) {
+  constexpr int kThreads = 4;
+  constexpr int kCalls = 2'000;
+  Disk disk(6);
+  run_ranks({"a"}, disk, [](int, const auto& team, storage::FileSystem& files) {
+    const auto file = open(team, files, "file");
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        Bytes data(3);
+        engine::TransferCall write = call(Direction::write, false, 0, data);
+        write.offset.reset();
+        for (int i = 0; i < kCalls; ++i) {
+          if (thread % 2 == 0) {
+            EXPECT_FALSE(file->seek(1, engine::Whence::current));
+          } else {
+            EXPECT_EQ(file->transfer(write).bytes, 3);
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(file->position(), kThreads / 2 * kCalls * (1 + 3));
+    EXPECT_FALSE(file->close());
+  });
+}
+
+/// A call beside another thread's set_view sees the view before it or the one after it.
+TEST(Edges, ACallIsOfOneView) {
+  constexpr int kCalls = 3'000;
+  Disk disk(7);
+  run_ranks({"a"}, disk, [](int, const auto& team, storage::FileSystem& files) {
+    const auto file = open(team, files, "file");
+    std::atomic<bool> is_over = false;
+    std::thread setting([&] {
+      const view::TypePtr types[] = {view::make_basic(1), view::make_basic(8)};
+      for (int i = 0; !is_over; ++i) {
+        EXPECT_FALSE(file->set_view(engine::View{0, types[i % 2], types[i % 2], "native"}));
+      }
+    });
+    Bytes data(8, 1);
+    for (int i = 0; i < kCalls; ++i) {
+      // Every second byte of memory, so that it takes the general way.
+      const engine::Outcome outcome =
+          file->transfer({Direction::write, false, 3, data.data(), 4,
+                          view::make_resized(view::make_basic(1), 0, 2)});
+      EXPECT_TRUE(outcome.bytes == 4 || outcome.error.error_class == ErrorClass::argument);
+    }
+    is_over = true;
+    setting.join();
+    EXPECT_FALSE(file->close());
+  });
+  EXPECT_LE(disk.content("file")->size(), 7U);
+}
+
 /// All ranks of a call that only some take part in: those without data wait for nobody. But a write
 /// that is verified waits for all, since each rank reads back another's bytes.
 TEST(Edges, ARankWithoutDataWaitsForNobody) {

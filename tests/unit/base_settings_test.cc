@@ -53,6 +53,8 @@ TEST(Settings, NamesHaveCommasBetweenThem) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(read({"HEADRACE_COHERENT_FS=nfs"}).settings.coherent_fs, Names{"nfs"});
   EXPECT_EQ(read({"HEADRACE_COHERENT_FS=nfs,daos"}).settings.coherent_fs, (Names{"nfs", "daos"}));
+  EXPECT_EQ(read({"HEADRACE_COHERENT_FS=NFS,BeeGFS"}).settings.coherent_fs,
+            (Names{"nfs", "beegfs"}));
   EXPECT_EQ(read({"HEADRACE_COHERENT_FS=none"}).settings.coherent_fs, Names{});
   for (const char* bad : {",", "nfs,", ",nfs", "nfs,,daos"}) {
     const std::string variable = std::string("HEADRACE_COHERENT_FS=") + bad;
@@ -73,9 +75,19 @@ TEST(Settings, StripesAreAPair) {
   }
 }
 
+TEST(Settings, TheDefaultMayBeGiven) {
+  const Read result = read({"HEADRACE_BUFFER_SIZE=0", "MPICH_MPIIO_CB_ALIGN=2"});
+  EXPECT_TRUE(result.problems.empty());
+  EXPECT_TRUE(result.settings.gives("HEADRACE_BUFFER_SIZE"));
+  EXPECT_TRUE(result.settings.gives("HEADRACE_CB_ALIGN"));
+  EXPECT_FALSE(result.settings.gives("HEADRACE_WRITE_PATH"));
+  EXPECT_FALSE(read({"HEADRACE_CB_ALIGN=3"}).settings.gives("HEADRACE_CB_ALIGN"));
+}
+
 TEST(Settings, AnEmptyValueIsTheDefault) {
   const Read result = read({"HEADRACE_BUFFER_SIZE=", "HEADRACE_LIBRARY="});
   EXPECT_TRUE(result.problems.empty());
+  EXPECT_FALSE(result.settings.gives("HEADRACE_BUFFER_SIZE"));
   EXPECT_EQ(result.settings.buffer_size, 0);
 }
 

@@ -58,6 +58,18 @@ TEST(ExchangePolicy, LeavesNodesAloneThatNeedNoOther) {
   EXPECT_EQ(reason_for(sparse), ExchangeReason::far_apart);
 }
 
+TEST(ExchangePolicy, ReadsNoGigabytesForSomeBytes) {
+  ExchangeFacts sparse = interleaved();
+  sparse.reads = true;
+  sparse.bytes = sparse.span / 999;
+  EXPECT_TRUE(decide_exchange(Wish::exchanged, sparse).is_chosen);
+  sparse.bytes = sparse.span / 1001;
+  EXPECT_EQ(decide_exchange(Wish::exchanged, sparse).reason, ExchangeReason::far_apart);
+  // Writes cost what they hold.
+  sparse.reads = false;
+  EXPECT_TRUE(decide_exchange(Wish::exchanged, sparse).is_chosen);
+}
+
 TEST(ExchangePolicy, TakesLargerBuffersForMoreNodes) {
   EXPECT_EQ(usual_buffer_between(2), 1 << 20);
   EXPECT_EQ(usual_buffer_between(31), 1 << 20);

@@ -70,7 +70,7 @@ def conform(arguments: Sequence[str]) -> int:
 
 
 def cluster_file_systems(arguments: Sequence[str]) -> int:
-    """Jobs of several emulated nodes on CephFS and GlusterFS; by hand, as root (an hour)."""
+    """Jobs of several emulated nodes on CephFS and GlusterFS; by hand, as root (hours)."""
     return clusterfs.run(arguments)
 
 
@@ -216,12 +216,14 @@ COMMANDS = {
 
 def _headrace(arguments: Sequence[str], layers: Sequence[provision.Layer]) -> int:
     """Replaces this process, so that signals and the exit code are the command's own."""
-    building.prepare(layers, configure=False)
+    # A checkout of somebody else, or on a read-only mount, is used as it is.
+    if os.access(ROOT, os.W_OK) or not (LIBRARY.exists() and VENV.is_dir()):
+        building.prepare(layers, configure=False)
     wheels = [str(layer.folder) for layer in provision.WHEELS.values() if layer.folder.is_dir()]
     environment = {
         **os.environ,
         "PYTHONPATH": _joined(str(PYTHON_PACKAGE), os.environ.get("PYTHONPATH", "")),
-        # What the user named goes first; the wheels of .dev are the last resort.
+        # What the user named goes first, then the MPIs this checkout is tested with.
         "HEADRACE_MPI_PATH": _joined(os.environ.get("HEADRACE_MPI_PATH", ""), *wheels),
     }
     python = str(VENV / "bin" / "python")

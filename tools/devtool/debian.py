@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from devtool.failure import Failure
+from devtool.lock import exclusive
 from devtool.steps import Step, fresh_log, run_logged, run_steps
 
 MULTIARCH = sysconfig.get_config_var("MULTIARCH") or ""
@@ -143,7 +144,8 @@ def ensure(needs: Iterable[Need]) -> None:
     print(
         f"dev: missing on this machine: {names}; installing them by:\n    {line}", file=sys.stderr
     )
-    _install(packages)
+    with exclusive("apt-get.lock"):
+        _install(packages)
     left = [need.what for need in missing if not need.present()]
     if left:
         raise Failure(

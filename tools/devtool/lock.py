@@ -1,4 +1,4 @@
-"""One ./dev at a time sets up and builds in a checkout; others wait."""
+"""One ./dev at a time sets up and builds in a checkout, and one runs tests; others wait."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from devtool.paths import DEV
 
 
 @contextmanager
-def exclusive() -> Iterator[None]:
-    """Holds .dev/lock; the kernel frees it even when this process is killed."""
+def exclusive(name: str = "lock") -> Iterator[None]:
+    """Holds .dev/NAME; the kernel frees it even when this process is killed."""
     DEV.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(DEV / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(DEV / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

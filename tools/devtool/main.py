@@ -41,6 +41,16 @@ def main(arguments: Sequence[str]) -> int:
     except Failure as failure:
         print(failure.report(), file=sys.stderr)
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        failure = Failure(
+            f"cannot use '{error.filename}'",
+            error.strerror or "unknown",
+            "see who may write there, and how much space is left",
+        )
+        print(failure.report(), file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("\ndev: stopped", file=sys.stderr)
         return 130

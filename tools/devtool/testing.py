@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devtool import building, debian, provision
+from devtool.lock import exclusive
 from devtool.paths import LOGS, RELEASE, ROOT, VENV
 from devtool.provision import Layer
 
@@ -115,7 +116,9 @@ def run(groups: Sequence[Group], quick: bool, extra: Sequence[str]) -> int:
     # Not only when something is installed: a Debian package may be missing in a set-up checkout.
     debian.ensure([*debian.BUILD, *needs])
     building.prepare([*provision.BUILD, provision.TEST_TOOLS, *layers], (), targets=building.TESTS)
-    outcomes = {group.name: _run_group(group, quick, extra) for group in groups}
+    # The tests' directories and reports are this checkout's.
+    with exclusive("tests.lock"):
+        outcomes = {group.name: _run_group(group, quick, extra) for group in groups}
     return _summary(outcomes)
 
 

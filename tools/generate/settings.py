@@ -65,7 +65,9 @@ class Setting:
         if self.type == "choice":
             return ", ".join(f"`{value}`" for value in self.values)
         if self.type == "size":
-            return f"a size from `{self.minimum}` to `{self.maximum}`, for example `512k`, `2m`"
+            sizes = f"a size from `{self.minimum}` to `{self.maximum}`, for example `512k`, `2m`"
+            below = self.number(self.default) < self.number(self.minimum)
+            return f"`{self.default}`, or {sizes}" if below else sizes
         if self.type == "integer":
             return f"a whole number from {self.minimum} to {self.maximum}"
         if self.type == "stripes":

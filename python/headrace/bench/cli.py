@@ -107,7 +107,8 @@ def _run_program(name: str, np: int, wanted: str, plain: bool, flags: Sequence[s
             say(f"{name} under {host.title}, settings: {fair_settings(host, np)}")
         program = find_program(name, kind, os.environ)
         line = launch(host, np, [str(program), *flags], os.environ, preload=not plain)
-        status = status or run_shown(line)
+        code = run_shown(line)
+        status = status or code
     return status
 
 

@@ -14,7 +14,7 @@ from headrace.bench.programs import ALL, find_program, kinds_of
 from headrace.choice import choose
 from headrace.errors import HeadraceError
 from headrace.launch import PRESETS, Launch, Settings, launch_line, own_settings
-from headrace.library import find_library
+from headrace.library import find_library, without_headrace
 from headrace.mpi import Mpi, find_all
 from headrace.program import examine
 
@@ -108,15 +108,15 @@ def launch(
     preload: bool,
     variables: Mapping[str, str] | None = None,
 ) -> Launch:
-    """The line that starts a benchmark with the fair settings, with Headrace or without;
-    `variables` are set in its ranks."""
+    """The line that starts a benchmark with the fair settings, with Headrace or without, whatever
+    LD_PRELOAD holds; `variables` are set in its ranks."""
     library = str(find_library(environ)) if preload else None
     own = own_settings(environ) if preload else {}
     return launch_line(
         host.mpi,
         ranks,
         command,
-        environ,
+        environ if preload else without_headrace(environ),
         settings=Settings(library, {**own, **host.variables, **(variables or {})}),
         presets=presets(ranks),
         oversubscribe=is_oversubscribed(ranks) and not machine.in_batch_job(environ),

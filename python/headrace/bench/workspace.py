@@ -25,9 +25,13 @@ def workspace(directory: Path) -> Iterator[Path]:
             error.strerror or str(error),
             "name another directory with --dir",
         ) from error
-    previous = {
-        number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
-    }
+    # nohup(1) has SIGHUP ignored.
+    ending = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    previous = {number: signal.signal(number, _interrupt) for number in ending}
     try:
         with folder as name:
             yield Path(name)

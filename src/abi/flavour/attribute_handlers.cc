@@ -63,7 +63,12 @@ Error get_info(OpenFile& file, MPI_Info* info) {
 }
 
 Error set_info(OpenFile& file, MPI_Info info) {
-  return file.file->set_hints(hints_of(info));
+  engine::Hints hints;
+  const Error refused = attempt([&]() -> Error {
+    hints = hints_of(info);
+    return {};
+  });
+  return file.file->set_hints(hints, refused);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::handler

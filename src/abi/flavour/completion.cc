@@ -32,6 +32,8 @@ int raise_to_program(MPI_File file, const Error& error) {
 /// The boundary: no exception of ours passes it.
 template <class Complete>
 int guarded(Complete complete) {
+  // One that was no std::exception has gone by.
+  program_throws = false;
   try {
     return complete();
   } catch (const std::bad_alloc&) {

@@ -62,7 +62,8 @@ int combiner_of(MPI_Datatype datatype) {
 
 bool is_predefined_combiner(int combiner) {
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER ||
+         combiner == kValueIndex;
 }
 
 Result<Contents> Contents::get(MPI_Datatype datatype) {

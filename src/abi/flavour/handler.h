@@ -57,9 +57,13 @@ Error seek_shared(OpenFile& file, MPI_Offset offset, int whence);
 Error get_position_shared(OpenFile& file, MPI_Offset* offset);
 Error get_byte_offset(OpenFile& file, MPI_Offset offset, MPI_Offset* displacement);
 
+/// The error for a null pointer given as argument `name`, or none.
+Error require(const void* pointer, const char* name);
+
 /// Integer: MPI_Aint or MPI_Count.
 template <class Integer>
 Error get_type_extent(OpenFile& file, MPI_Datatype datatype, Integer* extent) {
+  if (Error error = require(extent, "extent")) return error;
   std::int64_t found = 0;
   if (Error error = type_extent(file, datatype, found)) return error;
   *extent = static_cast<Integer>(found);
@@ -76,8 +80,5 @@ Error close(MPI_File fh);
 
 /// As open, for MPI_File_delete.
 Error remove(const char* file_name, bool& is_ours);
-
-/// The error for a null pointer given as argument `name`, or none.
-Error require(const void* pointer, const char* name);
 
 }  // namespace headrace::HEADRACE_FLAVOUR::handler

@@ -1,5 +1,6 @@
 #include "abi/flavour/identity.h"
 
+#include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -127,6 +128,10 @@ MPI_File open_identity() {
   // Of a sequential file only the shared pointer may be used, so reads do not succeed with nothing.
   constexpr int kMode = MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL;
   const NullPath path;
+  // Of a lack of descriptors the library would tell the program, before the other ranks know.
+  const int descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return MPI_FILE_NULL;
+  ::close(descriptor);
   MPI_File handle = MPI_FILE_NULL;
   const int code = native.File_open(MPI_COMM_SELF, path.get(), kMode, MPI_INFO_NULL, &handle);
   if (code != MPI_SUCCESS) return MPI_FILE_NULL;

@@ -1,9 +1,11 @@
 #include "abi/flavour/representation.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "abi/flavour/external32_representation.h"
 #include "abi/flavour/user_representation.h"
@@ -43,6 +45,17 @@ Error check(const char* name, const Registration& registration) {
 }
 
 }  // namespace
+
+std::string common_name(const std::string& name) {
+  for (const char* const known : {"native", "internal", "external32"}) {
+    const std::string_view letters = known;
+    const bool is_same = std::ranges::equal(name, letters, {}, {}, [](char letter) {
+      return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+    });
+    if (is_same) return known;
+  }
+  return name;
+}
 
 Result<const Representation*> find_representation(const std::string& name) {
   Registry& own = registry();

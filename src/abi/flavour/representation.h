@@ -49,6 +49,10 @@ class Representation {
                           view::Amount& done) const = 0;
 };
 
+/// The name by which MPI knows a data representation: "NATIVE", "INTERNAL" and "EXTERNAL32", which
+/// ROMIO and OMPIO take too, are those in small letters. Others stay as they are.
+std::string common_name(const std::string& name);
+
 /// The representation of that name, or null for native and internal. Error: there is none.
 Result<const Representation*> find_representation(const std::string& name);
 

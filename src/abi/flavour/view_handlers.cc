@@ -48,7 +48,8 @@ Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype e
   auto visible = decode_type(filetype);
   if (!visible) return visible.error();
   if (Error error = require(datarep, "datarep")) return error;
-  const auto found = find_representation(datarep);
+  const std::string name = common_name(datarep);
+  const auto found = find_representation(name);
   if (!found) return found.error();
   representation = found.value();
   if (representation != nullptr) {
@@ -60,7 +61,7 @@ Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype e
   const bool is_written = (amode & MPI_MODE_RDONLY) == 0;
   if (Error error = check_order(*element.value(), "etype", is_written)) return error;
   if (Error error = check_order(*visible.value(), "filetype", is_written)) return error;
-  engine::View view{displacement, element.value(), visible.value(), datarep};
+  engine::View view{displacement, element.value(), visible.value(), name};
   if (displacement == MPI_DISPLACEMENT_CURRENT) {
     view.displacement = 0;
     view.from_shared_pointer = true;
@@ -114,11 +115,16 @@ Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_
   const Representation* representation = nullptr;
   Result<engine::View> view =
       describe(file.amode, displacement, etype, filetype, datarep, representation);
+  engine::Hints hints;
   if (view) {
-    if (Error problem = keep(etype, filetype, kept)) view = problem;
+    Error problem = attempt([&] {
+      hints = hints_of(info);
+      return keep(etype, filetype, kept);
+    });
+    if (problem) view = std::move(problem);
   }
   // The others count on this rank, also where it has no view to give.
-  if (Error error = file.file->set_view(std::move(view), hints_of(info))) {
+  if (Error error = file.file->set_view(std::move(view), hints)) {
     kept.release();
     return error;
   }

@@ -12,6 +12,7 @@
 
 #include "abi/front/elf_object.h"
 #include "base/message.h"
+#include "base/result.h"
 
 namespace headrace::abi {
 namespace {
@@ -109,9 +110,12 @@ bool leads_to_library(const ElfObject& object, const Caught& caught, void* value
 
 void patch(const ElfObject& object) {
   const auto& procedures = caught_procedures();
+  const bool is_fortran = is_fortran_layer(object);
   object.for_each_slot([&](std::string_view name, void** slot) {
     if (!name.starts_with("MPI_") && !name.starts_with("PMPI_")) return;
     const auto found = procedures.find(std::string(name));
+    // Fortran passes procedures of its own there, which are called in another way than C's.
+    if (name.ends_with("_Register_datarep_c") && is_fortran) return;
     if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
     if (!object.store(slot, found->second.ours)) {
       tell_once("some calls of " + std::string(object.path()) +
@@ -137,12 +141,16 @@ void catch_unexported() {
   if (caught_procedures().empty() && register_fortran_datarep == nullptr) return;
   const unsigned long long count = loaded_object_count();
   if (count == seen_object_count) return;
-  seen_object_count = count;
-  const auto names = register_names();
-  for_each_object([&](const ElfObject& object) {
-    patch(object);
-    patch_fortran(object, names);
+  // Without memory the next call tries again: this one must go on, since other ranks wait for it.
+  const Error lost = attempt([]() -> Error {
+    const auto names = register_names();
+    for_each_object([&](const ElfObject& object) {
+      patch(object);
+      patch_fortran(object, names);
+    });
+    return {};
   });
+  if (!lost) seen_object_count = count;
 }
 
 }  // namespace headrace::abi

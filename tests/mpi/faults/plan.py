@@ -108,7 +108,10 @@ class Case:
         return {CLASS_OF[self.error]} if self.error in CLASS_OF else set()
 
 
-STEPS = ("open", "view", "transfer", "sync", "again", "size", "resize", "allocate", "close")
+STEPS = (
+    *("open", "view", "hints", "transfer", "sync", "again"),
+    *("size", "resize", "allocate", "close"),
+)
 STEP_OF = {"read": "transfer", "write": "transfer", "delete": "close", "": "transfer"}
 
 Facts = dict[str, str]

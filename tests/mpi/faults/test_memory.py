@@ -25,7 +25,7 @@ class Step(NamedTuple):
     rest: str = ""
 
 
-STEPS = [Step("open"), Step("open", rest=" fresh=1"), Step("view")]
+STEPS = [Step("open"), Step("open", rest=" fresh=1"), Step("view"), Step("hints")]
 STEPS += [Step(call) for call in ("sync", "size", "resize", "allocate", "close")]
 STEPS += [Step("write", True, transfer) for transfer in TRANSFERS]
 STEPS += [Step("read", False, transfer) for transfer in TRANSFERS]

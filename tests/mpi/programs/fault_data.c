@@ -69,7 +69,11 @@ int set_view(MPI_File file, Shape shape, int method, int rank, int size, long by
   } else if (!has_offset(method) && (method & 15) != ORDERED) {
     begin = rank * bytes;
   }
-  int code = MPI_File_set_view(file, begin, MPI_BYTE, pieces, "native", MPI_INFO_NULL);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "access_style", "write_once,read_once");
+  int code = MPI_File_set_view(file, begin, MPI_BYTE, pieces, "native", info);
+  MPI_Info_free(&info);
   if (shape != BLOCKS) MPI_Type_free(&pieces);
   return code;
 }

@@ -3,9 +3,10 @@
 //   fault_job DIRECTORY PLAN
 //
 // Each line of PLAN is a case, `NAME key=value ...` (see Job). A case has its own directory,
-// DIRECTORY/NAME, and these steps, around one of which the fault is armed: open, set the view,
-// transfer, sync, transfer again, size, resize and allocate, close. Each rank prints a line of
-// facts for each case, `NAME rank=R key=value ...`; what they must be is known to Python (faults/).
+// DIRECTORY/NAME, and these steps, around one of which the fault is armed: open, set the view and
+// the hints, transfer, sync, transfer again, size, resize and allocate, close. Each rank prints a
+// line of facts for each case, `NAME rank=R key=value ...`; what they must be is known to Python
+// (faults/).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,10 +27,10 @@
 
 enum { SECONDS = 30 };
 // Where a fault may be armed: around the step whose call it is, or that `in=` names.
-enum { STEP_VIEW = STORE_CALLS, STEP_COUNT };
+enum { STEP_VIEW = STORE_CALLS, STEP_HINTS, STEP_COUNT };
 static const char* const steps[STEP_COUNT] = {"read",   "write",  "sync",   "close",
                                               "open",   "size",   "resize", "allocate",
-                                              "delete", "memory", "view"};
+                                              "delete", "memory", "view",   "hints"};
 
 typedef struct {
   char name[128];
@@ -159,12 +160,24 @@ static void disarm(const Job* one, int step) {
     MPI_Barrier(MPI_COMM_WORLD);            \
   } while (0)
 
+static MPI_Info hints(const Job* one) {
+  const char* path = one->shape == BLOCKS ? "automatic" : "staged";
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "headrace_write_path", path);
+  MPI_Info_set(info, "headrace_read_path", path);
+  return info;
+}
+
 static void look_at_parts(const Job* one, MPI_File file, int step) {
   if (step < 0) return (void)set_view(file, one->shape, one->method, rank, size, one->bytes);
   int code = MPI_SUCCESS;
   STEP(one, STEP_VIEW, "view",
        code = set_view(file, one->shape, one->method, rank, size, one->bytes));
   if (code != MPI_SUCCESS) set_view(file, one->shape, one->method, rank, size, one->bytes);
+  MPI_Info info = hints(one);
+  STEP(one, STEP_HINTS, "hints", MPI_File_set_info(file, info));
+  MPI_Info_free(&info);
 }
 
 // The transfer itself: what the status says, and what is really there.
@@ -198,15 +211,6 @@ static int descriptors(void) {
   int open_ones = 0;
   for (int i = 0; i < 1024; i++) open_ones += fcntl(i, F_GETFD) >= 0;
   return open_ones;
-}
-
-static MPI_Info hints(const Job* one) {
-  const char* path = one->shape == BLOCKS ? "automatic" : "staged";
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "headrace_write_path", path);
-  MPI_Info_set(info, "headrace_read_path", path);
-  return info;
 }
 
 static int reopen(const Job* one, MPI_Comm ranks, MPI_Info info, int mode, MPI_File* file) {

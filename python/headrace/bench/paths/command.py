@@ -7,7 +7,7 @@ import click
 
 from headrace.bench import report
 from headrace.bench.paths import figure, output
-from headrace.bench.paths.grid import CASES, PathSession
+from headrace.bench.paths.grid import CASES, KEYS, PathSession
 from headrace.bench.paths.judgement import judge
 from headrace.bench.peers import document
 from headrace.bench.peers.figure import require
@@ -49,7 +49,7 @@ def paths(
     if markdown is not None:
         picture = f"{prefix.name}.svg" if prefix is not None else ""
         document.write(markdown, output.section(found, picture), output.BEGIN, output.END)
-    return 1 if problems(found) else 0
+    return 1 if problems(found, KEYS) else 0
 
 
 def _show(found: Results) -> None:

@@ -44,6 +44,7 @@ WAYS = (
     ),
     _way(HEADRACE, "the model", {}),
 )
+KEYS = tuple(way.key for way in WAYS)
 
 
 def _tile(piece: int, ranks: int, size: int) -> Job:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from headrace.bench.jobs import HEADRACE
-from headrace.bench.paths.grid import DIRECT, FORCED, STAGED
+from headrace.bench.paths.grid import DIRECT, FORCED, KEYS, STAGED
 from headrace.bench.paths.judgement import LEAST_SHARE, Choice, Curve, curves, judge, losing_first
 from headrace.bench.peers import document
 from headrace.bench.peers.judgement import problems
@@ -87,7 +87,7 @@ def _estimated(curve: Curve) -> str:
 
 def show(console: Console, results: Results) -> None:
     """What is wrong, then losing cells and all others, and the crossings."""
-    for problem in problems(results):
+    for problem in problems(results, KEYS):
         place = f"{problem.point.case}, {problem.point.ranks} ranks, {problem.title}"
         show_line(console, f"WRONG: {place}: {problem.text}")
     choices = judge(results)

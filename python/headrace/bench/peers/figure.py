@@ -97,7 +97,7 @@ def require() -> None:
         raise HeadraceError(
             "the figure cannot be drawn",
             "matplotlib is not installed",
-            "run 'pip install headrace[figure]' or leave out --figure",
+            "run 'pip install matplotlib' or leave out --figure",
         ) from error
 
 

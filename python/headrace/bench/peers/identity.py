@@ -14,7 +14,10 @@ from headrace.library import find_library
 MEMORY_FILE_SYSTEM = Path("/dev/shm")
 DISK_FOLDERS = ("/tmp", "/var/tmp")
 # Of the environment: whatever steers Headrace or an MPI, but for what only says where things are.
-SETTING_PREFIXES = ("HEADRACE_", "MPIR_CVAR_", "OMPI_MCA_", "PRTE_MCA_", "I_MPI_")
+SETTING_PREFIXES = (
+    *("HEADRACE_", "MPIR_CVAR_", "OMPI_MCA_", "PRTE_MCA_", "I_MPI_"),
+    *("MPICH_MPIIO_", "ROMIO_HINTS", "IOR_HINT__", "LD_PRELOAD"),
+)
 PLACES = ("HEADRACE_LIBRARY", "HEADRACE_MPI_PATH", "HEADRACE_BENCH_PATH", "I_MPI_ROOT")
 
 

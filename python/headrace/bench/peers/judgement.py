@@ -1,6 +1,6 @@
 """What the results say: Headrace beside each peer's defaults and best settings, point by point."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headrace.bench.jobs import HEADRACE, PLAIN
@@ -141,21 +141,25 @@ class Problem:
     text: str
 
 
-def problems(results: Results) -> list[Problem]:
-    """Where Headrace failed, took no part or made or read wrong data."""
+def problems(results: Results, ours: Collection[str] = (HEADRACE,)) -> list[Problem]:
+    """Where Headrace failed, took no part or made or read wrong data. `ours`: the ways that are
+    Headrace's; the others may fail."""
     found = []
     for measured in results.points.values():
         for attempt in measured.attempts:
-            for text in _problems(attempt):
+            for text in _problems(attempt, ours):
                 found.append(Problem(measured.point, measured.title, text))
     return found
 
 
-def _problems(attempt: Attempt) -> Iterable[str]:
+def _problems(attempt: Attempt, ours: Collection[str]) -> Iterable[str]:
     if attempt.error:
         yield attempt.error
-    if attempt.damaged.get(HEADRACE):
-        yield f"{attempt.damaged[HEADRACE]:,} bytes were wrong with Headrace"
+    for way in ours:
+        if attempt.failed.get(way):
+            yield f"left out: {attempt.labels.get(way, way)}: {attempt.failed[way]}"
+        if attempt.damaged.get(way):
+            yield f"{attempt.damaged[way]:,} bytes were wrong with {attempt.labels.get(way, way)}"
     if not attempt.took_part:
         yield "Headrace did not carry the file"
     for way, same in attempt.identical.items():

@@ -130,10 +130,12 @@ def save(results: Results, path: Path) -> None:
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
         os.replace(name, path)
-    except OSError as error:
+    except BaseException as error:
         if name is not None:
             Path(name).unlink(missing_ok=True)
-        raise unwritable(path, error) from error
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from error
+        raise
 
 
 def load(path: Path, form: str = FORMAT) -> Results:

@@ -85,7 +85,9 @@ TARGETS = (
         peer="best",
     ),
     Target("geometric mean against the defaults", 3, "mean", peer="default"),
-    Target("IOR as the seeds have it: share of POSIX", 0.95, "share", groups=("ior",)),
+    Target(
+        "IOR by calls of 10,000 and of 1,000,000 B: share of POSIX", 0.95, "share", groups=("ior",)
+    ),
     Target("MPI_COMM_SELF: share of POSIX", 0.95, "share", groups=("self",)),
     Target(
         "opening and closing a shared file by 8 ranks: ratio to the peer",
