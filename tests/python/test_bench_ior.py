@@ -88,6 +88,7 @@ def test_a_wrong_byte_is_found(bench: Command, position: int) -> None:
     assert f"1 wrong bytes in 'f', the first at byte {position} " in error_line(result, "ior")
 
 
+@pytest.mark.slow
 def test_transfers_in_each_others_place_are_found(bench: Command) -> None:
     check(ior(bench, f"-w -k -G {STAMP} -s 1 -b 2000 -t 1000 -o f"))
     file = bench.directory / "f"
@@ -96,6 +97,7 @@ def test_transfers_in_each_others_place_are_found(bench: Command) -> None:
     assert ior(bench, f"-R -k -G {STAMP} -s 1 -b 2000 -t 1000 -o f").returncode == 1
 
 
+@pytest.mark.slow
 def test_a_neighbour_reads_back(bench: Command) -> None:
     # With files of their own the rank that fails tells whose file it had been given.
     check(ior(bench, f"-w -k -F -G {STAMP} -b 1k -t 1k -o f", np=3))

@@ -50,7 +50,7 @@ GROUPS = (
         "the command line, launching, reports",
         ("tests/python",),
         510,
-        100,
+        110,
         debian.PYTHON_TESTS,
         ALL_MPI,
     ),
