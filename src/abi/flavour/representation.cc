@@ -1,14 +1,13 @@
 #include "abi/flavour/representation.h"
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 #include "abi/flavour/external32_representation.h"
 #include "abi/flavour/user_representation.h"
+#include "base/spelling.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -47,14 +46,9 @@ Error check(const char* name, const Registration& registration) {
 }  // namespace
 
 std::string common_name(const std::string& name) {
-  for (const char* const known : {"native", "internal", "external32"}) {
-    const std::string_view letters = known;
-    const bool is_same = std::ranges::equal(name, letters, {}, {}, [](char letter) {
-      return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-    });
-    if (is_same) return known;
-  }
-  return name;
+  // No others: a program may register "Native".
+  const bool is_capitals = name == "NATIVE" || name == "INTERNAL" || name == "EXTERNAL32";
+  return is_capitals ? lower_case(name) : name;
 }
 
 Result<const Representation*> find_representation(const std::string& name) {

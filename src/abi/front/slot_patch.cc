@@ -84,10 +84,10 @@ bool is_fortran_layer(const ElfObject& object) {
          (object.defines("mpi_register_datarep_") || object.defines("mpi_register_datarep_f08_"));
 }
 
-/// Leads the Fortran layer's calls of MPI_Register_datarep, where they would come to us, to the
-/// function that knows Fortran's conventions.
+/// Leads the calls of MPI_Register_datarep in an object of the Fortran layer, where they would come
+/// to us, to the function that knows Fortran's conventions.
 void patch_fortran(const ElfObject& object, std::span<const RegisterName> names) {
-  if (register_fortran_datarep == nullptr || !is_fortran_layer(object)) return;
+  if (register_fortran_datarep == nullptr) return;
   object.for_each_slot([&](std::string_view name, void** slot) {
     const auto found = std::ranges::find(names, name, &RegisterName::name);
     if (found == names.end()) return;
@@ -108,9 +108,8 @@ bool leads_to_library(const ElfObject& object, const Caught& caught, void* value
   return !caught.resolves_to_tool && object.contains(reinterpret_cast<std::uintptr_t>(value));
 }
 
-void patch(const ElfObject& object) {
+void patch(const ElfObject& object, bool is_fortran) {
   const auto& procedures = caught_procedures();
-  const bool is_fortran = is_fortran_layer(object);
   object.for_each_slot([&](std::string_view name, void** slot) {
     if (!name.starts_with("MPI_") && !name.starts_with("PMPI_")) return;
     const auto found = procedures.find(std::string(name));
@@ -145,8 +144,9 @@ void catch_unexported() {
   const Error lost = attempt([]() -> Error {
     const auto names = register_names();
     for_each_object([&](const ElfObject& object) {
-      patch(object);
-      patch_fortran(object, names);
+      const bool is_fortran = is_fortran_layer(object);
+      patch(object, is_fortran);
+      if (is_fortran) patch_fortran(object, names);
     });
     return {};
   });

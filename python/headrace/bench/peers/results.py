@@ -130,12 +130,11 @@ def save(results: Results, path: Path) -> None:
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
         os.replace(name, path)
-    except BaseException as error:
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
         if name is not None:
             Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise unwritable(path, error) from error
-        raise
 
 
 def load(path: Path, form: str = FORMAT) -> Results:
