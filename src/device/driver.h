@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "base/types.h"
@@ -72,6 +73,14 @@ class Driver {
 std::unique_ptr<Driver> make_cuda(void* library);
 std::unique_ptr<Driver> make_hip(void* library);
 std::unique_ptr<Driver> make_level_zero(void* library);
+
+/// What a program is told of a driver's error: `problem` says what cannot be done.
+inline Error explain(const std::string& problem, const Error& failure) {
+  if (failure.message.empty()) return {failure.error_class, failure.system_error, {}};
+  return {failure.error_class, failure.system_error,
+          problem + " (" + failure.message +
+              "), check that the buffer is allocated and as large as the call says"};
+}
 
 /// Copies row by row where a driver cannot copy the rows at once.
 template <class CopyStretch>

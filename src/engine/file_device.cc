@@ -41,11 +41,8 @@ Error OpenFile::end_staging(device::Staging* staging, Direction direction, Trans
 
 /// `failure`: what a driver says.
 Error OpenFile::told_of_device(Direction direction, const Error& failure) const {
-  if (failure.message.empty()) return failure;
-  const char* const what = direction == Direction::write ? "cannot write to '" : "cannot read from '";
-  return {failure.error_class, failure.system_error,
-          what + path_ + "' with a buffer in a device's memory (" + failure.message +
-              "), check that the buffer is allocated and as large as the call says"};
+  const std::string what = direction == Direction::write ? "cannot write to '" : "cannot read from '";
+  return device::explain(what + path_ + "' with a buffer in a device's memory", failure);
 }
 
 /// One stretch of a device's memory, from or to one stretch of the file.
