@@ -48,7 +48,10 @@ Error OpenFile::told_of_device(Direction direction, const Error& failure) const 
 /// One stretch of a device's memory, from or to one stretch of the file.
 Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset begin,
                                           const device::Place& place) {
-  const TransferCall whole{.direction = call.direction, .count = call.bytes, .type = byte_};
+  TransferCall whole;
+  whole.direction = call.direction;
+  whole.count = call.bytes;
+  whole.type = byte_;
   CollectiveTransfer::Moved moved;
   Error lost = attempt([&]() -> Error {
     const view::Cursor memory(byte_, 0, call.bytes);
