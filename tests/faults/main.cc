@@ -1,10 +1,13 @@
 // faults --each [--part N] [--only TEXT] [--place K]
 // faults --random FAULTS [--seed S]
 // faults --again SEED
+// faults --scarce PROGRAMS [--seed S] [--part N]
 // faults --kept
 //
-// --kept: what once failed. --seconds S: begins nothing new after so long. --state FILE: keeps
-// there what was struck, and goes on from there, so that a long run may be made in parts.
+// --scarce: random programs whose writes fail while memory lacks from each allocation on in turn;
+// with --part N from every Nth one. --kept: what once failed. --seconds S: begins nothing new after
+// so long. --state FILE: keeps there what was struck, and goes on from there, so that a long run
+// may be made in parts.
 //
 // Injects faults into the engine in the simulation and holds what ranks are told against the file.
 // --each: at every operation in turn of fixed programs, all kinds; with --part N every Nth kind and
@@ -31,6 +34,7 @@ constexpr std::int64_t kPlaces = 61;
 struct Options {
   bool each = false;
   std::int64_t random = 0;
+  std::int64_t scarce = 0;
   std::int64_t part = 0;
   std::uint64_t seed = 1;
   std::string only;
@@ -53,6 +57,8 @@ bool read_options(int count, char** words, Options& options) {
     const std::int64_t number = std::strtoll(words[i], nullptr, 10);
     if (word == "--random") {
       options.random = number;
+    } else if (word == "--scarce") {
+      options.scarce = number;
     } else if (word == "--part") {
       options.part = number;
     } else if (word == "--seed" || word == "--again") {
@@ -72,7 +78,8 @@ bool read_options(int count, char** words, Options& options) {
       return false;
     }
   }
-  const int ways = options.each + options.kept + options.again + (options.random > 0);
+  const int ways =
+      options.each + options.kept + options.again + (options.random > 0) + (options.scarce > 0);
   return ways == 1;
 }
 
@@ -203,6 +210,33 @@ void run_random(const Options& options, const Limit& limit, Progress& progress) 
            [&] { return limit.is_over() || progress.struck >= options.random; });
 }
 
+/// The number of items: each program with each way in which its writes fail.
+std::int64_t run_scarce(const Options& options, const Limit& limit, Progress& progress) {
+  constexpr Kind kinds[] = {Kind::efbig, Kind::eio, Kind::enospc, Kind::eacces};
+  constexpr Scope scopes[] = {Scope::once, Scope::lasting};
+  constexpr std::int64_t kWays = std::size(kinds) * std::size(scopes);
+  // Before these the file cannot be opened; behind them few programs take any.
+  constexpr std::int64_t kFirst = 20;
+  constexpr std::int64_t kLast = 220;
+  const std::int64_t part = std::max<std::int64_t>(1, options.part);
+  const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) -> std::string {
+    const std::int64_t way = number % kWays;
+    const Script script = random_script(options.seed + static_cast<std::uint64_t>(number / kWays));
+    const Fault write{Operation::write, kinds[way % std::ssize(kinds)],
+                      scopes[way / std::ssize(kinds)]};
+    Fault memory{Operation::memory, Kind::no_memory, Scope::lasting};
+    for (memory.nth = kFirst + number % part; memory.nth <= kLast; memory.nth += part) {
+      std::int64_t struck = 0;
+      std::string problem = run_one(script, {write, memory}, shared, begin, struck);
+      if (!problem.empty()) return problem;
+    }
+    return {};
+  };
+  const std::int64_t count = options.scarce * kWays;
+  work_off(count, options.jobs, progress, work, [&] { return limit.is_over(); });
+  return count;
+}
+
 int run_again(const Options& options, Progress& progress) {
   const Script script = random_script(options.seed);
   std::int64_t struck = 0;
@@ -227,9 +261,10 @@ bool tell_results(const Progress& progress, bool is_whole) {
 
 /// What runs may be counted together.
 std::string what_is_run(const Options& options) {
-  return (options.each   ? "each "
-          : options.kept ? "kept "
-                         : "random ") +
+  return (options.each         ? "each "
+          : options.kept       ? "kept "
+          : options.scarce > 0 ? "scarce "
+                               : "random ") +
          std::to_string(options.part) + " " + std::to_string(options.seed) + " " + options.only;
 }
 
@@ -239,7 +274,8 @@ int main(int count, char** words) {
     std::fprintf(
         stderr,
         "usage: faults [--each [--part N] [--only TEXT] [--place K]] [--random FAULTS [--seed S]] "
-        "[--again SEED] [--kept] [--jobs J] [--seconds S] [--state FILE]\n");
+        "[--scarce PROGRAMS [--seed S] [--part N]] [--again SEED] [--kept] [--jobs J] [--seconds "
+        "S] [--state FILE]\n");
     return 2;
   }
   // Little memory, so that it can be asked for as a whole when all is returned.
@@ -267,6 +303,8 @@ int main(int count, char** words) {
                 static_cast<long long>(items));
   } else if (options.kept) {
     run_kept(options, progress);
+  } else if (options.scarce > 0) {
+    run_scarce(options, limit, progress);
   } else {
     run_random(options, limit, progress);
   }
