@@ -62,9 +62,9 @@ std::string joined(std::initializer_list<std::string_view> parts) noexcept {
 
 }  // namespace
 
-Error::Error(ErrorClass error_class, int system_error,
-             std::initializer_list<std::string_view> message) noexcept
-    : error_class(error_class), system_error(system_error), message(joined(message)) {}
+Error::Error(ErrorClass of_class, int of_call,
+             std::initializer_list<std::string_view> text) noexcept
+    : error_class(of_class), system_error(of_call), message(joined(text)) {}
 
 ErrorClass class_of_system_error(int system_error) {
   return advice_for(system_error).error_class;

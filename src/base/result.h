@@ -45,13 +45,12 @@ enum class ErrorClass {
 /// is lost on its way.
 struct [[nodiscard]] Error {
   Error() noexcept = default;
-  Error(ErrorClass error_class, int system_error, std::string message) noexcept
-      : error_class(error_class), system_error(system_error), message(std::move(message)) {}
+  Error(ErrorClass of_class, int of_call, std::string text) noexcept
+      : error_class(of_class), system_error(of_call), message(std::move(text)) {}
   /// The message is made of these parts.
-  Error(ErrorClass error_class, int system_error,
-        std::initializer_list<std::string_view> message) noexcept;
-  Error(ErrorClass error_class, int system_error, const char* message) noexcept
-      : Error(error_class, system_error, {std::string_view(message)}) {}
+  Error(ErrorClass of_class, int of_call, std::initializer_list<std::string_view> text) noexcept;
+  Error(ErrorClass of_class, int of_call, const char* text) noexcept
+      : Error(of_class, of_call, {std::string_view(text)}) {}
   Error(const Error& other) noexcept
       : Error(other.error_class, other.system_error, {std::string_view(other.message)}) {}
   Error& operator=(const Error& other) noexcept { return *this = Error(other); }
