@@ -59,9 +59,11 @@ Values OpenFile::values_at_end(const Error& failed) const {
 
 Error OpenFile::close() {
   drain();
-  Error failed = attempt([this] { return store_->close(); });
+  Error closed = attempt([this] { return store_->close(); });
   if (verification_) verified_ = collect_verified();
-  if (!failed) failed = untold_failure();
+  // One error is told; what was written comes first.
+  Error failed = untold_failure();
+  if (!failed) failed = std::move(closed);
   Values values = values_at_end(failed);
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.

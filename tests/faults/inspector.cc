@@ -46,7 +46,7 @@ Inspector::Inspector(const Script& script, World& world, sim::Problems& problems
       views_(static_cast<std::size_t>(script.ranks()), ViewModel::of_bytes()),
       failed_(views_.size(), 0),
       known_(views_.size(), 0),
-      untold_(views_.size(), false) {}
+      untold_(views_.size()) {}
 
 void Inspector::report(std::size_t rank, const std::string& problem) {
   problems_.add(place_ + ", rank " + std::to_string(rank) + ": " + problem);
@@ -260,7 +260,10 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
       const auto offset = static_cast<std::size_t>(views_[rank].offset_of(one.position + i));
       const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
       if (offset < now.size() && now[offset] == request.buffer[place]) continue;
-      untold_[rank] = true;
+      for (const Struck& strike : struck) {
+        if (is_error(strike.kind)) untold_[rank].insert(class_of(strike));
+      }
+      if (untold_[rank].empty()) report(rank, "its data is missing although nothing struck");
       failed_[rank] += 1;
       break;
     }
@@ -293,13 +296,12 @@ void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
     };
     const bool was_struck = std::ranges::any_of(struck, hits);
     const bool has_news = others_failed(rank);
-    if (!error && untold_[rank]) report(rank, "was not told of its own failed write");
+    if (!error && !untold_[rank].empty()) report(rank, "was not told of its own failed write");
     if (!error && has_news && shares_memory_) report(rank, "was not told of missing data");
     if (!error && was_struck && any_of(struck, Operation::sync)) {
       report(rank, "a failed sync succeeds");
     }
-    if (error && !was_struck && !has_news && !untold_[rank] && !may_have_failed_ &&
-        std::ranges::none_of(failed_, [](int number) { return number > 0; })) {
+    if (error && !was_struck && !has_news && untold_[rank].empty() && !may_have_failed_) {
       report(rank, "has an error that nothing caused: " + told(error));
     }
     // The strike's own error tells of nothing before; where memory lacked for the text of another,
@@ -310,8 +312,11 @@ void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
     });
     if (!error || is_of_strike) continue;
     // One error at a time: its own first.
-    if (untold_[rank]) {
-      untold_[rank] = false;
+    if (!untold_[rank].empty()) {
+      if (!untold_[rank].contains(error.error_class)) {
+        report(rank, "is told another error than that of its failed write: " + told(error));
+      }
+      untold_[rank].clear();
     } else {
       known_[rank] = std::accumulate(failed_.begin(), failed_.end(), 0) - failed_[rank];
     }
@@ -338,7 +343,7 @@ void Inspector::check_close(const std::vector<Got>& got, const Strikes& struck) 
     }
     if (must_fail) report(rank, "succeeds although a rank could not close");
     if (others_failed(rank)) report(rank, "was never told of missing data");
-    if (untold_[rank]) report(rank, "was never told of its own failed write");
+    if (!untold_[rank].empty()) report(rank, "was never told of its own failed write");
   }
   const std::optional<Bytes> now = world_.content();
   const bool must_be_gone = script_.mode.delete_on_close && !any_of(struck, Operation::remove);
