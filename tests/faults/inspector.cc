@@ -291,10 +291,11 @@ void Inspector::check_size(const Step& step, const std::vector<Got>& got, const 
 void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     const Error& error = got[rank].error;
-    const auto hits = [rank](const Struck& one) {
-      return is_error(one.kind) && (one.rank == static_cast<int>(rank) || one.rank < 0);
-    };
-    const bool was_struck = std::ranges::any_of(struck, hits);
+    // What there is to tell takes no memory: without it nothing but texts are lacking.
+    const bool was_struck = std::ranges::any_of(struck, [rank](const Struck& one) {
+      return is_error(one.kind) && one.operation != Operation::memory &&
+             (one.rank == static_cast<int>(rank) || one.rank < 0);
+    });
     const bool has_news = others_failed(rank);
     if (!error && !untold_[rank].empty()) report(rank, "was not told of its own failed write");
     if (!error && has_news && shares_memory_) report(rank, "was not told of missing data");
@@ -304,13 +305,8 @@ void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
     if (error && !was_struck && !has_news && untold_[rank].empty() && !may_have_failed_) {
       report(rank, "has an error that nothing caused: " + told(error));
     }
-    // The strike's own error tells of nothing before; where memory lacked for the text of another,
-    // that one is told all the same.
-    const bool is_of_strike = std::ranges::any_of(struck, [&](const Struck& one) {
-      return hits(one) &&
-             (one.operation != Operation::memory || error.error_class == ErrorClass::no_memory);
-    });
-    if (!error || is_of_strike) continue;
+    // The strike's own error tells of nothing before.
+    if (!error || was_struck) continue;
     // One error at a time: its own first.
     if (!untold_[rank].empty()) {
       if (!untold_[rank].contains(error.error_class)) {
