@@ -244,6 +244,7 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
   if (step.direction == Direction::read) return;
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     const Got& one = got[rank];
+    if (one.error) failed_with_.insert(one.error.error_class);
     may_have_failed_ = may_have_failed_ || one.error.error_class == ErrorClass::no_memory;
     if (step.invalid_rank == static_cast<int>(rank)) continue;
     // Else it failed before it was to write; what lacks memory may do both.
@@ -254,15 +255,18 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
     // What failed may have been there before.
     may_have_failed_ = may_have_failed_ || any_of(struck, Operation::write) ||
                        any_of(struck, Operation::lock) || any_of(struck, Operation::memory);
+    std::set<ErrorClass> causes;
+    for (const Struck& strike : struck) {
+      if (is_error(strike.kind)) causes.insert(class_of(strike));
+    }
+    failed_with_.insert(causes.begin(), causes.end());
     const Request& request = step.requests[rank];
     const std::vector<std::int64_t> places = request.places(request.wanted());
     for (ByteCount i = 0; i < request.wanted(); ++i) {
       const auto offset = static_cast<std::size_t>(views_[rank].offset_of(one.position + i));
       const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
       if (offset < now.size() && now[offset] == request.buffer[place]) continue;
-      for (const Struck& strike : struck) {
-        if (is_error(strike.kind)) untold_[rank].insert(class_of(strike));
-      }
+      untold_[rank].insert(causes.begin(), causes.end());
       if (untold_[rank].empty()) report(rank, "its data is missing although nothing struck");
       failed_[rank] += 1;
       break;
@@ -307,11 +311,12 @@ void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
     }
     // The strike's own error tells of nothing before.
     if (!error || was_struck) continue;
+    const std::set<ErrorClass>& causes = untold_[rank].empty() ? failed_with_ : untold_[rank];
+    if (!causes.contains(error.error_class)) {
+      report(rank, "is told an error that no failed write had: " + told(error));
+    }
     // One error at a time: its own first.
     if (!untold_[rank].empty()) {
-      if (!untold_[rank].contains(error.error_class)) {
-        report(rank, "is told another error than that of its failed write: " + told(error));
-      }
       untold_[rank].clear();
     } else {
       known_[rank] = std::accumulate(failed_.begin(), failed_.end(), 0) - failed_[rank];

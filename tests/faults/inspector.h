@@ -74,6 +74,7 @@ class Inspector {
   std::vector<int> known_;    ///< of each rank: others' failed writes it was told of
   /// Of each rank: with what classes failed writes of its own that it did not wait for may be told.
   std::vector<std::set<ErrorClass>> untold_;
+  std::set<ErrorClass> failed_with_;  ///< what writes that may lack data have failed with
   bool may_have_failed_ = false;  ///< a write that nobody waited for
   bool shares_memory_ = false;
   bool lost_pointer_ = false;  ///< perhaps: other nodes cannot ask for it
