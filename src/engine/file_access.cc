@@ -354,7 +354,7 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
   if (reason != 0) return {bytes, failure_of(call.direction, reason)};
   if (wrong != nullptr) {
     note_failed_call(call.direction, EIO);
-    return {bytes, attempt([&]() -> Error { return *wrong; })};
+    return {bytes, *wrong};
   }
   const bool shows_nothing =
       call.direction == Direction::write && reachable < call.count * call.type->size();
@@ -372,12 +372,7 @@ void OpenFile::count(Direction direction, policy::Path path, ByteCount bytes) {
 /// What the program is told of a call that failed; errno 0: its view shows no bytes.
 Error OpenFile::failure_of(Direction direction, int system_error) {
   note_failed_call(direction, system_error);
-  Error error = attempt([&] { return told_of(direction, system_error); });
-  // Without memory for a text the class must do.
-  if (!error.message.empty()) return error;
-  return {system_error == 0 ? ErrorClass::argument : class_of_system_error(system_error),
-          system_error,
-          {}};
+  return told_of(direction, system_error);
 }
 
 }  // namespace headrace::engine

@@ -166,12 +166,12 @@ class OpenFile : public File {
   std::shared_ptr<WorkQueue> lane();
   void drain_lane();
   void drain();
-  Error untold_failure();
+  Error untold_failure() noexcept;
   void note_unwritten(const TransferCall& call, const Error& failed);
   void note_failed_call(Direction direction, int system_error);
   void note_failed_write(int system_error);
-  Error told_of(Direction direction, int system_error) const;
-  Error failed_elsewhere();
+  Error told_of(Direction direction, int system_error) const noexcept;
+  Error failed_elsewhere() noexcept;
   exchange::Values values_at_end(const Error& failed) const;
   void record(const exchange::Values& totals);
 

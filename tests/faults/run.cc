@@ -229,8 +229,8 @@ Verdict Run::run(const std::vector<Fault>& faults) {
     threads.emplace_back([this, rank] { act_as(rank); });
   }
   for (std::thread& thread : threads) thread.join();
-  const std::int64_t struck = Injector::instance().disarm();
-  return {problems_.take(), struck};
+  const std::vector<bool> struck = Injector::instance().disarm();
+  return {problems_.take(), std::ranges::count(struck, true), !struck.empty() && struck.back()};
 }
 
 /// What the run has left behind. A thread that has ended may be listed for a moment.

@@ -77,7 +77,7 @@ def cluster_file_systems(arguments: Sequence[str]) -> int:
 
 
 def faults(arguments: Sequence[str]) -> int:
-    """Plants faults in a copy of the engine; random programs must find each (20 minutes)."""
+    """Plants faults in a copy of the engine; random runs must find each (20 minutes)."""
     if "-h" not in arguments and "--help" not in arguments:
         debian.ensure(debian.UNIT_TESTS)
         building.prepare(targets=())

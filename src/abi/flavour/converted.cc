@@ -183,7 +183,7 @@ void Converted::take(const engine::Outcome& outcome) try {
   part_.begin = goes_on ? part_.end : all_;
   part_.end = goes_on ? end_of_part(part_.begin) : all_;
 } catch (const std::bad_alloc&) {
-  failed_ = out_of_memory();
+  if (!failed_) failed_ = out_of_memory();
   part_ = {all_, all_};
 }
 
