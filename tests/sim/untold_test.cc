@@ -101,7 +101,8 @@ TEST(Untold, ACloseTellsWhatNobodyWaitedFor) {
     for (const int system_error : kErrnos) {
       Disk disk(0);
       run_ranks({"a"}, disk, [&](int, const auto& team, storage::FileSystem& files) {
-        auto file = engine::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
+        auto file =
+            engine::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
         ASSERT_TRUE(file) << file.error().message;
         Bytes data(400);
         start_failing(*file.value(), disk, system_error, data);
@@ -168,7 +169,8 @@ TEST(Untold, OtherRanksAreToldOnce) {
       Disk disk(0);
       std::barrier meeting(2);
       run_ranks({"a", "a"}, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-        auto file = engine::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
+        auto file =
+            engine::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
         ASSERT_TRUE(file) << file.error().message;
         Bytes data(400);
         if (rank == 0) start_failing(*file.value(), disk, system_error, data);
