@@ -61,24 +61,26 @@ BOTH(BEGUN, iall, MPI_File_iwrite_all(file, data, number, type, &request),
 BOTH(BEGUN, ishared, MPI_File_iwrite_shared(file, data, number, type, &request),
      MPI_File_iread_shared(file, data, number, type, &request))
 BOTH(PLAIN, split_at, MPI_File_write_at_all_begin(file, 0, data, number, type);
-     MPI_File_write_at_all_end(file, data, s), MPI_File_read_at_all_begin(file, 0, data, number, type);
+     MPI_File_write_at_all_end(file, data, s),
+     MPI_File_read_at_all_begin(file, 0, data, number, type);
      MPI_File_read_at_all_end(file, data, s))
 BOTH(PLAIN, split, MPI_File_write_all_begin(file, data, number, type);
      MPI_File_write_all_end(file, data, s), MPI_File_read_all_begin(file, data, number, type);
      MPI_File_read_all_end(file, data, s))
 BOTH(PLAIN, split_ordered, MPI_File_write_ordered_begin(file, data, number, type);
-     MPI_File_write_ordered_end(file, data, s), MPI_File_read_ordered_begin(file, data, number, type);
+     MPI_File_write_ordered_end(file, data, s),
+     MPI_File_read_ordered_begin(file, data, number, type);
      MPI_File_read_ordered_end(file, data, s))
 
 #define METHOD(name, view, in_turn) {#name, view, in_turn, write_##name, read_##name}
 static const Method methods[] = {
-    METHOD(at, SEPARATE_VIEW, 0),        METHOD(at_all, SEPARATE_VIEW, 0),
-    METHOD(own, SEPARATE_VIEW, 0),       METHOD(all, SEPARATE_VIEW, 0),
-    METHOD(iat, SEPARATE_VIEW, 0),       METHOD(iat_all, SEPARATE_VIEW, 0),
-    METHOD(iown, SEPARATE_VIEW, 0),      METHOD(iall, SEPARATE_VIEW, 0),
-    METHOD(split_at, SEPARATE_VIEW, 0),  METHOD(split, SEPARATE_VIEW, 0),
-    METHOD(shared, COMMON_VIEW, 1),      METHOD(ishared, COMMON_VIEW, 1),
-    METHOD(ordered, COMMON_VIEW, 0),     METHOD(split_ordered, COMMON_VIEW, 0),
+    METHOD(at, SEPARATE_VIEW, 0),       METHOD(at_all, SEPARATE_VIEW, 0),
+    METHOD(own, SEPARATE_VIEW, 0),      METHOD(all, SEPARATE_VIEW, 0),
+    METHOD(iat, SEPARATE_VIEW, 0),      METHOD(iat_all, SEPARATE_VIEW, 0),
+    METHOD(iown, SEPARATE_VIEW, 0),     METHOD(iall, SEPARATE_VIEW, 0),
+    METHOD(split_at, SEPARATE_VIEW, 0), METHOD(split, SEPARATE_VIEW, 0),
+    METHOD(shared, COMMON_VIEW, 1),     METHOD(ishared, COMMON_VIEW, 1),
+    METHOD(ordered, COMMON_VIEW, 0),    METHOD(split_ordered, COMMON_VIEW, 0),
 };
 enum { method_count = sizeof methods / sizeof *methods, piece = 1000 };
 
@@ -170,8 +172,8 @@ static size_t place_in_file(const Method* method, const Layout* layout, int stri
   return (i / len * (size_t)size + (size_t)of_rank) * len + i % len;
 }
 
-static void call(const Method* method, int writes, MPI_File file, void* data,
-                 const Layout* layout, MPI_Status* status) {
+static void call(const Method* method, int writes, MPI_File file, void* data, const Layout* layout,
+                 MPI_Status* status) {
   for (int turn = 0; turn < (method->in_turn ? size : 1); turn++) {
     if (!method->in_turn || turn == rank) {
       (writes ? method->write : method->read)(file, data, layout->number, layout->type, status);
@@ -279,10 +281,12 @@ static void failing_copies(const char* path) {
     cases++;
     if (rank == size - 1) fail_copy(nth, late);
     const int code =
-        writes ? (method == methods ? MPI_File_write_at(file, 0, data, layout.number, MPI_INT, &status)
-                                    : MPI_File_write_at_all(file, 0, data, layout.number, MPI_INT, &status))
-               : (method == methods ? MPI_File_read_at(file, 0, data, layout.number, MPI_INT, &status)
-                                    : MPI_File_read_at_all(file, 0, data, layout.number, MPI_INT, &status));
+        writes ? (method == methods
+                      ? MPI_File_write_at(file, 0, data, layout.number, MPI_INT, &status)
+                      : MPI_File_write_at_all(file, 0, data, layout.number, MPI_INT, &status))
+               : (method == methods
+                      ? MPI_File_read_at(file, 0, data, layout.number, MPI_INT, &status)
+                      : MPI_File_read_at_all(file, 0, data, layout.number, MPI_INT, &status));
     const int failed = fail_copy(0, 0);
     char text[MPI_MAX_ERROR_STRING] = "";
     int len = 0;

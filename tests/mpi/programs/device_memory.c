@@ -66,7 +66,8 @@ static void* cuda_allocate(int kind, size_t bytes) {
     must(((int (*)(Address*, size_t))function("cuMemAlloc_v2"))(&device, bytes), "cuMemAlloc");
   } else if (kind == KIND_MANAGED) {
     const unsigned to_all = 1;
-    must(((int (*)(Address*, size_t, unsigned))function("cuMemAllocManaged"))(&device, bytes, to_all),
+    must(((int (*)(Address*, size_t, unsigned))function("cuMemAllocManaged"))(&device, bytes,
+                                                                              to_all),
          "cuMemAllocManaged");
   } else {
     must(((int (*)(void**, size_t, unsigned))function("cuMemHostAlloc"))(&host, bytes, 0),
@@ -87,14 +88,14 @@ static void cuda_free(int kind, void* memory) {
 static void cuda_to_device(void* to, const void* from, size_t bytes) {
   cuda_enter();
   must(((int (*)(Address, const void*, size_t))function("cuMemcpyHtoD_v2"))((Address)(uintptr_t)to,
-                                                                           from, bytes),
+                                                                            from, bytes),
        "cuMemcpyHtoD");
 }
 
 static void cuda_to_host(void* to, const void* from, size_t bytes) {
   cuda_enter();
   must(((int (*)(void*, Address, size_t))function("cuMemcpyDtoH_v2"))(to, (Address)(uintptr_t)from,
-                                                                     bytes),
+                                                                      bytes),
        "cuMemcpyDtoH");
 }
 
@@ -123,7 +124,8 @@ static void hip_free(int kind, void* memory) {
 
 static void hip_copy(void* to, const void* from, size_t bytes) {
   const int by_address = 4;
-  must(((int (*)(void*, const void*, size_t, int))function("hipMemcpy"))(to, from, bytes, by_address),
+  must(((int (*)(void*, const void*, size_t, int))function("hipMemcpy"))(to, from, bytes,
+                                                                         by_address),
        "hipMemcpy");
 }
 
@@ -148,7 +150,7 @@ static int level_zero_open(void) {
   must(((int (*)(void*, uint32_t*, void**))function("zeDeviceGet"))(ze.driver, &one, &ze.device),
        "zeDeviceGet");
   must(((int (*)(void*, const void*, void**))function("zeContextCreate"))(ze.driver, &context,
-                                                                        &ze.context),
+                                                                          &ze.context),
        "zeContextCreate");
   return 1;
 }
