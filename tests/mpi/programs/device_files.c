@@ -1,6 +1,6 @@
 // Buffers in the memory of a device, given to every function that reads or writes a file. Each case
 // writes, looks at the file's bytes, reads them back, and looks at the buffer and its holes.
-// Usage: device_files DIRECTORY DRIVER [fail | mixed | converted], DRIVER of device_memory.h.
+// Usage: device_files DIRECTORY DRIVER [mixed | converted], DRIVER of device_memory.h.
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,61 +261,6 @@ static void round_trip(const char* path, const Method* method, const Layout* lay
   free(host);
 }
 
-// A copy of the driver fails: the call fails, says why, and counts what the file surely has.
-static void failing_copies(const char* path) {
-  Layout layout = contiguous("5 MiB", 5 << 18);
-  unsigned char* host = malloc(layout.bytes);
-  unsigned char* data = device_allocate(KIND_DEVICE, layout.bytes);
-  for (size_t i = 0; i < layout.bytes; i++) host[i] = value(rank, i, 0);
-  device_put(KIND_DEVICE, data, host, layout.bytes);
-  for (int which = 0; which < 4 * 6; which++) {
-    const int late = which & 1, writes = which >> 1 & 1, nth = 1 + which / 4;
-    const Method* method = &methods[which % 3 == 0];
-    MPI_File file;
-    if (rank == 0) remove(path);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-    set_view(file, method, &layout, 0, "native");
-    MPI_Status status;
-    if (!writes) MPI_File_write_at_all(file, 0, host, layout.number, MPI_INT, &status);
-    cases++;
-    if (rank == size - 1) fail_copy(nth, late);
-    const int code =
-        writes ? (method == methods
-                      ? MPI_File_write_at(file, 0, data, layout.number, MPI_INT, &status)
-                      : MPI_File_write_at_all(file, 0, data, layout.number, MPI_INT, &status))
-               : (method == methods
-                      ? MPI_File_read_at(file, 0, data, layout.number, MPI_INT, &status)
-                      : MPI_File_read_at_all(file, 0, data, layout.number, MPI_INT, &status));
-    const int failed = fail_copy(0, 0);
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int len = 0;
-    if (code != MPI_SUCCESS) MPI_Error_string(code, text, &len);
-    if (rank == size - 1 && failed && code == MPI_SUCCESS) {
-      fail(method->name, "fail", "device", "a failed copy was not told");
-    }
-    if (rank == size - 1 && !failed) fail(method->name, "fail", "device", "no copy failed");
-    // The text goes to where the layer can say it; the code's class is the least.
-    int class = MPI_SUCCESS;
-    MPI_Error_class(code, &class);
-    if (code != MPI_SUCCESS && class == MPI_SUCCESS) {
-      fail(method->name, "fail", "device", "an error without a class");
-    }
-    // Again, without a failure: nothing is left of it.
-    set_view(file, method, &layout, 0, "native");
-    if (MPI_File_write_at_all(file, 0, data, layout.number, MPI_INT, &status) ||
-        !moved_all(&status, &layout)) {
-      fail(method->name, "fail", "device", "the next write fails");
-    }
-    device_put(KIND_DEVICE, data, host, layout.bytes);
-    MPI_File_close(&file);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  device_free(KIND_DEVICE, data);
-  free(host);
-  drop(&layout);
-}
-
 static void every_function(const char* path, int mixed) {
   Layout layouts[] = {contiguous("one integer", 1), contiguous("2.5 MiB", (5 << 17) + 3),
                       rows("rows", 4000, 3, 5), uneven("uneven pieces", 300),
@@ -328,7 +273,8 @@ static void every_function(const char* path, int mixed) {
         round_trip(path, &methods[m], &layouts[l], strided, kind, "native");
       }
     }
-    for (int kind = KIND_MANAGED; !mixed && kind <= KIND_PINNED; kind++) {
+    for (int kind = KIND_MANAGED; !mixed && kind <= KIND_REGISTERED; kind++) {
+      if (!device_has(kind)) continue;
       round_trip(path, &methods[m], &layouts[2], 0, kind, "native");
     }
   }
@@ -355,9 +301,7 @@ int main(int argc, char** argv) {
   char path[4096];
   snprintf(path, sizeof path, "%s/data", argv[1]);
   check(device_open(argv[2]), "open the driver");
-  if (strcmp(what, "fail") == 0) {
-    failing_copies(path);
-  } else if (strcmp(what, "converted") == 0) {
+  if (strcmp(what, "converted") == 0) {
     converted(path);
   } else {
     every_function(path, strcmp(what, "mixed") == 0);

@@ -17,10 +17,12 @@ static struct {
   void (*free)(int kind, void* memory);
   void (*to_device)(void* to, const void* from, size_t bytes);
   void (*to_host)(void* to, const void* from, size_t bytes);
+  int (*enroll)(void* memory, size_t bytes, unsigned flags);  ///< NULL where it cannot
+  int (*dismiss)(void* memory);
 } driver;
 
 const char* kind_name(int kind) {
-  static const char* const names[] = {"host", "device", "managed", "pinned"};
+  static const char* const names[] = {"host", "device", "managed", "pinned", "registered"};
   return names[kind];
 }
 
@@ -214,16 +216,28 @@ int device_open(const char* name) {
   driver.free = is_cuda ? cuda_free : is_hip ? hip_free : level_zero_free;
   driver.to_device = is_cuda ? cuda_to_device : is_hip ? hip_copy : level_zero_to_device;
   driver.to_host = is_cuda ? cuda_to_host : is_hip ? hip_copy : level_zero_to_host;
+  if (is_cuda || is_hip) {
+    driver.enroll = function(is_cuda ? "cuMemHostRegister_v2" : "hipHostRegister");
+    driver.dismiss = function(is_cuda ? "cuMemHostUnregister" : "hipHostUnregister");
+  }
   return is_cuda ? cuda_open() : is_hip ? hip_open() : level_zero_open();
+}
+
+int device_has(int kind) {
+  return kind != KIND_REGISTERED || driver.enroll != NULL;
 }
 
 // Never NULL, never of 0 bytes.
 void* device_allocate(int kind, size_t bytes) {
-  return kind == KIND_HOST ? malloc(bytes + 1) : driver.allocate(kind, bytes + 1);
+  if (kind != KIND_HOST && kind != KIND_REGISTERED) return driver.allocate(kind, bytes + 1);
+  void* memory = malloc(bytes + 1);
+  if (kind == KIND_REGISTERED) must(driver.enroll(memory, bytes + 1, 0), "register memory");
+  return memory;
 }
 
 void device_free(int kind, void* memory) {
-  if (kind == KIND_HOST) {
+  if (kind == KIND_HOST || kind == KIND_REGISTERED) {
+    if (kind == KIND_REGISTERED) must(driver.dismiss(memory), "unregister memory");
     free(memory);
   } else {
     driver.free(kind, memory);
