@@ -91,9 +91,11 @@ def test_copies_that_fail(host: Host, driver: str, library: Path) -> None:
     assert sum(one["failures"] for one in counts) > 0, counts
     told = re.findall(r"^told: (.*)$", result.out, re.MULTILINE)
     assert len(told) == 40, result.explain()
-    why = (
-        r"cannot (write to|read from) '.*' with a buffer in a device's memory \(.+ could not .+\), "
+    # MPICH 4.0 keeps no texts of codes like ours.
+    driver_says = (
+        r"cannot (write to|read from) '.*' with a buffer in a device's memory \(.+\), check"
     )
+    why = "Other I/O error" if host.name == "debian-mpich" else driver_says
     assert all(re.match(why, one) for one in told), result.explain()
 
 
