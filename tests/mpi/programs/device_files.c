@@ -273,7 +273,7 @@ static void every_function(const char* path, int mixed) {
         round_trip(path, &methods[m], &layouts[l], strided, kind, "native");
       }
     }
-    for (int kind = KIND_MANAGED; !mixed && kind <= KIND_REGISTERED; kind++) {
+    for (int kind = KIND_MANAGED; !mixed && kind <= KIND_POOLED; kind++) {
       if (!device_has(kind)) continue;
       round_trip(path, &methods[m], &layouts[2], 0, kind, "native");
     }

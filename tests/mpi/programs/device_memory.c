@@ -22,7 +22,8 @@ static struct {
 } driver;
 
 const char* kind_name(int kind) {
-  static const char* const names[] = {"host", "device", "managed", "pinned", "registered"};
+  static const char* const names[] = {"host",   "device",     "managed",
+                                      "pinned", "registered", "pooled"};
   return names[kind];
 }
 
@@ -71,6 +72,10 @@ static void* cuda_allocate(int kind, size_t bytes) {
     must(((int (*)(Address*, size_t, unsigned))function("cuMemAllocManaged"))(&device, bytes,
                                                                               to_all),
          "cuMemAllocManaged");
+  } else if (kind == KIND_POOLED) {
+    must(((int (*)(Address*, size_t, void*))function("cuMemAllocAsync"))(&device, bytes, NULL),
+         "cuMemAllocAsync");
+    must(((int (*)(void*))function("cuStreamSynchronize"))(NULL), "cuStreamSynchronize");
   } else {
     must(((int (*)(void**, size_t, unsigned))function("cuMemHostAlloc"))(&host, bytes, 0),
          "cuMemHostAlloc");
@@ -224,6 +229,7 @@ int device_open(const char* name) {
 }
 
 int device_has(int kind) {
+  if (kind == KIND_POOLED) return driver.allocate == cuda_allocate;
   return kind != KIND_REGISTERED || driver.enroll != NULL;
 }
 
@@ -246,7 +252,7 @@ void device_free(int kind, void* memory) {
 
 void device_put(int kind, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  if (kind == KIND_DEVICE) {
+  if (kind == KIND_DEVICE || kind == KIND_POOLED) {
     driver.to_device(to, from, bytes);
   } else {
     memcpy(to, from, bytes);
@@ -255,7 +261,7 @@ void device_put(int kind, void* to, const void* from, size_t bytes) {
 
 void device_get(int kind, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  if (kind == KIND_DEVICE) {
+  if (kind == KIND_DEVICE || kind == KIND_POOLED) {
     driver.to_host(to, from, bytes);
   } else {
     memcpy(to, from, bytes);

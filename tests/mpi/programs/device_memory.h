@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { KIND_HOST, KIND_DEVICE, KIND_MANAGED, KIND_PINNED, KIND_REGISTERED };
+enum { KIND_HOST, KIND_DEVICE, KIND_MANAGED, KIND_PINNED, KIND_REGISTERED, KIND_POOLED };
 
 const char* kind_name(int kind);
 /// 0 where the driver is not there, or has no device.
