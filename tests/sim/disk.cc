@@ -116,7 +116,7 @@ class DiskStore : public storage::Store {
     Transferred done;
     done.system_error = disk_.struck(operation, rank_, offset, wanted);
     disk_.delay();
-    if (operation == Operation::write) disk_.hold_write();
+    if (operation == Operation::write) disk_.hold_write(rank_);
     std::unique_lock lock(inode_->mutex);
     for (const iovec& segment : segments) {
       auto* memory = static_cast<std::uint8_t*>(segment.iov_base);
@@ -249,10 +249,10 @@ std::int64_t Disk::disarm() {
   return failed_;
 }
 
-void Disk::hold_writes(int count, std::chrono::seconds longest) {
+void Disk::hold_writes(int count, std::function<std::chrono::milliseconds(int rank)> longest) {
   const std::lock_guard lock(hold_mutex_);
   held_until_ = count;
-  longest_hold_ = longest;
+  longest_hold_ = std::move(longest);
   holds_writes_ = true;
 }
 
@@ -261,12 +261,11 @@ int Disk::most_writes() {
   return most_writes_;
 }
 
-void Disk::hold_write() {
+void Disk::hold_write(int rank) {
   if (!holds_writes_) return;
   std::unique_lock lock(hold_mutex_);
   most_writes_ = std::max(most_writes_, ++writes_);
-  const auto goes_on = [this] { return !holds_writes_ || most_writes_ >= held_until_; };
-  if (!release_.wait_for(lock, longest_hold_, goes_on)) holds_writes_ = false;
+  release_.wait_for(lock, longest_hold_(rank), [this] { return most_writes_ >= held_until_; });
   --writes_;
   release_.notify_all();
 }
