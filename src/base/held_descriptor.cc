@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/single_threaded.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,8 +52,8 @@ int first_apart() {
   return static_cast<int>(std::min<rlim_t>(kFirstApart, limit.rlim_cur / 2));
 }
 
-/// A duplicate of a number that is `first` at least, which nobody of ours believes to have; -1 where
-/// there is none.
+/// A duplicate of a number that is `first` at least, which nobody of ours believes to have; -1
+/// where there is none.
 int duplicate(int descriptor, int first) {
   while (true) {
     const int number = fcntl(descriptor, F_DUPFD_CLOEXEC, first);
@@ -72,18 +73,37 @@ int placed(int descriptor, HeldDescriptor::Place place) {
   return number;
 }
 
+/// Whether a descriptor is open by O_PATH, and to what.
+bool leads_to_a_place(int descriptor, struct stat& status) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_PATH) != 0 && fstat(descriptor, &status) == 0;
+}
+
 }  // namespace
 
 HeldDescriptor::HeldDescriptor(int descriptor, Place place) {
   if (descriptor < 0) return;
   const int before = errno;
   number_ = placed(descriptor, place);
-  is_marked_ = number_ >= 0 && fcntl(number_, F_SETSIG, kMark) == 0;
+  if (number_ >= 0) mark();
   errno = number_ < 0 ? EMFILE : before;
 }
 
+void HeldDescriptor::mark() {
+  is_marked_ = fcntl(number_, F_SETSIG, kMark) == 0;
+  struct stat status{};
+  if (is_marked_ || !leads_to_a_place(number_, status)) return;
+  device_ = status.st_dev;
+  file_ = status.st_ino;
+}
+
 bool HeldDescriptor::is_intact() const {
-  if (!is_marked_ || fcntl(number_, F_GETSIG) == kMark) return true;
+  struct stat status{};
+  if (is_marked_ ? fcntl(number_, F_GETSIG) == kMark
+                 : file_ == 0 || (leads_to_a_place(number_, status) && status.st_dev == device_ &&
+                                  status.st_ino == file_)) {
+    return true;
+  }
   errno = EBADF;
   return false;
 }

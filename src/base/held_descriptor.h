@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 namespace headrace {
@@ -15,14 +16,19 @@ class HeldDescriptor {
 
   HeldDescriptor() = default;
   /// Takes a descriptor, or none where it is negative. Moves it apart, or leaves it where it is if
-  /// no number is free there. Keeps errno; has none afterwards, and errno EMFILE, where no number is
-  /// free that none of ours lost. Takes no memory.
+  /// no number is free there. Keeps errno; has none afterwards, and errno EMFILE, where no number
+  /// is free that none of ours lost. Takes no memory.
   explicit HeldDescriptor(int descriptor, Place place = Place::apart);
   HeldDescriptor(HeldDescriptor&& other) noexcept
-      : number_(std::exchange(other.number_, -1)), is_marked_(other.is_marked_) {}
+      : number_(std::exchange(other.number_, -1)),
+        is_marked_(other.is_marked_),
+        device_(other.device_),
+        file_(other.file_) {}
   HeldDescriptor& operator=(HeldDescriptor&& other) noexcept {
     std::swap(number_, other.number_);
     std::swap(is_marked_, other.is_marked_);
+    std::swap(device_, other.device_);
+    std::swap(file_, other.file_);
     return *this;
   }
   ~HeldDescriptor() { close(); }
@@ -30,7 +36,8 @@ class HeldDescriptor {
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
 
-  /// Whether the number still stands for what was taken; else errno is EBADF.
+  /// Whether the number still stands for what was taken; else errno is EBADF. True where there is
+  /// none.
   bool is_intact() const;
 
   /// Returns 0 or the errno: EBADF where it is not intact, and the number is left to the program.
@@ -38,12 +45,17 @@ class HeldDescriptor {
   int close();
 
  private:
+  void mark();
+
   int number_ = -1;
   bool is_marked_ = false;
+  // Of one that cannot be marked (O_PATH): what it leads to; 0 where that is not known.
+  std::uint64_t device_ = 0;
+  std::uint64_t file_ = 0;
 };
 
-/// The kernel makes room for high numbers in some microseconds while a process has one thread, later
-/// in some milliseconds. Call before threads are made.
+/// The kernel makes room for high numbers in some microseconds while a process has one thread,
+/// later in some milliseconds. Call before threads are made.
 void make_room_for_held_descriptors();
 
 }  // namespace headrace

@@ -17,6 +17,8 @@
 #include "base/file_size_guard.h"
 #include "base/kept_errno.h"
 #include "base/settings.h"
+#include "storage/absolute_name.h"
+#include "storage/directory_entry.h"
 #include "storage/held_file.h"
 #include "storage/lustre.h"
 #include "storage/realigned_reads.h"
@@ -115,6 +117,8 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
 class PosixStore : public Store {
  public:
   explicit PosixStore(std::string path) : path_(std::move(path)) {}
+  /// What remove() will need. Returns 0 or the errno.
+  int take_entry(const std::string& path) { return entry_.take(path, descriptor_.get()); }
   /// False where no number is free; then errno is EMFILE.
   bool take(const Created& created) {
     created_ = created;
@@ -244,11 +248,14 @@ class PosixStore : public Store {
   }
 
   Error close() override {
+    if (entry_.is_taken() && descriptor_.is_intact()) entry_.hold(descriptor_.get());
     // Linux frees the descriptor even when close fails, also by EINTR (close(2)).
     const int failed = descriptor_.close();
     if (failed == 0 || failed == EINTR) return {};
     return system_failure(failed, "cannot close '" + path_ + "'");
   }
+
+  Error remove() override { return entry_.remove(path_); }
 
  private:
   Transferred read_all(FileOffset offset, std::span<const iovec> segments) {
@@ -332,7 +339,8 @@ class PosixStore : public Store {
 
   HeldDescriptor descriptor_;
   Created created_;
-  std::string path_;
+  std::string path_;  ///< for messages
+  DirectoryEntry entry_;
   RealignedReads realigned_{settings().realign_reads};
   WriteTurn turn_;
   std::atomic<bool> has_waited_ = false;
@@ -347,7 +355,7 @@ class PosixFileSystem : public FileSystem {
     if (flags.create) how |= O_CREAT;
     if (flags.exclusive) how |= O_EXCL;
     // Before the descriptor: without memory for it that would be lost.
-    auto store = std::make_unique<PosixStore>(path);
+    auto store = std::make_unique<PosixStore>(full_name(path));
     const Created created =
         create_striped(path, how, 0666, flags.create ? flags.striping : StripingWish{});
     const int descriptor = created.descriptor;
@@ -358,13 +366,12 @@ class PosixFileSystem : public FileSystem {
     if (is_directory) {
       return system_failure(EISDIR, "cannot open", path);
     }
+    const int lost = flags.is_deleted_later ? store->take_entry(path) : 0;
+    if (lost != 0) return system_failure(lost, "cannot open", path);
     return std::unique_ptr<Store>(std::move(store));
   }
 
-  Error remove(const std::string& path) override {
-    if (::unlink(path.c_str()) == 0) return {};
-    return system_failure(errno, "cannot delete", path);
-  }
+  std::string full_name(const std::string& path) override { return absolute_name(path); }
 };
 
 }  // namespace

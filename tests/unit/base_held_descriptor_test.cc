@@ -1,6 +1,5 @@
-#include "base/held_descriptor.h"
-
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "base/held_descriptor.h"
 
 namespace headrace {
 namespace {
@@ -58,6 +57,25 @@ TEST(HeldDescriptor, leaves_a_number_that_it_lost_alone) {
   put_another_file_at(number);
   EXPECT_FALSE(held.is_intact());
   EXPECT_EQ(errno, EBADF);
+  EXPECT_EQ(held.close(), EBADF);
+  EXPECT_TRUE(is_open(number));
+  ::close(number);
+}
+
+// O_PATH: such descriptors take no mark.
+TEST(HeldDescriptor, leaves_the_number_of_a_place_that_it_lost_alone) {
+  HeldDescriptor held(::open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_GE(held.get(), 512);
+  EXPECT_TRUE(held.is_intact());
+  const int number = held.get();
+  put_another_file_at(number);
+  EXPECT_FALSE(held.is_intact());
+  EXPECT_EQ(errno, EBADF);
+  // The same directory, but not as we hold it.
+  const int other = ::open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(dup2(other, number), number);
+  ::close(other);
+  EXPECT_FALSE(held.is_intact());
   EXPECT_EQ(held.close(), EBADF);
   EXPECT_TRUE(is_open(number));
   ::close(number);
