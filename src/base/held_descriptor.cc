@@ -98,6 +98,7 @@ void HeldDescriptor::mark() {
 }
 
 bool HeldDescriptor::is_intact() const {
+  if (number_ < 0) return true;
   struct stat status{};
   if (is_marked_ ? fcntl(number_, F_GETSIG) == kMark
                  : file_ == 0 || (leads_to_a_place(number_, status) && status.st_dev == device_ &&

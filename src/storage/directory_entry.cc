@@ -75,6 +75,8 @@ int DirectoryEntry::unlink() {
   struct stat named{};
   if (fstatat(directory_->get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   if (named.st_dev != device_ || named.st_ino != file_) return EEXIST;
+  // NFS renames a file that is held, and deletes it later.
+  entry_.close();
   // No system call deletes a name only if it is a certain file's: between the two another process
   // may still change it.
   return unlinkat(directory_->get(), name_.c_str(), 0) == 0 ? 0 : errno;

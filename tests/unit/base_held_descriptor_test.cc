@@ -48,6 +48,7 @@ TEST(HeldDescriptor, holds_none) {
   HeldDescriptor none(-1);
   EXPECT_EQ(errno, ENOENT);
   EXPECT_FALSE(none);
+  EXPECT_TRUE(none.is_intact());
   EXPECT_EQ(none.close(), 0);
 }
 
