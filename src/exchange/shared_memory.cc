@@ -16,8 +16,8 @@
 namespace headrace::exchange {
 
 Error SharedMemory::map(std::size_t size) {
-  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                    descriptor_.get(), 0);
+  void* base =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_.get(), 0);
   if (base == MAP_FAILED) return system_failure(errno, "cannot map shared memory");
   base_ = static_cast<std::byte*>(base);
   size_ = size;
@@ -98,7 +98,8 @@ bool SharedMemory::commit(std::size_t offset, std::size_t len) {
   const BlockedSignals blocked;
   int failed = 0;
   do {
-    failed = posix_fallocate(descriptor_.get(), static_cast<off_t>(offset), static_cast<off_t>(len));
+    failed =
+        posix_fallocate(descriptor_.get(), static_cast<off_t>(offset), static_cast<off_t>(len));
   } while (failed == EINTR);
   return failed == 0;
 }

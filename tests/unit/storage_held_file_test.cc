@@ -1,12 +1,11 @@
-#include "storage/held_file.h"
-
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 
-#include <gtest/gtest.h>
+#include "storage/held_file.h"
 
 namespace headrace::storage {
 namespace {

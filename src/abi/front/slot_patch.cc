@@ -22,7 +22,7 @@ namespace {
 struct Caught {
   void* native = nullptr;  ///< what the library has
   void* ours = nullptr;
-  void* tool = nullptr;      ///< another tool's function, where the name leads to one
+  void* tool = nullptr;       ///< another tool's function, where the name leads to one
   bool passes_by_us = false;  ///< that function calls the library's without a slot of its object
 };
 
@@ -49,15 +49,15 @@ void find_tool(const std::string& name, const std::string& library_name, Caught&
   void* const visible = ::dlsym(RTLD_DEFAULT, name.c_str());
   if (visible == nullptr || visible == caught.native) return;
   for_each_object([&](const ElfObject& object) {
-    if (!object.contains(reinterpret_cast<std::uintptr_t>(visible)) || !object.defines(name)) return;
+    if (!object.contains(reinterpret_cast<std::uintptr_t>(visible)) || !object.defines(name))
+      return;
     caught.tool = visible;
     caught.passes_by_us = object.defines(library_name) || !has_slot(object, library_name);
   });
 }
 
 void add(const Flavour& flavour, void* library, Name name, Entry entry) {
-  const std::string library_name =
-      std::string("PMPI_") + entry_names[static_cast<int>(entry)];
+  const std::string library_name = std::string("PMPI_") + entry_names[static_cast<int>(entry)];
   const std::string full_name = name == Name::mpi ? library_name.substr(1) : library_name;
   Caught caught;
   caught.native = ::dlsym(library, full_name.c_str());

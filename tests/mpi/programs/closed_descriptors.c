@@ -57,8 +57,7 @@ static void use(MPI_File file, MPI_File own, char* memory) {
   MPI_Request request;
   MPI_Offset found;
   memset(memory, 'x', bytes);
-  tell("write_at_all",
-       MPI_File_write_at_all(file, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  tell("write_at_all", MPI_File_write_at_all(file, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
   tell("write_at", MPI_File_write_at(own, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
   int code = MPI_File_iwrite_at(own, 0, memory, bytes, MPI_BYTE, &request);
   if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -86,8 +85,7 @@ static void check_decoys(const int* decoys, int count) {
   for (int i = 0; i < count; i++) {
     char seen[decoy_bytes] = "";
     struct stat status;
-    if (fstat(decoys[i], &status) != 0 ||
-        pread(decoys[i], seen, decoy_bytes, 0) != decoy_bytes) {
+    if (fstat(decoys[i], &status) != 0 || pread(decoys[i], seen, decoy_bytes, 0) != decoy_bytes) {
       closed++;
       continue;
     }

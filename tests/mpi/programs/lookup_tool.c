@@ -13,12 +13,12 @@ static void* next_of(const char* name) {
   abort();
 }
 
-#define WRAP(name, parameters, arguments)                                          \
-  int P##name parameters {                                                         \
-    static int(*next) parameters;                                                  \
-    if (!next) next = (int(*) parameters)next_of("P" #name);                       \
-    return next arguments;                                                         \
-  }                                                                                \
+#define WRAP(name, parameters, arguments)                    \
+  int P##name parameters {                                   \
+    static int(*next) parameters;                            \
+    if (!next) next = (int(*) parameters)next_of("P" #name); \
+    return next arguments;                                   \
+  }                                                          \
   int name parameters __attribute__((alias("P" #name)))
 
 #define PLACE MPI_File file, MPI_Offset offset

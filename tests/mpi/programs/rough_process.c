@@ -206,7 +206,8 @@ static void alarms(Context* context) {
     MPI_File file = file_in_turns(context, context->comm, "turns");
     fill_pattern(memory, bytes, context->rank, round);
     for (int method = AT_ALL; method <= (AT_ALL | SPLIT); method += NONBLOCKING) {
-      CHECK_OK(context, transfer(file, 1, method, 0, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+      CHECK_OK(context,
+               transfer(file, 1, method, 0, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
     }
     check_turns(context, file, memory);
     close_file(context, &file);
@@ -216,8 +217,8 @@ static void alarms(Context* context) {
     const int methods[] = {AT, AT | NONBLOCKING, AT_ALL};
     for (int i = 0; i < 3; i++) {
       MPI_Offset offset = (MPI_Offset)large * context->rank;
-      CHECK_OK(context,
-               transfer(file, 1, methods[i], 0, offset, memory, large, MPI_BYTE, MPI_STATUS_IGNORE));
+      CHECK_OK(context, transfer(file, 1, methods[i], 0, offset, memory, large, MPI_BYTE,
+                                 MPI_STATUS_IGNORE));
       memset(back, 0, large);
       CHECK_OK(context,
                transfer(file, 0, methods[i], 0, offset, back, large, MPI_BYTE, MPI_STATUS_IGNORE));

@@ -1,4 +1,5 @@
-// Much of something: ranks, files, communicators, opens, pieces; and ranks that do not give the same.
+// Much of something: ranks, files, communicators, opens, pieces; and ranks that do not give the
+// same.
 //
 //   rough_scale [--deep] [--only CASE,...] [--skip CASE,...] DIRECTORY
 #include <malloc.h>
@@ -87,10 +88,10 @@ static void communicators(Context* context) {
     MPI_File file = open_file(context, comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
     if (i % 2) MPI_Comm_free(&comm);
     int value = i + context->rank, seen = -1;
-    CHECK_OK(context, MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT,
-                                            MPI_STATUS_IGNORE));
-    CHECK_OK(context, MPI_File_read_at(file, 4 * context->rank, &seen, 1, MPI_INT,
-                                       MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             MPI_File_read_at(file, 4 * context->rank, &seen, 1, MPI_INT, MPI_STATUS_IGNORE));
     CHECK_EQUAL(context, seen, value);
     close_file(context, &file);
     if (i % 2 == 0) MPI_Comm_free(&comm);
@@ -108,10 +109,10 @@ static void living_communicators(Context* context) {
     CHECK_OK(context, MPI_Comm_dup(context->comm, &comms[i]));
     MPI_File file = open_file(context, comms[i], "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
     int value = i + context->rank, seen = -1;
-    CHECK_OK(context, MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT,
-                                            MPI_STATUS_IGNORE));
-    CHECK_OK(context, MPI_File_read_at(file, 4 * context->rank, &seen, 1, MPI_INT,
-                                       MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             MPI_File_write_at_all(file, 4 * context->rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(context,
+             MPI_File_read_at(file, 4 * context->rank, &seen, 1, MPI_INT, MPI_STATUS_IGNORE));
     CHECK_EQUAL(context, seen, value);
     close_file(context, &file);
   }
@@ -128,8 +129,8 @@ static void different_counts(Context* context) {
   MPI_Datatype filetype;
   MPI_Type_vector(most / 10, 10, 10 * size, MPI_BYTE, &filetype);
   MPI_Type_commit(&filetype);
-  CHECK_OK(context, MPI_File_set_view(file, 10 * rank, MPI_BYTE, filetype, "native",
-                                      MPI_INFO_NULL));
+  CHECK_OK(context,
+           MPI_File_set_view(file, 10 * rank, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
   MPI_Type_free(&filetype);
   for (int round = 0; round < rounds; round++) {
     const int methods[] = {AT_ALL, AT_ALL | NONBLOCKING, AT_ALL | SPLIT, AT};
@@ -214,11 +215,9 @@ static void different_names(Context* context) {
 }
 
 int main(int argc, char** argv) {
-  const Case cases[] = {{"files_at_once", files_at_once},
-                        {"opens_keep_memory", opens_keep_memory},
-                        {"communicators", communicators},
-                        {"living_communicators", living_communicators},
-                        {"different_counts", different_counts},
-                        {"different_names", different_names}};
+  const Case cases[] = {
+      {"files_at_once", files_at_once},       {"opens_keep_memory", opens_keep_memory},
+      {"communicators", communicators},       {"living_communicators", living_communicators},
+      {"different_counts", different_counts}, {"different_names", different_names}};
   return run_cases(argc, argv, cases, sizeof cases / sizeof *cases);
 }
