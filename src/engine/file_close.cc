@@ -25,6 +25,7 @@ enum Field : std::size_t {
   kReadDirectly,
   kReadStaged,
   kFailedCalls,
+  kOfDevices,
   kPeaks,
   kWaitedForTurns = kPeaks + std::tuple_size_v<MemoryPeaks>,
   kReadByOtherWays,
@@ -51,6 +52,7 @@ Values OpenFile::values_at_end(const Error& failed) const {
   values[kReadDirectly] = totals_.read_directly;
   values[kReadStaged] = totals_.read_staged;
   values[kFailedCalls] = totals_.failed_calls;
+  values[kOfDevices] = totals_.of_devices;
   std::ranges::copy(memory_peaks(), values.begin() + kPeaks);
   values[kWaitedForTurns] = choices.waited_for_turns ? 1 : 0;
   values[kReadByOtherWays] = choices.read_by_other_ways ? 1 : 0;
@@ -99,7 +101,8 @@ void OpenFile::record(const Values& totals) {
                  .written_staged = totals[kWrittenStaged],
                  .read_directly = totals[kReadDirectly],
                  .read_staged = totals[kReadStaged],
-                 .failed_calls = totals[kFailedCalls]};
+                 .failed_calls = totals[kFailedCalls],
+                 .of_devices = totals[kOfDevices]};
   file.write_reason = collective_->path_and_reason(Direction::write);
   file.read_reason = collective_->path_and_reason(Direction::read);
   file.store_choices =

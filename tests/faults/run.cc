@@ -235,7 +235,7 @@ Verdict Run::run(const std::vector<Fault>& faults) {
 
 /// What the run has left behind. A thread that has ended may be listed for a moment.
 std::string left_over(const Holdings& before) {
-  constexpr int kLooks = 500;
+  constexpr int kLooks = 20'000;
   std::string left;
   for (int look = 0; look < kLooks; ++look) {
     left = Holdings::now().more_than(before);

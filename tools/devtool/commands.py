@@ -49,7 +49,9 @@ def test(arguments: Sequence[str]) -> int:
     names = [group.name for group in testing.GROUPS]
     parser = _parser("test", test)
     parser.add_argument(
-        "--quick", action="store_true", help="seven minutes at most, once built: no slow tests"
+        "--quick",
+        action="store_true",
+        help="about seven minutes on two cores, once built: no slow tests",
     )
     parser.add_argument(
         "--only",

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "abi/front/elf_object.h"
+#include "base/loaded_objects.h"
 #include "base/message.h"
 #include "base/result.h"
 

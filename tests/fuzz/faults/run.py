@@ -21,6 +21,8 @@ BUILD = ROOT / "build" / "faults" / "build"
 # What the targets are made from.
 SOURCES = ["CMakeLists.txt", "cmake", "src", "spec", "tests", "tools", "LICENSE", "README.md"]
 SECONDS = 900  # for the sequences of one fault
+# Seconds for one sequence: many of these faults show by a hang.
+LIMIT = ("--limit", "30")
 # Half of the sequences each: with few buffers, ranks wait for one another more often.
 SETTINGS: tuple[dict[str, str], ...] = ({}, {"HEADRACE_BUFFER_COUNT": "2"})
 
@@ -88,7 +90,7 @@ def run(count: int) -> tuple[bool, str]:
     said = ""
     for settings in SETTINGS:
         done = subprocess.run(
-            [fuzz, "--seed", "1", "--count", str(count // len(SETTINGS)), "--no-shrink"],
+            [fuzz, "--seed", "1", "--count", str(count // len(SETTINGS)), "--no-shrink", *LIMIT],
             env=os.environ | {"HEADRACE_QUIET": "1"} | settings,
             capture_output=True,
             text=True,
