@@ -130,7 +130,7 @@ class OpenFile : public File {
   Error told_of_device(Direction direction, const Error& failure) const;
   Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
   Outcome transfer_device_stretch(const StretchCall& call, FileOffset begin,
-                                  const device::Place& place);
+                                  const device::Place& place, const PointerMove& move);
   Prepared prepare(const TransferCall& call, bool in_background);
   std::int64_t take_shared_place(TransferCall& call, ByteCount unit, Error& failed);
   Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
