@@ -31,7 +31,8 @@ TINY = "mount -t tmpfs -o size=64k,mode=1777 tmpfs /dev/shm"
 READ_ONLY = "mount -t tmpfs -o ro,mode=1777 tmpfs /dev/shm"
 # Another /dev, with what programs need of it.
 NO_SHM = """new=$(mktemp -d) && mount -t tmpfs tmpfs $new &&
-for one in null zero full random urandom tty; do touch $new/$one && mount --bind /dev/$one $new/$one; done &&
+for one in null zero full random urandom tty; do
+  touch $new/$one && mount --bind /dev/$one $new/$one; done &&
 mkdir $new/pts && mount --rbind /dev/pts $new/pts && ln -s pts/ptmx $new/ptmx &&
 ln -s /proc/self/fd $new/fd && mount --move $new /dev && rmdir $new && test ! -e /dev/shm"""
 HIDDEN = "mount -t proc -o hidepid=2 proc /proc"
