@@ -214,13 +214,22 @@ int __wrap_fsync(int descriptor) {
   return whole(Operation::sync, descriptor, [&] { return __real_fsync(descriptor); });
 }
 
-// Only locks are set by this call. One is given up on this node, whatever the server says.
+// Of this call only locks are struck. One is given up on this node, whatever the server says. A file
+// that moves to another descriptor keeps its owner.
 int __wrap_fcntl64(int descriptor, int command, ...) {
   std::va_list arguments;
   va_start(arguments, command);
   void* const argument = va_arg(arguments, void*);
   va_end(arguments);
   const auto call = [&] { return __real_fcntl64(descriptor, command, argument); };
+  if (command == F_DUPFD_CLOEXEC) {
+    const int number = call();
+    if (number >= 0) {
+      headrace::faults::set_owner(number, owner_of(descriptor));
+      headrace::faults::set_owner(descriptor, kNobody);
+    }
+    return number;
+  }
   if (command != F_OFD_SETLK && command != F_OFD_SETLKW) return call();
   if (static_cast<struct flock*>(argument)->l_type != F_UNLCK) {
     return whole(Operation::lock, descriptor, call);
