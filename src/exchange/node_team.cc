@@ -100,9 +100,10 @@ Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
   values[0] = ready ? 0 : 1;
   if (Error error = root_->combine(values, choose)) return error;
   if (values[0] == 0) return channel;
-  return Error{ErrorClass::no_memory, 0,
-               "cannot open another file (no shared memory is left on a node), close some files, make "
-               "room in /dev/shm there or set HEADRACE_SHARED_MEMORY=none"};
+  return Error{
+      ErrorClass::no_memory, 0,
+      "cannot open another file (no shared memory is left on a node), close some files, make "
+      "room in /dev/shm there or set HEADRACE_SHARED_MEMORY=none"};
 }
 
 /// Marks a place that the first rank reserved. Another thread of this rank may still be on its way

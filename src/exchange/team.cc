@@ -277,9 +277,8 @@ Error TeamMaker::share_memory() {
   if (mine.size() > 1) {
     const MemoryLayout layout(static_cast<int>(mine.size()), slot_bytes_);
     // Where there is none for a file, ranks had better share nothing.
-    Result<Shared> result =
-        share_by_any_kind(*messenger_, mine, layout.total(),
-                          layout.channel_offset(MemoryLayout::kChannelsAtOnce));
+    Result<Shared> result = share_by_any_kind(*messenger_, mine, layout.total(),
+                                              layout.channel_offset(MemoryLayout::kChannelsAtOnce));
     if (!result) return result.error();
     shared_ = std::move(result.value());
   }
