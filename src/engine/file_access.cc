@@ -353,7 +353,8 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
   count(call.direction, moved.path, bytes);
   if (reason != 0) return {bytes, failure_of(call.direction, reason)};
   if (wrong != nullptr) {
-    note_failed_call(call.direction, EIO);
+    // The class is what the others are told.
+    note_failed_call(call.direction, wrong->error_class == ErrorClass::no_memory ? ENOMEM : EIO);
     return {bytes, *wrong};
   }
   const bool shows_nothing =

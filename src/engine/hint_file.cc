@@ -11,6 +11,7 @@
 #include "base/kept_errno.h"
 #include "base/settings.h"
 #include "base/spelling.h"
+#include "base/uninterrupted.h"
 
 namespace headrace::engine {
 namespace {
@@ -41,15 +42,16 @@ std::string_view take_word(std::string_view& rest) {
 /// Nothing, and errno, where it cannot be read.
 std::optional<std::string> text_of(const std::string& path) {
   // Does not wait for whoever might write into a pipe of this name.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const int descriptor =
+      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); });
   if (descriptor < 0) return std::nullopt;
   std::string text(kLargest, '\0');
   std::size_t size = 0;
   ssize_t more = 0;
   do {
-    more = ::read(descriptor, text.data() + size, kLargest - size);
+    more = uninterrupted([&] { return ::read(descriptor, text.data() + size, kLargest - size); });
     if (more > 0) size += static_cast<std::size_t>(more);
-  } while ((more > 0 && size < kLargest) || (more < 0 && errno == EINTR));
+  } while (more > 0 && size < kLargest);
   const KeptErrno kept;
   ::close(descriptor);
   if (more < 0) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/uninterrupted.h"
 #include "storage/held_directory.h"
 #include "storage/store.h"
 
@@ -13,7 +14,10 @@ namespace {
 constexpr std::string_view kCannotDelete = "cannot delete";
 
 /// The entry itself, also if it is a symbolic link; needs no right to read or write it.
-constexpr int kEntry = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+HeldDescriptor held_entry(int directory, const std::string& name) {
+  constexpr int kFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  return HeldDescriptor(uninterrupted([&] { return openat(directory, name.c_str(), kFlags); }));
+}
 
 int status_of(int descriptor, struct stat& status) {
   return fstatat(descriptor, "", &status, AT_EMPTY_PATH);
@@ -44,7 +48,7 @@ int DirectoryEntry::take(const std::string& path, int descriptor) {
   is_link_ =
       fstatat(directory, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(named.st_mode);
   if (!is_link_) return 0;
-  link_ = HeldDescriptor(openat(directory, name_.c_str(), kEntry));
+  link_ = held_entry(directory, name_);
   if (!link_) return errno;
   // Somebody may have put another one there.
   if (!leads_to(directory, name_, descriptor)) link_ = {};
@@ -54,7 +58,7 @@ int DirectoryEntry::take(const std::string& path, int descriptor) {
 void DirectoryEntry::hold(int descriptor) {
   failed_ = find(descriptor);
   // Where no descriptor is left the numbers must do.
-  if (failed_ == 0) entry_ = HeldDescriptor(openat(directory_->get(), name_.c_str(), kEntry));
+  if (failed_ == 0) entry_ = held_entry(directory_->get(), name_);
 }
 
 int DirectoryEntry::find(int descriptor) {

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/uninterrupted.h"
+
 namespace headrace::storage {
 namespace {
 
@@ -28,7 +30,8 @@ Directories& directories() {
 std::shared_ptr<const HeldDescriptor> hold_directory(const std::string& path) {
   auto opened = std::make_shared<HeldDescriptor>();  // first: without memory nothing is open
   // Needs no right to read it, and tells no server.
-  *opened = HeldDescriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  *opened = HeldDescriptor(
+      uninterrupted([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }));
   struct stat status{};
   if (!*opened || fstatat(opened->get(), "", &status, AT_EMPTY_PATH) != 0) return nullptr;
   Directories& own = directories();

@@ -15,6 +15,7 @@
 
 #include "base/rounding.h"
 #include "base/settings.h"
+#include "base/uninterrupted.h"
 #include "storage/gluster.h"
 #include "storage/kinds.h"
 #include "storage/lustre.h"
@@ -113,7 +114,8 @@ void read_stripes(int descriptor, const Place& place, Layout& layout) {
 StripeControl control_of(const std::string& path) {
   const auto slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor =
+      uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (descriptor < 0) return StripeControl::none;
   const StripeControl control = place_of(descriptor).facts().control;
   ::close(descriptor);
@@ -141,11 +143,7 @@ int set_stripes(int descriptor, StripeControl control, const StripingWish& wish)
 }
 
 int open_again(const std::string& path, int flags, int permissions) {
-  int descriptor = -1;
-  do {
-    descriptor = ::open(path.c_str(), flags, permissions);
-  } while (descriptor < 0 && errno == EINTR);
-  return descriptor;
+  return uninterrupted([&] { return ::open(path.c_str(), flags, permissions); });
 }
 
 }  // namespace

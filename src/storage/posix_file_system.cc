@@ -17,6 +17,7 @@
 #include "base/file_size_guard.h"
 #include "base/kept_errno.h"
 #include "base/settings.h"
+#include "base/uninterrupted.h"
 #include "storage/absolute_name.h"
 #include "storage/directory_entry.h"
 #include "storage/held_file.h"
@@ -231,7 +232,8 @@ class PosixStore : public Store {
     if (!S_ISREG(status.st_mode)) return Store::reopen_to_read();
     const std::string name = "/proc/self/fd/" + std::to_string(descriptor_.get());
     auto store = std::make_unique<PosixStore>(path_);
-    const int descriptor = ::open(name.c_str(), O_CLOEXEC | O_RDONLY);
+    const int descriptor =
+        uninterrupted([&] { return ::open(name.c_str(), O_CLOEXEC | O_RDONLY); });
     if (descriptor < 0) return failure("cannot open to read");
     if (!store->take(Created{descriptor})) return failure("cannot open to read");
     return std::unique_ptr<Store>(std::move(store));
