@@ -32,6 +32,8 @@ enum Field : std::size_t {
   kLayout,
   kBestRequest,
   kIsCoherent,
+  kLeastFile,
+  kGreatestFile,
   kFieldCount,
 };
 static_assert(kFieldCount <= std::tuple_size_v<Values>);
@@ -39,7 +41,8 @@ static_assert(kFieldCount <= std::tuple_size_v<Values>);
 constexpr auto kWays = [] {
   std::array<Combine, kFieldCount> ways{};
   ways.fill(Combine::min);
-  for (const Field field : {kFailure, kGreatestForm, kGreatestHints, kLayout, kBestRequest}) {
+  for (const Field field :
+       {kFailure, kGreatestForm, kGreatestHints, kLayout, kBestRequest, kGreatestFile}) {
     ways[field] = Combine::max;
   }
   return ways;
@@ -81,7 +84,7 @@ int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
 /// What this rank tells. Its layout counts where it is the file's first, and whether the mount is
 /// coherent where it is its node's.
 Values values_of(const exchange::Channel& channel, const Error& mine, const CommonHints& hints,
-                 const View& view, const storage::Layout& layout) {
+                 const View& view, const storage::Layout& layout, std::int64_t file_number) {
   const std::int64_t form = form_of(view);
   const std::int64_t fingerprint = fingerprint_of(hints);
   Values values{};
@@ -94,6 +97,7 @@ Values values_of(const exchange::Channel& channel, const Error& mine, const Comm
   values[kLayout] = channel.rank() == 0 ? storage::pack(layout) : 0;
   values[kBestRequest] = layout.best_request;
   values[kIsCoherent] = layout.is_coherent || !channel.is_leader() ? 1 : 0;
+  values[kLeastFile] = values[kGreatestFile] = file_number;
   return values;
 }
 
@@ -101,6 +105,8 @@ storage::Layout layout_of(const Values& values) {
   storage::Layout layout = storage::unpack_layout(values[kLayout]);
   layout.best_request = values[kBestRequest];
   layout.is_coherent = values[kIsCoherent] == 1;
+  layout.is_one_file =
+      values[kLeastFile] == values[kGreatestFile] || !storage::has_lasting_numbers(layout.kind);
   return layout;
 }
 
@@ -128,7 +134,8 @@ void set_view(Agreement& agreement, const exchange::Channel& channel, const Valu
                     .is_monotonic = values[kIsMonotonic] == 1,
                     .nodes = channel.node_count(),
                     .stripe = agreement.stripe,
-                    .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0};
+                    .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0,
+                    .is_one_file = agreement.layout.is_one_file};
   const ByteCount asked = hints[kBufferSize];
   agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
   const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();
@@ -155,7 +162,8 @@ Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& wha
 }
 
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
-                        const HintValues& wanted, const View& view, const storage::Layout& layout) {
+                        const HintValues& wanted, const View& view, const storage::Layout& layout,
+                        std::int64_t file_number) {
   Agreement agreement;
   agreement.ranks = channel.size();
   agreement.hints = common_hints(wanted);
@@ -166,7 +174,7 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
     return {};
   });
   const Error& mine = failed ? failed : lacking;
-  Values values = values_of(channel, mine, agreement.hints, view, layout);
+  Values values = values_of(channel, mine, agreement.hints, view, layout, file_number);
   if (Error error = channel.combine(values, kWays)) return error;
   if (Error error = own_or_others(mine, values[kFailure], what)) return error;
   if (values[kLeastForm] != values[kGreatestForm]) {
@@ -187,6 +195,11 @@ Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const U
 std::vector<std::string> corrections_of(const Agreement& agreement) {
   const CommonHints& hints = agreement.hints;
   std::vector<std::string> lines = explain_differences(agreement.different, agreement.ranks);
+  if (!agreement.layout.is_one_file) {
+    lines.emplace_back(
+        "the ranks have opened different files by one call (the standard does not allow that), so "
+        "each moves its own data; give MPI_COMM_SELF for files of a rank's own");
+  }
   if (hints[kCbNodes] > agreement.ranks) {
     lines.push_back("cb_nodes=" + std::to_string(hints[kCbNodes]) + " counts as " +
                     std::to_string(agreement.ranks) + " (there are no more ranks)");

@@ -57,11 +57,13 @@ std::int64_t code_of(const Error& error);
 /// the same class that says what was tried.
 Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) noexcept;
 
-/// Collective. Where ranks do not give the same hints, those of the first count. `failed` is the
-/// error a rank met before; where any rank has one, all get one. So they do where views differ in
-/// what must be the same: the representation, and the etype's extent in it.
+/// Collective. `file_number`: see storage::Store. Where ranks do not give the same hints, those of
+/// the first count. `failed` is the error a rank met before; where any rank has one, all get one.
+/// So they do where views differ in what must be the same: the representation, and the etype's
+/// extent in it.
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
-                        const HintValues& wanted, const View& view, const storage::Layout& layout);
+                        const HintValues& wanted, const View& view, const storage::Layout& layout,
+                        std::int64_t file_number);
 
 /// Collective: success where all ranks succeeded, else own_or_others().
 Error agree_on_error(exchange::Channel& channel, const Error& mine, const Undertaking& what);

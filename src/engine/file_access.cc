@@ -83,8 +83,9 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
     return {};
   });
   if (!failed) failed = std::move(own);
-  Result<Agreement> agreement = agree(*channel_, failed, {"set a view of", path_},
-                                      next_hints.values, failed ? *view_ : *next, layout_);
+  Result<Agreement> agreement =
+      agree(*channel_, failed, {"set a view of", path_}, next_hints.values, failed ? *view_ : *next,
+            layout_, file_number());
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);

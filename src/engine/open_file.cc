@@ -125,13 +125,14 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, std::string_vie
     if (!failed) failed = unknown;
   }
   Result<Agreement> agreement =
-      agree(*channel_, failed, {"open", path_}, hints_.values, *view_, layout_);
+      agree(*channel_, failed, {"open", path_}, hints_.values, *view_, layout_, file_number());
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   collective_->set(agreement.value());
   collective_->get_ready(layout_.kind);
   tell_corrections(agreement.value());
+  if (!layout_.is_one_file) verification_.reset();
   return verification_ ? verification_->set_up(mode_.read, nodes_write_for_each_other_) : Error{};
 }
 
@@ -249,8 +250,8 @@ Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
     next = hints_with(hints);
     return refused;
   });
-  Result<Agreement> agreement =
-      agree(*channel_, failed, {"set hints of", path_}, next.values, *view_, layout_);
+  Result<Agreement> agreement = agree(*channel_, failed, {"set hints of", path_}, next.values,
+                                      *view_, layout_, file_number());
   if (!agreement) return agreement.error();
   {
     const std::lock_guard lock(mutex_);

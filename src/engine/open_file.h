@@ -65,6 +65,7 @@ class OpenFile : public File {
   const std::string& path() const override { return path_; }
 
  private:
+  std::int64_t file_number() const { return store_ != nullptr ? store_->file_number() : 0; }
   /// How a call moved the individual pointer, if it did.
   struct PointerMove {
     ByteCount unit = 0;       ///< bytes of an etype then; 0 where it did not move it

@@ -39,6 +39,7 @@ NodeTeam::NodeTeam(Messenger& messenger, const SharedPointerHome& home, Parts pa
       sharing_(std::move(parts.sharing)),
       pointer_host_(std::move(parts.pointer_host)),
       helpers_send_(parts.helpers_send),
+      may_stay_(parts.may_stay),
       in_use_(MemoryLayout::kMostChannels, false),
       committed_(MemoryLayout::kMostChannels, false),
       rounds_(MemoryLayout::kMostChannels, 0) {

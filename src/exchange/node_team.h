@@ -51,6 +51,7 @@ class NodeTeam : public Team {
     std::string sharing;  ///< how the node shares memory, or why not
     std::unique_ptr<SharedPointerService::Host> pointer_host;
     bool helpers_send = false;
+    bool may_stay = true;
   };
 
   /// `home`: of the shared pointers, where there are several nodes.
@@ -59,6 +60,7 @@ class NodeTeam : public Team {
   int rank() const override { return messenger_.rank(); }
   int size() const override { return messenger_.size(); }
   int node_count() const override { return static_cast<int>(leaders_.size()); }
+  bool may_stay() const override { return may_stay_; }
   Waiter waiter() const override { return {&messenger_, spins_}; }
   const std::string& shared_memory() const override { return sharing_; }
   Result<std::unique_ptr<Channel>> open_channel() override;
@@ -116,6 +118,7 @@ class NodeTeam : public Team {
   std::unique_ptr<SharedPointerService::Host> pointer_host_;
   std::unique_ptr<SharedPointerClient> pointer_client_;
   bool helpers_send_;
+  bool may_stay_;
 
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable place_left_;

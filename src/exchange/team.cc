@@ -181,12 +181,20 @@ Result<Shared> share_by_any_kind(Messenger& messenger, const std::vector<int>& r
   return second;
 }
 
-bool is_alone(const std::vector<int>& ranks, const Telling& told) {
-  return std::ranges::any_of(ranks, [&](int rank) { return told.all()[rank] != std::byte{0}; });
+/// What each rank tells by a byte when the nodes have tried to share memory.
+constexpr std::byte kSharesNothing{1};
+constexpr std::byte kHasNoRoom{2};
+
+bool any_told(std::span<const int> ranks, const Telling& told, std::byte what) {
+  return std::ranges::any_of(ranks,
+                             [&](int rank) { return (told.all()[rank] & what) != std::byte{0}; });
 }
 
-/// Splits the nodes that could not share memory, as each rank has told by a byte, into single
-/// ranks.
+bool is_alone(const std::vector<int>& ranks, const Telling& told) {
+  return any_told(ranks, told, kSharesNothing);
+}
+
+/// Splits the nodes that could not share memory into single ranks.
 Nodes split_failed(const Nodes& nodes, const Telling& told) {
   Nodes split;
   for (const std::vector<int>& ranks : nodes) {
@@ -209,8 +217,8 @@ const std::vector<int>& node_of(const Nodes& nodes, int rank) {
 /// with what they have, and agree at the end of each part.
 class TeamMaker {
  public:
-  TeamMaker(std::unique_ptr<Messenger> messenger, const std::string& node)
-      : messenger_(std::move(messenger)), node_(node) {}
+  TeamMaker(std::unique_ptr<Messenger> messenger, const std::string& node, bool has_room)
+      : messenger_(std::move(messenger)), node_(node), has_room_(has_room) {}
 
   Result<std::shared_ptr<Team>> make();
 
@@ -234,6 +242,7 @@ class TeamMaker {
 
   std::unique_ptr<Messenger> messenger_;
   const std::string& node_;
+  const bool has_room_;
   std::optional<Telling> told_;
   Nodes nodes_;
   std::size_t slot_bytes_ = 0;
@@ -283,7 +292,8 @@ Error TeamMaker::share_memory() {
     shared_ = std::move(result.value());
   }
   const bool failed = mine.size() > 1 && !shared_.memory;
-  const std::byte flag{failed ? std::uint8_t{1} : std::uint8_t{0}};
+  const std::byte flag =
+      (failed ? kSharesNothing : std::byte{0}) | (has_room_ ? std::byte{0} : kHasNoRoom);
   return told_->gather(*messenger_, std::span(&flag, 1));
 }
 
@@ -330,6 +340,7 @@ void TeamMaker::make_team() {
   parts.memory = std::move(shared_.memory);
   parts.pointer_host = std::move(pointer_host_);
   parts.helpers_send = helpers_send_;
+  parts.may_stay = size() == 1 ? has_room_ : !any_told(told_->ranks(), *told_, kHasNoRoom);
   team_ = std::make_shared<NodeTeam>(*messenger_, home_, std::move(parts));
   team_->open_root();
 }
@@ -351,8 +362,8 @@ Result<std::shared_ptr<Team>> TeamMaker::make() {
 }  // namespace
 
 Result<std::shared_ptr<Team>> Team::create(std::unique_ptr<Messenger> messenger,
-                                           const std::string& node) {
-  return TeamMaker(std::move(messenger), node).make();
+                                           const std::string& node, bool has_room) {
+  return TeamMaker(std::move(messenger), node, has_room).make();
 }
 
 }  // namespace headrace::exchange

@@ -129,13 +129,14 @@ double together_cost(const CallFacts& facts) {
 
 /// Whether nodes would write and read for each other, where they may.
 bool gains_between_nodes(Wish wish, const ViewFacts& facts) {
-  if (facts.nodes < 2 || !facts.is_monotonic || facts.is_atomic) return false;
+  if (facts.nodes < 2 || !facts.is_monotonic || facts.is_atomic || !facts.is_one_file) return false;
   const ByteCount domain = facts.stripe > 0 ? facts.stripe : facts.window;
   return wish == Wish::exchanged || (wish == Wish::automatic && facts.smallest_mean_piece < domain);
 }
 
 ViewReason reason_of(Direction direction, Wish wish, const ViewFacts& facts) {
   if (facts.is_atomic) return ViewReason::atomic;
+  if (!facts.is_one_file) return ViewReason::different_files;
   if (facts.is_coherent && gains_between_nodes(wish, facts)) {
     if (wish == Wish::exchanged) return ViewReason::exchange_asked_for;
     return facts.stripe > 0 ? ViewReason::small_against_stripes : ViewReason::small_and_shared;
@@ -166,6 +167,7 @@ std::string text_of(ViewReason reason, const ViewFacts& facts) {
   };
   switch (reason) {
     case ViewReason::atomic: return "atomic mode: each rank locks what its call touches";
+    case ViewReason::different_files: return "the ranks have opened different files";
     case ViewReason::small_against_stripes:
       return pieces() + " are small against stripes of " + readable(facts.stripe);
     case ViewReason::small_and_shared:

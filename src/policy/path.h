@@ -44,8 +44,10 @@ struct ViewFacts {
   ByteCount window = 0;  ///< bytes that a node moves at a time
   /// Nodes see each other's writes at once; else none may write or read for another.
   bool is_coherent = false;
+  /// Else none may write or read for another.
+  bool is_one_file = true;
 
-  bool may_exchange() const { return nodes > 1 && is_coherent; }
+  bool may_exchange() const { return nodes > 1 && is_coherent && is_one_file; }
 };
 
 /// What the ranks of a node tell each other when a collective call begins.
@@ -68,6 +70,7 @@ struct CallFacts {
 /// Why a view's calls take their path.
 enum class ViewReason {
   atomic,
+  different_files,
   exchange_asked_for,
   small_against_stripes,
   small_and_shared,

@@ -16,9 +16,18 @@ constexpr Kind local(std::string_view name, std::uint64_t magic, bool has_one_wr
   return kind;
 }
 
+/// Without stripes that are known, and with numbers of files that clients may make up.
+constexpr Kind renumbering(std::string_view name, std::uint64_t magic,
+                           std::string_view mount_type = "", std::string_view request_option = "") {
+  Kind kind{name, magic, mount_type, false};
+  kind.request_option = request_option;
+  kind.may_renumber = true;
+  return kind;
+}
+
 /// Magic numbers: linux/magic.h, statfs(2), and the file systems' own headers.
 constexpr Kind kKinds[] = {
-    {"unknown", 0, "", false},
+    renumbering("unknown", 0),
     {"lustre", 0x0bd00bd0, "", true, StripeSource::lustre, StripeControl::lustre, {}, true},
     {"ceph", 0x00c36400, "", true, StripeSource::ceph, StripeControl::ceph},
     {"ceph", kFuse, "fuse.ceph-fuse", true, StripeSource::ceph, StripeControl::ceph},
@@ -27,25 +36,25 @@ constexpr Kind kKinds[] = {
     {"beegfs", 0x19830326, "", false, StripeSource::beegfs},
     {"nfs", kNfs, "", false, StripeSource::none, StripeControl::none, "wsize"},
     {"glusterfs", kFuse, "fuse.glusterfs", false, StripeSource::gluster},
-    {"daos", kFuse, "fuse.daos", false},
+    renumbering("daos", kFuse, "fuse.daos"),
     {"moosefs", kFuse, "fuse.mfs", false},
-    {"sshfs", kFuse, "fuse.sshfs", false},
-    {"fuse", kFuse, "", false},
+    renumbering("sshfs", kFuse, "fuse.sshfs"),
+    renumbering("fuse", kFuse),
     {"panfs", 0xaad7aaea, "", true},
     {"orangefs", 0x20030528, "", true},
     {"weka", 0x18031977, "", false},
     {"gfs2", 0x01161970, "", true},
     {"ocfs2", 0x7461636f, "", true},
-    {"smb", 0xfe534d42, "", false, StripeSource::none, StripeControl::none, "wsize"},
-    {"smb", 0xff534d42, "", false, StripeSource::none, StripeControl::none, "wsize"},
-    {"afs", 0x5346414f, "", false},
-    {"9p", 0x01021997, "", false},
+    renumbering("smb", 0xfe534d42, "", "wsize"),
+    renumbering("smb", 0xff534d42, "", "wsize"),
+    renumbering("afs", 0x5346414f),
+    renumbering("9p", 0x01021997),
     local("ext4", 0xef53, true),
     local("xfs", 0x58465342),
     local("btrfs", 0x9123683e),
     local("zfs", 0x2fc12fc1),
     local("tmpfs", 0x01021994, true),
-    {"overlay", 0x794c7630, "", false},
+    renumbering("overlay", 0x794c7630),
     local("f2fs", 0xf2f52010),
 };
 

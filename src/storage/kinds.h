@@ -35,6 +35,8 @@ struct Kind {
   bool has_one_writer = false;
   /// The node's own: what is read comes from its memory or disk, and asks no server.
   bool is_local = false;
+  /// Clients may give a file's number anew, each its own.
+  bool may_renumber = false;
 };
 
 /// All kinds; the first is the unknown one.

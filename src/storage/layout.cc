@@ -254,6 +254,10 @@ bool is_local(int kind) {
   return kinds()[static_cast<std::size_t>(kind)].is_local;
 }
 
+bool has_lasting_numbers(int kind) {
+  return !kinds()[static_cast<std::size_t>(kind)].may_renumber;
+}
+
 Created create_striped(const std::string& path, int flags, int permissions,
                        const StripingWish& wish) {
   if (wish.is_empty()) return {open_again(path, flags, permissions)};

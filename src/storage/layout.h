@@ -36,6 +36,7 @@ struct Layout {
   ByteCount best_request = 0;
   StripingOutcome outcome = StripingOutcome::not_asked;
   int system_error = 0;  ///< why the outcome is `refused`
+  bool is_one_file = true;  ///< all ranks have opened the same file, as far as is known
 };
 
 /// "lustre", "ext4", ... or "unknown".
@@ -67,6 +68,9 @@ bool has_one_writer(int kind);
 
 /// Whether a kind of file system is the node's own, without a server.
 bool is_local(int kind);
+
+/// Whether a file has the same number on all nodes on file systems of a kind.
+bool has_lasting_numbers(int kind);
 
 /// A file that create_striped() opened.
 struct Created {

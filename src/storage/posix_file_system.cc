@@ -128,8 +128,9 @@ class PosixStore : public Store {
   /// What remove() will need. Returns 0 or the errno.
   int take_entry(const std::string& path) { return entry_.take(path, descriptor_.get()); }
   /// False where no number is free; then errno is EMFILE.
-  bool take(const Created& created) {
+  bool take(const Created& created, std::uint64_t file_number = 0) {
     created_ = created;
+    file_number_ = static_cast<std::int64_t>(file_number);
     descriptor_ = hold_file(created.descriptor);
     return static_cast<bool>(descriptor_);
   }
@@ -238,6 +239,8 @@ class PosixStore : public Store {
     if (!store->take(Created{descriptor})) return failure("cannot open to read");
     return std::unique_ptr<Store>(std::move(store));
   }
+
+  std::int64_t file_number() const override { return file_number_; }
 
   Layout layout() override {
     Layout found = find_layout(descriptor_.get());
@@ -348,6 +351,7 @@ class PosixStore : public Store {
 
   HeldDescriptor descriptor_;
   Created created_;
+  std::int64_t file_number_ = 0;
   std::string path_;  ///< for messages
   DirectoryEntry entry_;
   RealignedReads realigned_{settings().realign_reads};
@@ -371,7 +375,7 @@ class PosixFileSystem : public FileSystem {
     if (descriptor < 0) return system_failure(errno, "cannot open", path);
     struct stat status{};
     const bool is_directory = fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
-    if (!store->take(created)) return system_failure(errno, "cannot open", path);
+    if (!store->take(created, status.st_ino)) return system_failure(errno, "cannot open", path);
     if (is_directory) {
       return system_failure(EISDIR, "cannot open", path);
     }

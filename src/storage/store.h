@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,8 @@ class Store {
   /// else than what was written.
   virtual Result<std::unique_ptr<Store>> reopen_to_read();
 
+  /// The file system's number of the file; 0: not known.
+  virtual std::int64_t file_number() const { return 0; }
   /// How the file lies on its file system; what is not known is left out.
   virtual Layout layout() { return {}; }
   /// Whether reads on this node see at once what other nodes' writes have returned from.

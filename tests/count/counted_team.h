@@ -16,6 +16,7 @@ class CountedTeam : public exchange::Team {
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
   int node_count() const override { return inner_->node_count(); }
+  bool may_stay() const override { return inner_->may_stay(); }
   exchange::Waiter waiter() const override { return inner_->waiter(); }
   const std::string& shared_memory() const override { return inner_->shared_memory(); }
 

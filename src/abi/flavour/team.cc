@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -16,7 +17,26 @@ namespace {
 
 using TeamPtr = std::shared_ptr<exchange::Team>;
 
-/// The attribute that holds a communicator's team, a TeamPtr on the heap.
+/// A team that stays with its communicator. There may be few: each has a communicator of its own,
+/// of which MPICH makes 2048 at most, and a descriptor. Others last while files are open.
+class StayingTeam {
+ public:
+  StayingTeam() { ++number; }
+  ~StayingTeam() { --number; }
+  StayingTeam(const StayingTeam&) = delete;
+  StayingTeam& operator=(const StayingTeam&) = delete;
+
+  /// For those that are made.
+  static bool has_room() { return number.load() <= kMost; }
+
+  TeamPtr team;
+
+ private:
+  static constexpr int kMost = 64;
+  static inline std::atomic<int> number = 0;
+};
+
+/// The attribute that holds a communicator's team, a StayingTeam on the heap.
 int team_keyval = MPI_KEYVAL_INVALID;
 
 /// Whether all ranks of the communicator are in this process's MPI_COMM_WORLD.
@@ -81,7 +101,7 @@ Result<TeamPtr> make_team(MPI_Comm communicator, Error failed) {
   }
   auto messenger = make_messenger(communicator, failed);
   if (!messenger) return messenger.error();
-  return exchange::Team::create(std::move(messenger.value()), node);
+  return exchange::Team::create(std::move(messenger.value()), node, StayingTeam::has_room());
 }
 
 }  // namespace
@@ -95,19 +115,20 @@ Result<TeamPtr> team_of(MPI_Comm communicator) {
   }
   if (size == 1 && !is_intercommunicator) return solo_team();
 
-  TeamPtr* kept = nullptr;
+  StayingTeam* kept = nullptr;
   int found = 0;
   if (native.Comm_get_attr(communicator, team_keyval, &kept, &found) == MPI_SUCCESS && found) {
-    return *kept;
+    return kept->team;
   }
-  std::unique_ptr<TeamPtr> owned;
+  std::unique_ptr<StayingTeam> owned;
   const Error lacking = attempt([&]() -> Error {
-    owned = std::make_unique<TeamPtr>();
+    owned = std::make_unique<StayingTeam>();
     return {};
   });
   auto made = make_team(communicator, lacking);
-  if (!made || owned == nullptr) return made;
-  *owned = made.value();
+  if (!made || owned == nullptr || made.value() == nullptr || !made.value()->may_stay())
+    return made;
+  owned->team = made.value();
   if (native.Comm_set_attr(communicator, team_keyval, owned.get()) != MPI_SUCCESS) {
     return native_failure("keep a team with its communicator");
   }
@@ -116,7 +137,7 @@ Result<TeamPtr> team_of(MPI_Comm communicator) {
 }
 
 bool start_teams() {
-  return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, TeamPtr>,
+  return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, StayingTeam>,
                                    &team_keyval, nullptr) == MPI_SUCCESS;
 }
 
