@@ -8,6 +8,10 @@ namespace headrace::abi {
 /// all, for `flavour`. They are not exported, since a program would see them where its library has
 /// none; instead the slots through which loaded objects call them are redirected. Slots that hold
 /// null (weak symbols without a definition) or another tool's function stay as they are.
+///
+/// Where a front library is loaded the exported procedures are caught so, too: this library may have
+/// come behind the MPI library, or in a scope that other objects do not see, and a file that one
+/// object opens through us may be another's to write.
 void set_caught_flavour(const Flavour* flavour, void* library);
 
 }  // namespace headrace::abi
