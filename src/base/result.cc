@@ -46,16 +46,37 @@ const Advice& advice_for(int system_error) {
   return kUnknown;
 }
 
+/// Nothing where there is no memory for it.
+std::string joined(std::initializer_list<std::string_view> parts) noexcept {
+  try {
+    std::size_t length = 0;
+    for (const std::string_view part : parts) length += part.size();
+    std::string all;
+    all.reserve(length);
+    for (const std::string_view part : parts) all += part;
+    return all;
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
 }  // namespace
+
+Error::Error(ErrorClass of_class, int of_call,
+             std::initializer_list<std::string_view> text) noexcept
+    : error_class(of_class), system_error(of_call), message(joined(text)) {}
 
 ErrorClass class_of_system_error(int system_error) {
   return advice_for(system_error).error_class;
 }
 
-Error system_failure(int system_error, const std::string& what) {
+Error system_failure(int system_error, std::string_view what, std::string_view path) noexcept {
   const Advice& advice = advice_for(system_error);
-  return Error{advice.error_class, system_error,
-               what + " (" + std::strerror(system_error) + "), " + advice.what_to_do};
+  const std::string_view quote = path.empty() ? "" : "'";
+  return {advice.error_class,
+          system_error,
+          {what, path.empty() ? "" : " ", quote, path, quote, " (", std::strerror(system_error),
+           "), ", advice.what_to_do}};
 }
 
 }  // namespace headrace

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cerrno>
+#include <initializer_list>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -38,8 +40,24 @@ enum class ErrorClass {
   other,
 };
 
-/// What went wrong. The message reads "problem (why it is one), what to do".
+/// What went wrong. The message reads "problem (why it is one), what to do". Where there is no
+/// memory for it, the error has its class alone: making and copying one never throws, so that none
+/// is lost on its way.
 struct [[nodiscard]] Error {
+  Error() noexcept = default;
+  Error(ErrorClass of_class, int of_call, std::string text) noexcept
+      : error_class(of_class), system_error(of_call), message(std::move(text)) {}
+  /// The message is made of these parts.
+  Error(ErrorClass of_class, int of_call, std::initializer_list<std::string_view> text) noexcept;
+  Error(ErrorClass of_class, int of_call, const char* text) noexcept
+      : Error(of_class, of_call, {std::string_view(text)}) {}
+  Error(const Error& other) noexcept
+      : Error(other.error_class, other.system_error, {std::string_view(other.message)}) {}
+  Error& operator=(const Error& other) noexcept { return *this = Error(other); }
+  Error(Error&&) noexcept = default;
+  Error& operator=(Error&&) noexcept = default;
+  ~Error() = default;
+
   ErrorClass error_class = ErrorClass::success;
   int system_error = 0;  ///< errno, or 0 where no system call failed
   std::string message;
@@ -86,8 +104,8 @@ Error attempt(Action action) {
   }
 }
 
-/// The error for a failed system call. `what` is the problem, for example
-/// "cannot open 'a/b'"; the reason and the advice follow from `system_error`.
-Error system_failure(int system_error, const std::string& what);
+/// The error for a failed system call. `what` is the problem, for example "cannot open", and `path`
+/// what it was tried on, if anything; the reason and the advice follow from `system_error`.
+Error system_failure(int system_error, std::string_view what, std::string_view path = {}) noexcept;
 
 }  // namespace headrace

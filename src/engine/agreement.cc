@@ -144,13 +144,14 @@ std::int64_t code_of(const Error& error) {
   return (static_cast<std::int64_t>(error.error_class) << 32) + error.system_error;
 }
 
-Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) {
+Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) noexcept {
   if (mine || code == 0) return mine;
   const auto system_error = static_cast<int>(code & 0xffffffff);
-  const std::string reason =
-      system_error == 0 ? "" : std::string(": ") + std::strerror(system_error);
-  return {static_cast<ErrorClass>(code >> 32), system_error,
-          what.text() + " (another rank failed" + reason + "), see that rank's error"};
+  const bool has_reason = system_error != 0;
+  return {static_cast<ErrorClass>(code >> 32),
+          system_error,
+          {"cannot ", what.verb, " '", what.path, "' (another rank failed", has_reason ? ": " : "",
+           has_reason ? std::strerror(system_error) : "", "), see that rank's error"}};
 }
 
 Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,

@@ -55,7 +55,7 @@ std::int64_t code_of(const Error& error);
 
 /// This rank's own error where it has one. Else, where `code` tells of another rank's, an error of
 /// the same class that says what was tried.
-Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what);
+Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) noexcept;
 
 /// Collective. Where ranks do not give the same hints, those of the first count. `failed` is the
 /// error a rank met before; where any rank has one, all get one. So they do where views differ in

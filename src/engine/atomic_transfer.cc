@@ -98,7 +98,7 @@ Transferred transfer_alone(storage::Store& store, const Access& access, ByteCoun
     if (look) look(done);
     return {};
   });
-  if (failed) done.system_error = failed.system_error;
+  if (failed && done.system_error == 0) done.system_error = failed.system_error;
   return done;
 }
 

@@ -1,6 +1,5 @@
 #include "engine/background.h"
 
-#include <new>
 #include <utility>
 
 namespace headrace::engine {
@@ -14,29 +13,51 @@ void InFlight::wait_for_most(std::int64_t most, const exchange::Waiter& waiter) 
   event_.wait(waiter, [this, most] { return count_.load(std::memory_order_acquire) <= most; });
 }
 
-UntoldFailures::Ticket UntoldFailures::add(const Error& error) {
-  const std::lock_guard lock(mutex_);
-  try {
-    failures_.emplace(last_ + 1, error);
-  } catch (const std::bad_alloc&) {
-    unlisted_ = {error.error_class, error.system_error, {}};
-    return 0;
+UntoldFailures::Place::~Place() {
+  if (is_used_) all_.leave(*this);
+}
+
+void UntoldFailures::Place::keep(const Error& error) noexcept {
+  const std::lock_guard lock(all_.mutex_);
+  is_used_ = true;
+  error_ = error;
+  number_ = ++all_.last_;
+  Place** end = &all_.first_;
+  while (*end != nullptr) end = &(*end)->next_;
+  *end = this;
+}
+
+void UntoldFailures::Place::forget() noexcept {
+  if (!is_used_) return;
+  const std::lock_guard lock(all_.mutex_);
+  all_.remove(*this);
+}
+
+/// Whether it was there: the program may have been told. The lock is held.
+bool UntoldFailures::remove(Place& place) noexcept {
+  for (Place** link = &first_; *link != nullptr; link = &(*link)->next_) {
+    if (*link != &place) continue;
+    *link = std::exchange(place.next_, nullptr);
+    return true;
   }
-  return ++last_;
+  return false;
 }
 
-void UntoldFailures::remove(Ticket ticket) {
-  if (ticket == 0) return;
+void UntoldFailures::leave(Place& place) noexcept {
   const std::lock_guard lock(mutex_);
-  failures_.erase(ticket);
+  if (!remove(place)) return;
+  if (left_ && left_number_ < place.number_) return;
+  left_ = std::move(place.error_);
+  left_number_ = place.number_;
 }
 
-Error UntoldFailures::take() {
+Error UntoldFailures::take() noexcept {
   const std::lock_guard lock(mutex_);
-  if (failures_.empty()) return std::exchange(unlisted_, {});
-  unlisted_ = {};
-  Error oldest = std::move(failures_.begin()->second);
-  failures_.clear();
+  Error oldest = std::exchange(left_, {});
+  if (first_ != nullptr && (!oldest || first_->number_ < left_number_)) {
+    oldest = std::move(first_->error_);
+  }
+  while (first_ != nullptr) first_ = std::exchange(first_->next_, nullptr);
   return oldest;
 }
 

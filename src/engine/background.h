@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <mutex>
 
 #include "base/process_mark.h"
@@ -29,23 +28,45 @@ class InFlight {
   exchange::Event event_{};
 };
 
-/// Failures of calls whose outcome the program has not asked for.
+/// Failures of calls whose outcome the program has not asked for. They lie in memory of the calls,
+/// and here when these have ended: keeping and telling them takes none.
 class UntoldFailures {
  public:
-  using Ticket = std::uint64_t;  ///< 0 for none
+  /// A call's own place among them.
+  class Place {
+   public:
+    explicit Place(UntoldFailures& all) : all_(all) {}
+    ~Place();
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
 
-  /// Where there is no memory the failure is kept without its text, and may be told twice.
-  Ticket add(const Error& error);
-  /// The program has been told of this one.
-  void remove(Ticket ticket);
+    /// Once, when the call fails.
+    void keep(const Error& error) noexcept;
+    /// The program has been told.
+    void forget() noexcept;
+
+   private:
+    friend class UntoldFailures;
+    UntoldFailures& all_;
+    bool is_used_ = false;  ///< once and for all
+    // Guarded by the lock of all.
+    Error error_;
+    std::uint64_t number_ = 0;
+    Place* next_ = nullptr;  ///< of those that failed later
+  };
+
   /// The oldest, or none. From then on the program counts as told of all.
-  Error take();
+  Error take() noexcept;
 
  private:
+  bool remove(Place& place) noexcept;
+  void leave(Place& place) noexcept;
+
   std::mutex mutex_;  ///< guards what follows
-  Ticket last_ = 0;
-  std::map<Ticket, Error> failures_;
-  Error unlisted_;  ///< one that there was no memory for
+  std::uint64_t last_ = 0;
+  Place* first_ = nullptr;  ///< of calls that live, the oldest
+  Error left_;              ///< of those that have ended, the oldest
+  std::uint64_t left_number_ = 0;
 };
 
 /// What a file shares with the calls begun on it. Outlives the file: a program may ask for the

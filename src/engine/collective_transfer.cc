@@ -168,8 +168,13 @@ CollectiveTransfer::Moved CollectiveTransfer::exchanged_transfer(
   const bool has_data = access.bytes > 0;
   if (!leads && !has_data) return {};
   const Start start(access);
-  exchange::StagedAccess staged{access.file, access.memory, access.buffer,
-                                range.begin, range.end,     access.bytes};
+  exchange::StagedAccess staged{.file = access.file,
+                                .memory = access.memory,
+                                .buffer = access.buffer,
+                                .begin = range.begin,
+                                .end = range.end,
+                                .bytes = access.bytes,
+                                .staging = access.staging};
   const exchange::StagedOutcome outcome =
       nodes_.move(access.direction, agreed, *slots_, leads ? &windows_ : nullptr,
                   has_data ? &staged : nullptr, waiter);
@@ -222,13 +227,14 @@ Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::Rank
                                   meeting.may_tile,
                                   channel_.is_crowded()};
   const Start start(access);
-  exchange::StagedAccess staged{access.file,
-                                access.memory,
-                                access.buffer,
-                                range.begin,
-                                range.end,
-                                access.bytes,
-                                stores_for(meeting.facts.bytes, access.bytes)};
+  exchange::StagedAccess staged{.file = access.file,
+                                .memory = access.memory,
+                                .buffer = access.buffer,
+                                .begin = range.begin,
+                                .end = range.end,
+                                .bytes = access.bytes,
+                                .stores = stores_for(meeting.facts.bytes, access.bytes),
+                                .staging = access.staging};
   const bool writes = access.direction == Direction::write;
   const exchange::StagedOutcome outcome =
       writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);

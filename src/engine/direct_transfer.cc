@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/own_buffer.h"
 #include "engine/direct_read.h"
@@ -94,16 +96,46 @@ Transferred write_pieces(storage::Store& store, Access& access) {
   return batch.done();
 }
 
-}  // namespace
-
-Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size) {
-  if (access.bytes == 0) return {};
+Transferred transfer_of_host(storage::Store& store, Access access, ByteCount sieve_size) {
   if (access.memory.type()->is_contiguous() && access.file.type()->is_contiguous()) {
     return move_stretch(store, access.direction, access.file.peek(),
                         view::memory_at(access.buffer, access.memory.peek()), access.bytes);
   }
   return access.direction == Direction::write ? write_pieces(store, access)
                                               : direct_read(store, access, sieve_size);
+}
+
+/// As many calls as the data has stretches in host memory. What lies between pieces may be read
+/// once more at each.
+Transferred transfer_of_device(storage::Store& store, Access access, ByteCount sieve_size) {
+  device::Staging& staging = *access.staging;
+  Transferred done;
+  for (ByteCount left = access.bytes; left > 0;) {
+    const ByteCount position = access.memory.position();
+    const std::span<std::byte> host = staging.open(position, left);
+    if (host.empty()) return {done.bytes, EFAULT};
+    Access part = access;
+    part.buffer = view::memory_at(host.data(), -position);
+    part.bytes = static_cast<ByteCount>(host.size());
+    const Transferred moved = transfer_of_host(store, part, sieve_size);
+    staging.close(moved.bytes);
+    done.bytes += moved.bytes;
+    done.system_error = moved.system_error;
+    if (moved.bytes < part.bytes || moved.system_error != 0) break;
+    left -= part.bytes;
+    if (left == 0) break;
+    access.file.seek(access.file.position() + part.bytes);
+    access.memory.seek(position + part.bytes);
+  }
+  return done;
+}
+
+}  // namespace
+
+Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size) {
+  if (access.bytes == 0) return {};
+  return access.staging == nullptr ? transfer_of_host(store, std::move(access), sieve_size)
+                                   : transfer_of_device(store, std::move(access), sieve_size);
 }
 
 }  // namespace headrace::engine

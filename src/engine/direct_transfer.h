@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/types.h"
+#include "device/staging.h"
 #include "storage/store.h"
 #include "view/cursor.h"
 
@@ -16,6 +17,8 @@ struct Access {
   view::Cursor memory;
   std::byte* buffer = nullptr;  ///< where offset 0 of `memory` lies; null for absolute addresses
   ByteCount bytes = 0;
+  /// Where the data lies in a device's memory; `memory` is then one stretch of as many bytes.
+  device::Staging* staging = nullptr;
 };
 
 /// Bytes moved from the start of the data, and the errno that stopped it. Fewer bytes without an

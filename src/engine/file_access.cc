@@ -236,6 +236,8 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   TransferCall valid = call;
   const ByteCount unit = unit_.load(std::memory_order_relaxed);
   Error failed = attempt([&] { return check(call, unit); });
+  std::unique_ptr<device::Staging> staging;
+  if (!failed) failed = stage_device_data(valid, staging);
   if (failed) valid.count = 0;
   std::int64_t shared = 0;
   if (call.shared) shared = take_shared_place(valid, unit, failed);
@@ -253,6 +255,10 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
     failed = attempt([&]() -> Error {
       if (Error error = check_place(call, unit, position, bytes)) return error;
       access.emplace(access_of(valid, *view_, position));
+      if (staging) {
+        access->memory = view::Cursor(byte_, 0, bytes);
+        access->staging = staging.get();
+      }
       if (verifies) written = std::make_unique<Access>(*access);
       return {};
     });
@@ -279,6 +285,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
           .verifies = verifies,
           .attends = attends,
           .written = std::move(written),
+          .staging = std::move(staging),
           .in_background = in_background,
           .move = move,
           .failed = std::move(failed)};
@@ -314,8 +321,11 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Wai
 /// Moves the data of a prepared call and accounts for it.
 Outcome OpenFile::carry_out_once(Prepared& prepared, const exchange::Waiter& waiter) {
   if (verification_) return carry_out_verified(prepared, waiter);
+  const Direction direction = prepared.call.direction;
   const ByteCount reachable = prepared.access.bytes;
-  return finish(prepared.call, reachable, move(prepared, waiter));
+  CollectiveTransfer::Moved moved = move(prepared, waiter);
+  const Error lost = end_staging(prepared.staging.get(), direction, moved.transferred);
+  return finish(prepared.call, reachable, moved, lost ? &lost : nullptr);
 }
 
 Outcome OpenFile::transfer(const TransferCall& call) {
@@ -344,7 +354,7 @@ Outcome OpenFile::finish(const TransferCall& call, ByteCount reachable,
   if (reason != 0) return {bytes, failure_of(call.direction, reason)};
   if (wrong != nullptr) {
     note_failed_call(call.direction, EIO);
-    return {bytes, attempt([&]() -> Error { return *wrong; })};
+    return {bytes, *wrong};
   }
   const bool shows_nothing =
       call.direction == Direction::write && reachable < call.count * call.type->size();
@@ -362,12 +372,7 @@ void OpenFile::count(Direction direction, policy::Path path, ByteCount bytes) {
 /// What the program is told of a call that failed; errno 0: its view shows no bytes.
 Error OpenFile::failure_of(Direction direction, int system_error) {
   note_failed_call(direction, system_error);
-  Error error = attempt([&] { return told_of(direction, system_error); });
-  // Without memory for a text the class must do.
-  if (!error.message.empty()) return error;
-  return {system_error == 0 ? ErrorClass::argument : class_of_system_error(system_error),
-          system_error,
-          {}};
+  return told_of(direction, system_error);
 }
 
 }  // namespace headrace::engine

@@ -25,6 +25,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
       : file_(file),
         team_(file.team_),
         background_(file.background_),
+        untold_(background_->untold),
         queue_(std::move(queue)),
         prepared_(std::move(prepared)) {
     in_flight_ = &(prepared_->keeps_order() ? background_->meeting : background_->independent);
@@ -34,7 +35,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
   void run(const exchange::Waiter& waiter) override {
     Outcome outcome = file_.carry_out(*prepared_, waiter);
     if (outcome.error && prepared_->call.direction == Direction::write) {
-      ticket_ = background_->untold.add(outcome.error);
+      untold_.keep(outcome.error);
     }
     finish(std::move(outcome));
   }
@@ -49,7 +50,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
       event_.wait(team ? team->waiter() : exchange::Waiter{}, [this] { return is_done(); });
     }
     if (!done_.load(std::memory_order_acquire)) return left_behind();
-    background_->untold.remove(ticket_);
+    untold_.forget();
     return outcome_;
   }
 
@@ -81,6 +82,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
   OpenFile& file_;
   std::weak_ptr<exchange::Team> team_;  ///< no helper thread may be the last to let go of it
   std::shared_ptr<Background> background_;
+  UntoldFailures::Place untold_;
   std::shared_ptr<WorkQueue> queue_;
   InFlight* in_flight_ = nullptr;
   std::optional<Prepared> prepared_;
@@ -89,7 +91,6 @@ class OpenFile::BackgroundCall : public Operation, public Work {
   std::atomic<bool> done_ = false;
   exchange::Event event_{};
   Outcome outcome_;
-  UntoldFailures::Ticket ticket_ = 0;
 };
 
 Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
@@ -188,15 +189,17 @@ Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
     const std::lock_guard lock(mutex_);
     if (!split_.operation) {
       return {0,
-              {ErrorClass::io, 0,
-               "no split collective call is active on '" + path_ + "', begin one first"}};
+              {ErrorClass::io,
+               0,
+               {"no split collective call is active on '", path_, "', begin one first"}}};
     }
     if (split_.direction != direction || split_.shared != shared ||
         split_.has_offset != has_offset) {
       return {0,
-              {ErrorClass::io, 0,
-               "the split collective call active on '" + path_ +
-                   "' is another one, end it by the procedure that belongs to its begin"}};
+              {ErrorClass::io,
+               0,
+               {"the split collective call active on '", path_,
+                "' is another one, end it by the procedure that belongs to its begin"}}};
     }
     operation = std::move(split_.operation);
     is_splitting_.store(false, std::memory_order_relaxed);

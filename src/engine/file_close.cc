@@ -25,6 +25,7 @@ enum Field : std::size_t {
   kReadDirectly,
   kReadStaged,
   kFailedCalls,
+  kOfDevices,
   kPeaks,
   kWaitedForTurns = kPeaks + std::tuple_size_v<MemoryPeaks>,
   kReadByOtherWays,
@@ -51,6 +52,7 @@ Values OpenFile::values_at_end(const Error& failed) const {
   values[kReadDirectly] = totals_.read_directly;
   values[kReadStaged] = totals_.read_staged;
   values[kFailedCalls] = totals_.failed_calls;
+  values[kOfDevices] = totals_.of_devices;
   std::ranges::copy(memory_peaks(), values.begin() + kPeaks);
   values[kWaitedForTurns] = choices.waited_for_turns ? 1 : 0;
   values[kReadByOtherWays] = choices.read_by_other_ways ? 1 : 0;
@@ -59,11 +61,11 @@ Values OpenFile::values_at_end(const Error& failed) const {
 
 Error OpenFile::close() {
   drain();
-  Error failed = attempt([this] { return store_->close(); });
+  Error closed = attempt([this] { return store_->close(); });
   if (verification_) verified_ = collect_verified();
-  if (Error untold = attempt([this] { return untold_failure(); }); !failed) {
-    failed = std::move(untold);
-  }
+  // One error is told; what was written comes first.
+  Error failed = untold_failure();
+  if (!failed) failed = std::move(closed);
   Values values = values_at_end(failed);
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
@@ -83,9 +85,10 @@ Error OpenFile::close() {
   failed = own_or_others(failed, values[kFailure], {"close", path_});
   if (failed) return failed;
   if (values[kFailedWrites] > own_failed_writes_ + known_failed_writes_) {
-    return {ErrorClass::io, 0,
-            "data is missing in '" + path_ +
-                "' (a write of another rank failed), see that rank's error and write it again"};
+    return {ErrorClass::io,
+            0,
+            {"data is missing in '", path_,
+             "' (a write of another rank failed), see that rank's error and write it again"}};
   }
   return {};
 }
@@ -98,7 +101,8 @@ void OpenFile::record(const Values& totals) {
                  .written_staged = totals[kWrittenStaged],
                  .read_directly = totals[kReadDirectly],
                  .read_staged = totals[kReadStaged],
-                 .failed_calls = totals[kFailedCalls]};
+                 .failed_calls = totals[kFailedCalls],
+                 .of_devices = totals[kOfDevices]};
   file.write_reason = collective_->path_and_reason(Direction::write);
   file.read_reason = collective_->path_and_reason(Direction::read);
   file.store_choices =
@@ -116,19 +120,17 @@ Error OpenFile::sync() {
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;
   failed = untold_failure();
-  return failed ? failed : failed_elsewhere();
+  if (!failed) failed = failed_elsewhere();
+  return failed;
 }
 
 /// A failed write that was begun by this rank, and that the program has not been told of.
-Error OpenFile::untold_failure() {
+Error OpenFile::untold_failure() noexcept {
   Error failed = background_->untold.take();
-  if (!failed) return failed;
-  // It was taken off the list: it is told in any case.
-  static_cast<void>(attempt([&]() -> Error {
-    failed.message = "a nonblocking write failed: " + failed.message;
-    return {};
-  }));
-  return failed;
+  // Without a text it is told all the same.
+  if (failed.message.empty()) return failed;
+  return {
+      failed.error_class, failed.system_error, {"a nonblocking write failed: ", failed.message}};
 }
 
 /// Others may count on what a write lacks because its rank has no memory.
@@ -154,30 +156,28 @@ void OpenFile::note_failed_write(int system_error) {
 }
 
 /// What a program is told of a failed call; errno 0: its view shows no bytes.
-Error OpenFile::told_of(Direction direction, int system_error) const {
+Error OpenFile::told_of(Direction direction, int system_error) const noexcept {
   const bool writes = direction == Direction::write;
   if (system_error == 0) {
-    return {ErrorClass::argument, 0,
-            "cannot write to '" + path_ + "' (the view shows no bytes), set another view"};
+    return {ErrorClass::argument,
+            0,
+            {"cannot write to '", path_, "' (the view shows no bytes), set another view"}};
   }
-  return system_failure(system_error,
-                        (writes ? "cannot write to '" : "cannot read from '") + path_ + "'");
+  return system_failure(system_error, writes ? "cannot write to" : "cannot read from", path_);
 }
 
 /// A failed write of another rank of the node that this program has not been told of. Waits for
 /// nobody: failures on other nodes are told by close.
-Error OpenFile::failed_elsewhere() {
+Error OpenFile::failed_elsewhere() noexcept {
   exchange::Control* const control = channel_->control();
   if (control == nullptr) return {};
   const std::lock_guard lock(mutex_);
   const std::int64_t all = control->failed_writes.load(std::memory_order_acquire);
   const std::int64_t others = all - failed_writes_before_ - own_failed_writes_;
   if (others <= known_failed_writes_) return {};
-  Error failed = system_failure(control->last_system_error.load(std::memory_order_relaxed),
-                                "data of another rank is missing in '" + path_ + "'");
-  // Without memory for the text it has not been told.
   known_failed_writes_ = others;
-  return failed;
+  return system_failure(control->last_system_error.load(std::memory_order_relaxed),
+                        "data of another rank is missing in", path_);
 }
 
 }  // namespace headrace::engine

@@ -2,11 +2,14 @@
 #include <new>
 
 #include "base/rounding.h"
+#include "device/detection.h"
 #include "engine/open_file.h"
+#include "storage/realigned_reads.h"
 #include "view/copy.h"
 
 // The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
-// costs little more than its system call.
+// costs little more than its system call. So memory that the CPU cannot touch is not looked for
+// beforehand, until a driver is known: the kernel says EFAULT, and then it is found.
 
 namespace headrace::engine {
 
@@ -19,6 +22,14 @@ Transferred move_or_lack_memory(storage::Store& store, const StretchCall& call, 
   } catch (const std::bad_alloc&) {
     return {0, ENOMEM};
   }
+}
+
+/// What is read so the store may copy to its place; all else only the kernel touches, which says
+/// EFAULT of memory that the CPU cannot touch.
+bool is_misplaced_read(const StretchCall& call, FileOffset place) {
+  const iovec segment{call.memory, static_cast<std::size_t>(call.bytes)};
+  return call.direction == Direction::read && call.bytes >= storage::RealignedReads::kLeast &&
+         storage::is_misplaced(place, segment);
 }
 
 }  // namespace
@@ -55,13 +66,23 @@ std::optional<FileOffset> OpenFile::take_place(ByteCount bytes, PointerMove& mov
 
 std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
   if (!may_be_stretch(call)) return std::nullopt;
+  if (device::is_driver_known() && device::find(call.memory)) return std::nullopt;
   PointerMove move;
   const std::optional<FileOffset> place = call.offset
                                               ? stretch_.get().place_of(*call.offset, call.bytes)
                                               : take_place(call.bytes, move);
   if (!place) return std::nullopt;
   if (call.collective) collective_->note_call(call.direction, false);
-  const Transferred done = move_or_lack_memory(*store_, call, *place);
+  std::optional<device::Place> device;
+  if (is_misplaced_read(call, *place)) device = device::find(call.memory);
+  Transferred done;
+  if (!device) done = move_or_lack_memory(*store_, call, *place);
+  if (done.system_error == EFAULT) device = device::find(call.memory);
+  if (device) {
+    Outcome outcome = transfer_device_stretch(call, *place, *device);
+    if (outcome.bytes < call.bytes) pull_back(call.direction, call.bytes - outcome.bytes, move);
+    return outcome;
+  }
   count(call.direction, policy::Path::direct, done.bytes);
   if (done.bytes < call.bytes) pull_back(call.direction, call.bytes - done.bytes, move);
   if (done.system_error == 0) return Outcome{done.bytes, {}};

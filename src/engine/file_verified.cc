@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
@@ -29,6 +30,8 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter&
   };
   CollectiveTransfer::Moved moved =
       is_alone ? move(prepared, waiter, std::ref(look)) : move(prepared, waiter);
+  const Error lost =
+      end_staging(prepared.staging.get(), prepared.call.direction, moved.transferred);
   transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin - looking).count();
   if (prepared.attends) {
     const ByteCount bytes = prepared.verifies ? moved.transferred.bytes : 0;
@@ -36,9 +39,11 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter&
         verification_->check(written, bytes, prepared.in_background, waiter);
     if (prepared.verifies) found = std::move(of_all);
   }
-  if (prepared.verifies) moved.transferred.bytes = found.bytes;
-  const Outcome outcome =
-      finish(prepared.call, reachable, moved, found.error ? &found.error : nullptr);
+  if (prepared.verifies) {
+    moved.transferred.bytes = std::min(moved.transferred.bytes, found.bytes);
+  }
+  const Error& wrong = lost ? lost : found.error;
+  const Outcome outcome = finish(prepared.call, reachable, moved, wrong ? &wrong : nullptr);
   if (!prepared.verifies && prepared.call.direction == Direction::write) {
     independently_written_ += outcome.bytes;
   }

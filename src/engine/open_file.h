@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "device/detection.h"
+#include "device/staging.h"
 #include "engine/atomic_transfer.h"
 #include "engine/background.h"
 #include "engine/collective_transfer.h"
@@ -87,6 +89,7 @@ class OpenFile : public File {
     /// What is read back: `access` once more, since the transfer moves that one's cursors. Null
     /// where there is no data.
     std::unique_ptr<Access> written;
+    std::unique_ptr<device::Staging> staging;  ///< where the data lies in a device's memory
     bool in_background = false;
     PointerMove move;
     Error failed;
@@ -122,6 +125,12 @@ class OpenFile : public File {
                     ByteCount bytes) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
   Access no_access(Direction direction) const;
+  Error stage_device_data(const TransferCall& call,
+                          std::unique_ptr<device::Staging>& staging) const;
+  Error told_of_device(Direction direction, const Error& failure) const;
+  Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
+  Outcome transfer_device_stretch(const StretchCall& call, FileOffset begin,
+                                  const device::Place& place);
   Prepared prepare(const TransferCall& call, bool in_background);
   std::int64_t take_shared_place(TransferCall& call, ByteCount unit, Error& failed);
   Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
@@ -157,12 +166,12 @@ class OpenFile : public File {
   std::shared_ptr<WorkQueue> lane();
   void drain_lane();
   void drain();
-  Error untold_failure();
+  Error untold_failure() noexcept;
   void note_unwritten(const TransferCall& call, const Error& failed);
   void note_failed_call(Direction direction, int system_error);
   void note_failed_write(int system_error);
-  Error told_of(Direction direction, int system_error) const;
-  Error failed_elsewhere();
+  Error told_of(Direction direction, int system_error) const noexcept;
+  Error failed_elsewhere() noexcept;
   exchange::Values values_at_end(const Error& failed) const;
   void record(const exchange::Values& totals);
 

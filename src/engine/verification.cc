@@ -161,7 +161,7 @@ Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Ch
   if (!error && said.has_suspects) error = settle_contested(ring, what.access, first, claims);
   Found found = error ? Found{what.written, std::move(error)} : judge(claims, what);
   if (!failed && nodes_write_for_each_other_ && what.written > 0) {
-    failed = attempt([&] { return own_or_others({}, said.failed, {"sync", path_}); });
+    failed = own_or_others({}, said.failed, {"sync", path_});
   }
   if (!found.error) found.error = std::move(failed);
   totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
@@ -197,11 +197,10 @@ Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, 
   }
   totals_.bytes_read_back += read_back.bytes_read();
   if (!all.is_apart) return {};
-  return attempt([this]() -> Error {
-    return {ErrorClass::other, 0,
-            "cannot verify what was written to '" + path_ +
-                "' (a message between other ranks failed), see the messages of the MPI library"};
-  });
+  return {ErrorClass::other,
+          0,
+          {"cannot verify what was written to '", path_,
+           "' (a message between other ranks failed), see the messages of the MPI library"}};
 }
 
 /// Each rank with suspects in turn asks the others whether they gave these bytes, too.
@@ -252,31 +251,36 @@ Verification::Found Verification::judge(WrittenClaims& claims, const Check& what
     if (first == nullptr || suspect.position < first->position) first = &suspect;
   }
   if (first == nullptr && claims.lacked_memory()) {
-    return {what.written, attempt([this]() -> Error {
-              return {ErrorClass::no_memory, 0,
-                      "cannot verify what was written to '" + path_ +
-                          "' (no memory is left), write less at a time"};
-            })};
+    return {what.written,
+            {ErrorClass::no_memory,
+             0,
+             {"cannot verify what was written to '", path_,
+              "' (no memory is left), write less at a time"}}};
   }
   if (first == nullptr) return {what.written, {}};
   totals_.ranges_wrong += count;
-  return {first->position, attempt([&] { return mismatch(*first, count, what.is_alone); })};
+  return {first->position, mismatch(*first, count, what.is_alone)};
 }
 
 /// Of `count` ranges that are wrong the first one.
-Error Verification::mismatch(const Suspect& first, std::int64_t count, bool is_alone) const {
-  const std::string others =
-      count > 1 ? " and " + std::to_string(count - 1) + " other ranges" : std::string();
-  const std::string where = text_of(first.range) + others + " of '" + path_ + "'";
-  if (first.system_error != 0) {
-    Error error = system_failure(first.system_error, "cannot read back " + where);
-    error.error_class = ErrorClass::io;
-    return error;
+Error Verification::mismatch(const Suspect& first, std::int64_t count,
+                             bool is_alone) const noexcept {
+  try {
+    const std::string others =
+        count > 1 ? " and " + std::to_string(count - 1) + " other ranges" : std::string();
+    const std::string where = text_of(first.range) + others + " of '" + path_ + "'";
+    if (first.system_error != 0) {
+      Error error = system_failure(first.system_error, "cannot read back " + where);
+      error.error_class = ErrorClass::io;
+      return error;
+    }
+    return {ErrorClass::io, 0,
+            where + " are not what this rank wrote (" +
+                (is_alone ? "it read them back under its lock" : "another rank read them back") +
+                "), write them again and tell the support staff that the storage loses data"};
+  } catch (const std::bad_alloc&) {
+    return {ErrorClass::io, first.system_error, {}};
   }
-  return {ErrorClass::io, 0,
-          where + " are not what this rank wrote (" +
-              (is_alone ? "it read them back under its lock" : "another rank read them back") +
-              "), write them again and tell the support staff that the storage loses data"};
 }
 
 }  // namespace headrace::engine

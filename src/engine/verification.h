@@ -83,7 +83,7 @@ class Verification {
   Error settle_contested(exchange::Ring& ring, Access& access, ByteCount first,
                          WrittenClaims& claims);
   Found judge(WrittenClaims& claims, const Check& what);
-  Error mismatch(const Suspect& first, std::int64_t count, bool is_alone) const;
+  Error mismatch(const Suspect& first, std::int64_t count, bool is_alone) const noexcept;
 
   exchange::Channel& channel_;
   storage::Store& store_;

@@ -39,7 +39,8 @@ bool are_valid(std::span<const FileRange> pieces, ByteCount bytes) {
 
 }  // namespace
 
-void WrittenClaims::add_pieces(const view::StridedRun& run, SipHash& hash) {
+/// False where the data cannot be had from a device's memory.
+bool WrittenClaims::add_pieces(const view::StridedRun& run, SipHash& hash) {
   for (std::int64_t i = 0; i < run.count; ++i) {
     const FileOffset begin = run.offset + i * run.stride;
     if (!pieces_.empty() && pieces_.back().end == begin) {
@@ -48,17 +49,29 @@ void WrittenClaims::add_pieces(const view::StridedRun& run, SipHash& hash) {
       pieces_.push_back({begin, begin + run.length});
     }
   }
+  const auto add = [&](std::span<const std::byte> bytes) {
+    hash.add(bytes);
+    if (wants_bytes_) data_.insert(data_.end(), bytes.begin(), bytes.end());
+  };
+  if (access_.staging != nullptr) {
+    for (ByteCount left = run.bytes(); left > 0;) {
+      const auto bytes = access_.staging->open(access_.memory.position(), left);
+      if (bytes.empty()) return false;
+      add(bytes);
+      left -= std::ssize(bytes);
+      access_.memory.next(std::ssize(bytes));
+    }
+    return true;
+  }
   view::PairReader reader(run, access_.memory);
   while (reader.next()) {
     const view::PiecePairs& pairs = reader.pairs();
     for (std::int64_t i = 0; i < pairs.count; ++i) {
-      const std::span<const std::byte> bytes(
-          view::memory_at(access_.buffer, pairs.memory_offset + i * pairs.memory_stride),
-          static_cast<std::size_t>(pairs.length));
-      hash.add(bytes);
-      if (wants_bytes_) data_.insert(data_.end(), bytes.begin(), bytes.end());
+      add({view::memory_at(access_.buffer, pairs.memory_offset + i * pairs.memory_stride),
+           static_cast<std::size_t>(pairs.length)});
     }
   }
+  return true;
 }
 
 Ring::Message WrittenClaims::next() noexcept {
@@ -103,7 +116,10 @@ Ring::Message WrittenClaims::make_next() {
       run = ahead.next(room * run.length);
     }
     access_.file = ahead;
-    add_pieces(run, hash);
+    if (!add_pieces(run, hash)) {
+      give_up();
+      return {};
+    }
     bytes_ += run.bytes();
   }
   told_ += bytes_;

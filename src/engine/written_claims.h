@@ -43,7 +43,7 @@ class WrittenClaims {
   exchange::Ring::Message make_next();
   void take(const exchange::Ring::Message& verdict);
   void give_up();
-  void add_pieces(const view::StridedRun& run, SipHash& hash);
+  bool add_pieces(const view::StridedRun& run, SipHash& hash);
   void find_differences(const exchange::Ring::Message& verdict);
   void suspect(ByteCount begin, ByteCount end, int system_error);
 

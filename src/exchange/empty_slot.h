@@ -12,9 +12,8 @@ inline void empty_slot(const Slots& slots, std::int64_t window, const plan::File
                        StagedAccess& access, StagedOutcome& outcome) {
   const Slot& slot = slots.slot(window);
   const FileOffset end = std::min(access.end, file.end);
-  outcome.bytes += view::copy(Direction::read, {slots.bytes(window), file.begin}, access.file,
-                              std::min(end, slot.valid_end), access.buffer, access.memory,
-                              access.memory.remaining(), access.stores);
+  outcome.bytes += access.copy(Direction::read, {slots.bytes(window), file.begin},
+                               std::min(end, slot.valid_end), [](const view::StridedRun&) {});
   // Data that the window should have and has not: nothing behind it counts.
   const bool lacks =
       slot.valid_end < end && outcome.bytes < access.bytes && access.file.peek() < end;

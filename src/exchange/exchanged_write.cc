@@ -43,11 +43,11 @@ class RankWrite {
     call_.slots.map(window);
     const FileOffset begin = call_.begin_of(window);
     plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
-    view::copy(Direction::write, {call_.slots.bytes(window), begin}, access_.file,
-               std::min(access_.end, begin + call_.window_size), access_.buffer, access_.memory,
-               access_.memory.remaining(), [&](const view::StridedRun& run) {
-                 covered.mark_strided(run.offset - begin, run.length, run.stride, run.count);
-               });
+    access_.copy(Direction::write, {call_.slots.bytes(window), begin},
+                 std::min(access_.end, begin + call_.window_size),
+                 [&](const view::StridedRun& run) {
+                   covered.mark_strided(run.offset - begin, run.length, run.stride, run.count);
+                 });
   }
 
   const ExchangedCall& call_;

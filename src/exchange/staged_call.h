@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/types.h"
+#include "device/copy.h"
 #include "exchange/channel.h"
 #include "exchange/slots.h"
 #include "plan/windows.h"
@@ -75,6 +76,17 @@ struct StagedAccess {
   FileOffset end = 0;
   ByteCount bytes = 0;
   view::Stores stores = view::Stores::usual;  ///< streaming where the data exceeds the caches
+  device::Staging* staging = nullptr;         ///< where the data lies in a device's memory
+
+  /// Moves the data below `end_offset` between memory and the window, as view::copy().
+  template <class Visit>
+  ByteCount copy(Direction direction, view::Window window, FileOffset end_offset, Visit&& visit) {
+    if (staging != nullptr) {
+      return device::copy(direction, window, file, end_offset, *staging, memory, visit);
+    }
+    return view::copy(direction, window, file, end_offset, buffer, memory, memory.remaining(),
+                      visit, stores);
+  }
 };
 
 /// Why a rank's data was not moved to its end.

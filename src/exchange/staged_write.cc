@@ -101,8 +101,7 @@ void StagedWrite::fill(std::int64_t window) {
   const plan::FileRange file = call_.range(window);
   const view::Window slot{call_.slots.bytes(window), file.begin};
   const auto copy = [&](auto&& visit) {
-    view::copy(Direction::write, slot, access_.file, std::min(access_.end, file.end),
-               access_.buffer, access_.memory, access_.memory.remaining(), visit);
+    access_.copy(Direction::write, slot, std::min(access_.end, file.end), visit);
   };
   if (!call_.may_tile) {
     plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);

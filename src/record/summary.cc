@@ -32,6 +32,7 @@ void add(FileTotals& sum, const FileTotals& more) {
   sum.read_directly += more.read_directly;
   sum.read_staged += more.read_staged;
   sum.failed_calls += more.failed_calls;
+  sum.of_devices += more.of_devices;
 }
 
 void add(std::optional<Verified>& sum, const std::optional<Verified>& more) {
@@ -118,6 +119,12 @@ std::string share(const char* verb, ByteCount directly, ByteCount staged) {
   return text.data();
 }
 
+/// ", 12.0 MiB of these in the memory of devices (...)" or nothing.
+std::string device_share(ByteCount bytes) {
+  if (bytes == 0) return {};
+  return ", " + mebibytes(bytes) + " of these in the memory of devices (copied by their driver)";
+}
+
 }  // namespace
 
 const char* text_of(Unverified reason) {
@@ -172,7 +179,8 @@ std::vector<std::string> summary() {
   std::vector<std::string> lines;
   lines.push_back("rank 0 opened " + counted(all.files, "file") +
                   share("wrote", all.sum.written_directly, all.sum.written_staged) +
-                  share("read", all.sum.read_directly, all.sum.read_staged));
+                  share("read", all.sum.read_directly, all.sum.read_staged) +
+                  device_share(all.sum.of_devices));
   const FileRecord& largest = all.largest;
   if (!largest.write_reason.empty()) {
     lines.push_back("collective writes to '" + largest.path + "': " + largest.write_reason);

@@ -18,6 +18,7 @@ struct FileTotals {
   ByteCount read_directly = 0;
   ByteCount read_staged = 0;
   std::int64_t failed_calls = 0;
+  ByteCount of_devices = 0;  ///< of all these, in memory of devices
 };
 
 /// Why writes were not verified.

@@ -170,8 +170,7 @@ class PosixStore : public Store {
     const FileSizeGuard guard;
     const int failed = allocate_at_once(size);
     if (failed == EOPNOTSUPP || failed == ENOSYS) return allocate_by_writing(size);
-    return failed == 0 ? Error{}
-                       : system_failure(failed, "cannot allocate space for '" + path_ + "'");
+    return failed == 0 ? Error{} : system_failure(failed, "cannot allocate space for", path_);
   }
 
   Error sync() override {
@@ -294,9 +293,7 @@ class PosixStore : public Store {
     return range;
   }
 
-  Error failure(const char* what) {
-    return system_failure(errno, std::string(what) + " '" + path_ + "'");
-  }
+  Error failure(const char* what) { return system_failure(errno, what, path_); }
 
   /// Returns errno, or 0. In memory some kernels begin anew at each signal: a timer of the program
   /// could keep it from ever ending.
@@ -320,7 +317,7 @@ class PosixStore : public Store {
       const iovec segment{const_cast<char*>(zeros.data()), len};
       const Transferred done = write(at, {&segment, 1});
       if (done.system_error != 0) {
-        return system_failure(done.system_error, "cannot allocate space for '" + path_ + "'");
+        return system_failure(done.system_error, "cannot allocate space for", path_);
       }
       at += done.bytes;
     }
@@ -348,18 +345,18 @@ class PosixFileSystem : public FileSystem {
     const Created created =
         create_striped(path, how, 0666, flags.create ? flags.striping : StripingWish{});
     const int descriptor = created.descriptor;
-    if (descriptor < 0) return system_failure(errno, "cannot open '" + path + "'");
+    if (descriptor < 0) return system_failure(errno, "cannot open", path);
     store->take(created);
     struct stat status{};
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
-      return system_failure(EISDIR, "cannot open '" + path + "'");
+      return system_failure(EISDIR, "cannot open", path);
     }
     return std::unique_ptr<Store>(std::move(store));
   }
 
   Error remove(const std::string& path) override {
     if (::unlink(path.c_str()) == 0) return {};
-    return system_failure(errno, "cannot delete '" + path + "'");
+    return system_failure(errno, "cannot delete", path);
   }
 };
 

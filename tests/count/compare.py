@@ -111,9 +111,7 @@ def _run(command: list[str]) -> str:
         "GLIBC_TUNABLES": f"glibc.cpu.hwcaps={plain}",
     }
     try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=False, timeout=240
-        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Uncounted(str(error)) from error
     if done.returncode != 0:

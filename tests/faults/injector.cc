@@ -51,10 +51,11 @@ void Injector::arm(std::vector<Fault> faults) {
   is_active_ = true;
 }
 
-std::int64_t Injector::disarm() {
+std::vector<bool> Injector::disarm() {
   is_active_ = false;
   const std::lock_guard lock(mutex_);
-  const auto struck = std::ranges::count(armed_, true, &Armed::has_struck);
+  std::vector<bool> struck;
+  for (const Armed& armed : armed_) struck.push_back(armed.has_struck);
   armed_.clear();
   return struck;
 }

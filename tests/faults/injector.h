@@ -54,8 +54,8 @@ class Injector {
   static Injector& instance();
 
   void arm(std::vector<Fault> faults);
-  /// Returns how many of the faults struck.
-  std::int64_t disarm();
+  /// Returns which of the faults struck.
+  std::vector<bool> disarm();
   /// Nothing strikes until resume(); faults go on counting where they were.
   void suspend() { is_active_ = false; }
   void resume() { is_active_ = true; }

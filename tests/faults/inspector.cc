@@ -46,7 +46,7 @@ Inspector::Inspector(const Script& script, World& world, sim::Problems& problems
       views_(static_cast<std::size_t>(script.ranks()), ViewModel::of_bytes()),
       failed_(views_.size(), 0),
       known_(views_.size(), 0),
-      untold_(views_.size(), false) {}
+      untold_(views_.size()) {}
 
 void Inspector::report(std::size_t rank, const std::string& problem) {
   problems_.add(place_ + ", rank " + std::to_string(rank) + ": " + problem);
@@ -244,6 +244,7 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
   if (step.direction == Direction::read) return;
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     const Got& one = got[rank];
+    if (one.error) failed_with_.insert(one.error.error_class);
     may_have_failed_ = may_have_failed_ || one.error.error_class == ErrorClass::no_memory;
     if (step.invalid_rank == static_cast<int>(rank)) continue;
     // Else it failed before it was to write; what lacks memory may do both.
@@ -254,13 +255,19 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
     // What failed may have been there before.
     may_have_failed_ = may_have_failed_ || any_of(struck, Operation::write) ||
                        any_of(struck, Operation::lock) || any_of(struck, Operation::memory);
+    std::set<ErrorClass> causes;
+    for (const Struck& strike : struck) {
+      if (is_error(strike.kind)) causes.insert(class_of(strike));
+    }
+    failed_with_.insert(causes.begin(), causes.end());
     const Request& request = step.requests[rank];
     const std::vector<std::int64_t> places = request.places(request.wanted());
     for (ByteCount i = 0; i < request.wanted(); ++i) {
       const auto offset = static_cast<std::size_t>(views_[rank].offset_of(one.position + i));
       const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
       if (offset < now.size() && now[offset] == request.buffer[place]) continue;
-      untold_[rank] = true;
+      untold_[rank].insert(causes.begin(), causes.end());
+      if (untold_[rank].empty()) report(rank, "its data is missing although nothing struck");
       failed_[rank] += 1;
       break;
     }
@@ -288,30 +295,29 @@ void Inspector::check_size(const Step& step, const std::vector<Got>& got, const 
 void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     const Error& error = got[rank].error;
-    const auto hits = [rank](const Struck& one) {
-      return is_error(one.kind) && (one.rank == static_cast<int>(rank) || one.rank < 0);
-    };
-    const bool was_struck = std::ranges::any_of(struck, hits);
+    // What there is to tell takes no memory: without it nothing but texts are lacking.
+    const bool was_struck = std::ranges::any_of(struck, [rank](const Struck& one) {
+      return is_error(one.kind) && one.operation != Operation::memory &&
+             (one.rank == static_cast<int>(rank) || one.rank < 0);
+    });
     const bool has_news = others_failed(rank);
-    if (!error && untold_[rank]) report(rank, "was not told of its own failed write");
+    if (!error && !untold_[rank].empty()) report(rank, "was not told of its own failed write");
     if (!error && has_news && shares_memory_) report(rank, "was not told of missing data");
     if (!error && was_struck && any_of(struck, Operation::sync)) {
       report(rank, "a failed sync succeeds");
     }
-    if (error && !was_struck && !has_news && !untold_[rank] && !may_have_failed_ &&
-        std::ranges::none_of(failed_, [](int number) { return number > 0; })) {
+    if (error && !was_struck && !has_news && untold_[rank].empty() && !may_have_failed_) {
       report(rank, "has an error that nothing caused: " + told(error));
     }
-    // The strike's own error tells of nothing before; where memory lacked for the text of another,
-    // that one is told all the same.
-    const bool is_of_strike = std::ranges::any_of(struck, [&](const Struck& one) {
-      return hits(one) &&
-             (one.operation != Operation::memory || error.error_class == ErrorClass::no_memory);
-    });
-    if (!error || is_of_strike) continue;
+    // The strike's own error tells of nothing before.
+    if (!error || was_struck) continue;
+    const std::set<ErrorClass>& causes = untold_[rank].empty() ? failed_with_ : untold_[rank];
+    if (!causes.contains(error.error_class)) {
+      report(rank, "is told an error that no failed write had: " + told(error));
+    }
     // One error at a time: its own first.
-    if (untold_[rank]) {
-      untold_[rank] = false;
+    if (!untold_[rank].empty()) {
+      untold_[rank].clear();
     } else {
       known_[rank] = std::accumulate(failed_.begin(), failed_.end(), 0) - failed_[rank];
     }
@@ -338,7 +344,7 @@ void Inspector::check_close(const std::vector<Got>& got, const Strikes& struck) 
     }
     if (must_fail) report(rank, "succeeds although a rank could not close");
     if (others_failed(rank)) report(rank, "was never told of missing data");
-    if (untold_[rank]) report(rank, "was never told of its own failed write");
+    if (!untold_[rank].empty()) report(rank, "was never told of its own failed write");
   }
   const std::optional<Bytes> now = world_.content();
   const bool must_be_gone = script_.mode.delete_on_close && !any_of(struck, Operation::remove);

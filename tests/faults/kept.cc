@@ -23,6 +23,15 @@ std::vector<Kept> kept_cases() {
        Layer::system,
        {{lock, Kind::eacces, Scope::once, 7}},
        false}};
+  // A sync without memory took the failure of a write from where it was kept, and lost it.
+  for (const Layer layer : {Layer::store, Layer::system}) {
+    for (const Kind kind : {Kind::efbig, Kind::eio, Kind::enospc, Kind::eacces}) {
+      kept.push_back({"told by the sync",
+                      layer,
+                      {{write, kind, Scope::lasting}, {memory, Kind::no_memory, Scope::lasting}},
+                      true});
+    }
+  }
   // A leader without memory after the leaders had met left the other nodes waiting.
   for (const std::string call : {"write_at_all", "read_at_all"}) {
     const std::string two = call + " on two nodes exchanged";

@@ -1,10 +1,13 @@
 // faults --each [--part N] [--only TEXT] [--place K]
 // faults --random FAULTS [--seed S]
 // faults --again SEED
+// faults --scarce PROGRAMS [--seed S] [--part N]
 // faults --kept
 //
-// --kept: what once failed. --seconds S: begins nothing new after so long. --state FILE: keeps
-// there what was struck, and goes on from there, so that a long run may be made in parts.
+// --scarce: random programs whose writes fail while memory lacks from each allocation on in turn;
+// with --part N from every Nth one. --kept: what once failed. --seconds S: begins nothing new after
+// so long. --state FILE: keeps there what was struck, and goes on from there, so that a long run
+// may be made in parts.
 //
 // Injects faults into the engine in the simulation and holds what ranks are told against the file.
 // --each: at every operation in turn of fixed programs, all kinds; with --part N every Nth kind and
@@ -17,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faults/kept.h"
@@ -31,6 +35,7 @@ constexpr std::int64_t kPlaces = 61;
 struct Options {
   bool each = false;
   std::int64_t random = 0;
+  std::int64_t scarce = 0;
   std::int64_t part = 0;
   std::uint64_t seed = 1;
   std::string only;
@@ -53,6 +58,8 @@ bool read_options(int count, char** words, Options& options) {
     const std::int64_t number = std::strtoll(words[i], nullptr, 10);
     if (word == "--random") {
       options.random = number;
+    } else if (word == "--scarce") {
+      options.scarce = number;
     } else if (word == "--part") {
       options.part = number;
     } else if (word == "--seed" || word == "--again") {
@@ -72,7 +79,8 @@ bool read_options(int count, char** words, Options& options) {
       return false;
     }
   }
-  const int ways = options.each + options.kept + options.again + (options.random > 0);
+  const int ways =
+      options.each + options.kept + options.again + (options.random > 0) + (options.scarce > 0);
   return ways == 1;
 }
 
@@ -82,15 +90,14 @@ std::string list(const std::vector<std::string>& problems) {
   return text;
 }
 
-std::string run_one(const Script& script, const std::vector<Fault>& faults, Progress& progress,
-                    const Begin& begin, std::int64_t& struck) {
+Verdict run_one(const Script& script, const std::vector<Fault>& faults, Progress& progress,
+                const Begin& begin) {
   begin(script.name + (script.layer == Layer::store ? ", store: " : ", system: ") +
         to_text(faults));
-  const Verdict verdict = run_script(script, faults, progress.coverage);
-  struck = verdict.struck;
+  Verdict verdict = run_script(script, faults, progress.coverage);
   progress.runs += 1;
   progress.struck += verdict.struck;
-  return list(verdict.problems);
+  return verdict;
 }
 
 /// One way in which one kind of operation of one program fails, at each place in turn.
@@ -151,21 +158,21 @@ std::int64_t run_each(const Options& options, const Limit& limit, Progress& prog
   const std::int64_t part = std::max<std::int64_t>(1, options.part);
   const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) {
     const Item& item = items[static_cast<std::size_t>(number * part)];
-    const auto run_at = [&](std::int64_t place, std::int64_t& struck) {
+    const auto run_at = [&](std::int64_t place) {
       Fault fault = item.fault;
       fault.nth = place;
-      return run_one(*item.script, {fault}, shared, begin, struck);
+      return run_one(*item.script, {fault}, shared, begin);
     };
-    std::int64_t struck = 0;
-    if (options.place >= 0) return run_at(options.place, struck);
+    if (options.place >= 0) return list(run_at(options.place).problems);
     if (options.part > 0) {
       // One place; the first where there are fewer.
-      std::string problem = run_at(number % kPlaces, struck);
-      return problem.empty() && struck == 0 ? run_at(0, struck) : problem;
+      Verdict verdict = run_at(number % kPlaces);
+      if (verdict.problems.empty() && verdict.struck == 0) verdict = run_at(0);
+      return list(verdict.problems);
     }
     for (std::int64_t place = 0;; ++place) {
-      std::string problem = run_at(place, struck);
-      if (!problem.empty() || struck == 0) return problem;
+      const Verdict verdict = run_at(place);
+      if (!verdict.problems.empty() || verdict.struck == 0) return list(verdict.problems);
     }
   };
   const std::int64_t count = (std::ssize(items) + part - 1) / part;
@@ -181,11 +188,12 @@ void run_kept(const Options& options, Progress& progress) {
     const auto script = std::ranges::find(scripts, one.script, &Script::name);
     if (script == scripts.end()) return "  there is no such program: " + one.script + "\n";
     std::vector<Fault> faults = one.faults;
-    for (std::int64_t struck = 1;; faults.back().nth += 1) {
-      std::string problem = run_one(*script, faults, shared, begin, struck);
-      if (!problem.empty()) return problem;
-      if (struck == 0 && faults.back().nth == one.faults.back().nth) return "  nothing strikes\n";
-      if (struck == 0 || !one.at_each_place) return {};
+    for (;; faults.back().nth += 1) {
+      const Verdict verdict = run_one(*script, faults, shared, begin);
+      if (!verdict.problems.empty()) return list(verdict.problems);
+      const bool is_first = faults.back().nth == one.faults.back().nth;
+      if (is_first && verdict.struck == 0) return "  nothing strikes\n";
+      if (!verdict.last_struck || !one.at_each_place) return {};
     }
   };
   work_off(std::ssize(kept), options.jobs, progress, work, [] { return false; });
@@ -196,22 +204,57 @@ void run_random(const Options& options, const Limit& limit, Progress& progress) 
     const Script script = random_script(options.seed + static_cast<std::uint64_t>(number));
     const std::vector<Fault> faults =
         random_faults(options.seed + static_cast<std::uint64_t>(number), script);
-    std::int64_t struck = 0;
-    return run_one(script, faults, shared, begin, struck);
+    return list(run_one(script, faults, shared, begin).problems);
   };
   work_off(std::int64_t{1} << 40, options.jobs, progress, work,
            [&] { return limit.is_over() || progress.struck >= options.random; });
 }
 
+/// A way in which the writes of a program fail, and memory with them.
+std::vector<Fault> scarce_way(std::int64_t number) {
+  constexpr Kind kinds[] = {Kind::efbig,  Kind::eio,    Kind::enospc,
+                            Kind::edquot, Kind::eacces, Kind::estale};
+  constexpr Scope lasts[] = {Scope::lasting, Scope::once};
+  constexpr Scope lacks[] = {Scope::lasting, Scope::one_rank, Scope::once};
+  const auto take = [&](const auto& list) {
+    const auto count = static_cast<std::int64_t>(std::size(list));
+    return list[std::exchange(number, number / count) % count];
+  };
+  const Kind kind = take(kinds);
+  const Scope last = take(lasts);
+  return {{Operation::write, kind, last}, {Operation::memory, Kind::no_memory, take(lacks)}};
+}
+
+/// Each program in each way.
+void run_scarce(const Options& options, const Limit& limit, Progress& progress) {
+  constexpr std::int64_t kWays = 36;
+  // Before these the file cannot be opened; behind them few programs take any.
+  constexpr std::int64_t kFirst = 20;
+  constexpr std::int64_t kLast = 220;
+  const std::int64_t part = std::max<std::int64_t>(1, options.part);
+  const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) -> std::string {
+    const Script script = random_script(options.seed + static_cast<std::uint64_t>(number / kWays));
+    std::vector<Fault> faults = scarce_way(number % kWays);
+    std::int64_t& place = faults.back().nth;
+    for (place = kFirst + number % part; place <= kLast; place += part) {
+      const Verdict verdict = run_one(script, faults, shared, begin);
+      if (!verdict.problems.empty()) return list(verdict.problems);
+      if (!verdict.last_struck) break;
+    }
+    return {};
+  };
+  work_off(options.scarce * kWays, options.jobs, progress, work, [&] { return limit.is_over(); });
+}
+
 int run_again(const Options& options, Progress& progress) {
   const Script script = random_script(options.seed);
-  std::int64_t struck = 0;
-  const std::string problem = run_one(
-      script, random_faults(options.seed, script), progress,
-      [](const std::string& text) { std::printf("%s\n", text.c_str()); }, struck);
-  std::printf("%s%lld faults struck, %lld times\n", problem.c_str(), static_cast<long long>(struck),
+  const Verdict verdict =
+      run_one(script, random_faults(options.seed, script), progress,
+              [](const std::string& text) { std::printf("%s\n", text.c_str()); });
+  std::printf("%s%lld faults struck, %lld times\n", list(verdict.problems).c_str(),
+              static_cast<long long>(verdict.struck),
               static_cast<long long>(progress.coverage.total()));
-  return problem.empty() ? 0 : 1;
+  return verdict.problems.empty() ? 0 : 1;
 }
 
 /// Whether all was clean, and nothing left out of what was to be reached.
@@ -227,9 +270,10 @@ bool tell_results(const Progress& progress, bool is_whole) {
 
 /// What runs may be counted together.
 std::string what_is_run(const Options& options) {
-  return (options.each   ? "each "
-          : options.kept ? "kept "
-                         : "random ") +
+  return (options.each         ? "each "
+          : options.kept       ? "kept "
+          : options.scarce > 0 ? "scarce "
+                               : "random ") +
          std::to_string(options.part) + " " + std::to_string(options.seed) + " " + options.only;
 }
 
@@ -239,7 +283,8 @@ int main(int count, char** words) {
     std::fprintf(
         stderr,
         "usage: faults [--each [--part N] [--only TEXT] [--place K]] [--random FAULTS [--seed S]] "
-        "[--again SEED] [--kept] [--jobs J] [--seconds S] [--state FILE]\n");
+        "[--scarce PROGRAMS [--seed S] [--part N]] [--again SEED] [--kept] [--jobs J] [--seconds "
+        "S] [--state FILE]\n");
     return 2;
   }
   // Little memory, so that it can be asked for as a whole when all is returned.
@@ -267,6 +312,8 @@ int main(int count, char** words) {
                 static_cast<long long>(items));
   } else if (options.kept) {
     run_kept(options, progress);
+  } else if (options.scarce > 0) {
+    run_scarce(options, limit, progress);
   } else {
     run_random(options, limit, progress);
   }

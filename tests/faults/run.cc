@@ -229,13 +229,13 @@ Verdict Run::run(const std::vector<Fault>& faults) {
     threads.emplace_back([this, rank] { act_as(rank); });
   }
   for (std::thread& thread : threads) thread.join();
-  const std::int64_t struck = Injector::instance().disarm();
-  return {problems_.take(), struck};
+  const std::vector<bool> struck = Injector::instance().disarm();
+  return {problems_.take(), std::ranges::count(struck, true), !struck.empty() && struck.back()};
 }
 
 /// What the run has left behind. A thread that has ended may be listed for a moment.
 std::string left_over(const Holdings& before) {
-  constexpr int kLooks = 500;
+  constexpr int kLooks = 20'000;
   std::string left;
   for (int look = 0; look < kLooks; ++look) {
     left = Holdings::now().more_than(before);

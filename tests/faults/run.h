@@ -13,6 +13,7 @@ namespace headrace::faults {
 struct Verdict {
   std::vector<std::string> problems;  ///< what breaks the contract; none where it is kept
   std::int64_t struck = 0;            ///< faults that struck, once or more often
+  bool last_struck = false;           ///< the last of them
 };
 
 /// Lets ranks as threads run the script while the faults strike, and judges what they are told.

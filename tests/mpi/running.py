@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -12,12 +13,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from hanging import JOB_SECONDS, end_processes, processes_below
 from hosts import AS_ROOT, REPOSITORY, YIELD, Host, headrace_library
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 BUILD = REPOSITORY / "build" / "mpi-tests"
+CLEANING_SECONDS = 20  # for a launcher that is told to end
 C_FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-pthread"]
-TIMEOUT = 120
 DRIVER_VARIABLES = {"HEADRACE_LIBRARY", "HEADRACE_MPI_DIR"}
 
 # What MPI libraries themselves keep in /dev/shm and /tmp while others run (or leave there).
@@ -63,9 +65,7 @@ def compile_program(
     full = [*command, *map(str, paths), "-o", str(shared), *libraries]
     environment = os.environ | {"TMPDIR": "/tmp"}
     # There, where Fortran leaves its modules.
-    done = subprocess.run(
-        full, capture_output=True, text=True, timeout=300, env=environment, cwd=target.parent
-    )
+    done = subprocess.run(full, capture_output=True, text=True, env=environment, cwd=target.parent)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(full)}\n{done.stderr}")
     shared.rename(target)
@@ -99,8 +99,8 @@ def litter_since(before: set[str]) -> list[str]:
     return sorted(new)
 
 
-def run(command: list, environment: dict | None = None, timeout: float = TIMEOUT, **options):
-    """Runs to the end; after `timeout` seconds ends the whole group and gives code 124."""
+def run(command: list, environment: dict | None = None, timeout: float = JOB_SECONDS, **options):
+    """Runs to the end; after `timeout` seconds ends all that it has started and gives code 124."""
     before, start = listing(), time.monotonic()
     inherited = {key: value for key, value in os.environ.items() if key not in DRIVER_VARIABLES}
     process = subprocess.Popen(
@@ -118,15 +118,19 @@ def run(command: list, environment: dict | None = None, timeout: float = TIMEOUT
         out, err = process.communicate(timeout=timeout)
         code = process.returncode
     except subprocess.TimeoutExpired:
+        # Launchers put ranks into groups of their own.
+        started = processes_below(process.pid) | {process.pid}
         os.killpg(process.pid, signal.SIGTERM)
-        try:
-            out, err = process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
+        for _ in range(CLEANING_SECONDS):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=1)
+            if process.poll() is not None:
+                break
+        end_processes(started)
+        out, err = process.communicate()
         code, err = 124, err + f"\nno end within {timeout:.0f} s\n"
     except BaseException:  # we are being ended: leave nothing running
-        os.killpg(process.pid, signal.SIGKILL)
+        end_processes(processes_below(process.pid) | {process.pid})
         raise
     seconds = time.monotonic() - start
     return Result([str(word) for word in command], code, out, err, seconds, litter_since(before))
@@ -147,7 +151,7 @@ def launch(
     program: list,
     layered: bool,
     environment: dict | None = None,
-    timeout: float = TIMEOUT,
+    timeout: float = JOB_SECONDS,
     objects: list[Path] | None = None,
     before: list | None = None,
     **options,

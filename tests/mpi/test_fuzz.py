@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import absent
+from hanging import JOB_SECONDS
 from hosts import REPOSITORY, Host, headrace_library
 from running import compile_program, launch, work_directory
 
@@ -19,7 +20,7 @@ KEPT = sorted((REPOSITORY / "tests" / "fuzz" / "kept").glob("*.txt"))
 # The oracle takes most of the time, so more seeds are spent where there are fewer ranks.
 SHARE = {2: 40, 3: 25}
 DEEP = 2000
-SECONDS_FOR_ONE = 2
+SECONDS_FOR_ONE = 20  # many times what one takes
 
 
 def fuzz_library() -> Path | None:
@@ -46,7 +47,7 @@ def compile_fuzz(host: Host) -> Path:
 def run_fuzz(host: Host, ranks: int, arguments: list, count: int) -> None:
     program = compile_fuzz(host)
     directory = work_directory(f"fuzz-{host.name}-{ranks}")
-    limit = 60 + SECONDS_FOR_ONE * count
+    limit = JOB_SECONDS + SECONDS_FOR_ONE * count
     result = launch(host, ranks, [program, *arguments, directory], layered=True, timeout=limit)
     assert result.code == 0 and f"0 of {count} sequences failed" in result.out, result.explain()
     assert not list(directory.iterdir()), "files are left"
@@ -71,6 +72,7 @@ def test_kept(host: Host, library) -> None:
 
 
 @pytest.mark.deep
+@pytest.mark.timeout(2 * SECONDS_FOR_ONE * DEEP)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_fuzz_deep(host: Host, ranks: int, library) -> None:
     run_fuzz(host, ranks, ["--seed", 1_000_000 * ranks, "--count", DEEP], DEEP)

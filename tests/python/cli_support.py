@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 120
 
 # Each process that loads it leaves a file with its program, its arguments and its environment.
 MARKER_SOURCE = r"""
@@ -71,7 +70,7 @@ def compile_c(source: str, output: Path, *flags: str) -> Path:
     output.parent.mkdir(parents=True, exist_ok=True)
     compiler = os.environ.get("CC", "cc").split()
     line = [*compiler, "-x", "c", "-", "-x", "none", *flags, "-o", str(output)]
-    subprocess.run(line, input=source.encode(), check=True, timeout=SECONDS)
+    subprocess.run(line, input=source.encode(), check=True)
     return output
 
 
@@ -90,7 +89,6 @@ class Command:
             cwd=self.directory,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
             check=False,
         )
 

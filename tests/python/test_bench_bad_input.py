@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from bench_support import bench_command, error_line, preloaded, started
 from cli_support import Command
+from hanging import PATIENCE
 
 from headrace.bench.programs import NAMES
 
@@ -72,7 +73,7 @@ def test_results_may_go_into_a_pipe(bench: Command) -> None:
     with subprocess.Popen(["cat", bench.directory / "pipe"], stdout=subprocess.PIPE) as reader:
         flags = ("--dims", "8,8", "-o", "f", "--json", "pipe")
         assert bench("bench", "tile", "--plain", "--", *flags).returncode == 0
-        text, _ = reader.communicate(timeout=30)
+        text, _ = reader.communicate()
     assert json.loads(text)["wrongBytes"] == 0
 
 
@@ -160,7 +161,7 @@ SLOW_WRITES = r"""
 #include <unistd.h>
 ssize_t pwrite(int file, const void *data, size_t size, off_t offset) {
   (void)file, (void)data, (void)offset;
-  sleep(60);
+  sleep(3600);
   return (ssize_t)size;
 }
 """
@@ -181,14 +182,13 @@ def interrupt(bench: Command, line: str, left: set[str]) -> None:
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     words = ("bench", *line.split())
     with started(bench, *words, by=number, start_new_session=True, **silent) as child:
-        deadline = time.monotonic() + 60
         while not has_open_files(bench.directory):
-            assert child.poll() is None and time.monotonic() < deadline
+            assert child.poll() is None
             time.sleep(0.02)
         os.killpg(child.pid, number)
-        assert child.wait(60) != 0
+        assert child.wait() != 0
     # Ranks of some launchers end a little later than it.
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while (found := {path.name for path in bench.directory.iterdir()}) != left:
         assert time.monotonic() < deadline, found
         time.sleep(0.05)

@@ -237,12 +237,11 @@ def test_demo_shows_all_jobs(bench: Command) -> None:
 def test_demo_cleans_up_when_interrupted(bench: Command, number: signal.Signals) -> None:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with started(bench, "demo", "--dir", ".", by=number, **streams) as child:
-        deadline = time.monotonic() + 60
         while not list(bench.directory.glob("headrace-*/*")):
-            assert child.poll() is None and time.monotonic() < deadline
+            assert child.poll() is None
             time.sleep(0.05)
         os.kill(child.pid, number)
-        output, _ = child.communicate(timeout=60)
+        output, _ = child.communicate()
     assert child.returncode == 130, output
     assert not list(bench.directory.iterdir())
     assert not _processes_below(bench.directory)

@@ -299,7 +299,6 @@ def test_a_file_that_cannot_grow_is_told_and_removed(bench: Command, way: str) -
         cwd=bench.directory,
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
     )
     assert result.returncode == 1

@@ -158,9 +158,8 @@ def test_page_marks_what_is_broken() -> None:
 def test_strays_are_found_by_their_environment() -> None:
     environ = {**os.environ, MARKER: "of-this-test"}
     with subprocess.Popen([sys.executable, "-c", "input()"], env=environ, stdin=-1) as child:
-        deadline = time.monotonic() + 20
         while child.pid not in processes_with(MARKER, "of-this-test"):
-            assert time.monotonic() < deadline
+            assert child.poll() is None
             time.sleep(0.05)
         assert processes_with(MARKER, "of-another") == []
         child.kill()
@@ -177,7 +176,7 @@ def test_programs_name_their_library_only(bench: Command, kind: str) -> None:
 
 def run_cases(bench: Command, *arguments: str) -> tuple[int, list[Findings]]:
     words = [word for case in FAST for word in ("--case", case)]
-    result = bench("bench", "promises", *words, "--json", "out", *arguments)
+    result = bench("bench", "promises", *words, "--limit", 300, "--json", "out", *arguments)
     assert "right" in result.stdout, result.stderr
     return result.returncode, from_document(json.loads((bench.directory / "out").read_text()))
 

@@ -18,9 +18,7 @@ LDD = shutil.which("ldd")
 
 def ldd(program: Path, environ: dict[str, str]) -> dict[str, Path]:
     """soname -> file as ld.so has it."""
-    answer = subprocess.run(
-        [LDD, program], env=environ, capture_output=True, text=True, timeout=60, check=True
-    )
+    answer = subprocess.run([LDD, program], env=environ, capture_output=True, text=True, check=True)
     found = re.findall(r"^\s*(\S+) => (\S+) \(", answer.stdout, re.MULTILINE)
     return {soname: Path(path) for soname, path in found}
 

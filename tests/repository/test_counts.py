@@ -31,7 +31,7 @@ def compare(
     program.chmod(0o755)
     command = [sys.executable, COUNT / "compare.py", "operations", program]
     command += ["--baseline", baseline, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def changed(case: str, **numbers: int) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
     program.chmod(0o755)
     command = [sys.executable, COUNT / "compare.py", "operations", program]
-    failed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert failed.returncode == 2
     assert "exit code 3: broken" in failed.stderr
 
@@ -96,5 +96,5 @@ def test_instructions_may_differ_by_a_few_per_cent() -> None:
         "    print(len(found.more), len(found.fewer))\n"
     )
     command = [sys.executable, "-B", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["0 0", "0 0", "1 0", "0 1", ""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import source_tree
+from hanging import PATIENCE, is_running
 
 from devtool import debian, lock, provision, testing
 from devtool.failure import Failure
@@ -21,7 +23,7 @@ DEV = source_tree.ROOT / "dev"
 
 def run_dev(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(DEV), *words]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_alone_prints_help() -> None:
@@ -142,35 +144,150 @@ def test_a_report_is_summed_up_truly(tmp_path: Path) -> None:
 
 
 def group_of(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> testing.Outcome:
-    """What comes of a group whose runner is this Python script; a budget of two seconds."""
+    """What comes of a group whose runner is this Python script, and that is thought to take a
+    second."""
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing, "_ctest", lambda *_: [sys.executable, "-c", script])
-    group = testing.Group("fake", "a fake runner", (), 2, 2, ())
+    group = testing.Group("fake", "a fake runner", (), 1, 1, ())
     return testing._run_group(group, False, [])
+
+
+def reporting(text: str, tmp_path: Path) -> str:
+    """A script that leaves such a report."""
+    report = tmp_path / "test-fake.xml"
+    return f"import sys, time; open({str(report)!r}, 'w').write({text!r})\n"
 
 
 def test_a_group_that_runs_nothing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert group_of("pass", tmp_path, monkeypatch).problem == "ran no test"
 
 
-def test_a_group_out_of_time_fails_and_leaves_nothing(
+def test_a_group_may_take_longer_than_usual(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = reporting("<testsuite><testcase/></testsuite>", tmp_path) + "time.sleep(3)"
+    outcome = group_of(script, tmp_path, monkeypatch)
+    assert outcome.good and outcome.passed == 1
+    assert outcome.seconds >= 3
+    assert testing._summary({"fake": outcome}) == 0
+    assert f"{outcome.seconds:6.0f} s" in capsys.readouterr().out
+
+
+def test_a_group_that_is_stopped_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    child = f"import time; time.sleep(4); open({str(tmp_path / 'survivor')!r}, 'w')"
-    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
-    begin = time.monotonic()
-    assert group_of(script, tmp_path, monkeypatch).problem == "ran out of its 2 s"
-    assert time.monotonic() - begin < 4
-    time.sleep(max(0.0, begin + 5 - time.monotonic()))
-    assert not (tmp_path / "survivor").exists()
+    def stop(self: subprocess.Popen, timeout: float | None = None) -> int:
+        if timeout is None:
+            while not (tmp_path / "child").exists():
+                time.sleep(0.05)
+            raise KeyboardInterrupt
+        return wait(self, timeout)
+
+    wait = subprocess.Popen.wait
+    monkeypatch.setattr(subprocess.Popen, "wait", stop)
+    with pytest.raises(KeyboardInterrupt):
+        group_of(
+            f"{FOREVER.format(child=tmp_path / 'child')}; time.sleep(3600)", tmp_path, monkeypatch
+        )
+    assert_ended(tmp_path / "child")
+
+
+# Starts a process that does not end, and tells of it once it is there.
+FOREVER = (
+    "import os, subprocess, time; "
+    "started = subprocess.Popen(['sleep', 'infinity']); "
+    "open('{child}.new', 'w').write(str(started.pid)); os.rename('{child}.new', '{child}')"
+)
+
+
+def assert_ended(child: Path) -> None:
+    """Of the process that is named there; it may have been ended before it was."""
+    deadline = time.monotonic() + PATIENCE
+    while child.exists() and is_running(int(child.read_text())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def assert_one_hung(outcome: testing.Outcome, name: str, child: Path) -> None:
+    """Of three cases; it is named, its processes are ended, and the others have run."""
+    assert (outcome.passed, outcome.failed, outcome.skipped) == (2, 1, 0)
+    assert [case.rpartition("::")[2] for case in outcome.hung] == [name]
+    assert outcome.problem == ""
+    assert_ended(child)
+
+
+HANGING_CASES = """\
+import subprocess, sys, pytest
+
+def test_before():
+    pass
+
+@pytest.mark.timeout(5)
+def test_hangs():
+    # In a session of its own, as launchers and their ranks are.
+    middle = [sys.executable, "-c", {script!r}]
+    subprocess.run(["setsid", "--wait", *middle], check=True)
+
+def test_after():
+    pass
+"""
+
+
+def test_a_case_of_pytest_that_hangs_is_ended_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(testing, "LOGS", tmp_path)
+    child = tmp_path / "child"
+    script = f"{FOREVER.format(child=child)}; started.wait()"
+    cases = tmp_path / "test_cases.py"
+    cases.write_text(HANGING_CASES.format(script=script))
+    group = testing.Group("fake", "three cases", (str(cases),), 1, 1, ())
+    # As any test of this checkout.
+    extra = ["-c", str(source_tree.ROOT / "pyproject.toml"), "-p", "conftest"]
+    monkeypatch.setenv("PYTHONPATH", str(source_tree.ROOT / "tests"))
+    outcome = testing._run_group(group, False, extra)
+    assert_one_hung(outcome, "test_hangs", child)
+    assert testing._summary({"fake": outcome}) == 1
+    told = capsys.readouterr().out
+    assert "ended, as it hung: " in told and "test_hangs\n" in told
+    assert "2 passed, 1 failed, 0 skipped\n" in told
+
+
+def test_a_case_of_ctest_that_hangs_is_ended_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(testing, "LOGS", tmp_path)
+    monkeypatch.setattr(testing, "RELEASE", tmp_path)
+    child = tmp_path / "child"
+    (tmp_path / "hangs.py").write_text(f"{FOREVER.format(child=child)}; started.wait()")
+    (tmp_path / "CTestTestfile.cmake").write_text(
+        f"""
+        add_test(before true)
+        add_test(hangs {sys.executable} {tmp_path}/hangs.py)
+        add_test(after true)
+        set_tests_properties(before hangs after PROPERTIES LABELS fake)
+        set_tests_properties(hangs PROPERTIES TIMEOUT 5)
+        """
+    )
+    outcome = testing._run_group(testing.Group("fake", "three tests", (), 1, 1, ()), False, [])
+    assert_one_hung(outcome, "hangs", child)
+
+
+def test_a_job_that_hangs_is_ended_with_all_its_processes(tmp_path: Path) -> None:
+    sys.path.insert(0, str(source_tree.ROOT / "tests" / "mpi"))
+    running = importlib.import_module("running")
+    child = tmp_path / "child"
+    script = f"{FOREVER.format(child=child)}; started.wait()"
+    result = running.run(["setsid", "--wait", sys.executable, "-c", script], timeout=5)
+    assert result.code == 124
+    assert "no end within 5 s" in result.err
+    assert_ended(child)
 
 
 def test_a_group_whose_runner_fails_is_not_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = tmp_path / "test-fake.xml"
-    text = "<testsuite><testcase/></testsuite>"
-    script = f"import sys; open({str(report)!r}, 'w').write({text!r}); sys.exit(3)"
+    script = reporting("<testsuite><testcase/></testsuite>", tmp_path) + "sys.exit(3)"
     outcome = group_of(script, tmp_path, monkeypatch)
     assert outcome.problem == "its runner ended with exit code 3"
     assert not outcome.good

@@ -107,7 +107,7 @@ def _tool(name: str, *arguments: str) -> None:
     """Runs a tool of the environment the tests run in. It must be there: ./dev test installs it."""
     command = [str(Path(sys.executable).parent / name), *arguments]
     done = subprocess.run(
-        command, cwd=source_tree.ROOT, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=source_tree.ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"run ./dev format\n{done.stdout[-4700:]}{done.stderr[-4700:]}"
 

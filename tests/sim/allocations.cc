@@ -1,17 +1,28 @@
 #include "sim/allocations.h"
 
 #include <cstdlib>
+#include <limits>
 #include <new>
 
-// Sanitizers have their own; there nothing is counted.
+// Sanitizers have their own; there nothing is counted, and nothing refused.
 
 namespace headrace::sim {
 namespace {
 
 thread_local std::int64_t allocations = 0;
 thread_local std::int64_t bytes = 0;
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+thread_local std::int64_t left = kNoLimit;
 
 }  // namespace
+
+Lacking::Lacking(std::int64_t allocations) {
+  left = allocations;
+}
+
+Lacking::~Lacking() {
+  left = kNoLimit;
+}
 
 std::int64_t allocations_of_thread() {
   return allocations;
@@ -21,9 +32,12 @@ std::int64_t allocated_by_thread() {
   return bytes;
 }
 
-void note_allocation(std::size_t size) {
+void* allocate(std::size_t size) {
   allocations += 1;
   bytes += static_cast<std::int64_t>(size);
+  if (left == 0) return nullptr;
+  if (left != kNoLimit) left -= 1;
+  return std::malloc(size == 0 ? 1 : size);
 }
 
 }  // namespace headrace::sim
@@ -31,14 +45,12 @@ void note_allocation(std::size_t size) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 void* operator new(std::size_t size) {
-  headrace::sim::note_allocation(size);
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  if (void* const memory = headrace::sim::allocate(size)) return memory;
   throw std::bad_alloc();
 }
 
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  headrace::sim::note_allocation(size);
-  return std::malloc(size == 0 ? 1 : size);
+  return headrace::sim::allocate(size);
 }
 
 void operator delete(void* memory) noexcept {

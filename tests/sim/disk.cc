@@ -116,7 +116,7 @@ class DiskStore : public storage::Store {
     Transferred done;
     done.system_error = disk_.struck(operation, rank_, offset, wanted);
     disk_.delay();
-    if (operation == Operation::write) disk_.take_time_to_write();
+    if (operation == Operation::write) disk_.hold_write();
     std::unique_lock lock(inode_->mutex);
     for (const iovec& segment : segments) {
       auto* memory = static_cast<std::uint8_t*>(segment.iov_base);
@@ -249,15 +249,26 @@ std::int64_t Disk::disarm() {
   return failed_;
 }
 
-void Disk::take_time_to_write() {
-  const std::chrono::milliseconds duration = slow_writes_;
-  if (duration == duration.zero()) return;
-  const int now = ++writes_;
-  int most = most_writes_;
-  while (most < now && !most_writes_.compare_exchange_weak(most, now)) {
-  }
-  std::this_thread::sleep_for(duration);
+void Disk::hold_writes(int count, std::chrono::seconds longest) {
+  const std::lock_guard lock(hold_mutex_);
+  held_until_ = count;
+  longest_hold_ = longest;
+  holds_writes_ = true;
+}
+
+int Disk::most_writes() {
+  const std::lock_guard lock(hold_mutex_);
+  return most_writes_;
+}
+
+void Disk::hold_write() {
+  if (!holds_writes_) return;
+  std::unique_lock lock(hold_mutex_);
+  most_writes_ = std::max(most_writes_, ++writes_);
+  const auto goes_on = [this] { return !holds_writes_ || most_writes_ >= held_until_; };
+  if (!release_.wait_for(lock, longest_hold_, goes_on)) holds_writes_ = false;
   --writes_;
+  release_.notify_all();
 }
 
 void Disk::delay() {

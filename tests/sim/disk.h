@@ -73,10 +73,11 @@ class Disk {
     FileOffset end = 0;
   };
   void watch() { is_watched_ = true; }
-  /// From now on a write takes at least so long.
-  void slow_writes(std::chrono::milliseconds duration) { slow_writes_ = duration; }
+  /// From now on each write waits until `count` have been under way at a time. Where that does not
+  /// come about within `longest`, all go on.
+  void hold_writes(int count, std::chrono::seconds longest);
   /// The most that were under way at a time since then.
-  int most_writes() const { return most_writes_; }
+  int most_writes();
   std::vector<Event> events();
   /// Open files whose ranks write in turn.
   int turn_takers() const { return turn_takers_; }
@@ -94,7 +95,7 @@ class Disk {
 
   void delay();
   void note(const Event& event);
-  void take_time_to_write();
+  void hold_write();
   /// Lets other transfers of a file happen in between.
   void let_others(std::unique_lock<std::mutex>& lock);
   /// The fault that strikes this operation on [offset, offset + len), if any. `len` becomes what is
@@ -108,11 +109,15 @@ class Disk {
   int keeps_data_ = -1;  ///< a rank; -1: none does
   std::atomic<bool> ignores_locks_ = false;
   std::atomic<bool> is_watched_ = false;
-  std::atomic<std::chrono::milliseconds> slow_writes_{};
-  std::atomic<int> writes_ = 0;
-  std::atomic<int> most_writes_ = 0;
   std::atomic<int> turn_takers_ = 0;
   std::atomic<std::uint64_t> clock_{0};
+  std::atomic<bool> holds_writes_ = false;
+  std::mutex hold_mutex_;  ///< guards what follows of writes that are held
+  std::condition_variable release_;
+  int held_until_ = 0;  ///< so many are under way
+  std::chrono::seconds longest_hold_{};
+  int writes_ = 0;
+  int most_writes_ = 0;
   std::mutex mutex_;  ///< guards what follows
   std::map<std::string, std::shared_ptr<Inode>> names_;
   std::optional<Fault> fault_;

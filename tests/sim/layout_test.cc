@@ -15,7 +15,7 @@ namespace {
 constexpr engine::AccessMode kCreate{.read = true, .write = true, .create = true};
 
 engine::Hints hints_on_rank(const storage::Layout& layout, const engine::Hints& given, int which) {
-  const Watchdog watchdog("layouts", std::chrono::seconds(60));
+  const Watchdog watchdog("layouts", kCaseLimit);
   Disk disk(0);
   disk.pretend(layout);
   engine::Hints found;
@@ -74,7 +74,7 @@ struct Written {
 };
 
 Written write_in_turns(Disk& disk, const engine::Hints& hints) {
-  const Watchdog watchdog("writing in turns", std::chrono::seconds(60));
+  const Watchdog watchdog("writing in turns", kCaseLimit);
   const Job job{.nodes = 3, .ranks_per_node = 2, .pieces = 100};
   Written written;
   disk.watch();

@@ -25,7 +25,7 @@ using std::chrono::seconds;
 constexpr NetworkAddress kLoopback{{127, 0, 0, 1}, 4, 8};
 
 Clock::time_point soon() {
-  return Clock::now() + seconds(20);
+  return Clock::now() + seconds(300);
 }
 
 /// A server with one team, whose channel 1 has a pointer.
@@ -126,7 +126,7 @@ TEST_F(PointerServerTest, TakesAQuestionInPieces) {
 }
 
 TEST_F(PointerServerTest, ClosesConnectionsThatSayHalfOrNothing) {
-  start({.patience = milliseconds(200)});
+  start({.patience = seconds(2)});
   const Socket silent = connect();
   const Socket half = connect();
   EXPECT_TRUE(send_now(half, begin_of_question(20)));
@@ -305,7 +305,7 @@ TEST(PointerService, IsLeftAloneByAForkedProcess) {
   EXPECT_EQ(client.advance(1, 0, 2).value(), 0);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);
+    alarm(300);
     const bool is_refused = !client.advance(1, 0, 2);
     host.reset();
     SharedPointer own{};
@@ -327,7 +327,7 @@ TEST(PointerService, IsMissedWhenItsProcessIsKilled) {
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);
+    alarm(300);
     SharedPointer pointer{};
     SharedPointerService::Host host(SharedPointerService::of_process(), 8);
     host.add_channel(1, pointer);
@@ -346,7 +346,7 @@ TEST(PointerService, IsMissedWhenItsProcessIsKilled) {
   const Result<std::int64_t> lost = client.advance(1, 0, 5);
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().error_class, ErrorClass::io);
-  EXPECT_LT(Clock::now() - begin, seconds(30));
+  EXPECT_LT(Clock::now() - begin, seconds(60)) << "half of what it waits for an answer";
 }
 
 }  // namespace

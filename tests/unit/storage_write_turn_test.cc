@@ -23,10 +23,19 @@ using Clock = std::chrono::steady_clock;
 
 constexpr ByteCount kEnough = WriteTurn::kLeastBytes;
 
-Clock::duration time_to_take(const WriteTurn& turn, ByteCount bytes = kEnough) {
+Clock::duration time_to_take(const WriteTurn& turn) {
   const auto begin = Clock::now();
-  const WriteTurn::Held held(turn, bytes);
+  const WriteTurn::Held held(turn, kEnough);
   return Clock::now() - begin;
+}
+
+/// Whether a turn was taken, or done without, at once: who does is now and then kept off its core
+/// for longer than others wait, but not each time.
+bool takes_at_once(const WriteTurn& turn) {
+  for (int i = 0; i < 1'000; ++i) {
+    if (time_to_take(turn) < std::chrono::milliseconds(1)) return true;
+  }
+  return false;
 }
 
 TEST(WriteTurnTest, IsGivenUpAtTheEnd) {
@@ -58,7 +67,7 @@ TEST(WriteTurnTest, WhoDoesNotGiveItUpIsOvertaken) {
   // Only once.
   EXPECT_EQ(state.holder, 0U);
   EXPECT_EQ(state.waiting, 0U);
-  EXPECT_LT(time_to_take(other), std::chrono::milliseconds(1));
+  EXPECT_TRUE(takes_at_once(other));
 }
 
 TEST(WriteTurnTest, WhoWasOvertakenLeavesTheOthersTurnAlone) {
@@ -77,7 +86,7 @@ TEST(WriteTurnTest, WhoFindsManyWaitingDoesNotWait) {
   const WriteTurn::Held held({state, 0}, kEnough);
   state.waiting = 3;
   const WriteTurn other(state, 1);
-  EXPECT_LT(time_to_take(other), std::chrono::milliseconds(1));
+  EXPECT_TRUE(takes_at_once(other));
   EXPECT_EQ(state.holder, 1U);
   EXPECT_EQ(state.waiting, 3U);
 }

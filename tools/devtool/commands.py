@@ -49,7 +49,9 @@ def test(arguments: Sequence[str]) -> int:
     names = [group.name for group in testing.GROUPS]
     parser = _parser("test", test)
     parser.add_argument(
-        "--quick", action="store_true", help="seven minutes at most, once built: no slow tests"
+        "--quick",
+        action="store_true",
+        help="about seven minutes on two cores, once built: no slow tests",
     )
     parser.add_argument(
         "--only",
@@ -75,7 +77,7 @@ def cluster_file_systems(arguments: Sequence[str]) -> int:
 
 
 def faults(arguments: Sequence[str]) -> int:
-    """Plants faults in a copy of the engine; random programs must find each (20 minutes)."""
+    """Plants faults in a copy of the engine; random runs must find each (20 minutes)."""
     if "-h" not in arguments and "--help" not in arguments:
         debian.ensure(debian.UNIT_TESTS)
         building.prepare(targets=())
@@ -85,10 +87,23 @@ def faults(arguments: Sequence[str]) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+# A part of `--scarce`, of seconds: writes fail while memory lacks.
+SCARCE = ("--scarce", "4", "--seed", "802322", "--part", "25")
+
+
 def inject(arguments: Sequence[str]) -> int:
     """Lets disk, memory and threads fail under the engine: 50,000 random faults (an hour)."""
     parser = _parser("inject", inject)
-    parser.add_argument("--each", action="store_true", help="at every operation in turn instead")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--each", action="store_true", help="at every operation in turn instead")
+    ways.add_argument(
+        "--scarce",
+        type=int,
+        default=0,
+        metavar="PROGRAMS",
+        help="instead let writes fail while memory lacks from each allocation on, in so many "
+        "random programs; without it a part of that runs first",
+    )
     parser.add_argument("--count", type=int, default=50_000, help="of random faults (50,000)")
     parser.add_argument("--seed", type=int, default=1, help="of the first random program")
     parser.add_argument("--seconds", type=int, default=0, help="begin nothing new after so long")
@@ -97,10 +112,17 @@ def inject(arguments: Sequence[str]) -> int:
     debian.ensure(debian.UNIT_TESTS)
     building.prepare(targets=building.TESTS)
     command = [RELEASE / "tests" / "faults" / "faults", "--jobs", str(os.cpu_count() or 1)]
-    random = ["--random", str(options.count), "--seed", str(options.seed)]
-    command += ["--each"] if options.each else random
-    command += ["--seconds", str(options.seconds), "--state", options.state]
-    return subprocess.run(command, check=False).returncode
+    command += ["--seconds", str(options.seconds)]
+    state = ["--state", options.state]
+    seed = ["--seed", str(options.seed)]
+    if options.each:
+        return subprocess.run([*command, "--each", *state], check=False).returncode
+    if options.scarce > 0:
+        scan = ["--scarce", str(options.scarce), *seed]
+        return subprocess.run([*command, *scan, *state], check=False).returncode
+    scanned = subprocess.run([*command, *SCARCE], check=False).returncode
+    random = ["--random", str(options.count), *seed]
+    return subprocess.run([*command, *random, *state], check=False).returncode or scanned
 
 
 def sanitize(arguments: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
+#include "abi/flavour/request.h"
 
 namespace headrace::HEADRACE_FLAVOUR::handler {
 
@@ -29,7 +30,11 @@ Error preallocate(OpenFile& file, MPI_Offset size) {
 }
 
 Error sync(OpenFile& file) {
-  return file.file->sync();
+  free_done_requests();
+  Error error = file.file->sync();
+  // Of requests that the program gave up.
+  if (!error) error = file.link->take();
+  return error;
 }
 
 Error get_atomicity(OpenFile& file, int* flag) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -91,14 +90,13 @@ class Batch {
     return own == nullptr ? code : tell(code, *own_[static_cast<std::size_t>(index)]);
   }
 
-  /// After the library completed several: `indices` are theirs, in the order of the statuses.
-  int tell_several(int code, std::span<const int> indices, MPI_Status* statuses) const;
+  /// After the library completed `count` requests: `indices` are theirs, in the order of the
+  /// statuses; null where they are the first.
+  int tell_several(int code, std::size_t count, const int* indices, MPI_Status* statuses) const;
 
   /// As tell_several, for all requests of the array.
   int tell_all(int code, MPI_Status* statuses) const {
-    std::vector<int> indices(own_.size());
-    for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int>(i);
-    return tell_several(code, indices, statuses);
+    return tell_several(code, own_.size(), nullptr, statuses);
   }
 
  private:
@@ -113,17 +111,19 @@ class Batch {
 
 /// The statuses' MPI_ERROR is set where any request failed: by the library where one of its own
 /// did, here where only ours did.
-int Batch::tell_several(int code, std::span<const int> indices, MPI_Status* statuses) const {
+int Batch::tell_several(int code, std::size_t count, const int* indices,
+                        MPI_Status* statuses) const {
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
   const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
-  for (std::size_t i = 0; i < indices.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const int index = indices == nullptr ? static_cast<int>(i) : indices[i];
     // After an error of its own the library may have left others for a later call.
-    if (at(indices[i]) == nullptr || requests_[indices[i]] != MPI_REQUEST_NULL) continue;
-    Request& own = *own_[static_cast<std::size_t>(indices[i])];
+    if (at(index) == nullptr || requests_[index] != MPI_REQUEST_NULL) continue;
+    Request& own = *own_[static_cast<std::size_t>(index)];
     const Error error = own.take_error();
     if (!error) continue;
     if (code == MPI_SUCCESS && has_statuses) {
-      for (std::size_t j = 0; j < indices.size(); ++j) statuses[j].MPI_ERROR = MPI_SUCCESS;
+      for (std::size_t j = 0; j < count; ++j) statuses[j].MPI_ERROR = MPI_SUCCESS;
     }
     code = MPI_ERR_IN_STATUS;
     const int own_code = raise_to_program(own.file(), error);
@@ -136,7 +136,7 @@ int Batch::tell_several(int code, std::span<const int> indices, MPI_Status* stat
 int tell_some(const Batch& batch, int code, int done_count, const int* indices,
               MPI_Status* statuses) {
   const auto count = static_cast<std::size_t>(done_count == MPI_UNDEFINED ? 0 : done_count);
-  return batch.tell_several(code, {indices, count}, statuses);
+  return batch.tell_several(code, count, indices, statuses);
 }
 
 }  // namespace

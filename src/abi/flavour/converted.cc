@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "abi/flavour/datatype.h"
 #include "view/wide.h"
@@ -61,7 +63,31 @@ Error Converted::take_up(const handler::TransferRequest& request, const Size& si
   size_ = {std::max(size.most, size.etype), size.etype};
   part_.end = end_of_part({});
   count_parts();
-  return {};
+  return all_.native > 0 ? take_image(request.count) : Error{};
+}
+
+/// Conversions are the CPU's: data that it cannot touch comes to host memory as a whole.
+Error Converted::take_image(std::int64_t count) {
+  auto* const buffer = static_cast<std::byte*>(memory_.buffer);
+  const std::optional<device::Place> place = device::find_data(buffer, memory_.type);
+  if (!place) return {};
+  auto image = device::Image::make(*place, buffer, memory_.type, count);
+  if (!image) return image.error();
+  image_ = std::move(image.value());
+  memory_.buffer = image_->buffer();
+  if (direction_ == Direction::read) return {};
+  const Error failure = image_->load();
+  return failure ? device::explain("cannot convert data in a device's memory", failure) : Error{};
+}
+
+/// What was read goes to the device.
+void Converted::store_image() {
+  const Error failure = attempt([this] { return image_->store(done_.native); });
+  if (!failure) return;
+  done_ = {};
+  if (failed_) return;
+  failed_ = attempt(
+      [&] { return device::explain("cannot bring converted data to a device", failure); });
 }
 
 /// In whole elements and whole etypes; all that is left where these do not end together in a part.
@@ -157,7 +183,7 @@ void Converted::take(const engine::Outcome& outcome) try {
   part_.begin = goes_on ? part_.end : all_;
   part_.end = goes_on ? end_of_part(part_.begin) : all_;
 } catch (const std::bad_alloc&) {
-  failed_ = out_of_memory();
+  if (!failed_) failed_ = out_of_memory();
   part_ = {all_, all_};
 }
 
@@ -169,6 +195,8 @@ void Converted::close() {
 engine::Outcome Converted::finish(engine::Outcome outcome) {
   if (is_whole_) take(outcome);
   close();
+  if (image_ != nullptr && direction_ == Direction::read) store_image();
+  image_.reset();
   release_type(std::exchange(held_, MPI_DATATYPE_NULL));
   return {done_.native, failed_ ? std::move(failed_) : std::move(outcome.error)};
 }

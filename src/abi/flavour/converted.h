@@ -8,6 +8,7 @@
 #include "abi/flavour/handler.h"
 #include "abi/flavour/representation.h"
 #include "base/memory_account.h"
+#include "device/image.h"
 #include "engine/file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -57,6 +58,8 @@ class Converted : public engine::Parts {
   Converted(const Representation& representation, Direction direction, bool is_whole)
       : representation_(representation), direction_(direction), is_whole_(is_whole) {}
   Error take_up(const handler::TransferRequest& request, const Size& size);
+  Error take_image(std::int64_t count);
+  void store_image();
   void count_parts();
   Error make_room();
   Error try_all();
@@ -68,6 +71,7 @@ class Converted : public engine::Parts {
   Size size_;
   TypedBuffer memory_;
   MPI_Datatype held_ = MPI_DATATYPE_NULL;  ///< see hold_type
+  std::unique_ptr<device::Image> image_;  ///< what `memory_` is, of data in a device's memory
   view::Amount all_;
   std::int64_t num_parts_ = 1;
   ByteCount largest_part_ = 0;  ///< in bytes of the file

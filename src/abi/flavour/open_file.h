@@ -13,7 +13,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 struct FileLink {
   std::atomic<MPI_File> handle = MPI_FILE_NULL;  ///< the native one; null once it is closed
 
-  /// Keeps the first error that no call could return, for the end of the file.
+  /// Keeps the first error that no call could return, for the file's next sync or its end.
   void keep(Error error);
   Error take();
 

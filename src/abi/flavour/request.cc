@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <shared_mutex>
 #include <unordered_map>
-#include <vector>
 
 #include "abi/flavour.h"
 #include "abi/flavour/converted.h"
@@ -59,25 +58,17 @@ class RequestRegistry {
     return found == requests_.end() ? nullptr : found->second;
   }
 
+  /// Takes no memory: its caller has nobody to tell.
   void give_up(RequestPtr request) {
     const std::unique_lock lock(mutex_);
-    given_up_.push_back(std::move(request));
+    request->given_up_before_ = std::move(given_up_);
+    given_up_ = std::move(request);
     has_given_up_ = true;
   }
 
   void free_done() {
     if (!has_given_up_.load(std::memory_order_acquire)) return;
-    std::vector<RequestPtr> done;
-    {
-      const std::unique_lock lock(mutex_);
-      std::erase_if(given_up_, [&](const RequestPtr& request) {
-        if (!request->is_done()) return false;
-        done.push_back(request);
-        return true;
-      });
-      has_given_up_ = !given_up_.empty();
-    }
-    for (const RequestPtr& request : done) {
+    while (const RequestPtr request = take_given_up()) {
       request->complete();
       if (Error error = request->take_error()) request->file_->keep(std::move(error));
       MPI_Request handle = request->handle_;
@@ -86,12 +77,7 @@ class RequestRegistry {
   }
 
   void finish() {
-    std::vector<RequestPtr> all;
-    {
-      const std::shared_lock lock(mutex_);
-      for (const auto& [key, request] : requests_) all.push_back(request);
-    }
-    for (const RequestPtr& request : all) request->wait();
+    while (const RequestPtr request = find_unfinished()) request->wait();
     free_done();
   }
 
@@ -99,10 +85,34 @@ class RequestRegistry {
   /// Handles are integers in one ABI and pointers in the others.
   static std::uintptr_t key_of(MPI_Request handle) { return (std::uintptr_t)handle; }
 
+  /// One that is done, off the list; null where there is none.
+  RequestPtr take_given_up() {
+    const std::unique_lock lock(mutex_);
+    RequestPtr taken;
+    for (RequestPtr* place = &given_up_; *place && !taken;) {
+      if ((*place)->is_done()) {
+        taken = std::move(*place);
+        *place = std::move(taken->given_up_before_);
+      } else {
+        place = &(*place)->given_up_before_;
+      }
+    }
+    has_given_up_ = given_up_ != nullptr;
+    return taken;
+  }
+
+  RequestPtr find_unfinished() const {
+    const std::shared_lock lock(mutex_);
+    for (const auto& [key, request] : requests_) {
+      if (!request->is_done()) return request;
+    }
+    return nullptr;
+  }
+
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uintptr_t, RequestPtr> requests_;
   std::atomic<std::size_t> size_ = 0;  ///< of `requests_`
-  std::vector<RequestPtr> given_up_;   ///< among `requests_`
+  RequestPtr given_up_;                ///< among `requests_`, the last; each holds the one before
   std::atomic<bool> has_given_up_ = false;
 };
 
@@ -114,6 +124,10 @@ void Request::complete() {
     if (!cancelled_) error_ = std::move(outcome.error);
     native.Grequest_complete(handle_);
   });
+}
+
+Request::~Request() {
+  if (error_) file_->keep(std::move(error_));
 }
 
 Error Request::take_error() {

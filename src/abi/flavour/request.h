@@ -18,6 +18,10 @@ class Request {
   /// `converted`: what it reads or writes, null where data goes as it is.
   Request(std::shared_ptr<FileLink> file, std::shared_ptr<Converted> converted)
       : file_(std::move(file)), converted_(std::move(converted)) {}
+  /// What went wrong and nobody took is kept for the file's next sync, or its end.
+  ~Request();
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
 
   /// What it stands for. Before the program has its handle.
   void stand_for(std::shared_ptr<engine::Operation> operation) {
@@ -55,6 +59,7 @@ class Request {
   ByteCount bytes_ = 0;
   std::mutex mutex_;  ///< guards error_
   Error error_;
+  std::shared_ptr<Request> given_up_before_;  ///< guarded by the registry
 };
 
 using RequestPtr = std::shared_ptr<Request>;
@@ -71,7 +76,7 @@ bool has_requests();
 RequestPtr find_request(MPI_Request handle);
 
 /// For a request whose handle the program gave up: it is freed when it is done. What then goes
-/// wrong is kept for the end of the file.
+/// wrong is kept for the file's next sync, or its end.
 void free_later(RequestPtr request);
 
 /// Frees the given-up requests that are done.

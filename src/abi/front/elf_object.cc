@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/loaded_objects.h"
+
 namespace headrace::abi {
 namespace {
 
@@ -209,17 +211,6 @@ bool is_in_this_library(const void* address) {
       },
       &search);
   return search.is_found;
-}
-
-unsigned long long loaded_object_count() {
-  unsigned long long count = 0;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
-        return 1;
-      },
-      &count);
-  return count;
 }
 
 }  // namespace headrace::abi

@@ -65,7 +65,4 @@ void for_each_object(const std::function<void(const ElfObject&)>& visit);
 /// called inside for_each_object.
 bool is_in_this_library(const void* address);
 
-/// How many objects were ever loaded; grows by each dlopen of a new one.
-unsigned long long loaded_object_count();
-
 }  // namespace headrace::abi

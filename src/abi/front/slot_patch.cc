@@ -12,6 +12,7 @@
 
 #include "abi/front/elf_object.h"
 #include "abi/front/front_library.h"
+#include "base/loaded_objects.h"
 #include "base/message.h"
 #include "base/result.h"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Shows that the fuzzer's net has no hole: plants each fault of this folder in a copy of the
-engine, and requires that random programs find it."""
+"""Shows that the nets have no hole: plants each fault in a copy of the engine, and requires that it
+is found. Those of this folder random programs must find, those of tests/faults/planted the same
+under faults of disk and memory (docs/faults.md)."""
 
 from __future__ import annotations
 
@@ -14,11 +15,14 @@ from pathlib import Path
 
 FAULTS = Path(__file__).resolve().parent
 ROOT = FAULTS.parents[2]
+INJECTED = ROOT / "tests" / "faults" / "planted"
 TREE = ROOT / "build" / "faults" / "tree"
 BUILD = ROOT / "build" / "faults" / "build"
-# What the target `fuzz` is made from.
+# What the targets are made from.
 SOURCES = ["CMakeLists.txt", "cmake", "src", "spec", "tests", "tools", "LICENSE", "README.md"]
 SECONDS = 900  # for the sequences of one fault
+# Seconds for one sequence: many of these faults show by a hang.
+LIMIT = ("--limit", "30")
 # Half of the sequences each: with few buffers, ranks wait for one another more often.
 SETTINGS: tuple[dict[str, str], ...] = ({}, {"HEADRACE_BUFFER_COUNT": "2"})
 
@@ -52,13 +56,32 @@ def call(what: str, *command: object) -> None:
         raise Failed(f"{what}:\n{(done.stdout + done.stderr)[-3000:]}")
 
 
-def build(cmake: str) -> None:
+def build(cmake: str, target: str) -> None:
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DHEADRACE_BENCH=OFF", "-DHEADRACE_WERROR=OFF"]
     if ccache := shutil.which("ccache"):
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}")
     if not (BUILD / "build.ninja").exists():
         call("cannot configure", cmake, "-S", TREE, "-B", BUILD, "-G", "Ninja", *options)
-    call("cannot be built", cmake, "--build", BUILD, "--target", "fuzz")
+    call("cannot be built", cmake, "--build", BUILD, "--target", target)
+
+
+def inject() -> tuple[bool, str]:
+    """Whether a run failed while writes and memory failed, and what the injector says."""
+    program = BUILD / "tests" / "faults" / "faults"
+    said = ""
+    for options in (["--kept"], ["--scarce", "8", "--seed", "802320", "--part", "10"]):
+        done = subprocess.run(
+            [program, *options],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+        )
+        lines = [line for line in done.stdout.splitlines() if not line.startswith(("|", "not "))]
+        said += "\n".join(lines) + "\n"
+        if done.returncode != 0 and "FAILED: " in done.stdout:
+            return True, said[said.index("FAILED: ") :]
+    return False, said
 
 
 def run(count: int) -> tuple[bool, str]:
@@ -67,7 +90,7 @@ def run(count: int) -> tuple[bool, str]:
     said = ""
     for settings in SETTINGS:
         done = subprocess.run(
-            [fuzz, "--seed", "1", "--count", str(count // len(SETTINGS)), "--no-shrink"],
+            [fuzz, "--seed", "1", "--count", str(count // len(SETTINGS)), "--no-shrink", *LIMIT],
             env=os.environ | {"HEADRACE_QUIET": "1"} | settings,
             capture_output=True,
             text=True,
@@ -90,16 +113,19 @@ def patch(fault: Path, *options: str) -> None:
 
 def find(fault: Path, cmake: str, count: int) -> str:
     """Plants a fault and tells how it was found."""
+    is_injected = fault.parent == INJECTED
     patch(fault, "--dry-run")
     patch(fault)
     try:
-        build(cmake)
-        found, said = run(count)
+        build(cmake, "faults" if is_injected else "fuzz")
+        found, said = inject() if is_injected else run(count)
     finally:
         patch(fault, "--reverse")
     if not found:
-        raise Failed(f"not found within {count} sequences\n{said[-500:]}")
+        raise Failed(f"not found within {count} sequences, or the injector's runs\n{said[-500:]}")
     lines = said.splitlines()
+    if is_injected:
+        return f"found by the injector: {lines[1].strip()[:100]}"
     number = re.search(r"(\d+) sequences were run", said)
     return f"found by sequence {number[1] if number else '?'}: {lines[1][:100]}"
 
@@ -112,14 +138,18 @@ def main(words: list[str]) -> int:
     options = parser.parse_args(words)
     faults = sorted(
         path
-        for path in FAULTS.glob("*.patch")
+        for path in (*FAULTS.glob("*.patch"), *INJECTED.glob("*.patch"))
         if not options.names or path.name.startswith(tuple(options.names))
     )
     copy_tree()
     try:
-        build(options.cmake)
+        build(options.cmake, "fuzz")
         if run(100)[0]:
             raise Failed("sequences fail without a fault")
+        if any(fault.parent == INJECTED for fault in faults):
+            build(options.cmake, "faults")
+            if inject()[0]:
+                raise Failed("the injector's runs fail without a fault")
     except Failed as failed:
         print(f"faults: {failed}", file=sys.stderr)
         return 1

@@ -1,8 +1,10 @@
 // fuzz [--seed S] [--count N] [--without FEATURE]... [--keep-going] [--no-shrink] [--print]
+//      [--limit SECONDS]
 // fuzz --program FILE...
 //
 // Runs random programs, or those in files, on the engine in the simulation and judges what they
-// saw. Prints each program that fails, made as small as possible, with its seed.
+// saw. Prints each program that fails, made as small as possible, with its seed. One that has not
+// ended after the limit fails, too.
 
 #include <cstdio>
 #include <cstdlib>
@@ -19,13 +21,14 @@
 namespace headrace::fuzz {
 namespace {
 
-constexpr unsigned kSecondsForOne = 30;
+constexpr unsigned kSecondsForOne = 600;  ///< many times what any takes
 constexpr unsigned kSecondsToShrink = 10;
 constexpr std::int64_t kBatch = 200;
 
 struct Options {
   std::uint64_t seed = 1;
   std::int64_t count = 1000;
+  unsigned seconds_for_one = kSecondsForOne;
   bool keeps_going = false;
   bool shrinks = true;
   bool prints = false;
@@ -70,6 +73,8 @@ bool read_options(int count, char** words, Options& options) {
       options.seed = std::strtoull(words[i], nullptr, 10);
     else if (word == "--count")
       options.count = std::strtoll(words[i], nullptr, 10);
+    else if (word == "--limit")
+      options.seconds_for_one = static_cast<unsigned>(std::atoi(words[i]));
     else if (word == "--ranks")
       options.features.ranks = std::atoi(words[i]);
     else if (word == "--program")
@@ -116,7 +121,7 @@ int run_seeds(const Options& options) {
       return generate(first + static_cast<std::uint64_t>(i), options.features);
     };
     const Verdict verdict =
-        run_isolated(std::min(kBatch, options.count - done), make, kSecondsForOne);
+        run_isolated(std::min(kBatch, options.count - done), make, options.seconds_for_one);
     done += verdict.clean;
     std::fflush(stdout);
     if (verdict.problem.empty()) continue;
@@ -145,7 +150,7 @@ int run_files(const Options& options) {
       failures += 1;
       continue;
     }
-    const Verdict verdict = run_once(std::get<Program>(parsed), kSecondsForOne);
+    const Verdict verdict = run_once(std::get<Program>(parsed), options.seconds_for_one);
     if (verdict.problem.empty()) continue;
     std::printf("%s fails:\n%s", name.c_str(), verdict.problem.c_str());
     failures += 1;
@@ -159,7 +164,7 @@ int main(int count, char** words) {
   if (!read_options(count, words, options)) {
     std::fprintf(stderr,
                  "usage: fuzz [--seed S] [--count N] [--ranks R] [--without FEATURE]... "
-                 "[--keep-going] [--no-shrink] [--print] [--program FILE]...\n");
+                 "[--keep-going] [--no-shrink] [--print] [--limit SECONDS] [--program FILE]...\n");
     return 2;
   }
   if (!options.programs.empty()) return run_files(options);

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hanging import PATIENCE
 from running import C_FLAGS, compile_program
 
 NO_FUSE = 77
 SOURCES = ["fuse_store.c", "fuse_tree.c", "fuse_fault.c"]
-PATIENCE = 10
 
 
 @contextmanager

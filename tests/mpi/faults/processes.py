@@ -7,10 +7,11 @@ import signal
 import time
 from pathlib import Path
 
+from hanging import PATIENCE
+
 from headrace.bench.promises.trial import processes_with
 
 MARKER = "FAULTS_JOB"
-PATIENCE = 10
 
 
 def strays(marker: str) -> list[str]:

@@ -122,9 +122,7 @@ def test_killed_while_the_file_system_is_slow(
     case = Case("killed", True, transfer, "write", "", f"first=1 signal={signal.SIGKILL} delay=300")
     marker = uuid.uuid4().hex
     with mounted_store(place / "mount") as mount:
-        result = run_on_fuse(
-            host, [case], mount, RANKS, library, environment={MARKER: marker}, timeout=40
-        )
+        result = run_on_fuse(host, [case], mount, RANKS, library, environment={MARKER: marker})
         left = strays(marker)
     good = result.code not in (0, 124) and not left and not result.litter
     table.note("FUSE: killed in a slow call", host.name, good)
@@ -148,8 +146,6 @@ def test_the_file_system_goes_away(host: Host, transfer, place: Path, needs_root
             loses_data=True,
             is_gone=True,
         )
-        result = run_on_fuse(
-            host, [broken], mount, RANKS, library, preloaded="store_fault.c", timeout=60
-        )
+        result = run_on_fuse(host, [broken], mount, RANKS, library, preloaded="store_fault.c")
     wrong = problems(host, [broken], result, RANKS, "goes away")
     assert not wrong, "\n".join(wrong)

@@ -130,7 +130,6 @@ def run_on(host: Host, machine: Machine, place: Path, library: Path, layered: bo
         objects=objects,
         before=before,
         cwd=directory,
-        timeout=60,
     )
 
 

@@ -50,9 +50,7 @@ def run_cases(host: Host, cases: list[Case], directory: Path, library: Path, use
         bin_directory.chmod(0o777)
         before = [*DROP, "env", f"HOME={bin_directory}", f"TMPDIR={bin_directory}"]
     words = [job, directory, bin_directory / "plan"]
-    result = launch(
-        host, RANKS, words, True, objects=objects, before=before, cwd=bin_directory, timeout=60
-    )
+    result = launch(host, RANKS, words, True, objects=objects, before=before, cwd=bin_directory)
     facts = read_facts(result.out)
     wrong = [
         f"{case.name}: {text} {facts.get(case.name)}"

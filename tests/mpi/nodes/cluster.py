@@ -23,6 +23,8 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from hanging import PATIENCE
+
 NETWORK = "10.98.0"
 CHECKOUT = Path(__file__).resolve().parents[3]
 _NODE_SETUP = """
@@ -124,7 +126,8 @@ class Cluster:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        for _ in range(500):
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
             if (self.state / f"{name}.ready").exists():
                 return
             if self._holders[name].poll() is not None:
@@ -156,7 +159,7 @@ class Cluster:
             [*inside, *f"ip addr add {self.address(name)}/24 dev eth0".split()],
             [*inside, *["ip", "link", "set", "eth0", "up"]],
         ):
-            subprocess.run(line, check=True, capture_output=True, timeout=20)
+            subprocess.run(line, check=True, capture_output=True)
 
     def _write_remote_shell(self) -> None:
         """In place of ssh: `rsh [options] NODE COMMAND...`."""
@@ -197,5 +200,5 @@ class Cluster:
     def node_listing(self, name: str) -> set[str]:
         """Names in the node's /dev/shm and /tmp."""
         line = self.node_command(name, ["ls", "-A", "/dev/shm", "/tmp"])
-        done = subprocess.run(line, capture_output=True, text=True, timeout=20, check=True)
+        done = subprocess.run(line, capture_output=True, text=True, check=True)
         return set(done.stdout.split())

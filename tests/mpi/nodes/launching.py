@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hanging import JOB_SECONDS
 from hosts import Host
-from running import TIMEOUT, Result, run
+from running import Result, run
 
 from .cluster import Cluster
 
@@ -18,7 +19,7 @@ def launch_on_nodes(
     program: list,
     environment: dict[str, str],
     ranks_per_node: int = RANKS_PER_NODE,
-    timeout: float = TIMEOUT,
+    timeout: float = JOB_SECONDS,
     wrapper: Sequence[str] = (),
 ) -> Result:
     """`wrapper` is a command that starts the launcher's line: it is put before it."""

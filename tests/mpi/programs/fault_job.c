@@ -25,7 +25,7 @@
 #include "harness.h"
 #include "store_fault.h"
 
-enum { SECONDS = 30 };
+enum { SECONDS = 300 };
 // Where a fault may be armed: around the step whose call it is, or that `in=` names.
 enum { STEP_VIEW = STORE_CALLS, STEP_HINTS, STEP_COUNT };
 static const char* const steps[STEP_COUNT] = {"read",   "write",  "sync",   "close",

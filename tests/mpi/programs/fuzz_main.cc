@@ -27,7 +27,7 @@
 namespace headrace::fuzz {
 namespace {
 
-constexpr unsigned kSecondsForOne = 40;
+constexpr unsigned kSecondsForOne = 300;
 constexpr int kMostFailures = 5;
 
 struct Options {

@@ -56,12 +56,14 @@ static void change_surroundings(void) {
 // Whether this call is met by the fault; then errno is set.
 static int meets(int call) {
   if (!atomic_load(&store.armed) || call != store.fault.call) return 0;
+  // Who sees it counted may arm another one.
+  StoreFault fault = store.fault;
   int number = __atomic_fetch_add(store.counter, 1, __ATOMIC_SEQ_CST);
-  if (number < store.fault.first) return 0;
-  if (store.fault.times && number >= store.fault.first + store.fault.times) return 0;
-  if (number == store.fault.first) change_surroundings();
+  if (number < fault.first) return 0;
+  if (fault.times && number >= fault.first + fault.times) return 0;
+  if (number == fault.first) change_surroundings();
   atomic_fetch_add(&store.met, 1);
-  errno = store.fault.error;
+  errno = fault.error;
   return 1;
 }
 

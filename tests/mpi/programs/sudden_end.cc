@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kPiece = 1000;
 constexpr int kPieces = 400;
+constexpr unsigned kChildSeconds = 300;  ///< after which a child that hangs is ended
 
 int rank = 0;
 int size = 1;
@@ -113,7 +114,7 @@ template <class Do>
 int fork_and(Do child_does) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(kChildSeconds);
     child_does();
   }
   const int code = exit_code_of(child);
@@ -126,7 +127,7 @@ int fork_exit() {
   MPI_Request request = iwrite_all();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(kChildSeconds);
     exit(0);
   }
   // Some libraries end a child with another code, with and without the layer.
@@ -147,7 +148,7 @@ int fork_wait() {
   MPI_Request request = iwrite_all();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(kChildSeconds);
     int done = 0;
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     _exit(0);

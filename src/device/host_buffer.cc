@@ -1,0 +1,85 @@
+#include "device/host_buffer.h"
+
+#include <array>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "base/process_mark.h"
+
+namespace headrace::device {
+namespace {
+
+using EntryPtr = std::unique_ptr<HostBuffer::Entry>;
+
+/// Entries that no call uses. Never destroyed. Whoever finds it locked does without, so that
+/// nothing waits in a process that was forked meanwhile, and a forked process uses none of its
+/// parent's: a driver does not serve it.
+struct Kept {
+  std::mutex mutex;
+  std::array<EntryPtr, 4> entries;
+  ProcessMark process;
+};
+
+Kept& kept() {
+  static auto* const all = new Kept;
+  return *all;
+}
+
+EntryPtr take_kept(const Place& place) {
+  Kept& all = kept();
+  const std::unique_lock lock(all.mutex, std::try_to_lock);
+  if (!lock || !all.process.is_here()) return nullptr;
+  for (EntryPtr& entry : all.entries) {
+    if (entry == nullptr || entry->place.driver != place.driver) continue;
+    if (entry->place.device == place.device) return std::exchange(entry, nullptr);
+  }
+  return nullptr;
+}
+
+/// Where all places are taken, one that another call left makes room.
+EntryPtr keep(EntryPtr entry) {
+  Kept& all = kept();
+  const std::unique_lock lock(all.mutex, std::try_to_lock);
+  if (!lock || !all.process.is_here()) return entry;
+  for (EntryPtr& place : all.entries) {
+    if (place == nullptr) return std::exchange(place, std::move(entry));
+  }
+  std::swap(all.entries[0], entry);
+  return entry;
+}
+
+Result<EntryPtr> make(const Place& place) {
+  auto entry = std::make_unique<HostBuffer::Entry>();
+  entry->place = place;
+  Result<std::unique_ptr<Stream>> stream = place.driver->make_stream(place.device);
+  if (!stream) return stream.error();
+  entry->stream = std::move(stream.value());
+  entry->memory = entry->stream->take_memory(HostBuffer::kSize);
+  if (entry->memory == nullptr) {
+    entry->pageable.reset(new std::byte[static_cast<std::size_t>(HostBuffer::kSize)]);
+    entry->memory = entry->pageable.get();
+  }
+  return entry;
+}
+
+}  // namespace
+
+Result<HostBuffer> HostBuffer::take(const Place& place) try {
+  // One that a reset of its device has made useless goes.
+  while (EntryPtr entry = take_kept(place)) {
+    if (entry->stream->is_valid()) return HostBuffer(std::move(entry));
+  }
+  Result<EntryPtr> made = make(place);
+  if (!made) return made.error();
+  return HostBuffer(std::move(made.value()));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
+}
+
+HostBuffer::~HostBuffer() {
+  if (entry_ == nullptr || entry_->pageable != nullptr) return;
+  keep(std::move(entry_));
+}
+
+}  // namespace headrace::device

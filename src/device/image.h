@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "base/memory_account.h"
+#include "base/result.h"
+#include "base/types.h"
+#include "device/detection.h"
+#include "view/type.h"
+
+namespace headrace::device {
+
+/// Host memory in which the data of a call lies as it does in a device's memory, for conversions
+/// that need all of it. Only pages with data take memory. One thread at a time.
+class Image {
+ public:
+  /// Of `count` elements of `type` at `buffer`; both are not empty. Error: no memory.
+  static Result<std::unique_ptr<Image>> make(const Place& place, std::byte* buffer,
+                                             const view::TypePtr& type, std::int64_t count);
+  ~Image();
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  /// What stands for `buffer`.
+  std::byte* buffer() const;
+  /// Copies all data from the device. Errors: the driver's, or no memory.
+  Error load();
+  /// Copies the first `bytes` bytes of data to the device. Errors as load().
+  Error store(ByteCount bytes);
+
+ private:
+  Image(const Place& place, std::byte* buffer, view::TypePtr type, std::int64_t count)
+      : place_(place), device_buffer_(buffer), type_(std::move(type)), count_(count) {}
+  bool map();
+  Error move(Direction direction, ByteCount bytes);
+
+  Place place_;
+  std::byte* device_buffer_;
+  view::TypePtr type_;
+  std::int64_t count_;
+  std::int64_t low_ = 0;  ///< offset of the first mapped byte
+  std::byte* mapped_ = nullptr;
+  std::size_t mapped_len_ = 0;
+  CountedMemory counted_;
+};
+
+}  // namespace headrace::device

@@ -1,0 +1,126 @@
+#include "device/staging.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "view/copy.h"
+
+namespace headrace::device {
+
+Result<std::unique_ptr<Staging>> Staging::make(Direction direction, const Place& place,
+                                               std::byte* buffer, const view::Cursor& memory) {
+  Result<HostBuffer> host = HostBuffer::take(place);
+  if (!host) return host.error();
+  return std::unique_ptr<Staging>(
+      new Staging(direction, std::move(host.value()), buffer, memory));
+}
+
+Staging::~Staging() {
+  end_copies();
+}
+
+std::span<std::byte> Staging::open(ByteCount position, ByteCount bytes) {
+  if (failure_) return {};
+  if (direction_ == Direction::write) {
+    if (!present_.holds(position) && !load(position)) return {};
+    const ByteCount given = std::min(bytes, present_.end() - position);
+    return {memory_of(present_.half) + (position - present_.begin),
+            static_cast<std::size_t>(given)};
+  }
+  const bool goes_on = position == present_.end() && present_.bytes < kHalf;
+  if (!goes_on) {
+    if (!put()) return {};
+    present_.begin = position;
+  }
+  opened_ = position;
+  return {memory_of(present_.half) + present_.bytes,
+          static_cast<std::size_t>(std::min(bytes, kHalf - present_.bytes))};
+}
+
+void Staging::close(ByteCount bytes) {
+  if (direction_ == Direction::read && !failure_) present_.bytes = opened_ + bytes - present_.begin;
+}
+
+void Staging::flush() {
+  if (direction_ == Direction::write || failure_) return;
+  if (put()) wait();
+}
+
+/// Makes the stretch at `position` the present one, and begins to fetch what follows it.
+bool Staging::load(ByteCount position) {
+  const ByteCount limit = memory_.position() + memory_.remaining();
+  const auto stretch_at = [&](int half, ByteCount begin) {
+    return Stretch{half, begin, std::min(kHalf, limit - begin)};
+  };
+  done_ = position;
+  if (!other_moves_ || !other_.holds(position)) {
+    // Nothing may still be copied to the half that is filled anew.
+    if (other_moves_ && !wait()) return false;
+    other_ = stretch_at(other_.half, position);
+    if (!begin_copy(other_)) return false;
+  }
+  if (!wait()) return false;
+  std::swap(present_, other_);
+  other_ = stretch_at(other_.half, present_.end());
+  if (other_.bytes == 0) return true;
+  return begin_copy(other_);
+}
+
+/// Begins to bring the present stretch to the device, and makes the other half the present one.
+bool Staging::put() {
+  if (present_.bytes == 0) return true;
+  if (other_moves_ && !wait()) return false;
+  if (!begin_copy(present_)) return false;
+  std::swap(present_, other_);
+  present_.begin = other_.end();
+  present_.bytes = 0;
+  return true;
+}
+
+/// Begins to copy a stretch between its half and the device.
+bool Staging::begin_copy(const Stretch& stretch) {
+  std::byte* const host = memory_of(stretch.half);
+  other_moves_ = true;
+  if (memory_.position() != stretch.begin) memory_.seek(stretch.begin);
+  view::PairReader reader({0, stretch.bytes, 0, 1}, memory_);
+  while (reader.next()) {
+    const view::PiecePairs& pairs = reader.pairs();
+    std::byte* const here = host + pairs.file_offset;
+    std::byte* const there = view::memory_at(buffer_, pairs.memory_offset);
+    const bool writes = direction_ == Direction::write;
+    const Rows rows{writes ? here : there,
+                    writes ? there : here,
+                    pairs.length,
+                    pairs.count,
+                    writes ? pairs.file_stride : pairs.memory_stride,
+                    writes ? pairs.memory_stride : pairs.file_stride};
+    if (Error error = attempt([&] { return host_.stream().copy(rows); })) {
+      return fail(std::move(error));
+    }
+  }
+  return true;
+}
+
+/// Waits for what was begun.
+bool Staging::wait() {
+  other_moves_ = false;
+  if (Error error = attempt([&] { return host_.stream().wait(); })) return fail(std::move(error));
+  if (direction_ == Direction::read) done_ = std::max(done_, other_.end());
+  return true;
+}
+
+bool Staging::fail(Error error) {
+  failure_ = std::move(error);
+  failure_.system_error = EFAULT;
+  end_copies();
+  return false;
+}
+
+/// What is still under way uses the host memory: it ends before that goes to another call.
+void Staging::end_copies() {
+  if (!std::exchange(other_moves_, false)) return;
+  static_cast<void>(attempt([&] { return host_.stream().wait(); }));
+}
+
+}  // namespace headrace::device

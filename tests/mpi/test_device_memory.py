@@ -1,0 +1,87 @@
+"""Buffers in a device's memory, by stand-ins of the three drivers (tests/support/gpu)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from hosts import Host
+from running import BUILD, REPOSITORY, Result, compile_c, compile_program, launch, work_directory
+
+STAND_INS = REPOSITORY / "tests" / "support" / "gpu"
+DRIVERS = {
+    "cuda": ("libcuda.so.1", "cuda.c", []),
+    "hip": ("libamdhip64.so.6", "hip.c", ["-DHIP_VERSION_MAJOR=6"]),
+    "hip5": ("libamdhip64.so.5", "hip.c", ["-DHIP_VERSION_MAJOR=5"]),
+    "level_zero": ("libze_loader.so.1", "level_zero.c", []),
+}
+PINNED_MOST = 4 * (2 << 20)  # what the layer may hold for staging, in bytes
+
+
+def stand_in(driver: str) -> Path:
+    """The directory of the driver's library, under the name by which programs open it."""
+    name, source, flags = DRIVERS[driver]
+    parts = [source, "memory.c", "statistics.c", "stream.c"]
+    options = ["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-pthread", f"-Wl,-soname,{name}"]
+    built = compile_program(
+        ["gcc"], [str(STAND_INS / part) for part in parts], f"driver-{driver}", options + flags
+    )
+    directory = BUILD / "drivers" / driver
+    directory.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(built, directory / f".{name}")
+    (directory / f".{name}").rename(directory / name)
+    return directory
+
+
+def run_program(
+    host: Host, driver: str, ranks: int, mode: str, layered: bool = True
+) -> tuple[Result, list[dict]]:
+    """What came out, and what the drivers of the ranks counted."""
+    directory = work_directory(f"device-{host.name}-{driver}-{ranks}-{mode}")
+    program = compile_c(host, ["device_files.c", "device_memory.c"], "device_files")
+    log = directory / "log"
+    variables = {
+        "LD_LIBRARY_PATH": f"{stand_in(driver)}:{host.environment.get('LD_LIBRARY_PATH', '')}",
+        "GPU_LOG": str(log),
+    }
+    result = launch(host, ranks, [program, directory, driver, mode], layered, variables)
+    counts = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    return result, counts
+
+
+def require_all_right(result: Result) -> None:
+    assert result.code == 0, result.explain()
+    assert re.search(r"^[1-9]\d* cases, 0 wrong$", result.out, re.MULTILINE), result.explain()
+
+
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("driver", list(DRIVERS))
+def test_every_function(host: Host, driver: str, ranks: int, library: Path, cell) -> None:
+    cell(host.name, "c", ranks)
+    result, counts = run_program(host, driver, ranks, "all")
+    require_all_right(result)
+    # The layer's copies, through pinned memory that is bounded; the program's are not counted.
+    assert len(counts) >= ranks and sum(one["copies"] for one in counts) > 0, counts
+    assert all(one["pinned_most"] <= PINNED_MOST + (8 << 10) for one in counts), counts
+
+
+@pytest.mark.parametrize("mode", ["mixed", "converted"])
+def test_other_buffers(host: Host, mode: str, library: Path) -> None:
+    """Device and host memory on the ranks of one call; a representation that is converted."""
+    require_all_right(run_program(host, "cuda", 2, mode)[0])
+
+
+@pytest.mark.parametrize("driver", ["cuda", "hip", "level_zero"])
+def test_copies_that_fail(host: Host, driver: str, library: Path) -> None:
+    result, counts = run_program(host, driver, 2, "fail")
+    require_all_right(result)
+    assert sum(one["failures"] for one in counts) > 0, counts
+
+
+def test_stand_in_is_out_of_reach(host: Host, library: Path) -> None:
+    """Without the layer the program cannot do it: what it is given is no memory of the CPU's."""
+    result, _ = run_program(host, "cuda", 1, "all", layered=False)
+    assert result.code != 0, result.explain()
