@@ -28,6 +28,12 @@ function(headrace_add_test name)
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${HEADRACE_UNIT_TEST_LIMIT})
 endfunction()
 
+# A driver of a device that does not exist, for tests of whoever meets device memory.
+add_library(headrace_fake_driver STATIC EXCLUDE_FROM_ALL
+  "${CMAKE_SOURCE_DIR}/tests/support/gpu/fake_driver.cc")
+target_link_libraries(headrace_fake_driver PUBLIC headrace_device PRIVATE headrace_options)
+target_include_directories(headrace_fake_driver PUBLIC "${CMAKE_SOURCE_DIR}/tests")
+
 # tests/unit/ROOM_test.cc or ROOM_TOPIC_test.cc: linked with that room only, so that a room which
 # reaches up does not link.
 function(headrace_add_unit_tests)
@@ -39,6 +45,10 @@ function(headrace_add_unit_tests)
       message(STATUS "Leaving out ${name}: there is no target headrace_${room} in this build")
       continue()
     endif()
-    headrace_add_test(${name} "${source}" USES headrace_${room} LABEL unit)
+    set(uses headrace_${room})
+    if(room STREQUAL "device")
+      list(APPEND uses headrace_fake_driver)
+    endif()
+    headrace_add_test(${name} "${source}" USES ${uses} LABEL unit)
   endforeach()
 endfunction()

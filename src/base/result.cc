@@ -32,6 +32,7 @@ constexpr Advice kAdvices[] = {
     {EMFILE, ErrorClass::no_memory, "raise the limit of open files (ulimit -n)"},
     {ENFILE, ErrorClass::no_memory, "too many files are open on this node"},
     {ENOMEM, ErrorClass::no_memory, "use fewer ranks a node or smaller buffers"},
+    {EBADF, ErrorClass::io, "let the program close only descriptors that it opened itself"},
     {EINVAL, ErrorClass::io, "the file system does not support this request"},
     {EOPNOTSUPP, ErrorClass::unsupported_operation, "the file system does not support this"},
     {ESTALE, ErrorClass::io, "the file was replaced or its server restarted; open it again"},

@@ -14,7 +14,8 @@ template <class Visit>
 ByteCount copy(Direction direction, view::Window window, view::Cursor& file, FileOffset end_offset,
                Staging& staging, view::Cursor& memory_cursor, Visit&& visit) {
   const ByteCount below = view::data_below(*file.type(), file.origin(), end_offset);
-  const ByteCount all = std::clamp<ByteCount>(below - file.position(), 0, memory_cursor.remaining());
+  const ByteCount all =
+      std::clamp<ByteCount>(below - file.position(), 0, memory_cursor.remaining());
   for (ByteCount done = 0; done < all;) {
     const ByteCount position = memory_cursor.position();
     const std::span<std::byte> host = staging.open(position, all - done);

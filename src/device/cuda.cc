@@ -165,8 +165,7 @@ class CudaStream : public Stream {
     constexpr unsigned kPortable = 1;
     void* memory = nullptr;
     if (current.code() != kSuccess ||
-        functions_.allocate_host(&memory, static_cast<std::size_t>(bytes), kPortable) !=
-            kSuccess) {
+        functions_.allocate_host(&memory, static_cast<std::size_t>(bytes), kPortable) != kSuccess) {
       return nullptr;
     }
     memory_ = memory;
@@ -181,10 +180,9 @@ class CudaStream : public Stream {
 
  private:
   Error copy_stretch(const Rows& stretch) {
-    const Code code =
-        functions_.copy(reinterpret_cast<Address>(stretch.to),
-                        reinterpret_cast<Address>(stretch.from),
-                        static_cast<std::size_t>(stretch.width), stream_);
+    const Code code = functions_.copy(reinterpret_cast<Address>(stretch.to),
+                                      reinterpret_cast<Address>(stretch.from),
+                                      static_cast<std::size_t>(stretch.width), stream_);
     return code == kSuccess ? Error{} : failure(code);
   }
 

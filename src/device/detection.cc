@@ -25,9 +25,8 @@ struct Vendor {
   std::string_view file_name;
   std::unique_ptr<Driver> (*make)(void* library);
 };
-constexpr Vendor kVendors[] = {{"libcuda.so", make_cuda},
-                               {"libamdhip64.so", make_hip},
-                               {"libze_loader.so", make_level_zero}};
+constexpr Vendor kVendors[] = {
+    {"libcuda.so", make_cuda}, {"libamdhip64.so", make_hip}, {"libze_loader.so", make_level_zero}};
 constexpr std::size_t kMostDrivers = 8;
 
 /// Drivers are only ever added, so that what was found stays valid without a lock.

@@ -29,9 +29,9 @@ inline bool is_driver_known() {
 /// driver this is a look at the number of objects that were ever loaded. From any thread.
 std::optional<Place> find(const void* address);
 
-/// The same for data: one element of a type that is not empty, placed at `buffer`. Data of which a part lies in a
-/// device's memory counts as a whole: a driver copies host memory, too. Looks at some pieces only
-/// where there are many.
+/// The same for data: one element of a type that is not empty, placed at `buffer`. Data of which a
+/// part lies in a device's memory counts as a whole: a driver copies host memory, too. Looks at
+/// some pieces only where there are many.
 std::optional<Place> find_data(std::byte* buffer, const view::TypePtr& type);
 
 /// Adds a driver that is no object of this process, for tests. It lives until the process ends.

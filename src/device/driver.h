@@ -29,9 +29,7 @@ struct Rows {
   std::int64_t to_stride = 0;
   std::int64_t from_stride = 0;
 
-  bool is_one_stretch() const {
-    return count == 1 || (to_stride == width && from_stride == width);
-  }
+  bool is_one_stretch() const { return count == 1 || (to_stride == width && from_stride == width); }
 };
 
 // Errors of drivers have the why of a message: who knows the call says what it means and what to

@@ -176,9 +176,8 @@ class HipStream : public Stream {
 
  private:
   Error copy_stretch(const Rows& stretch) {
-    const Code code = functions_.copy(stretch.to, stretch.from,
-                                      static_cast<std::size_t>(stretch.width), kCopyDefault,
-                                      stream_);
+    const Code code = functions_.copy(
+        stretch.to, stretch.from, static_cast<std::size_t>(stretch.width), kCopyDefault, stream_);
     return code == kSuccess ? Error{} : failure(code);
   }
   Error failure(Code code) const { return functions_.failure("copy device memory", code); }

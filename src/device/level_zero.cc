@@ -72,8 +72,7 @@ struct Functions {
                       const Region*, std::uint32_t, std::uint32_t, Handle, std::uint32_t,
                       Handle*) = nullptr;
   Code (*synchronize)(Handle, std::uint64_t) = nullptr;  ///< null before version 1.6
-  Code (*allocate_host)(Handle, const HostDescription*, std::size_t, std::size_t,
-                        void**) = nullptr;
+  Code (*allocate_host)(Handle, const HostDescription*, std::size_t, std::size_t, void**) = nullptr;
   Code (*free)(Handle, void*) = nullptr;
 
   bool find(void* library) {
@@ -131,8 +130,7 @@ class LevelZeroStream : public Stream {
 
   Error wait() override {
     if (functions_.synchronize == nullptr) return {};
-    const Code code =
-        functions_.synchronize(list_, std::numeric_limits<std::uint64_t>::max());
+    const Code code = functions_.synchronize(list_, std::numeric_limits<std::uint64_t>::max());
     return code == kSuccess ? Error{} : failure("copy device memory", code);
   }
 

@@ -12,8 +12,7 @@ Result<std::unique_ptr<Staging>> Staging::make(Direction direction, const Place&
                                                std::byte* buffer, const view::Cursor& memory) {
   Result<HostBuffer> host = HostBuffer::take(place);
   if (!host) return host.error();
-  return std::unique_ptr<Staging>(
-      new Staging(direction, std::move(host.value()), buffer, memory));
+  return std::unique_ptr<Staging>(new Staging(direction, std::move(host.value()), buffer, memory));
 }
 
 Staging::~Staging() {

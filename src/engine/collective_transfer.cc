@@ -20,11 +20,11 @@ view::Stores stores_for(ByteCount of_all, ByteCount of_rank) {
   return of_all > kThirdLevel && of_rank > kPerCore ? view::Stores::streaming : view::Stores::usual;
 }
 
-/// Limits that belong to a process or a user: the owner of the bytes may have others than the rank
-/// that wrote them.
+/// Limits that belong to a process or a user, and descriptors that a program closed: the owner of
+/// the bytes may have others than the rank that wrote them.
 bool depends_on_the_writer(int system_error) {
   return system_error == EFBIG || system_error == EDQUOT || system_error == EACCES ||
-         system_error == EPERM;
+         system_error == EPERM || system_error == EBADF;
 }
 
 plan::RankRange range_of(const Access& access) {

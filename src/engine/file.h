@@ -167,6 +167,7 @@ class File {
   virtual Outcome end(Direction direction, bool shared, bool has_offset) = 0;
 
   virtual const AccessMode& access_mode() const = 0;
+  /// What messages call the file.
   virtual const std::string& path() const = 0;
 };
 

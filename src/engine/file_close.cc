@@ -73,7 +73,7 @@ Error OpenFile::close() {
   if (!failed && unreachable) failed = unreachable;
   if (mode_.delete_on_close) {
     Error removed;
-    if (channel_->rank() == 0) removed = attempt([this] { return file_system_.remove(path_); });
+    if (channel_->rank() == 0) removed = attempt([this] { return store_->remove(); });
     removed = agree_on_error(*channel_, removed, {"delete", path_});
     if (!failed) failed = std::move(removed);
   }

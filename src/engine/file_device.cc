@@ -41,13 +41,14 @@ Error OpenFile::end_staging(device::Staging* staging, Direction direction, Trans
 
 /// `failure`: what a driver says.
 Error OpenFile::told_of_device(Direction direction, const Error& failure) const {
-  const std::string what = direction == Direction::write ? "cannot write to '" : "cannot read from '";
+  const std::string what =
+      direction == Direction::write ? "cannot write to '" : "cannot read from '";
   return device::explain(what + path_ + "' with a buffer in a device's memory", failure);
 }
 
 /// One stretch of a device's memory, from or to one stretch of the file.
 Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset begin,
-                                          const device::Place& place) {
+                                          const device::Place& place, const PointerMove& move) {
   TransferCall whole;
   whole.direction = call.direction;
   whole.count = call.bytes;
@@ -66,7 +67,9 @@ Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset be
     moved.transferred = direct_transfer(*store_, access, 0);
     return end_staging(&staging, call.direction, moved.transferred);
   });
-  return finish(whole, call.bytes, moved, lost ? &lost : nullptr);
+  Outcome outcome = finish(whole, call.bytes, moved, lost ? &lost : nullptr);
+  if (outcome.bytes < call.bytes) pull_back(call.direction, call.bytes - outcome.bytes, move);
+  return outcome;
 }
 
 }  // namespace headrace::engine

@@ -73,15 +73,13 @@ std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
                                               : take_place(call.bytes, move);
   if (!place) return std::nullopt;
   if (call.collective) collective_->note_call(call.direction, false);
-  std::optional<device::Place> device;
-  if (is_misplaced_read(call, *place)) device = device::find(call.memory);
-  Transferred done;
-  if (!device) done = move_or_lack_memory(*store_, call, *place);
-  if (done.system_error == EFAULT) device = device::find(call.memory);
-  if (device) {
-    Outcome outcome = transfer_device_stretch(call, *place, *device);
-    if (outcome.bytes < call.bytes) pull_back(call.direction, call.bytes - outcome.bytes, move);
-    return outcome;
+  const bool may_not_copy = is_misplaced_read(call, *place) && device::find(call.memory);
+  const Transferred done =
+      may_not_copy ? Transferred{0, EFAULT} : move_or_lack_memory(*store_, call, *place);
+  if (done.system_error == EFAULT) [[unlikely]] {
+    if (const auto device = device::find(call.memory)) {
+      return transfer_device_stretch(call, *place, *device, move);
+    }
   }
   count(call.direction, policy::Path::direct, done.bytes);
   if (done.bytes < call.bytes) pull_back(call.direction, call.bytes - done.bytes, move);

@@ -73,13 +73,18 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
   const Error& failed = lacking ? lacking : refused;
   const Result<bool> may_verify = agree_on_mode(*channel.value(), mode, path, failed);
   if (!may_verify) return may_verify.error();
-  if (Error error = file->open(std::move(channel.value()), hints, may_verify.value())) return error;
+  if (Error error = file->open(std::move(channel.value()), path, hints, may_verify.value())) {
+    return error;
+  }
   return std::unique_ptr<File>(std::move(file));
 }
 
 OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
-                   std::string path, AccessMode mode)
-    : team_(std::move(team)), file_system_(file_system), path_(std::move(path)), mode_(mode) {
+                   const std::string& path, AccessMode mode)
+    : team_(std::move(team)),
+      file_system_(file_system),
+      path_(file_system.full_name(path)),
+      mode_(mode) {
   show(std::make_shared<const View>(View{.displacement = 0, .etype = byte_, .filetype = byte_}));
 }
 
@@ -87,8 +92,8 @@ OpenFile::~OpenFile() {
   if (channel_) drain();
 }
 
-Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hints,
-                     bool may_verify) {
+Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, std::string_view path,
+                     const Hints& hints, bool may_verify) {
   channel_ = std::move(channel);
   own_share_ = find_own_share();
   shared_.emplace(*channel_, path_);
@@ -102,7 +107,7 @@ Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, const Hints& hi
     hints_ = hints_with(hints);
     return {};
   });
-  if (Error error = attempt([this] { return open_store(); }); !failed) failed = std::move(error);
+  if (Error error = open_store(path); !failed) failed = std::move(error);
   if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
   if (!failed) {
     failed = attempt([&]() -> Error {
@@ -154,22 +159,27 @@ Error OpenFile::find_end() {
 
 /// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
 /// one; the others find it.
-Error OpenFile::open_store() {
-  const auto open_as = [this](bool create, bool exclusive) {
+Error OpenFile::open_store(std::string_view path) {
+  const bool is_first = channel_->rank() == 0;
+  const auto open_as = [&](bool create, bool exclusive) {
     return attempt([&]() -> Error {
-      auto opened = file_system_.open(
-          path_, {mode_.read, mode_.write, create, exclusive, striping_of(hints_.values)});
+      auto opened = file_system_.open(std::string(path),
+                                      {.read = mode_.read,
+                                       .write = mode_.write,
+                                       .create = create,
+                                       .exclusive = exclusive,
+                                       .is_deleted_later = is_first && mode_.delete_on_close,
+                                       .striping = striping_of(hints_.values)});
       if (!opened) return opened.error();
       store_ = std::move(opened.value());
       return {};
     });
   };
   if (!mode_.create) return open_as(false, false);
-  const bool creates = channel_->rank() == 0;
   Error failed;
-  if (creates) failed = open_as(true, mode_.exclusive);
+  if (is_first) failed = open_as(true, mode_.exclusive);
   if (Error error = agree_on_error(*channel_, failed, {"create", path_})) return error;
-  return creates ? Error{} : open_as(false, false);
+  return is_first ? Error{} : open_as(false, false);
 }
 
 void OpenFile::take_hint_file() {

@@ -25,13 +25,14 @@ namespace headrace::engine {
 /// direct_transfer's business.
 class OpenFile : public File {
  public:
-  OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system, std::string path,
-           AccessMode mode);
+  OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
+           const std::string& path, AccessMode mode);
   ~OpenFile() override;
 
   /// Collective: opens the store on all ranks, which have agreed on the mode and on whether they
-  /// may verify, and agrees on hints.
-  Error open(std::unique_ptr<exchange::Channel> channel, const Hints& hints, bool may_verify);
+  /// may verify, and agrees on hints. The only use of the name that the program gave.
+  Error open(std::unique_ptr<exchange::Channel> channel, std::string_view path, const Hints& hints,
+             bool may_verify);
 
   Error close() override;
   Error sync() override;
@@ -109,7 +110,7 @@ class OpenFile : public File {
   };
 
   ByteCount find_own_share() const;
-  Error open_store();
+  Error open_store(std::string_view path);
   Error find_end();
   void tell_corrections(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
@@ -130,7 +131,7 @@ class OpenFile : public File {
   Error told_of_device(Direction direction, const Error& failure) const;
   Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
   Outcome transfer_device_stretch(const StretchCall& call, FileOffset begin,
-                                  const device::Place& place);
+                                  const device::Place& place, const PointerMove& move);
   Prepared prepare(const TransferCall& call, bool in_background);
   std::int64_t take_shared_place(TransferCall& call, ByteCount unit, Error& failed);
   Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
@@ -178,7 +179,7 @@ class OpenFile : public File {
   std::shared_ptr<exchange::Team> team_;
   std::unique_ptr<exchange::Channel> channel_;
   storage::FileSystem& file_system_;
-  std::string path_;
+  std::string path_;  ///< for messages: what `path` meant at open
   AccessMode mode_;
   const view::TypePtr byte_ = view::make_basic(1);
   std::unique_ptr<storage::Store> store_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/held_descriptor.h"
 #include "base/result.h"
 
 namespace headrace::exchange {
@@ -41,7 +42,8 @@ class SharedMemory {
   std::size_t size() const { return size_; }
 
   /// Backs [offset, offset + len) with memory, so that touching it cannot end the program by
-  /// SIGBUS. False where there is none. The maker calls it; the others may then touch the range.
+  /// SIGBUS. False where there is none, or where the program closed the memory's descriptor. The
+  /// maker calls it; the others may then touch the range.
   bool commit(std::size_t offset, std::size_t len);
   /// Maps a committed range into this process at once: cheaper than a fault a page. Where another
   /// process did so before (`has_pages`) the kernel maps several pages at a time, in a third of the
@@ -57,7 +59,7 @@ class SharedMemory {
   Error map(std::size_t size);
 
   SharedMemoryTicket ticket_;
-  int descriptor_ = -1;
+  HeldDescriptor descriptor_;
   std::byte* base_ = nullptr;
   std::size_t size_ = 0;
 };

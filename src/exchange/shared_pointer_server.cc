@@ -39,7 +39,8 @@ SharedPointerServer::~SharedPointerServer() {
   listener_.shut_down();
   if (!is_running_) return;
   is_stopping_.store(true);
-  eventfd_write(wake_.descriptor(), 1);
+  // Where the program closed it the thread has ended, see below.
+  if (wake_.is_intact()) eventfd_write(wake_.descriptor(), 1);
   pthread_join(thread_, nullptr);
   for (Connection& connection : connections_) connection.socket.shut_down();
 }

@@ -2,7 +2,6 @@
 
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,12 +36,8 @@ bool listens(const Socket& socket, const Address& anywhere) {
 
 }  // namespace
 
-Socket::~Socket() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
 void Socket::shut_down() {
-  if (descriptor_ >= 0) shutdown(descriptor_, SHUT_RDWR);
+  if (descriptor_ && descriptor_.is_intact()) shutdown(descriptor_.get(), SHUT_RDWR);
 }
 
 Moved receive(const Socket& socket, std::span<std::byte> bytes) {

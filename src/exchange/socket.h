@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
+#include "base/held_descriptor.h"
 #include "base/result.h"
 #include "exchange/network_address.h"
 
@@ -20,21 +20,16 @@ class Socket {
  public:
   Socket() = default;
   explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~Socket();
 
-  int descriptor() const { return descriptor_; }
-  explicit operator bool() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_.get(); }
+  bool is_intact() const { return descriptor_.is_intact(); }
+  explicit operator bool() const { return static_cast<bool>(descriptor_); }
 
   /// Ends the connection for its peer, too, where a forked process has the descriptor as well.
   void shut_down();
 
  private:
-  int descriptor_ = -1;
+  HeldDescriptor descriptor_;
 };
 
 /// What came of a call that moves bytes without waiting.

@@ -17,6 +17,9 @@
 #include "base/file_size_guard.h"
 #include "base/kept_errno.h"
 #include "base/settings.h"
+#include "storage/absolute_name.h"
+#include "storage/directory_entry.h"
+#include "storage/held_file.h"
 #include "storage/lustre.h"
 #include "storage/realigned_reads.h"
 #include "storage/store.h"
@@ -114,12 +117,13 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
 class PosixStore : public Store {
  public:
   explicit PosixStore(std::string path) : path_(std::move(path)) {}
-  void take(const Created& created) {
+  /// What remove() will need. Returns 0 or the errno.
+  int take_entry(const std::string& path) { return entry_.take(path, descriptor_.get()); }
+  /// False where no number is free; then errno is EMFILE.
+  bool take(const Created& created) {
     created_ = created;
-    descriptor_ = created.descriptor;
-  }
-  ~PosixStore() override {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = hold_file(created.descriptor);
+    return static_cast<bool>(descriptor_);
   }
   PosixStore(const PosixStore&) = delete;
   PosixStore& operator=(const PosixStore&) = delete;
@@ -139,8 +143,8 @@ class PosixStore : public Store {
       if (held.was_waited_for()) has_waited_.store(true, std::memory_order_relaxed);
       Transferred done =
           move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
-            return count == 1 ? ::pwrite(descriptor_, list->iov_base, list->iov_len, at)
-                              : ::pwritev(descriptor_, list, count, at);
+            return count == 1 ? ::pwrite(descriptor_.get(), list->iov_base, list->iov_len, at)
+                              : ::pwritev(descriptor_.get(), list, count, at);
           });
       // A write that takes nothing without an error would be tried for ever.
       if (done.bytes < wanted && done.system_error == 0) done.system_error = EIO;
@@ -153,19 +157,23 @@ class PosixStore : public Store {
 
   Result<ByteCount> size() override {
     struct stat status{};
-    if (fstat(descriptor_, &status) != 0) return failure("cannot ask for the size of");
+    if (!descriptor_.is_intact() || fstat(descriptor_.get(), &status) != 0) {
+      return failure("cannot ask for the size of");
+    }
     return static_cast<ByteCount>(status.st_size);
   }
 
   Error resize(ByteCount size) override {
+    if (!descriptor_.is_intact()) return failure("cannot set the size of");
     const FileSizeGuard guard;
-    while (ftruncate(descriptor_, size) != 0) {
+    while (ftruncate(descriptor_.get(), size) != 0) {
       if (errno != EINTR) return failure("cannot set the size of");
     }
     return {};
   }
 
   Error allocate(ByteCount size) override {
+    if (!descriptor_.is_intact()) return failure("cannot allocate space for");
     if (size == 0) return {};
     const FileSizeGuard guard;
     const int failed = allocate_at_once(size);
@@ -174,7 +182,8 @@ class PosixStore : public Store {
   }
 
   Error sync() override {
-    while (fsync(descriptor_) != 0) {
+    if (!descriptor_.is_intact()) return failure("cannot sync");
+    while (fsync(descriptor_.get()) != 0) {
       if ((errno == EINVAL || errno == EROFS) && !may_have_unsynced_data()) return {};
       if (errno != EINTR) return failure("cannot sync");
     }
@@ -191,7 +200,7 @@ class PosixStore : public Store {
   // in the program does not drop them (fcntl(2), F_OFD_SETLKW).
   Error lock(FileOffset begin, FileOffset end, LockMode mode) override {
     struct flock range = lock_range(begin, end, mode);
-    while (fcntl(descriptor_, F_OFD_SETLKW, &range) != 0) {
+    while (fcntl(descriptor_.get(), F_OFD_SETLKW, &range) != 0) {
       if (errno != EINTR) return failure("cannot lock");
     }
     return {};
@@ -199,7 +208,7 @@ class PosixStore : public Store {
 
   Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) override {
     struct flock range = lock_range(begin, end, mode);
-    while (fcntl(descriptor_, F_OFD_SETLK, &range) != 0) {
+    while (fcntl(descriptor_.get(), F_OFD_SETLK, &range) != 0) {
       if (errno == EAGAIN || errno == EACCES) return false;
       if (errno != EINTR) return failure("cannot lock");
     }
@@ -208,52 +217,56 @@ class PosixStore : public Store {
 
   Result<std::unique_ptr<Store>> reopen_to_read() override {
     struct stat status{};
-    if (fstat(descriptor_, &status) != 0) return failure("cannot examine");
+    if (!descriptor_.is_intact() || fstat(descriptor_.get(), &status) != 0) {
+      return failure("cannot examine");
+    }
     // Devices and pipes do not hold what was written.
     if (!S_ISREG(status.st_mode)) return Store::reopen_to_read();
-    const std::string name = "/proc/self/fd/" + std::to_string(descriptor_);
+    const std::string name = "/proc/self/fd/" + std::to_string(descriptor_.get());
     auto store = std::make_unique<PosixStore>(path_);
     const int descriptor = ::open(name.c_str(), O_CLOEXEC | O_RDONLY);
     if (descriptor < 0) return failure("cannot open to read");
-    store->take(Created{descriptor});
+    if (!store->take(Created{descriptor})) return failure("cannot open to read");
     return std::unique_ptr<Store>(std::move(store));
   }
 
   Layout layout() override {
-    Layout found = find_layout(descriptor_);
+    Layout found = find_layout(descriptor_.get());
     found.outcome = created_.outcome;
     found.system_error = created_.system_error;
     return found;
   }
 
-  bool is_coherent() override { return storage::is_coherent(descriptor_); }
+  bool is_coherent() override { return storage::is_coherent(descriptor_.get()); }
 
   void lock_ahead(FileOffset begin, FileOffset end) override {
     // Servers that do not know it are asked once.
     if (begin >= end || refuses_lock_ahead_.load(std::memory_order_relaxed)) return;
-    if (ask_lustre_lock(descriptor_, begin, end) != 0) {
+    if (ask_lustre_lock(descriptor_.get(), begin, end) != 0) {
       refuses_lock_ahead_.store(true, std::memory_order_relaxed);
     }
   }
 
   Error close() override {
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
+    if (entry_.is_taken() && descriptor_.is_intact()) entry_.hold(descriptor_.get());
     // Linux frees the descriptor even when close fails, also by EINTR (close(2)).
-    if (::close(descriptor) != 0 && errno != EINTR) return failure("cannot close");
-    return {};
+    const int failed = descriptor_.close();
+    if (failed == 0 || failed == EINTR) return {};
+    return system_failure(failed, "cannot close '" + path_ + "'");
   }
+
+  Error remove() override { return entry_.remove(path_); }
 
  private:
   Transferred read_all(FileOffset offset, std::span<const iovec> segments) {
     return move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
-      return count == 1 ? ::pread(descriptor_, list->iov_base, list->iov_len, at)
-                        : ::preadv(descriptor_, list, count, at);
+      return count == 1 ? ::pread(descriptor_.get(), list->iov_base, list->iov_len, at)
+                        : ::preadv(descriptor_.get(), list, count, at);
     });
   }
 
   Transferred read_misplaced(FileOffset offset, const iovec& segment) {
-    const ByteCount moved = realigned_.read(descriptor_, offset, segment);
+    const ByteCount moved = realigned_.read(descriptor_.get(), offset, segment);
     const auto left = segment.iov_len - static_cast<std::size_t>(moved);
     if (left == 0) return {moved, 0};
     const iovec rest{static_cast<std::byte*>(segment.iov_base) + moved, left};
@@ -279,8 +292,8 @@ class PosixStore : public Store {
   bool may_have_unsynced_data() {
     const KeptErrno kept;
     struct stat status{};
-    const bool is_regular = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
-    const bool is_written = (fcntl(descriptor_, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    const bool is_regular = fstat(descriptor_.get(), &status) == 0 && S_ISREG(status.st_mode);
+    const bool is_written = (fcntl(descriptor_.get(), F_GETFL) & O_ACCMODE) != O_RDONLY;
     return is_regular && is_written;
   }
 
@@ -299,7 +312,7 @@ class PosixStore : public Store {
   /// could keep it from ever ending.
   int allocate_at_once(ByteCount size) {
     const BlockedSignals blocked;
-    while (fallocate(descriptor_, 0, 0, size) != 0) {
+    while (fallocate(descriptor_.get(), 0, 0, size) != 0) {
       if (errno != EINTR) return errno;
     }
     return 0;
@@ -324,9 +337,10 @@ class PosixStore : public Store {
     return {};
   }
 
-  int descriptor_ = -1;
+  HeldDescriptor descriptor_;
   Created created_;
-  std::string path_;
+  std::string path_;  ///< for messages
+  DirectoryEntry entry_;
   RealignedReads realigned_{settings().realign_reads};
   WriteTurn turn_;
   std::atomic<bool> has_waited_ = false;
@@ -341,23 +355,23 @@ class PosixFileSystem : public FileSystem {
     if (flags.create) how |= O_CREAT;
     if (flags.exclusive) how |= O_EXCL;
     // Before the descriptor: without memory for it that would be lost.
-    auto store = std::make_unique<PosixStore>(path);
+    auto store = std::make_unique<PosixStore>(full_name(path));
     const Created created =
         create_striped(path, how, 0666, flags.create ? flags.striping : StripingWish{});
     const int descriptor = created.descriptor;
     if (descriptor < 0) return system_failure(errno, "cannot open", path);
-    store->take(created);
     struct stat status{};
-    if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    const bool is_directory = fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!store->take(created)) return system_failure(errno, "cannot open", path);
+    if (is_directory) {
       return system_failure(EISDIR, "cannot open", path);
     }
+    const int lost = flags.is_deleted_later ? store->take_entry(path) : 0;
+    if (lost != 0) return system_failure(lost, "cannot open", path);
     return std::unique_ptr<Store>(std::move(store));
   }
 
-  Error remove(const std::string& path) override {
-    if (::unlink(path.c_str()) == 0) return {};
-    return system_failure(errno, "cannot delete", path);
-  }
+  std::string full_name(const std::string& path) override { return absolute_name(path); }
 };
 
 }  // namespace

@@ -46,6 +46,10 @@ class Store {
   /// The same without waiting: false where another has a lock that conflicts.
   virtual Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
   virtual Error close() = 0;
+  /// Deletes the name by which the file was opened, wherever the program's working directory and
+  /// the name lead now. After close(), for files opened with OpenFlags::is_deleted_later. Not
+  /// where the name is another file's by now (ErrorClass::no_such_file).
+  virtual Error remove() = 0;
   /// The same file for reading, opened anew: whatever has become of its name, and with what network
   /// file systems do at an open. ErrorClass::unsupported_operation where reading it gives something
   /// else than what was written.
@@ -70,7 +74,8 @@ struct OpenFlags {
   bool write = false;
   bool create = false;
   bool exclusive = false;
-  StripingWish striping = {};  ///< of a file that is created
+  bool is_deleted_later = false;  ///< by Store::remove()
+  StripingWish striping = {};     ///< of a file that is created
 };
 
 /// Where files live.
@@ -78,8 +83,12 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual Result<std::unique_ptr<Store>> open(const std::string& path, OpenFlags flags) = 0;
-  virtual Error remove(const std::string& path) = 0;
+  /// What a file opened as `path` is called in messages, at any later time.
+  virtual std::string full_name(const std::string& path) { return path; }
 };
+
+/// Deletes a file, or a symbolic link, by its name.
+Error remove_file(const std::string& path);
 
 /// The file system as the operating system shows it. Lives as long as the process.
 FileSystem& posix_file_system();

@@ -30,6 +30,7 @@ class CountedStore : public Store {
     return other().try_lock(begin, end, mode);
   }
   Error close() override { return other().close(); }
+  Error remove() override { return other().remove(); }
 
  private:
   using Move = Transferred (Store::*)(FileOffset, std::span<const iovec>);
@@ -64,11 +65,6 @@ Result<std::unique_ptr<Store>> CountedFileSystem::open(const std::string& path,
   if (!opened) return opened;
   return std::unique_ptr<Store>(
       std::make_unique<CountedStore>(std::move(opened.value()), calls_for_one_));
-}
-
-Error CountedFileSystem::remove(const std::string& path) {
-  add(kStoreOthers, 1);
-  return inner_.remove(path);
 }
 
 }  // namespace headrace::count

@@ -16,7 +16,6 @@ class CountedFileSystem : public storage::FileSystem {
 
   Result<std::unique_ptr<storage::Store>> open(const std::string& path,
                                                storage::OpenFlags flags) override;
-  Error remove(const std::string& path) override;
 
  private:
   storage::FileSystem& inner_;

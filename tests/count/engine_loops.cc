@@ -29,6 +29,7 @@ class NullStore : public storage::Store {
   Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
   Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
   Error close() override { return {}; }
+  Error remove() override { return {}; }
 
  private:
   static ByteCount bytes_of(std::span<const iovec> segments) {
@@ -43,7 +44,6 @@ class NullFileSystem : public storage::FileSystem {
   Result<std::unique_ptr<storage::Store>> open(const std::string&, storage::OpenFlags) override {
     return std::unique_ptr<storage::Store>(std::make_unique<NullStore>());
   }
-  Error remove(const std::string&) override { return {}; }
 };
 
 void expect(const Error& error) {

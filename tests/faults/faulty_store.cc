@@ -85,6 +85,11 @@ class FaultyStore : public storage::Store {
     Error error = store_->close();
     return failed ? failed : error;
   }
+  Error remove() override {
+    const OutsideEngine outside;
+    const Error failed = struck_whole(Operation::remove);
+    return failed ? failed : store_->remove();
+  }
 
  private:
   Error struck_whole(Operation operation) {
@@ -122,14 +127,6 @@ Result<std::unique_ptr<storage::Store>> FaultyFileSystem::open(const std::string
   if (!opened) return opened;
   return std::unique_ptr<storage::Store>(
       std::make_unique<FaultyStore>(std::move(opened.value()), rank_));
-}
-
-Error FaultyFileSystem::remove(const std::string& path) {
-  const OutsideEngine outside;
-  if (const auto struck = strike(Operation::remove, rank_)) {
-    return system_failure(struck->system_error, "remove");
-  }
-  return files_->remove(path);
 }
 
 }  // namespace headrace::faults

@@ -14,7 +14,6 @@ class FaultyFileSystem : public storage::FileSystem {
 
   Result<std::unique_ptr<storage::Store>> open(const std::string& path,
                                                storage::OpenFlags flags) override;
-  Error remove(const std::string& path) override;
 
  private:
   std::unique_ptr<storage::FileSystem> files_;

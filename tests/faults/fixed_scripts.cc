@@ -159,10 +159,9 @@ void add_others(Layer layer, std::vector<Script>& scripts) {
       transfer(3, Direction::write, Style::unwaited, Positioning::pointer, false, 600)};
   scripts.push_back(std::move(late));
   Script alone = begin("told by the sync", layer, {"a"}, "direct");
-  alone.steps = {
-      set_view(1, false),
-      transfer(1, Direction::write, Style::unwaited, Positioning::pointer, false, 600),
-      of_kind(StepKind::sync)};
+  alone.steps = {set_view(1, false),
+                 transfer(1, Direction::write, Style::unwaited, Positioning::pointer, false, 600),
+                 of_kind(StepKind::sync)};
   scripts.push_back(std::move(alone));
 }
 

@@ -70,12 +70,12 @@ class Inspector {
   sim::Problems& problems_;
   Bytes file_;
   std::vector<ViewModel> views_;
-  std::vector<int> failed_;   ///< of each rank: its writes that left data missing
-  std::vector<int> known_;    ///< of each rank: others' failed writes it was told of
+  std::vector<int> failed_;  ///< of each rank: its writes that left data missing
+  std::vector<int> known_;   ///< of each rank: others' failed writes it was told of
   /// Of each rank: with what classes failed writes of its own that it did not wait for may be told.
   std::vector<std::set<ErrorClass>> untold_;
   std::set<ErrorClass> failed_with_;  ///< what writes that may lack data have failed with
-  bool may_have_failed_ = false;  ///< a write that nobody waited for
+  bool may_have_failed_ = false;      ///< a write that nobody waited for
   bool shares_memory_ = false;
   bool lost_pointer_ = false;  ///< perhaps: other nodes cannot ask for it
   std::string place_;

@@ -135,7 +135,8 @@ Got Rank::transfer(const Step& step) {
   const std::int64_t unit = file_->current_view().etype->size();
   Got got;
   got.buffer = request.buffer;
-  engine::TransferCall call = sim::call_of(step.direction, step.collective, request, got.buffer);
+  engine::TransferCall call =
+      sim::call_of(step.direction, step.collective, request, got.buffer.data());
   if (is_invalid(step)) call.count = -1;
   if (step.positioning != Positioning::explicit_offset) call.offset.reset();
   call.shared = step.positioning == Positioning::shared;

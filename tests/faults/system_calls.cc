@@ -136,7 +136,7 @@ extern "C" {
 
 int __real_open64(const char*, int, ...);
 int __real_close(int);
-int __real_unlink(const char*);
+int __real_unlinkat(int, const char*, int);
 int __real_fstat64(int, struct stat64*);
 int __real_ftruncate64(int, off64_t);
 int __real_fallocate64(int, int, off64_t, off64_t);
@@ -166,7 +166,8 @@ int __wrap_open64(const char* path, int flags, ...) {
     return -1;
   }
   const int descriptor = __real_open64(path, flags, mode);
-  headrace::faults::set_owner(descriptor, rank);
+  // Of a directory that is only held no call is struck.
+  if ((flags & O_PATH) == 0) headrace::faults::set_owner(descriptor, rank);
   return descriptor;
 }
 
@@ -181,7 +182,7 @@ int __wrap_close(int descriptor) {
   return -1;
 }
 
-int __wrap_unlink(const char* path) {
+int __wrap_unlinkat(int directory, const char* name, int flags) {
   if (headrace::faults::are_files_struck && headrace::faults::is_in_engine()) {
     if (const auto struck = headrace::faults::Injector::instance().strike(
             Operation::remove, headrace::faults::rank_of_thread(), 0)) {
@@ -189,7 +190,7 @@ int __wrap_unlink(const char* path) {
       return -1;
     }
   }
-  return __real_unlink(path);
+  return __real_unlinkat(directory, name, flags);
 }
 
 int __wrap_fstat64(int descriptor, struct stat64* status) {
@@ -214,13 +215,22 @@ int __wrap_fsync(int descriptor) {
   return whole(Operation::sync, descriptor, [&] { return __real_fsync(descriptor); });
 }
 
-// Only locks are set by this call. One is given up on this node, whatever the server says.
+// Of this call only locks are struck. One is given up on this node, whatever the server says. A
+// file that moves to another descriptor keeps its owner.
 int __wrap_fcntl64(int descriptor, int command, ...) {
   std::va_list arguments;
   va_start(arguments, command);
   void* const argument = va_arg(arguments, void*);
   va_end(arguments);
   const auto call = [&] { return __real_fcntl64(descriptor, command, argument); };
+  if (command == F_DUPFD_CLOEXEC) {
+    const int number = call();
+    if (number >= 0) {
+      headrace::faults::set_owner(number, owner_of(descriptor));
+      headrace::faults::set_owner(descriptor, kNobody);
+    }
+    return number;
+  }
   if (command != F_OFD_SETLK && command != F_OFD_SETLKW) return call();
   if (static_cast<struct flock*>(argument)->l_type != F_UNLCK) {
     return whole(Operation::lock, descriptor, call);

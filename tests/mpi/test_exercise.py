@@ -22,6 +22,7 @@ SOURCES = [
     "cases_datarep_user.c",
     "cases_edge.c",
     "cases_error.c",
+    "cases_handles.c",
     "cases_many.c",
     "cases_modes.c",
     "cases_nonblocking.c",
@@ -58,6 +59,7 @@ PLAIN_RANKS = (1, 2)
 RANKS_THAT_STAGE = (3, 7)
 # Cases that do nothing without the layer.
 LAYER_ONLY = {"argument_closed_file", "argument_null_request", "error_message"}
+LAYER_ONLY |= {"handles_without_file", "handles_with_file", "handles_conversions"}
 LAYER_ONLY |= {"many_one_after_another", "nonblocking_cancel", "split_mismatched"}
 LAYER_ONLY |= {"view_holes_past_end"}
 

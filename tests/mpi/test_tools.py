@@ -7,6 +7,7 @@ import re
 import pytest
 from hosts import Host
 from running import compile_c, compile_program, launch, work_directory
+from test_exercise import SOURCES, failed_cases
 
 FLAGS = ["-shared", "-fPIC", "-O1", "-Wall"]
 
@@ -25,3 +26,17 @@ def test_tool(host: Host, first: str, library) -> None:
     assert len(counts) == 2, result.explain()
     if first == "tool":
         assert sorted(counts) == [(str(rank), "1", "3", "6", "6") for rank in range(2)]
+
+
+@pytest.mark.parametrize("first", ["tool", "layer"])
+def test_tool_that_looks_the_library_up(host: Host, first: str, library) -> None:
+    """Its calls of procedures with large counts would give the library a file that is ours."""
+    compiler = [*host.compilers["c"], "-ldl"]
+    tool = compile_program(compiler, ["lookup_tool.c"], f"lookup_tool-{host.name}", FLAGS)
+    program = compile_c(host, SOURCES, "exercise")
+    directory = work_directory(f"lookup_tool-{host.name}-{first}")
+    objects = [tool, library] if first == "tool" else [library, tool]
+    command = [program, "--only", "transfer_at_all,transfer_iat,view_nested", directory]
+    result = launch(host, 2, command, layered=True, objects=objects)
+    assert result.code == 0 and result.out.endswith("end\n"), result.explain()
+    assert result.out.count(" ok\n") == 3 and not failed_cases(result), result.explain()

@@ -126,6 +126,7 @@ class PatternStore : public storage::Store {
   Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
   Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
   Error close() override { return {}; }
+  Error remove() override { return {}; }
 };
 
 /// Head and body of a claim, then of a verdict to one of our own.

@@ -14,8 +14,9 @@ using storage::Transferred;
 
 class DiskStore : public storage::Store {
  public:
-  DiskStore(Disk& disk, int rank, std::shared_ptr<Inode> inode, storage::OpenFlags flags)
-      : disk_(disk), rank_(rank), inode_(std::move(inode)), flags_(flags) {}
+  DiskStore(Disk& disk, int rank, std::string path, std::shared_ptr<Inode> inode,
+            storage::OpenFlags flags)
+      : disk_(disk), rank_(rank), path_(std::move(path)), inode_(std::move(inode)), flags_(flags) {}
   ~DiskStore() override {
     const std::lock_guard guard(inode_->mutex);
     set_lock(0, std::numeric_limits<FileOffset>::max(), storage::LockMode::none);
@@ -67,7 +68,7 @@ class DiskStore : public storage::Store {
   Error sync() override { return disk_.fail_whole(Operation::sync, rank_, "sync"); }
   Result<std::unique_ptr<storage::Store>> reopen_to_read() override {
     return std::unique_ptr<storage::Store>(
-        std::make_unique<DiskStore>(disk_, rank_, inode_, storage::OpenFlags{.read = true}));
+        std::make_unique<DiskStore>(disk_, rank_, path_, inode_, storage::OpenFlags{.read = true}));
   }
   storage::Layout layout() override {
     storage::Layout layout = disk_.layout_;
@@ -82,6 +83,17 @@ class DiskStore : public storage::Store {
     disk_.note({rank_, false, begin, end});
   }
   Error close() override { return disk_.fail_whole(Operation::close, rank_, "close"); }
+  Error remove() override {
+    const std::string what = "cannot delete '" + path_ + "'";
+    if (Error error = disk_.fail_whole(Operation::remove, rank_, what)) return error;
+    const std::lock_guard lock(disk_.mutex_);
+    const auto found = disk_.names_.find(path_);
+    if (!flags_.is_deleted_later || found == disk_.names_.end() || found->second != inode_) {
+      return system_failure(ENOENT, what);
+    }
+    disk_.names_.erase(found);
+    return {};
+  }
 
  private:
   bool is_free(FileOffset begin, FileOffset end, storage::LockMode mode) const {
@@ -116,7 +128,7 @@ class DiskStore : public storage::Store {
     Transferred done;
     done.system_error = disk_.struck(operation, rank_, offset, wanted);
     disk_.delay();
-    if (operation == Operation::write) disk_.hold_write();
+    if (operation == Operation::write) disk_.hold_write(rank_);
     std::unique_lock lock(inode_->mutex);
     for (const iovec& segment : segments) {
       auto* memory = static_cast<std::uint8_t*>(segment.iov_base);
@@ -150,6 +162,7 @@ class DiskStore : public storage::Store {
 
   Disk& disk_;
   int rank_;
+  std::string path_;
   std::shared_ptr<Inode> inode_;
   storage::OpenFlags flags_;
   storage::WriteTurn turn_;
@@ -172,15 +185,7 @@ class DiskFileSystem : public storage::FileSystem {
       return system_failure(EEXIST, what);
     }
     return std::unique_ptr<storage::Store>(
-        std::make_unique<DiskStore>(disk_, rank_, found->second, flags));
-  }
-
-  Error remove(const std::string& path) override {
-    const std::string what = "cannot delete '" + path + "'";
-    if (Error error = disk_.fail_whole(Operation::remove, rank_, what)) return error;
-    const std::lock_guard lock(disk_.mutex_);
-    if (disk_.names_.erase(path) == 0) return system_failure(ENOENT, what);
-    return {};
+        std::make_unique<DiskStore>(disk_, rank_, path, found->second, flags));
   }
 
  private:
@@ -249,10 +254,10 @@ std::int64_t Disk::disarm() {
   return failed_;
 }
 
-void Disk::hold_writes(int count, std::chrono::seconds longest) {
+void Disk::hold_writes(int count, std::function<std::chrono::milliseconds(int rank)> longest) {
   const std::lock_guard lock(hold_mutex_);
   held_until_ = count;
-  longest_hold_ = longest;
+  longest_hold_ = std::move(longest);
   holds_writes_ = true;
 }
 
@@ -261,12 +266,11 @@ int Disk::most_writes() {
   return most_writes_;
 }
 
-void Disk::hold_write() {
+void Disk::hold_write(int rank) {
   if (!holds_writes_) return;
   std::unique_lock lock(hold_mutex_);
   most_writes_ = std::max(most_writes_, ++writes_);
-  const auto goes_on = [this] { return !holds_writes_ || most_writes_ >= held_until_; };
-  if (!release_.wait_for(lock, longest_hold_, goes_on)) holds_writes_ = false;
+  release_.wait_for(lock, longest_hold_(rank), [this] { return most_writes_ >= held_until_; });
   --writes_;
   release_.notify_all();
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -73,9 +74,9 @@ class Disk {
     FileOffset end = 0;
   };
   void watch() { is_watched_ = true; }
-  /// From now on each write waits until `count` have been under way at a time. Where that does not
-  /// come about within `longest`, all go on.
-  void hold_writes(int count, std::chrono::seconds longest);
+  /// From now on each write waits until `count` have been under way at a time, or as long as its
+  /// rank may.
+  void hold_writes(int count, std::function<std::chrono::milliseconds(int rank)> longest);
   /// The most that were under way at a time since then.
   int most_writes();
   std::vector<Event> events();
@@ -95,7 +96,7 @@ class Disk {
 
   void delay();
   void note(const Event& event);
-  void hold_write();
+  void hold_write(int rank);
   /// Lets other transfers of a file happen in between.
   void let_others(std::unique_lock<std::mutex>& lock);
   /// The fault that strikes this operation on [offset, offset + len), if any. `len` becomes what is
@@ -115,7 +116,7 @@ class Disk {
   std::mutex hold_mutex_;  ///< guards what follows of writes that are held
   std::condition_variable release_;
   int held_until_ = 0;  ///< so many are under way
-  std::chrono::seconds longest_hold_{};
+  std::function<std::chrono::milliseconds(int)> longest_hold_;
   int writes_ = 0;
   int most_writes_ = 0;
   std::mutex mutex_;  ///< guards what follows

@@ -45,6 +45,7 @@ class LyingStore : public storage::Store {
   }
   storage::Layout layout() override { return store_->layout(); }
   Error close() override { return store_->close(); }
+  Error remove() override { return store_->remove(); }
 
  private:
   std::unique_ptr<storage::Store> store_;
@@ -62,7 +63,6 @@ class LyingFileSystem : public storage::FileSystem {
     return std::unique_ptr<storage::Store>(
         std::make_unique<LyingStore>(std::move(opened.value()), plan_));
   }
-  Error remove(const std::string& path) override { return files_.remove(path); }
 
  private:
   storage::FileSystem& files_;

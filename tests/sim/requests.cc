@@ -1,7 +1,11 @@
 #include "sim/requests.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <span>
+
+#include "support/gpu/fake_driver.h"
 
 namespace headrace::sim {
 namespace {
@@ -83,8 +87,8 @@ void empty(Request& request) {
 }
 
 engine::TransferCall call_of(Direction direction, bool collective, const Request& request,
-                             Bytes& buffer) {
-  std::uint8_t* const base = buffer.data() + request.origin;
+                             std::uint8_t* buffer) {
+  std::uint8_t* const base = buffer + request.origin;
   engine::TransferCall call{direction, collective,    request.offset,
                             base,      request.count, request.memory.type};
   if (request.is_absolute) {
@@ -99,7 +103,19 @@ engine::TransferCall call_of(Direction direction, bool collective, const Request
 
 engine::Outcome carry_out(engine::File& file, Direction direction, bool collective,
                           const Request& request, Bytes& buffer) {
-  return file.transfer(call_of(direction, collective, request, buffer));
+  return file.transfer(call_of(direction, collective, request, buffer.data()));
+}
+
+engine::Outcome carry_out_on_device(engine::File& file, Direction direction, bool collective,
+                                    const Request& request, Bytes& buffer) {
+  auto& driver = device::test::FakeDriver::installed();
+  std::byte* const memory = driver.allocate(std::as_bytes(std::span(buffer)));
+  auto* const address = reinterpret_cast<std::uint8_t*>(memory);
+  engine::Outcome outcome = file.transfer(call_of(direction, collective, request, address));
+  const std::vector<std::byte> after = driver.content(memory);
+  std::memcpy(buffer.data(), after.data(), after.size());
+  driver.free(memory);
+  return outcome;
 }
 
 }  // namespace headrace::sim

@@ -45,9 +45,12 @@ void empty(Request& request);
 
 /// The call that moves the request's data to or from `buffer`.
 engine::TransferCall call_of(Direction direction, bool collective, const Request& request,
-                             Bytes& buffer);
+                             std::uint8_t* buffer);
 /// Makes it.
 engine::Outcome carry_out(engine::File& file, Direction direction, bool collective,
                           const Request& request, Bytes& buffer);
+/// Makes it with a buffer in a device's memory.
+engine::Outcome carry_out_on_device(engine::File& file, Direction direction, bool collective,
+                                    const Request& request, Bytes& buffer);
 
 }  // namespace headrace::sim

@@ -68,8 +68,9 @@ class Actor {
   void transfer(const Step& step) {
     const Request& request = mine(step.requests);
     Bytes buffer = request.buffer;
-    const engine::Outcome outcome =
-        carry_out(*file_, step.direction, step.collective, request, buffer);
+    const bool on_device = story_.on_devices && random_byte(number_, rank_) % 2 == 0;
+    const engine::Outcome outcome = (on_device ? carry_out_on_device : carry_out)(
+        *file_, step.direction, step.collective, request, buffer);
     if (outcome.error.error_class != request.error) {
       report("transfer: error '" + outcome.error.message + "' is not the one expected");
     }

@@ -49,6 +49,7 @@ struct FileStory {
   std::optional<Bytes> before;  ///< the file, if it exists
   std::vector<Step> steps;
   std::optional<Bytes> after;
+  bool on_devices = false;  ///< about half of the buffers lie in a device's memory
 };
 
 struct Scenario {

@@ -1,10 +1,10 @@
-#include "base/loaded_objects.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "base/loaded_objects.h"
 
 namespace headrace {
 namespace {

@@ -29,6 +29,7 @@ class MemoryStore : public storage::Store {
   Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
   Error sync() override { return {}; }
   Error close() override { return {}; }
+  Error remove() override { return {}; }
 
   std::vector<char> bytes;
   int calls = 0;

@@ -192,8 +192,8 @@ TEST_F(PosixStoreTest, NamesWhyItCannotOpen) {
   EXPECT_EQ(class_of(path_, {true, true, true, true}), ErrorClass::file_exists);
   EXPECT_EQ(class_of(path_ + "/below", {true, false, false, false}), ErrorClass::bad_file);
   EXPECT_EQ(class_of(std::string(5'000, 'n'), {true, false, false, false}), ErrorClass::bad_file);
-  EXPECT_FALSE(files.remove(path_));
-  EXPECT_EQ(files.remove(path_).error_class, ErrorClass::no_such_file);
+  EXPECT_FALSE(remove_file(path_));
+  EXPECT_EQ(remove_file(path_).error_class, ErrorClass::no_such_file);
 }
 
 TEST_F(PosixStoreTest, KeepsToPermissions) {

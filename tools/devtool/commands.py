@@ -9,7 +9,16 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from devtool import building, clusterfs, conformance, debian, provision, style, testing
+from devtool import (
+    building,
+    clusterfs,
+    conformance,
+    debian,
+    device_check,
+    provision,
+    style,
+    testing,
+)
 from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, RELEASE, ROOT, VENV, shown
 
 # What tests/count/compare.py ends with where baseline and build cannot be compared.
@@ -74,6 +83,11 @@ def conform(arguments: Sequence[str]) -> int:
 def cluster_file_systems(arguments: Sequence[str]) -> int:
     """Jobs of several emulated nodes on CephFS and GlusterFS; by hand, as root (hours)."""
     return clusterfs.run(arguments)
+
+
+def check_device(arguments: Sequence[str]) -> int:
+    """Device buffers with a real driver, here or (--pack) on a machine without network."""
+    return device_check.run(arguments)
 
 
 def faults(arguments: Sequence[str]) -> int:
@@ -221,6 +235,7 @@ COMMANDS = {
     "demo": demo,
     "test": test,
     "conformance": conform,
+    "device-check": check_device,
     "clusterfs": cluster_file_systems,
     "faults": faults,
     "inject": inject,

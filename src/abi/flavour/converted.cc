@@ -86,8 +86,8 @@ void Converted::store_image() {
   if (!failure) return;
   done_ = {};
   if (failed_) return;
-  failed_ = attempt(
-      [&] { return device::explain("cannot bring converted data to a device", failure); });
+  failed_ =
+      attempt([&] { return device::explain("cannot bring converted data to a device", failure); });
 }
 
 /// In whole elements and whole etypes; all that is left where these do not end together in a part.

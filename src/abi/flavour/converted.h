@@ -71,7 +71,7 @@ class Converted : public engine::Parts {
   Size size_;
   TypedBuffer memory_;
   MPI_Datatype held_ = MPI_DATATYPE_NULL;  ///< see hold_type
-  std::unique_ptr<device::Image> image_;  ///< what `memory_` is, of data in a device's memory
+  std::unique_ptr<device::Image> image_;   ///< what `memory_` is, of data in a device's memory
   view::Amount all_;
   std::int64_t num_parts_ = 1;
   ByteCount largest_part_ = 0;  ///< in bytes of the file

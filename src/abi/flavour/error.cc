@@ -5,8 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "abi/flavour/identity.h"
-
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
@@ -55,17 +53,12 @@ bool tells(int code, const std::string& message) {
 }
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
-/// Open MPI (4.1, 5.0) refuses MPI_File_call_errhandler on MPI_FILE_NULL. Its error handler is
-/// called through a file that is made for this purpose, which is what the handler then sees.
+/// Open MPI refuses MPI_File_call_errhandler on MPI_FILE_NULL, which its own procedures raise their
+/// errors through.
 void raise_without_file(int code) {
   MPI_Errhandler handler = MPI_ERRORS_RETURN;
   if (native.File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return;
-  MPI_File substitute = handler == MPI_ERRORS_RETURN ? MPI_FILE_NULL : open_identity();
-  if (substitute != MPI_FILE_NULL) {
-    native.File_set_errhandler(substitute, handler);
-    native.File_call_errhandler(substitute, code);
-    native.File_close(&substitute);
-  }
+  call_error_handler(handler, MPI_FILE_NULL, kFileObject, code, "MPI_File_call_errhandler");
   native.Errhandler_free(&handler);
 }
 #endif

@@ -10,6 +10,7 @@ NativeCalls native;
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 NativeData native_data;
+ErrorHandlerCall* call_error_handler = nullptr;
 #endif
 
 const char* bind_native(void* library) {
@@ -25,6 +26,9 @@ const char* bind_native(void* library) {
     if (pointer == nullptr) pointer = ::dlsym(library, name);
     if (pointer == nullptr) missing = name;
   });
+  constexpr const char* kErrorHandlerCall = "ompi_errhandler_invoke";
+  call_error_handler = reinterpret_cast<ErrorHandlerCall*>(::dlsym(library, kErrorHandlerCall));
+  if (call_error_handler == nullptr) missing = kErrorHandlerCall;
 #endif
   return missing;
 }

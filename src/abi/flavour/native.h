@@ -19,6 +19,13 @@ extern NativeCalls native;
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 extern NativeData native_data;
+
+/// How Open MPI's own procedures call an error handler: `object` is the handle that the handler
+/// sees, `procedure` its third argument. All versions of this ABI (3 to 5) export it.
+using ErrorHandlerCall = int(MPI_Errhandler handler, void* object, int object_type, int code,
+                             const char* procedure);
+extern ErrorHandlerCall* call_error_handler;
+inline constexpr int kFileObject = 3;  ///< its OMPI_ERRHANDLER_TYPE_FILE
 #endif
 
 /// Fills `native` by dlsym. Returns the name of a symbol that is needed and missing, or null.

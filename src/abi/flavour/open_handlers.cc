@@ -127,7 +127,7 @@ Error remove(const char* file_name, bool& is_ours) {
   const auto path = abi::path_of(file_name);
   if (!path) return {};
   is_ours = true;
-  return storage::posix_file_system().remove(std::string(*path));
+  return storage::remove_file(std::string(*path));
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::handler

@@ -7,9 +7,9 @@
 
 namespace headrace::abi {
 
-/// A front library is a tiny object made by `headrace preload --front` for hosts that look MPI up in
-/// a handle (docs/front.md). It needs this library and the MPI library, in this order, and defines
-/// those procedures that are not exported here, as jumps to `headrace_MPI_X_c`.
+/// A front library is a tiny object made by `headrace preload --front` for hosts that look MPI up
+/// in a handle (docs/front.md). It needs this library and the MPI library, in this order, and
+/// defines those procedures that are not exported here, as jumps to `headrace_MPI_X_c`.
 bool is_front_library(const ElfObject& object);
 
 bool is_front_library_loaded();

@@ -23,7 +23,8 @@ namespace {
 struct Caught {
   void* native = nullptr;  ///< what the library has
   void* ours = nullptr;
-  bool resolves_to_tool = false;  ///< the name leads to another tool's function
+  void* tool = nullptr;       ///< another tool's function, where the name leads to one
+  bool passes_by_us = false;  ///< that function calls the library's without a slot of its object
 };
 
 std::mutex mutex;
@@ -42,40 +43,49 @@ void* visible_to_program(const std::string& name) {
   return ::dlsym(program, name.c_str());
 }
 
-/// Whether undefined symbols of this name are bound to a function that is neither the library's nor
-/// ours, front libraries included.
-bool resolves_to_tool(const std::string& name, void* native) {
+bool has_slot(const ElfObject& object, std::string_view wanted) {
+  bool found = false;
+  object.for_each_slot([&](std::string_view name, void**) { found = found || name == wanted; });
+  return found;
+}
+
+/// Finds the function that is not the library's to which undefined symbols of this name are bound.
+/// A tool that looks the library's function up by dlsym, as Darshan does, would give it a file that
+/// is ours. Its calls cannot be caught, so those of others are before they come to it.
+void find_tool(const std::string& name, const std::string& library_name, Caught& caught) {
   void* const visible = visible_to_program(name);
-  if (visible == nullptr || visible == native) return false;
-  bool is_defined = false;
+  if (visible == nullptr || visible == caught.native) return;
   for_each_object([&](const ElfObject& object) {
-    if (object.contains(reinterpret_cast<std::uintptr_t>(visible))) {
-      is_defined = object.defines(name) && !is_front_library(object);
+    if (!object.contains(reinterpret_cast<std::uintptr_t>(visible)) || !object.defines(name) ||
+        is_front_library(object)) {
+      return;
     }
+    caught.tool = visible;
+    caught.passes_by_us = object.defines(library_name) || !has_slot(object, library_name);
   });
-  return is_defined;
 }
 
 /// The function of this name that this library exports.
 void* exported_function(const std::string& name) {
   static void* const own = [] {
     Dl_info info{};
-    if (::dladdr(reinterpret_cast<void*>(&visible_to_program), &info) == 0) return static_cast<void*>(nullptr);
+    if (::dladdr(reinterpret_cast<void*>(&visible_to_program), &info) == 0)
+      return static_cast<void*>(nullptr);
     return ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   }();
   return own == nullptr ? nullptr : ::dlsym(own, name.c_str());
 }
 
 void add(const Flavour& flavour, void* library, Name name, Entry entry) {
-  const std::string full_name =
-      std::string(name == Name::mpi ? "MPI_" : "PMPI_") + entry_names[static_cast<int>(entry)];
+  const std::string library_name = std::string("PMPI_") + entry_names[static_cast<int>(entry)];
+  const std::string full_name = name == Name::mpi ? library_name.substr(1) : library_name;
   Caught caught;
   caught.native = ::dlsym(library, full_name.c_str());
   if (caught.native == nullptr) return;
   caught.ours = static_cast<int>(entry) < kExportedCount ? exported_function(full_name)
                                                          : flavour.entry_function(name, entry);
   if (caught.ours == nullptr) return;
-  caught.resolves_to_tool = resolves_to_tool(full_name, caught.native);
+  find_tool(full_name, library_name, caught);
   caught_procedures().emplace(full_name, caught);
 }
 
@@ -127,12 +137,13 @@ void patch_fortran(const ElfObject& object, std::span<const RegisterName> names)
   });
 }
 
-/// Whether a slot leads to the library: it holds the procedure's address, or it is not bound yet
-/// and still points into the object's own code.
+/// Whether a slot leads to the library past us: it holds the procedure's address, or that of a tool
+/// which passes by us, or it is not bound yet and still points into the object's own code.
 bool leads_to_library(const ElfObject& object, const Caught& caught, void* value) {
   if (value == nullptr || value == caught.ours) return false;
   if (value == caught.native) return true;
-  return !caught.resolves_to_tool && object.contains(reinterpret_cast<std::uintptr_t>(value));
+  if (caught.tool != nullptr && !caught.passes_by_us) return false;
+  return value == caught.tool || object.contains(reinterpret_cast<std::uintptr_t>(value));
 }
 
 void patch(const ElfObject& object, bool is_fortran) {

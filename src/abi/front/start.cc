@@ -13,6 +13,7 @@
 #include "abi/front/library.h"
 #include "abi/front/next.h"
 #include "abi/front/slot_patch.h"
+#include "base/held_descriptor.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "base/unwinding.h"
@@ -166,6 +167,7 @@ void advance() {
 template <Name name, Entry entry, class... Words>
 Word start_mpi(Words... words) {
   auto* const next = reinterpret_cast<Word (*)(Words...)>(next_function(name, entry));
+  make_room_for_held_descriptors();
   const Word result = next(words...);
   if (static_cast<int>(result) == 0) advance();  // MPI_SUCCESS is 0 in every ABI
   return result;

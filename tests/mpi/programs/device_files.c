@@ -1,6 +1,6 @@
 // Buffers in the memory of a device, given to every function that reads or writes a file. Each case
 // writes, looks at the file's bytes, reads them back, and looks at the buffer and its holes.
-// Usage: device_files DIRECTORY DRIVER [fail | mixed | converted], DRIVER of device_memory.h.
+// Usage: device_files DIRECTORY DRIVER [mixed | converted], DRIVER of device_memory.h.
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,24 +61,26 @@ BOTH(BEGUN, iall, MPI_File_iwrite_all(file, data, number, type, &request),
 BOTH(BEGUN, ishared, MPI_File_iwrite_shared(file, data, number, type, &request),
      MPI_File_iread_shared(file, data, number, type, &request))
 BOTH(PLAIN, split_at, MPI_File_write_at_all_begin(file, 0, data, number, type);
-     MPI_File_write_at_all_end(file, data, s), MPI_File_read_at_all_begin(file, 0, data, number, type);
+     MPI_File_write_at_all_end(file, data, s),
+     MPI_File_read_at_all_begin(file, 0, data, number, type);
      MPI_File_read_at_all_end(file, data, s))
 BOTH(PLAIN, split, MPI_File_write_all_begin(file, data, number, type);
      MPI_File_write_all_end(file, data, s), MPI_File_read_all_begin(file, data, number, type);
      MPI_File_read_all_end(file, data, s))
 BOTH(PLAIN, split_ordered, MPI_File_write_ordered_begin(file, data, number, type);
-     MPI_File_write_ordered_end(file, data, s), MPI_File_read_ordered_begin(file, data, number, type);
+     MPI_File_write_ordered_end(file, data, s),
+     MPI_File_read_ordered_begin(file, data, number, type);
      MPI_File_read_ordered_end(file, data, s))
 
 #define METHOD(name, view, in_turn) {#name, view, in_turn, write_##name, read_##name}
 static const Method methods[] = {
-    METHOD(at, SEPARATE_VIEW, 0),        METHOD(at_all, SEPARATE_VIEW, 0),
-    METHOD(own, SEPARATE_VIEW, 0),       METHOD(all, SEPARATE_VIEW, 0),
-    METHOD(iat, SEPARATE_VIEW, 0),       METHOD(iat_all, SEPARATE_VIEW, 0),
-    METHOD(iown, SEPARATE_VIEW, 0),      METHOD(iall, SEPARATE_VIEW, 0),
-    METHOD(split_at, SEPARATE_VIEW, 0),  METHOD(split, SEPARATE_VIEW, 0),
-    METHOD(shared, COMMON_VIEW, 1),      METHOD(ishared, COMMON_VIEW, 1),
-    METHOD(ordered, COMMON_VIEW, 0),     METHOD(split_ordered, COMMON_VIEW, 0),
+    METHOD(at, SEPARATE_VIEW, 0),       METHOD(at_all, SEPARATE_VIEW, 0),
+    METHOD(own, SEPARATE_VIEW, 0),      METHOD(all, SEPARATE_VIEW, 0),
+    METHOD(iat, SEPARATE_VIEW, 0),      METHOD(iat_all, SEPARATE_VIEW, 0),
+    METHOD(iown, SEPARATE_VIEW, 0),     METHOD(iall, SEPARATE_VIEW, 0),
+    METHOD(split_at, SEPARATE_VIEW, 0), METHOD(split, SEPARATE_VIEW, 0),
+    METHOD(shared, COMMON_VIEW, 1),     METHOD(ishared, COMMON_VIEW, 1),
+    METHOD(ordered, COMMON_VIEW, 0),    METHOD(split_ordered, COMMON_VIEW, 0),
 };
 enum { method_count = sizeof methods / sizeof *methods, piece = 1000 };
 
@@ -170,8 +172,8 @@ static size_t place_in_file(const Method* method, const Layout* layout, int stri
   return (i / len * (size_t)size + (size_t)of_rank) * len + i % len;
 }
 
-static void call(const Method* method, int writes, MPI_File file, void* data,
-                 const Layout* layout, MPI_Status* status) {
+static void call(const Method* method, int writes, MPI_File file, void* data, const Layout* layout,
+                 MPI_Status* status) {
   for (int turn = 0; turn < (method->in_turn ? size : 1); turn++) {
     if (!method->in_turn || turn == rank) {
       (writes ? method->write : method->read)(file, data, layout->number, layout->type, status);
@@ -259,59 +261,6 @@ static void round_trip(const char* path, const Method* method, const Layout* lay
   free(host);
 }
 
-// A copy of the driver fails: the call fails, says why, and counts what the file surely has.
-static void failing_copies(const char* path) {
-  Layout layout = contiguous("5 MiB", 5 << 18);
-  unsigned char* host = malloc(layout.bytes);
-  unsigned char* data = device_allocate(KIND_DEVICE, layout.bytes);
-  for (size_t i = 0; i < layout.bytes; i++) host[i] = value(rank, i, 0);
-  device_put(KIND_DEVICE, data, host, layout.bytes);
-  for (int which = 0; which < 4 * 6; which++) {
-    const int late = which & 1, writes = which >> 1 & 1, nth = 1 + which / 4;
-    const Method* method = &methods[which % 3 == 0];
-    MPI_File file;
-    if (rank == 0) remove(path);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-    set_view(file, method, &layout, 0, "native");
-    MPI_Status status;
-    if (!writes) MPI_File_write_at_all(file, 0, host, layout.number, MPI_INT, &status);
-    cases++;
-    if (rank == size - 1) fail_copy(nth, late);
-    const int code =
-        writes ? (method == methods ? MPI_File_write_at(file, 0, data, layout.number, MPI_INT, &status)
-                                    : MPI_File_write_at_all(file, 0, data, layout.number, MPI_INT, &status))
-               : (method == methods ? MPI_File_read_at(file, 0, data, layout.number, MPI_INT, &status)
-                                    : MPI_File_read_at_all(file, 0, data, layout.number, MPI_INT, &status));
-    const int failed = fail_copy(0, 0);
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int len = 0;
-    if (code != MPI_SUCCESS) MPI_Error_string(code, text, &len);
-    if (rank == size - 1 && failed && code == MPI_SUCCESS) {
-      fail(method->name, "fail", "device", "a failed copy was not told");
-    }
-    if (rank == size - 1 && !failed) fail(method->name, "fail", "device", "no copy failed");
-    // The text goes to where the layer can say it; the code's class is the least.
-    int class = MPI_SUCCESS;
-    MPI_Error_class(code, &class);
-    if (code != MPI_SUCCESS && class == MPI_SUCCESS) {
-      fail(method->name, "fail", "device", "an error without a class");
-    }
-    // Again, without a failure: nothing is left of it.
-    set_view(file, method, &layout, 0, "native");
-    if (MPI_File_write_at_all(file, 0, data, layout.number, MPI_INT, &status) ||
-        !moved_all(&status, &layout)) {
-      fail(method->name, "fail", "device", "the next write fails");
-    }
-    device_put(KIND_DEVICE, data, host, layout.bytes);
-    MPI_File_close(&file);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  device_free(KIND_DEVICE, data);
-  free(host);
-  drop(&layout);
-}
-
 static void every_function(const char* path, int mixed) {
   Layout layouts[] = {contiguous("one integer", 1), contiguous("2.5 MiB", (5 << 17) + 3),
                       rows("rows", 4000, 3, 5), uneven("uneven pieces", 300),
@@ -324,7 +273,8 @@ static void every_function(const char* path, int mixed) {
         round_trip(path, &methods[m], &layouts[l], strided, kind, "native");
       }
     }
-    for (int kind = KIND_MANAGED; !mixed && kind <= KIND_PINNED; kind++) {
+    for (int kind = KIND_MANAGED; !mixed && kind <= KIND_POOLED; kind++) {
+      if (!device_has(kind)) continue;
       round_trip(path, &methods[m], &layouts[2], 0, kind, "native");
     }
   }
@@ -351,9 +301,7 @@ int main(int argc, char** argv) {
   char path[4096];
   snprintf(path, sizeof path, "%s/data", argv[1]);
   check(device_open(argv[2]), "open the driver");
-  if (strcmp(what, "fail") == 0) {
-    failing_copies(path);
-  } else if (strcmp(what, "converted") == 0) {
+  if (strcmp(what, "converted") == 0) {
     converted(path);
   } else {
     every_function(path, strcmp(what, "mixed") == 0);

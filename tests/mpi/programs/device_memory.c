@@ -17,10 +17,13 @@ static struct {
   void (*free)(int kind, void* memory);
   void (*to_device)(void* to, const void* from, size_t bytes);
   void (*to_host)(void* to, const void* from, size_t bytes);
+  int (*enroll)(void* memory, size_t bytes, unsigned flags);  ///< NULL where it cannot
+  int (*dismiss)(void* memory);
 } driver;
 
 const char* kind_name(int kind) {
-  static const char* const names[] = {"host", "device", "managed", "pinned"};
+  static const char* const names[] = {"host",   "device",     "managed",
+                                      "pinned", "registered", "pooled"};
   return names[kind];
 }
 
@@ -66,8 +69,13 @@ static void* cuda_allocate(int kind, size_t bytes) {
     must(((int (*)(Address*, size_t))function("cuMemAlloc_v2"))(&device, bytes), "cuMemAlloc");
   } else if (kind == KIND_MANAGED) {
     const unsigned to_all = 1;
-    must(((int (*)(Address*, size_t, unsigned))function("cuMemAllocManaged"))(&device, bytes, to_all),
+    must(((int (*)(Address*, size_t, unsigned))function("cuMemAllocManaged"))(&device, bytes,
+                                                                              to_all),
          "cuMemAllocManaged");
+  } else if (kind == KIND_POOLED) {
+    must(((int (*)(Address*, size_t, void*))function("cuMemAllocAsync"))(&device, bytes, NULL),
+         "cuMemAllocAsync");
+    must(((int (*)(void*))function("cuStreamSynchronize"))(NULL), "cuStreamSynchronize");
   } else {
     must(((int (*)(void**, size_t, unsigned))function("cuMemHostAlloc"))(&host, bytes, 0),
          "cuMemHostAlloc");
@@ -87,14 +95,14 @@ static void cuda_free(int kind, void* memory) {
 static void cuda_to_device(void* to, const void* from, size_t bytes) {
   cuda_enter();
   must(((int (*)(Address, const void*, size_t))function("cuMemcpyHtoD_v2"))((Address)(uintptr_t)to,
-                                                                           from, bytes),
+                                                                            from, bytes),
        "cuMemcpyHtoD");
 }
 
 static void cuda_to_host(void* to, const void* from, size_t bytes) {
   cuda_enter();
   must(((int (*)(void*, Address, size_t))function("cuMemcpyDtoH_v2"))(to, (Address)(uintptr_t)from,
-                                                                     bytes),
+                                                                      bytes),
        "cuMemcpyDtoH");
 }
 
@@ -123,7 +131,8 @@ static void hip_free(int kind, void* memory) {
 
 static void hip_copy(void* to, const void* from, size_t bytes) {
   const int by_address = 4;
-  must(((int (*)(void*, const void*, size_t, int))function("hipMemcpy"))(to, from, bytes, by_address),
+  must(((int (*)(void*, const void*, size_t, int))function("hipMemcpy"))(to, from, bytes,
+                                                                         by_address),
        "hipMemcpy");
 }
 
@@ -148,7 +157,7 @@ static int level_zero_open(void) {
   must(((int (*)(void*, uint32_t*, void**))function("zeDeviceGet"))(ze.driver, &one, &ze.device),
        "zeDeviceGet");
   must(((int (*)(void*, const void*, void**))function("zeContextCreate"))(ze.driver, &context,
-                                                                        &ze.context),
+                                                                          &ze.context),
        "zeContextCreate");
   return 1;
 }
@@ -212,16 +221,29 @@ int device_open(const char* name) {
   driver.free = is_cuda ? cuda_free : is_hip ? hip_free : level_zero_free;
   driver.to_device = is_cuda ? cuda_to_device : is_hip ? hip_copy : level_zero_to_device;
   driver.to_host = is_cuda ? cuda_to_host : is_hip ? hip_copy : level_zero_to_host;
+  if (is_cuda || is_hip) {
+    driver.enroll = function(is_cuda ? "cuMemHostRegister_v2" : "hipHostRegister");
+    driver.dismiss = function(is_cuda ? "cuMemHostUnregister" : "hipHostUnregister");
+  }
   return is_cuda ? cuda_open() : is_hip ? hip_open() : level_zero_open();
+}
+
+int device_has(int kind) {
+  if (kind == KIND_POOLED) return driver.allocate == cuda_allocate;
+  return kind != KIND_REGISTERED || driver.enroll != NULL;
 }
 
 // Never NULL, never of 0 bytes.
 void* device_allocate(int kind, size_t bytes) {
-  return kind == KIND_HOST ? malloc(bytes + 1) : driver.allocate(kind, bytes + 1);
+  if (kind != KIND_HOST && kind != KIND_REGISTERED) return driver.allocate(kind, bytes + 1);
+  void* memory = malloc(bytes + 1);
+  if (kind == KIND_REGISTERED) must(driver.enroll(memory, bytes + 1, 0), "register memory");
+  return memory;
 }
 
 void device_free(int kind, void* memory) {
-  if (kind == KIND_HOST) {
+  if (kind == KIND_HOST || kind == KIND_REGISTERED) {
+    if (kind == KIND_REGISTERED) must(driver.dismiss(memory), "unregister memory");
     free(memory);
   } else {
     driver.free(kind, memory);
@@ -230,7 +252,7 @@ void device_free(int kind, void* memory) {
 
 void device_put(int kind, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  if (kind == KIND_DEVICE) {
+  if (kind == KIND_DEVICE || kind == KIND_POOLED) {
     driver.to_device(to, from, bytes);
   } else {
     memcpy(to, from, bytes);
@@ -239,7 +261,7 @@ void device_put(int kind, void* to, const void* from, size_t bytes) {
 
 void device_get(int kind, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  if (kind == KIND_DEVICE) {
+  if (kind == KIND_DEVICE || kind == KIND_POOLED) {
     driver.to_host(to, from, bytes);
   } else {
     memcpy(to, from, bytes);

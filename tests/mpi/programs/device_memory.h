@@ -5,11 +5,13 @@
 
 #include <stddef.h>
 
-enum { KIND_HOST, KIND_DEVICE, KIND_MANAGED, KIND_PINNED };
+enum { KIND_HOST, KIND_DEVICE, KIND_MANAGED, KIND_PINNED, KIND_REGISTERED, KIND_POOLED };
 
 const char* kind_name(int kind);
 /// 0 where the driver is not there, or has no device.
 int device_open(const char* driver);
+/// Whether the driver can make memory of this kind.
+int device_has(int kind);
 void* device_allocate(int kind, size_t bytes);
 void device_free(int kind, void* memory);
 void device_put(int kind, void* to, const void* from, size_t bytes);

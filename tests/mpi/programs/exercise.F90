@@ -102,8 +102,29 @@ contains
 
 end module representation
 
+! The error handler of calls that have no file.
+module default_handler
+  USE_BINDING
+  implicit none
+#ifdef BINDING_MPIF_H
+  include 'mpif.h'
+#endif
+  private
+  public :: remember
+  integer, public :: handled = 0, other_files = 0
+contains
+  subroutine remember(file, code)
+    FILE_TYPE :: file
+    integer :: code
+    handled = handled + 1
+    if (file /= MPI_FILE_NULL .or. code == MPI_SUCCESS) other_files = other_files + 1
+  end subroutine remember
+
+end module default_handler
+
 program exercise
   USE_BINDING
+  use default_handler, only: remember, handled, other_files
   use representation, only: read_words, write_words, word_extent, conversions, strange
   implicit none
 #ifdef BINDING_MPIF_H
@@ -193,6 +214,7 @@ program exercise
   call split_calls()
   call shared_calls()
   call own_representation()
+  call calls_without_file()
 
   call MPI_File_open(MPI_COMM_WORLD, trim(directory) // '/missing', MPI_MODE_RDONLY, &
                      MPI_INFO_NULL, file, code)
@@ -355,6 +377,18 @@ contains
     call check(all(words == (/ rank, 42, 7, 42, -rank, 42 /)), 'words in the file')
     call MPI_File_close(own_file, code)
   end subroutine own_representation
+
+  subroutine calls_without_file()
+    call MPI_File_create_errhandler(remember, handler, code)
+    call MPI_File_set_errhandler(MPI_FILE_NULL, handler, code)
+    call MPI_File_open(MPI_COMM_WORLD, trim(directory) // '/missing', MPI_MODE_RDONLY, &
+                       MPI_INFO_NULL, file, code)
+    call check(handled == 1 .and. other_files == 0, 'handle that a handler sees at open')
+    call MPI_File_delete(trim(directory) // '/missing', MPI_INFO_NULL, code)
+    call check(handled == 2 .and. other_files == 0, 'handle that a handler sees at delete')
+    call MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN, code)
+    call MPI_Errhandler_free(handler, code)
+  end subroutine calls_without_file
 
   subroutine check(condition, what)
     logical, intent(in) :: condition

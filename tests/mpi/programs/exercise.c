@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
       open_cases,  position_cases, view_cases,         transfer_cases,     error_cases,
       order_cases, argument_cases, edge_cases,         size_cases,         nonblocking_cases,
       split_cases, shared_cases,   mode_cases,         atomic_cases,       thread_cases,
-      many_cases,  datarep_cases,  datarep_type_cases, datarep_user_cases, completion_cases};
+      many_cases,  datarep_cases,  datarep_type_cases, datarep_user_cases, completion_cases,
+      handle_cases};
   Case all[256];
   size_t count = 0;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {

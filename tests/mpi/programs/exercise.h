@@ -11,6 +11,7 @@ extern const Case datarep_type_cases[];
 extern const Case datarep_user_cases[];
 extern const Case edge_cases[];
 extern const Case error_cases[];
+extern const Case handle_cases[];
 extern const Case many_cases[];
 extern const Case mode_cases[];
 extern const Case nonblocking_cases[];

@@ -3,6 +3,7 @@
 host_program.py DIRECTORY
 """
 
+import contextlib
 import os
 import sys
 
@@ -85,6 +86,23 @@ def errors(comm: MPI.Comm, directory: str) -> None:
         raise AssertionError("a file in a missing directory was opened")
 
 
+def default_handler(comm: MPI.Comm, directory: str) -> None:
+    """The handler of calls without a file sees MPI.FILE_NULL, in a module that was loaded."""
+    seen = []
+    handler = MPI.File.Create_errhandler(
+        lambda file, code: seen.append((file == MPI.FILE_NULL, MPI.Get_error_class(code)))
+    )
+    MPI.FILE_NULL.Set_errhandler(handler)
+    # Plain MPICH returns no error where a handler was called.
+    with contextlib.suppress(MPI.Exception):
+        MPI.File.Open(MPI.COMM_SELF, f"{directory}/missing", MPI.MODE_RDONLY)
+    with contextlib.suppress(MPI.Exception):
+        MPI.File.Delete(f"{directory}/missing")
+    assert seen == [(True, MPI.ERR_NO_SUCH_FILE)] * 2, seen
+    MPI.FILE_NULL.Set_errhandler(MPI.ERRORS_RETURN)
+    handler.Free()
+
+
 def main() -> None:
     comm, directory = MPI.COMM_WORLD, sys.argv[1]
     layered = os.environ.get("MPI_TEST_EXPECT") == "engine"
@@ -92,6 +110,7 @@ def main() -> None:
     darray_view(comm, directory)
     columns_of_array(comm, directory, layered)
     errors(comm, directory)
+    default_handler(comm, directory)
     comm.Barrier()
     if comm.rank == 0:
         print(MPI.Get_library_version().strip("\0 \n"))

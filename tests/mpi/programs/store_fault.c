@@ -76,6 +76,17 @@ static int meets_path(int call, const char* path) {
   return atomic_load(&store.armed) && strcmp(path, store.path) == 0 && meets(call);
 }
 
+static int meets_entry(int call, int directory, const char* name) {
+  struct stat given, own;
+  int before = errno;
+  int is_own = atomic_load(&store.armed) &&
+               syscall(SYS_newfstatat, directory, name, &given, AT_SYMLINK_NOFOLLOW) == 0 &&
+               syscall(SYS_newfstatat, AT_FDCWD, store.path, &own, AT_SYMLINK_NOFOLLOW) == 0 &&
+               given.st_dev == own.st_dev && given.st_ino == own.st_ino;
+  errno = before;
+  return is_own && meets(call);
+}
+
 // The pieces of a transfer, fewer where it is to be short. Returns their number.
 static int shorten(const struct iovec* pieces, int count, struct iovec* fewer) {
   size_t room = store.fault.most ? (size_t)store.fault.most : (size_t)-1;
@@ -154,9 +165,13 @@ int fallocate(int descriptor, int mode, off_t offset, off_t size) {
   return (int)syscall(SYS_fallocate, descriptor, mode, offset, size);
 }
 
+int unlinkat(int directory, const char* name, int flags) {
+  if (meets_entry(STORE_DELETE, directory, name) && store.fault.error) return -1;
+  return (int)syscall(SYS_unlinkat, directory, name, flags);
+}
+
 int unlink(const char* path) {
-  if (meets_path(STORE_DELETE, path) && store.fault.error) return -1;
-  return (int)syscall(SYS_unlink, path);
+  return unlinkat(AT_FDCWD, path, 0);
 }
 
 // The C library's own, which no dlsym has to find while there is no memory yet.

@@ -1,6 +1,6 @@
-// Nonblocking and split writes fail, on each rank's own file, and are told in each way that MPI has:
-// by what waits for them, else by the file's next sync or close. Once, also where the layer lacks
-// memory from some allocation on while it tells.
+// Nonblocking and split writes fail, on each rank's own file, and are told in each way that MPI
+// has: by what waits for them, else by the file's next sync or close. Once, also where the layer
+// lacks memory from some allocation on while it tells.
 //
 //   untold_writes DIRECTORY
 #define _GNU_SOURCE

@@ -1,7 +1,6 @@
 // Stand-in for NVIDIA's libcuda.so.1: the functions of the CUDA Driver API that Headrace and its
 // tests use, with the names, types and numbers of cuda.h, and strict where the real one may be
-// lenient. The real one says what it does with an unknown address, a thread without a context and
-// a stream of another context; see docs/device-check.md.
+// lenient. What the real one does: docs/device-check.md.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@ typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct {
   int device;
-} * CUcontext;
+}* CUcontext;
 typedef Stream* CUstream;
 
 enum {
@@ -310,15 +309,14 @@ EXPORT CUresult cuMemcpy2DAsync_v2(const Rectangle* r, CUstream stream) {
   const CUresult wrong = stream_state(stream);
   const size_t largest_pitch = 0x7fffffff;
   if (wrong) return wrong;
-  const Copy copy = {
-      side(r->target_type, r->target_host, r->target_device, r->target_x, r->target_y,
-           r->target_pitch),
-      side(r->source_type, r->source_host, r->source_device, r->source_x, r->source_y,
-           r->source_pitch),
-      r->width,
-      r->height,
-      r->target_pitch,
-      r->source_pitch};
+  const Copy copy = {side(r->target_type, r->target_host, r->target_device, r->target_x,
+                          r->target_y, r->target_pitch),
+                     side(r->source_type, r->source_host, r->source_device, r->source_x,
+                          r->source_y, r->source_pitch),
+                     r->width,
+                     r->height,
+                     r->target_pitch,
+                     r->source_pitch};
   if (!copy.to || !copy.from || r->width > r->source_pitch || r->width > r->target_pitch ||
       r->source_pitch > largest_pitch || r->target_pitch > largest_pitch) {
     return INVALID_VALUE;
@@ -374,17 +372,17 @@ static const char* texts_of(CUresult code, int wants_name) {
   static const struct {
     CUresult code;
     const char *name, *text;
-  } all[] = {{SUCCESS, "CUDA_SUCCESS", "no error"},
-             {INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-             {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-             {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-             {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-             {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-             {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-             {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
-              "an illegal memory access was encountered"},
-             {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
-              "operation not permitted when stream is capturing"}};
+  } all[] = {
+      {SUCCESS, "CUDA_SUCCESS", "no error"},
+      {INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+      {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+      {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+      {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+      {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+      {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+      {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+      {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+       "operation not permitted when stream is capturing"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (all[i].code == code) return wants_name ? all[i].name : all[i].text;
   }

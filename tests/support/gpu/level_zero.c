@@ -148,10 +148,10 @@ EXPORT ze_result_t zeMemGetAllocProperties(Handle context, const void* address,
   if (properties == NULL || properties->type != STRUCTURE_PROPERTIES) return INVALID_ARGUMENT;
   count(QUERIES, 1);
   const int known = memory_find(address, &one);
-  properties->memory_type = !known                 ? TYPE_UNKNOWN
-                            : one.kind == DEVICE   ? TYPE_DEVICE
-                            : one.kind == MANAGED  ? TYPE_SHARED
-                                                   : TYPE_HOST;
+  properties->memory_type = !known                ? TYPE_UNKNOWN
+                            : one.kind == DEVICE  ? TYPE_DEVICE
+                            : one.kind == MANAGED ? TYPE_SHARED
+                                                  : TYPE_HOST;
   properties->id = one.id;
   if (device) *device = known && one.kind != PINNED ? &devices[one.device] : NULL;
   return SUCCESS;

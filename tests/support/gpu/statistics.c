@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static const char* const names[STATISTIC_COUNT] = {
-    "copies",  "copied_bytes", "rectangles", "waits",       "queries",        "streams",
+    "copies",      "copied_bytes", "rectangles",  "waits",          "queries", "streams",
     "streams_now", "pinned_now",   "pinned_most", "pinned_largest", "failures"};
 
 static long long counts[STATISTIC_COUNT];

@@ -5,17 +5,17 @@
 /// What is counted. Only copies that a program does not wait for by calling them: a test's own
 /// copies wait.
 typedef enum {
-  COPIES,           ///< calls that copy
+  COPIES,  ///< calls that copy
   COPIED_BYTES,
-  RECTANGLES,       ///< of the copies, those of rows
-  WAITS,            ///< for a stream
-  QUERIES,          ///< about an address
-  STREAMS,          ///< made
-  STREAMS_NOW,      ///< made and not destroyed
-  PINNED_NOW,           ///< host memory that was taken and not given back, in bytes
-  PINNED_MOST,      ///< the most at a time
-  PINNED_LARGEST,   ///< the largest piece
-  FAILURES,         ///< calls that failed
+  RECTANGLES,      ///< of the copies, those of rows
+  WAITS,           ///< for a stream
+  QUERIES,         ///< about an address
+  STREAMS,         ///< made
+  STREAMS_NOW,     ///< made and not destroyed
+  PINNED_NOW,      ///< host memory that was taken and not given back, in bytes
+  PINNED_MOST,     ///< the most at a time
+  PINNED_LARGEST,  ///< the largest piece
+  FAILURES,        ///< calls that failed
   STATISTIC_COUNT
 } Statistic;
 

@@ -58,8 +58,7 @@ int is_own_process(void) {
 
 static int must_follow(const Operation* later, const Operation* earlier) {
   if (later->stream == earlier->stream) return 1;
-  const int one_is_default =
-      later->stream == &default_stream || earlier->stream == &default_stream;
+  const int one_is_default = later->stream == &default_stream || earlier->stream == &default_stream;
   return one_is_default && later->stream->ordered && earlier->stream->ordered;
 }
 

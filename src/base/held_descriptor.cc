@@ -1,0 +1,131 @@
+#include "base/held_descriptor.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+
+#include "base/kept_errno.h"
+
+namespace headrace {
+namespace {
+
+/// Programs rarely have so many files open. Higher numbers make fork copy a larger table.
+constexpr int kFirstApart = 512;
+
+/// What the open file behind each of ours is marked by: the signal that F_SETSIG gives it. None is
+/// sent, since nobody asks for signals of it, and this one would be ignored. Unlike a file's number
+/// it asks no file system, and tells our open file from another one of the same file.
+constexpr int kMark = SIGURG;
+
+/// The numbers of ours, a bit each. Higher ones are not kept in mind.
+constexpr int kMostNumbers = 1 << 16;
+std::array<std::atomic<std::uint64_t>, kMostNumbers / 64> taken_numbers{};
+
+std::uint64_t bit_of(int number) {
+  return std::uint64_t{1} << (number % 64);
+}
+
+/// False where the number is one of ours, which lost it.
+bool take_number(int number) {
+  if (number >= kMostNumbers) return true;
+  auto& word = taken_numbers[static_cast<std::size_t>(number / 64)];
+  return (word.fetch_or(bit_of(number)) & bit_of(number)) == 0;
+}
+
+void give_number_back(int number) {
+  if (number >= kMostNumbers) return;
+  taken_numbers[static_cast<std::size_t>(number / 64)].fetch_and(~bit_of(number));
+}
+
+int first_apart() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kFirstApart;
+  return static_cast<int>(std::min<rlim_t>(kFirstApart, limit.rlim_cur / 2));
+}
+
+/// A duplicate of a number that is `first` at least, which nobody of ours believes to have; -1
+/// where there is none.
+int duplicate(int descriptor, int first) {
+  while (true) {
+    const int number = fcntl(descriptor, F_DUPFD_CLOEXEC, first);
+    if (number < 0 || take_number(number)) return number;
+    ::close(number);
+    first = number + 1;
+  }
+}
+
+/// The number under which a descriptor is held from now on; -1 where there is none.
+int placed(int descriptor, HeldDescriptor::Place place) {
+  const bool stays = place == HeldDescriptor::Place::as_it_is;
+  int number = stays ? -1 : duplicate(descriptor, first_apart());
+  if (number < 0 && take_number(descriptor)) return descriptor;
+  if (number < 0) number = duplicate(descriptor, descriptor + 1);
+  ::close(descriptor);
+  return number;
+}
+
+/// Whether a descriptor is open by O_PATH, and to what.
+bool leads_to_a_place(int descriptor, struct stat& status) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_PATH) != 0 && fstat(descriptor, &status) == 0;
+}
+
+}  // namespace
+
+HeldDescriptor::HeldDescriptor(int descriptor, Place place) {
+  if (descriptor < 0) return;
+  const int before = errno;
+  number_ = placed(descriptor, place);
+  if (number_ >= 0) mark();
+  errno = number_ < 0 ? EMFILE : before;
+}
+
+void HeldDescriptor::mark() {
+  is_marked_ = fcntl(number_, F_SETSIG, kMark) == 0;
+  struct stat status{};
+  if (is_marked_ || !leads_to_a_place(number_, status)) return;
+  device_ = status.st_dev;
+  file_ = status.st_ino;
+}
+
+bool HeldDescriptor::is_intact() const {
+  if (number_ < 0) return true;
+  struct stat status{};
+  if (is_marked_ ? fcntl(number_, F_GETSIG) == kMark
+                 : file_ == 0 || (leads_to_a_place(number_, status) && status.st_dev == device_ &&
+                                  status.st_ino == file_)) {
+    return true;
+  }
+  errno = EBADF;
+  return false;
+}
+
+int HeldDescriptor::close() {
+  if (number_ < 0) return 0;
+  const KeptErrno kept;
+  const bool was_intact = is_intact();
+  const int number = std::exchange(number_, -1);
+  give_number_back(number);
+  if (!was_intact) return EBADF;
+  return ::close(number) == 0 ? 0 : errno;
+}
+
+void make_room_for_held_descriptors() {
+  if (!__libc_single_threaded) return;
+  const KeptErrno kept;
+  const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int number = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, first_apart());
+  if (number >= 0) ::close(number);
+  if (file >= 0) ::close(file);
+}
+
+}  // namespace headrace

@@ -1,0 +1,275 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "device/detection.h"
+#include "device/image.h"
+#include "device/staging.h"
+#include "support/gpu/fake_driver.h"
+#include "unit/type_model.h"
+#include "view/copy.h"
+
+namespace headrace::device::test {
+namespace {
+
+using view::test::Pair;
+using view::test::TypeGenerator;
+using Bytes = std::vector<std::byte>;
+using Numbers = std::vector<std::int64_t>;
+
+std::byte pattern(std::int64_t i) {
+  return static_cast<std::byte>((i * 131 + i / 251) | 1);
+}
+
+/// Data of a type, repeated, in a device's memory.
+class OnDevice {
+ public:
+  OnDevice(const Pair& pair, std::int64_t count) : type_(pair.type), count_(count) {
+    places_ = pair.model.repeated(count);
+    low_ = *std::ranges::min_element(places_);
+    content_.resize(static_cast<std::size_t>(*std::ranges::max_element(places_) + 1 - low_));
+    for (std::size_t i = 0; i < content_.size(); ++i) {
+      content_[i] = pattern(static_cast<std::int64_t>(i) + 77);
+    }
+    memory_ = driver().allocate(content_);
+  }
+  ~OnDevice() { driver().free(memory_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  static FakeDriver& driver() { return FakeDriver::installed(); }
+  ByteCount bytes() const { return std::ssize(places_); }
+  std::byte* buffer() const { return memory_ - low_; }
+  const view::TypePtr& type() const { return type_; }
+  std::int64_t count() const { return count_; }
+
+  std::unique_ptr<Staging> stage(Direction direction) const {
+    auto made =
+        Staging::make(direction, find(memory_).value(), buffer(), view::Cursor(type_, 0, bytes()));
+    return std::move(made.value());
+  }
+  /// The bytes of data as they were at first.
+  Bytes packed() const {
+    Bytes result;
+    for (const std::int64_t place : places_) result.push_back(content_[index(place)]);
+    return result;
+  }
+  /// What the memory should be once the first `bytes` bytes of data are `data`.
+  Bytes after(const Bytes& data, ByteCount bytes) const {
+    Bytes result = content_;
+    for (ByteCount i = 0; i < bytes; ++i) {
+      result[index(places_[static_cast<std::size_t>(i)])] = data[static_cast<std::size_t>(i)];
+    }
+    return result;
+  }
+  /// Whether the first `bytes` bytes of data are those of `data` now.
+  bool has(const Bytes& data, ByteCount bytes) const {
+    const Bytes is = content();
+    for (ByteCount i = 0; i < bytes; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (is[index(places_[at])] != data[at]) return false;
+    }
+    return true;
+  }
+  Bytes content() const { return driver().content(memory_); }
+
+ private:
+  std::size_t index(std::int64_t place) const { return static_cast<std::size_t>(place - low_); }
+
+  view::TypePtr type_;
+  std::int64_t count_;
+  Numbers places_;
+  std::int64_t low_;
+  Bytes content_;
+  std::byte* memory_;
+};
+
+Bytes other_data(ByteCount bytes) {
+  Bytes data;
+  for (ByteCount i = 0; i < bytes; ++i) data.push_back(pattern(i * 3 + 5));
+  return data;
+}
+
+/// Takes all that staging gives, in steps of `step` bytes; stops where it gives no more.
+Bytes gather(Staging& staging, ByteCount bytes, ByteCount step) {
+  Bytes result;
+  while (std::ssize(result) < bytes) {
+    const ByteCount position = std::ssize(result);
+    const auto host = staging.open(position, std::min(step, bytes - position));
+    if (host.empty()) break;
+    result.insert(result.end(), host.begin(), host.end());
+    staging.close(std::ssize(host));
+  }
+  return result;
+}
+
+/// Gives it `data` in steps of `step` bytes; stops where it takes no more.
+void scatter(Staging& staging, const Bytes& data, ByteCount step) {
+  for (ByteCount position = 0; position < std::ssize(data);) {
+    const auto host = staging.open(position, std::min(step, std::ssize(data) - position));
+    if (host.empty()) break;
+    std::memcpy(host.data(), data.data() + position, host.size());
+    staging.close(std::ssize(host));
+    position += std::ssize(host);
+  }
+  staging.flush();
+}
+
+/// Small and of every form, then longer than all that is staged at a time.
+std::vector<std::pair<Pair, std::int64_t>> shapes() {
+  std::vector<std::pair<Pair, std::int64_t>> result;
+  TypeGenerator generator(5, true);
+  while (result.size() < 60) {
+    const Pair pair = generator.make(static_cast<int>(generator.number(0, 4)));
+    if (!pair.model.offsets.empty()) result.emplace_back(pair, generator.number(1, 30));
+  }
+  const Pair eight = {view::make_basic(8), {{0, 1, 2, 3, 4, 5, 6, 7}, {}}};
+  result.emplace_back(eight, 400'001);
+  Pair rows = {view::make_resized(view::make_basic(3'000), 0, 5'000), {}};
+  for (std::int64_t i = 0; i < 3'000; ++i) rows.model.offsets.push_back(i);
+  rows.model.markers = {{0, 5'000}};
+  result.emplace_back(rows, 1'500);
+  return result;
+}
+
+TEST(Staging, GathersTheDataInOrder) {
+  for (const auto& [pair, count] : shapes()) {
+    const OnDevice data(pair, count);
+    for (const ByteCount step : {ByteCount{7'001}, ByteCount{1} << 30}) {
+      const auto staging = data.stage(Direction::write);
+      ASSERT_EQ(gather(*staging, data.bytes(), step), data.packed()) << data.bytes();
+      EXPECT_FALSE(staging->failure());
+    }
+  }
+}
+
+TEST(Staging, ScattersTheDataAndNothingElse) {
+  for (const auto& [pair, count] : shapes()) {
+    for (const ByteCount step : {ByteCount{7'001}, ByteCount{1} << 30}) {
+      const OnDevice data(pair, count);
+      const Bytes read = other_data(data.bytes());
+      const auto staging = data.stage(Direction::read);
+      scatter(*staging, read, step);
+      ASSERT_EQ(data.content(), data.after(read, data.bytes())) << data.bytes();
+      EXPECT_EQ(staging->done(), data.bytes());
+    }
+  }
+}
+
+/// The end of a file: less comes than was asked for.
+TEST(Staging, ScattersWhatWasFilled) {
+  const auto [pair, count] = shapes().back();
+  for (const ByteCount filled : {0, 1, 12'345, 1'048'576, 2'500'000}) {
+    const OnDevice data(pair, count);
+    const auto staging = data.stage(Direction::read);
+    Bytes read = other_data(data.bytes());
+    read.resize(static_cast<std::size_t>(filled));
+    scatter(*staging, read, 100'000);
+    EXPECT_EQ(data.content(), data.after(read, filled)) << filled;
+    EXPECT_EQ(staging->done(), filled);
+  }
+}
+
+TEST(Staging, GoesBackToWhereItIsAsked) {
+  const auto [pair, count] = shapes().back();
+  const OnDevice data(pair, count);
+  const Bytes packed = data.packed();
+  const auto staging = data.stage(Direction::write);
+  for (const ByteCount position : {0, 2'000'000, 100, 1'048'570, 4'400'000, 3'000'000, 0}) {
+    const auto host = staging->open(position, 1'000);
+    ASSERT_FALSE(host.empty());
+    EXPECT_TRUE(std::equal(host.begin(), host.end(), packed.begin() + position)) << position;
+  }
+}
+
+/// After a failure nothing more is moved, and done() claims nothing that was not.
+TEST(Staging, StopsWhereACopyFails) {
+  FakeDriver& driver = FakeDriver::installed();
+  const auto [pair, count] = shapes().back();
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    for (int which = 0; which < 12; ++which) {
+      const OnDevice data(pair, count);
+      const Bytes read = other_data(data.bytes());
+      const auto staging = data.stage(direction);
+      const bool late = which % 2 == 1;
+      driver.fail(1 + which / 2, late);
+      if (direction == Direction::write) {
+        const Bytes gathered = gather(*staging, data.bytes(), 300'000);
+        const Bytes packed = data.packed();
+        ASSERT_LT(gathered.size(), packed.size()) << which;
+        EXPECT_TRUE(std::equal(gathered.begin(), gathered.end(), packed.begin())) << which;
+        EXPECT_LE(staging->done(), std::ssize(gathered)) << which;
+      } else {
+        scatter(*staging, read, 300'000);
+        ASSERT_LT(staging->done(), data.bytes()) << which;
+        EXPECT_TRUE(data.has(read, staging->done())) << which;
+      }
+      EXPECT_EQ(staging->failure().system_error, EFAULT) << which;
+      EXPECT_NE(staging->failure().message.find("fake driver"), std::string::npos);
+      EXPECT_TRUE(staging->open(0, 10).empty());
+      driver.fail(0, false);
+    }
+  }
+}
+
+TEST(Staging, KeepsStreamsForLaterCalls) {
+  FakeDriver& driver = FakeDriver::installed();
+  const auto [pair, count] = shapes().front();
+  const OnDevice data(pair, count);
+  for (int i = 0; i < 10; ++i) gather(*data.stage(Direction::write), data.bytes(), 1'000);
+  EXPECT_EQ(driver.streams(), 1);
+  driver.reset_device();
+  for (int i = 0; i < 10; ++i) gather(*data.stage(Direction::write), data.bytes(), 1'000);
+  EXPECT_EQ(driver.streams(), 2) << "one of a device that was reset is of no use";
+}
+
+TEST(Staging, NeedsNoPinnedMemory) {
+  FakeDriver& driver = FakeDriver::installed();
+  driver.set_pinned(false);
+  const auto [pair, count] = shapes().back();
+  const OnDevice data(pair, count);
+  EXPECT_EQ(gather(*data.stage(Direction::write), data.bytes(), 1 << 30), data.packed());
+  driver.set_pinned(true);
+}
+
+TEST(Image, HoldsTheDataWhereTheTypeHasIt) {
+  for (const auto& [pair, count] : shapes()) {
+    const OnDevice data(pair, count);
+    const auto place = find_data(data.buffer(), data.type());
+    ASSERT_TRUE(place);
+    const auto made = Image::make(*place, data.buffer(), data.type(), count);
+    ASSERT_TRUE(made);
+    Image& image = *made.value();
+    ASSERT_FALSE(image.load());
+    const Numbers places = pair.model.repeated(count);
+    const Bytes packed = data.packed();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      ASSERT_EQ(view::memory_at(image.buffer(), places[i])[0], packed[i]) << i;
+    }
+    const Bytes read = other_data(data.bytes());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      view::memory_at(image.buffer(), places[i])[0] = read[i];
+    }
+    const ByteCount moved = data.bytes() / 2;
+    ASSERT_FALSE(image.store(moved));
+    ASSERT_EQ(data.content(), data.after(read, moved));
+  }
+}
+
+TEST(Image, TellsOfACopyThatFails) {
+  FakeDriver& driver = FakeDriver::installed();
+  const auto [pair, count] = shapes().front();
+  const OnDevice data(pair, count);
+  const auto image = Image::make(*find(data.buffer() + data.type()->true_lower_bound()),
+                                 data.buffer(), data.type(), count);
+  ASSERT_TRUE(image);
+  driver.fail(1, true);
+  EXPECT_NE(image.value()->load().message.find("fake driver"), std::string::npos);
+  EXPECT_FALSE(image.value()->load());
+}
+
+}  // namespace
+}  // namespace headrace::device::test
