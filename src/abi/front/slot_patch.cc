@@ -108,7 +108,7 @@ std::array<RegisterName, 2> register_names() {
     const auto found = caught_procedures().find(std::string(entry.name));
     if (found != caught_procedures().end()) entry.caught = found->second.native;
     entry.is_ours = entry.caught != nullptr
-                        ? !found->second.resolves_to_tool
+                        ? found->second.tool == nullptr
                         : is_in_this_library(::dlsym(RTLD_DEFAULT, entry.name.data()));
   }
   return names;
