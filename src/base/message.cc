@@ -1,16 +1,49 @@
 #include "base/message.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mutex>
+#include <optional>
 #include <set>
 
+#include "base/kept_errno.h"
 #include "base/settings.h"
 
 namespace headrace {
+namespace {
+
+/// What file is open under a descriptor.
+struct Identity {
+  dev_t device;
+  ino_t inode;
+  bool operator==(const Identity&) const = default;
+};
+
+std::optional<Identity> identity_of(int descriptor) {
+  const KeptErrno kept;
+  struct stat status{};
+  if (fstat(descriptor, &status) != 0) return std::nullopt;
+  return Identity{status.st_dev, status.st_ino};
+}
+
+/// Of stderr when the library was loaded.
+const std::optional<Identity> first_stderr = identity_of(STDERR_FILENO);
+
+/// Whether stderr is still what it was. A program without it gets its number for the next file or
+/// socket that it opens, or the MPI library does: no message may go there.
+bool is_stderr() {
+  const std::optional<Identity> now = identity_of(STDERR_FILENO);
+  if (!first_stderr || !now) return false;
+  // Nothing that is there is overwritten in a log that the program opened to append.
+  return now == first_stderr || (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0;
+}
+
+}  // namespace
 
 void tell(const std::string& text) {
-  if (settings().quiet) return;
+  if (settings().quiet || !is_stderr()) return;
   const std::string line = "headrace: " + text + "\n";
   // A message is worth no retry and no error of its own.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());

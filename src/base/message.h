@@ -5,7 +5,8 @@
 namespace headrace {
 
 /// Writes one line "headrace: <text>" to stderr by a single system call, so that lines of several
-/// ranks do not mix. Never stdout: programs' stdout is parsed. Silent under HEADRACE_QUIET=1.
+/// ranks do not mix. Never stdout: programs' stdout is parsed. Silent under HEADRACE_QUIET=1,
+/// and where stderr was closed at the start or is another file now, unless one to append to.
 void tell(const std::string& text);
 
 /// As tell, but a given text is written at most once in a process.

@@ -45,6 +45,7 @@ NodeTeam::NodeTeam(Messenger& messenger, const SharedPointerHome& home, Parts pa
   const auto place_in = [](const std::vector<int>& ranks, int rank) {
     return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin());
   };
+  std::fill_n(committed_.begin(), MemoryLayout::kChannelsAtOnce, true);
   node_rank_ = place_in(node_ranks_, rank());
   node_index_ = place_in(leaders_, node_ranks_.front());
   // One rank need not ask, which takes longer than the rest of its first open.
@@ -99,9 +100,10 @@ Result<std::unique_ptr<Channel>> NodeTeam::open_channel() {
   values[0] = ready ? 0 : 1;
   if (Error error = root_->combine(values, choose)) return error;
   if (values[0] == 0) return channel;
-  return Error{ErrorClass::no_memory, 0,
-               "cannot open another file (no shared memory is left on a node), close some files or "
-               "start fewer ranks a node"};
+  return Error{
+      ErrorClass::no_memory, 0,
+      "cannot open another file (no shared memory is left on a node), close some files, make "
+      "room in /dev/shm there or set HEADRACE_SHARED_MEMORY=none"};
 }
 
 /// Marks a place that the first rank reserved. Another thread of this rank may still be on its way

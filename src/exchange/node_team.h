@@ -30,6 +30,9 @@ class MemoryLayout {
 
   /// Files that may be open on one communicator at a time.
   static constexpr int kMostChannels = 4096;
+  /// Those that have memory as soon as a node shares any: all are agreed on through the first, and
+  /// the second is the first file's.
+  static constexpr int kChannelsAtOnce = 2;
 
  private:
   std::size_t channel_bytes_;

@@ -276,8 +276,9 @@ Error TeamMaker::share_memory() {
   const std::vector<int>& mine = node_of(nodes_, rank());
   if (mine.size() > 1) {
     const MemoryLayout layout(static_cast<int>(mine.size()), slot_bytes_);
-    Result<Shared> result =
-        share_by_any_kind(*messenger_, mine, layout.total(), layout.channel_offset(1));
+    // Where there is none for a file, ranks had better share nothing.
+    Result<Shared> result = share_by_any_kind(*messenger_, mine, layout.total(),
+                                              layout.channel_offset(MemoryLayout::kChannelsAtOnce));
     if (!result) return result.error();
     shared_ = std::move(result.value());
   }

@@ -82,10 +82,12 @@ class Remainder {
 /// EAGAIN is met on file systems that are mounted to give up; a short pause and a few tries first.
 template <class Request>
 Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
+  ssize_t first = 0;
   if (segments.size() == 1 && segments.front().iov_len <= kLargestRequest) {
-    // The rule: one call moves all. Where it does not, beginning again moves the same bytes.
+    // The rule: one call moves all.
     const iovec& whole = segments.front();
-    if (request(&whole, 1, offset) == static_cast<ssize_t>(whole.iov_len)) {
+    first = request(&whole, 1, offset);
+    if (first == static_cast<ssize_t>(whole.iov_len)) {
       return {static_cast<ByteCount>(whole.iov_len), 0};
     }
   }
@@ -93,6 +95,11 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
   constexpr timespec pause{0, 1'000'000};
   Remainder remainder(segments);
   Transferred done;
+  // What is there is not written again: where files are copied on write that takes room once more.
+  if (first > 0) {
+    remainder.advance(static_cast<std::size_t>(first));
+    done.bytes = first;
+  }
   std::array<iovec, kMostSegments> batch;
   int tries = 0;
   while (!remainder.empty()) {

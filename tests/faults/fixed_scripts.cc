@@ -163,6 +163,12 @@ void add_others(Layer layer, std::vector<Script>& scripts) {
                  transfer(1, Direction::write, Style::unwaited, Positioning::pointer, false, 600),
                  of_kind(StepKind::sync)};
   scripts.push_back(std::move(alone));
+  // Those whose own writes do not fail.
+  Script others = begin("others are told by the sync", layer, kOneNode, "direct");
+  others.steps = {set_view(3, false),
+                  transfer(3, Direction::write, Style::blocking, Positioning::pointer, false, 600),
+                  of_kind(StepKind::sync)};
+  scripts.push_back(std::move(others));
 }
 
 /// Blocks of 4 bytes in loops within loops, more than cursors keep without memory. Repeated, those

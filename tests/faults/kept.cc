@@ -31,6 +31,11 @@ std::vector<Kept> kept_cases() {
                       {{write, kind, Scope::lasting}, {memory, Kind::no_memory, Scope::lasting}},
                       true});
     }
+    // The same where another rank's write failed.
+    kept.push_back({"others are told by the sync",
+                    layer,
+                    {{write, Kind::eio, Scope::once}, {memory, Kind::no_memory, Scope::once}},
+                    true});
   }
   // A leader without memory after the leaders had met left the other nodes waiting.
   for (const std::string call : {"write_at_all", "read_at_all"}) {

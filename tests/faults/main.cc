@@ -233,7 +233,9 @@ void run_scarce(const Options& options, const Limit& limit, Progress& progress) 
   constexpr std::int64_t kLast = 220;
   const std::int64_t part = std::max<std::int64_t>(1, options.part);
   const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) -> std::string {
-    const Script script = random_script(options.seed + static_cast<std::uint64_t>(number / kWays));
+    Script script = random_script(options.seed + static_cast<std::uint64_t>(number / kWays));
+    // Memory lacks in a sync, too, that has something to tell.
+    if (!script.learns_late) script.steps.emplace_back().kind = StepKind::sync;
     std::vector<Fault> faults = scarce_way(number % kWays);
     std::int64_t& place = faults.back().nth;
     for (place = kFirst + number % part; place <= kLast; place += part) {

@@ -101,7 +101,9 @@ int raise(MPI_File fh, const Error& error) {
 }
 
 Error native_failure(const std::string& what) {
-  return {ErrorClass::other, 0, "cannot " + what + " (the MPI library refused)"};
+  return {ErrorClass::other, 0,
+          "cannot " + what +
+              " (the MPI library refused), see its own messages; it may lack room in /dev/shm"};
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

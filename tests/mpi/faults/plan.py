@@ -84,6 +84,7 @@ class Case:
     loses_data: bool = False
     is_gone: bool = False
     is_cut: bool = False
+    takes_room_again: bool = False
 
     def line(self) -> str:
         words = [self.name, f"dir={'write' if self.writes else 'read'}"]
@@ -139,13 +140,20 @@ def judge(case: Case, ranks: list[Facts], size: int) -> Iterable[str]:
     later = STEPS[STEPS.index(failing) :] if case.is_lasting else (failing,)
     allowed = {step: case.classes() | {"SUCCESS"} for step in later}
     wrote_badly = [case.writes and facts.get("transfer", "none") != "SUCCESS" for facts in ranks]
+    wrote_badly_again = [
+        case.writes and facts.get("again", "SUCCESS") != "SUCCESS" for facts in ranks
+    ]
     for rank, facts in enumerate(ranks):
         others_failed = any(bad for other, bad in enumerate(wrote_badly) if other != rank)
+        others_failed_again = any(
+            bad for other, bad in enumerate(wrote_badly_again) if other != rank
+        )
         told = False
         for step in STEPS:
             if step not in facts:
                 continue
             tells = others_failed and step in ("sync", "close")
+            tells = tells or (others_failed_again and step == "close")
             told = told or (tells and facts[step] != "SUCCESS")
             if facts[step] not in allowed.get(step, {"SUCCESS"}) and not tells:
                 yield f"rank {rank}: {step} gives {facts[step]}"
@@ -175,7 +183,7 @@ def _judge_bytes(case: Case, rank: int, facts: Facts) -> Iterable[str]:
         if facts[step] != "SUCCESS" and count == RANK_BYTES:
             yield f"rank {rank}: an error, and all bytes are counted ({step})"
         # A second write that fails leaves there what the first has written.
-        is_exact = case.writes and step == "transfer"
+        is_exact = case.writes and step == "transfer" and not case.takes_room_again
         is_true = count == present if is_exact else count <= present
         may_be_zeros = case.is_cut and count > present and facts[f"{prefix}foreign"] == "0"
         if not is_true and not case.is_gone and not may_be_zeros:

@@ -27,6 +27,14 @@ NO_MEMFD = "posix,_no_memfd:_cannot_make_shared_memory_(Function_not_implemented
 
 # Each in a mount namespace of its own, made by root.
 SMALL = "mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm"
+TINY = "mount -t tmpfs -o size=64k,mode=1777 tmpfs /dev/shm"
+READ_ONLY = "mount -t tmpfs -o ro,mode=1777 tmpfs /dev/shm"
+# Another /dev, with what programs need of it.
+NO_SHM = """new=$(mktemp -d) && mount -t tmpfs tmpfs $new &&
+for one in null zero full random urandom tty; do
+  touch $new/$one && mount --bind /dev/$one $new/$one; done &&
+mkdir $new/pts && mount --rbind /dev/pts $new/pts && ln -s pts/ptmx $new/ptmx &&
+ln -s /proc/self/fd $new/fd && mount --move $new /dev && rmdir $new && test ! -e /dev/shm"""
 HIDDEN = "mount -t proc -o hidepid=2 proc /proc"
 NO_PROC = "mount -t tmpfs tmpfs /proc"
 
@@ -74,6 +82,20 @@ MACHINES = (
         mounts=SMALL,
         limits="fill=/dev/shm/filled",
         settings=WITHOUT_SHM,
+    ),
+    *(
+        machine
+        for name, mounts in (("tiny", TINY), ("read-only", READ_ONLY), ("no", NO_SHM))
+        for machine in (
+            Machine(f"{name}-shm", mounts=mounts, settings=WITHOUT_SHM, usual=name == "no"),
+            direct(
+                f"{name}-shm-no-memfd",
+                "none,_no_memfd:",
+                forbidden=((EPERM, "memfd_create"),),
+                mounts=mounts,
+                settings=WITHOUT_SHM,
+            ),
+        )
     ),
     direct("switched-off", "none", settings={"HEADRACE_SHARED_MEMORY": "none"}, usual=False),
     Machine(
