@@ -1,4 +1,4 @@
-"""Front libraries, for hosts that look MPI up in a library's handle (docs/front.md).
+"""Front libraries, for hosts that look MPI up in a library's handle (docs/hosts.md).
 
 A front library needs libheadrace.so, then one MPI library: a look-up in its handle finds ours first
 and the rest in the MPI library. What libheadrace.so does not export, because some MPIs lack it, the

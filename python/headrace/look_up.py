@@ -1,4 +1,4 @@
-"""Programs that look MPI up in a library's handle, where a preload is not found (docs/front.md).
+"""Programs that look MPI up in a library's handle, where a preload is not found (docs/hosts.md).
 
 Only what can be known without running anything is said, and only where it is sure: a program that
 does not link MPI and has a libmpi's name and `dlsym` in it, and a Python script that opens one. mpi4py
@@ -52,7 +52,7 @@ def _opened(
             return message(
                 f"the MPI calls of '{where}' may pass Headrace by",
                 f"it opens {name}, and a preload is not found by dlsym in its handle",
-                "let it open a front library instead: headrace preload --front, docs/front.md",
+                "let it open a front library instead: headrace preload --front, docs/hosts.md",
             )
     return None
 

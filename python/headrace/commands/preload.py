@@ -20,7 +20,7 @@ from headrace.program import examine, preload_obstacle
     "--front",
     "mpi_library",
     metavar="LIBMPI",
-    help="Make a front library for this MPI library, and print its path (docs/front.md).",
+    help="Make a front library for this MPI library, and print its path (docs/hosts.md).",
 )
 @click.option(
     "--output", metavar="FILE", help="With --front, the file to make [libmpi-headrace.so.N]."

@@ -8,7 +8,7 @@
 namespace headrace::abi {
 
 /// A front library is a tiny object made by `headrace preload --front` for hosts that look MPI up
-/// in a handle (docs/front.md). It needs this library and the MPI library, in this order, and
+/// in a handle (docs/hosts.md). It needs this library and the MPI library, in this order, and
 /// defines those procedures that are not exported here, as jumps to `headrace_MPI_X_c`.
 bool is_front_library(const ElfObject& object);
 
