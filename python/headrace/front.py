@@ -1,9 +1,9 @@
 """Front libraries, for hosts that look MPI up in a library's handle (docs/hosts.md).
 
-A front library needs libheadrace.so, then one MPI library: a look-up in its handle finds ours first
-and the rest in the MPI library. What libheadrace.so does not export, because some MPIs lack it, the
-front library defines itself, if its MPI has it, and leads to us. It has the soname of the MPI library,
-so that what is loaded later and needs that gets it, too.
+A front library needs libheadrace.so, then one MPI library: a look-up in its handle finds ours
+first and the rest in the MPI library. What libheadrace.so does not export, because some MPIs lack
+it, the front library defines itself, if its MPI has it, and leads to us. It has the soname of the
+MPI library, so that what is loaded later and needs that gets it, too.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Programs that look MPI up in a library's handle, where a preload is not found (docs/hosts.md).
 
-Only what can be known without running anything is said, and only where it is sure: a program that
-does not link MPI and has a libmpi's name and `dlsym` in it, and a Python script that opens one. mpi4py
-and MPI.jl look functions up where a preload is found.
+Only what can be known without running anything is said: of a program that does not link MPI and has
+a libmpi's name and `dlsym` in it, and of a Python script that opens one. mpi4py looks functions up
+where a preload is found.
 """
 
 import mmap

@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hosts import REPOSITORY, Host
+from hosts import REPOSITORY, Host, host_named
 from running import C_FLAGS, PROGRAMS, Result, compile_program, launch, run, work_directory
 
 from headrace import elf, front, program
+from headrace.elf_writer import MACHINES, SharedObject, shared_object
 
 # The standard ABI of MPICH and MPICH's own have functions with large counts, Open MPI 5 has none.
 WITH_LARGE_COUNTS = ("mpich", "mpich-abi", "intel", "debian-mpich")
@@ -122,3 +123,18 @@ def test_front_is_what_it_says(host: Host, library: Path) -> None:
     wanted, own = elf.read_facts(library_of(host)), elf.read_facts(made)
     assert wanted is not None and own is not None
     assert (own.soname, own.machine) == (wanted.soname, wanted.machine)
+
+
+@pytest.mark.parametrize("host_name", ["mpich", "intel"])
+def test_front_that_does_not_fit(host_name: str, library: Path) -> None:
+    """It leads large counts to the library alone, to which a file of ours means nothing."""
+    host = host_named(host_name)
+    needed = (library.name, str(library_of(host)))
+    content = SharedObject("libmpi.so.12", needed, str(library.parent), (front.MARK, "old"))
+    made = work_directory(f"unfit-{host.name}") / "front.so"
+    made.write_bytes(shared_object(content, MACHINES["EM_X86_64"], 0))
+    assert "does not fit" in front.problems(made)[0]
+    for more in ((), ("large",)):
+        result = look_up(host, 2, [c_program(host), made, ..., *more], HEADRACE_QUIET="0")
+        require(result, "none")
+        assert "make it again with headrace preload --front" in result.err, result.explain()
