@@ -8,13 +8,14 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
-from elftools.elf.hash import ELFHashTable, GNUHashTable
+from elftools.elf.hash import GNUHashTable
 from elftools.elf.sections import SymbolTableSection
 
 
 @dataclass(frozen=True)
 class ElfFacts:
-    """`runpath` and `rpath` are unexpanded search lists; `rpath` is () where `runpath` is set."""
+    """`runpath` and `rpath` are unexpanded search lists; `rpath` is () where `runpath` is set.
+    `flags` are the header's, which tell variants of the machine."""
 
     path: Path
     bits: int
@@ -24,6 +25,7 @@ class ElfFacts:
     needed: tuple[str, ...] = ()
     rpath: tuple[str, ...] = ()
     runpath: tuple[str, ...] = ()
+    flags: int = 0
 
 
 def is_elf(path: Path) -> bool:
@@ -72,14 +74,12 @@ def _facts(path: Path, elf: ELFFile) -> ElfFacts:
         needed=tuple(lists["needed"]),
         rpath=() if split["runpath"] else split["rpath"],
         runpath=split["runpath"],
+        flags=elf.header["e_flags"],
     )
 
 
 def _split(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(entry for value in values for entry in value.split(":") if entry)
-
-
-HASH_TABLES = (("DT_GNU_HASH", GNUHashTable), ("DT_HASH", ELFHashTable))
 
 
 @lru_cache(maxsize=2048)
@@ -91,14 +91,26 @@ def defines(path: Path, name: str) -> bool:
             dynamic = _dynamic_segment(elf)
             if dynamic is None:
                 return False
-            for tag, table in HASH_TABLES:
-                _, offset = dynamic.get_table_offset(tag)
-                if offset is not None:
-                    symbol = table(elf, offset, dynamic).get_symbol(name)
-                    return symbol is not None and symbol["st_shndx"] != "SHN_UNDEF"
+            _, offset = dynamic.get_table_offset("DT_GNU_HASH")
+            if offset is None:
+                return _scan(dynamic.get_symbol_by_name(name) or (), name)
+            symbol = GNUHashTable(elf, offset, dynamic).get_symbol(name)
+            return symbol is not None and symbol["st_shndx"] != "SHN_UNDEF"
     except (ELFError, OSError, ValueError):
         pass
     return False
+
+
+@lru_cache(maxsize=64)
+def definitions(path: Path) -> frozenset[str]:
+    """The names that the object shows to the dynamic loader."""
+    try:
+        with open(path, "rb") as stream:
+            dynamic = _dynamic_segment(ELFFile(stream))
+            symbols = dynamic.iter_symbols() if dynamic else ()
+            return frozenset(one.name for one in symbols if one["st_shndx"] != "SHN_UNDEF")
+    except (ELFError, OSError, ValueError):
+        return frozenset()
 
 
 @lru_cache(maxsize=64)

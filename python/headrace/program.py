@@ -49,7 +49,8 @@ try:
             _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p),
                         ("name", ctypes.c_char_p), ("value", ctypes.c_void_p)]
         found = Symbol()
-        address = ctypes.cast(library.PMPI_Init, ctypes.c_void_p)
+        # A front library finds MPI_Init in ours; this one only an MPI library has.
+        address = ctypes.cast(library.PMPI_Type_get_contents, ctypes.c_void_p)
         if ctypes.CDLL(None).dladdr(address, ctypes.byref(found)):
             answer["library"] = os.fsdecode(found.file)
 except ImportError as error:
@@ -229,15 +230,22 @@ def _examine_python(path: Path, image: Path, environ: Mapping[str, str]) -> Prog
 
 def examine(command: Sequence[str], environ: Mapping[str, str]) -> Program:
     """The program that `command` starts, or, behind wrappers such as numactl, the one with MPI."""
+    first = None
+    for candidate in candidates(command, environ):
+        program = _examine(candidate, environ)
+        if program.uses_mpi:
+            return program
+        first = first or program
+    assert first is not None
+    return first
+
+
+def candidates(command: Sequence[str], environ: Mapping[str, str]) -> Iterator[Path]:
+    """The file that `command` executes, and those that it executes itself where it is a wrapper."""
     path = locate(command[0], environ)
-    program = _examine(path, environ)
-    if program.uses_mpi or path.name not in WRAPPERS:
-        return program
-    for candidate in _commands_within(command[1:], environ):
-        inner = _examine(candidate, environ)
-        if inner.uses_mpi:
-            return inner
-    return program
+    yield path
+    if path.name in WRAPPERS:
+        yield from _commands_within(command[1:], environ)
 
 
 def _examine(path: Path, environ: Mapping[str, str]) -> Program:

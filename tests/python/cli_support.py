@@ -127,9 +127,9 @@ MPI_PROGRAM = "int MPI_Init(int*, char***); int main(int c, char **v){return MPI
 
 
 def make_mpi(folder: Path, soname: str, *symbols: str) -> Path:
-    """A library that looks like an MPI: it defines PMPI_Init, MPI_Init and `symbols`."""
-    names = ["PMPI_Init", "MPI_Init", *symbols]
-    source = "\n".join(f"int {name}() {{ return 0; }}" for name in names)
+    """A library that looks like an MPI, and defines `symbols` besides."""
+    names = ["PMPI_Init", "MPI_Init", "PMPI_Type_get_contents", *symbols]
+    source = "\n".join(f"int {name}() {{ return 0; }}" for name in dict.fromkeys(names))
     flags = ("-shared", "-fPIC", f"-Wl,-soname,{soname}")
     return compile_c(source, folder / "lib" / soname, *flags)
 

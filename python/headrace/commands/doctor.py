@@ -1,12 +1,13 @@
 """`headrace doctor`: what Headrace finds on this machine, for those who support its users."""
 
 import os
+from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from headrace import __version__, machine
+from headrace import __version__, front, machine
 from headrace.errors import HeadraceError
 from headrace.library import find_library
 from headrace.mpi import embedded, find_all
@@ -16,7 +17,14 @@ PLAIN_WIDTH = 240
 
 
 @click.command()
-def doctor() -> None:
+@click.option(
+    "--front",
+    "fronts",
+    multiple=True,
+    metavar="FILE",
+    help="Also look whether this front library is good (headrace preload --front).",
+)
+def doctor(fronts: tuple[str, ...]) -> None:
     """Show the library, the MPIs and the launchers found. Exit code 1 if one of them lacks."""
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -50,6 +58,16 @@ def doctor() -> None:
         )
     if embedded(os.environ) is None:
         console.print("embedded  no MPICH wheel beside headrace (pip install mpich)", markup=False)
+    for name in fronts:
+        problems += _show_front(console, Path(name).absolute())
     for problem in problems:
         click.echo(f"headrace: {problem}", err=True)
     raise SystemExit(1 if problems else 0)
+
+
+def _show_front(console: Console, path: Path) -> list[str]:
+    found = front.read(path)
+    if found is not None:
+        line = f"front     {path}: {found.headrace}, then {found.mpi}"
+        console.print(line, markup=False)
+    return front.problems(path)

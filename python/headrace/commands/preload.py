@@ -1,9 +1,11 @@
-"""`headrace preload`: the value for LD_PRELOAD, for module files and scripts."""
+"""`headrace preload`: the value for LD_PRELOAD, for module files and scripts; front libraries."""
 
 import os
+from pathlib import Path
 
 import click
 
+from headrace import front
 from headrace.choice import no_mpi, unsupported_mpi
 from headrace.errors import HeadraceError
 from headrace.launch import PRELOAD
@@ -14,13 +16,35 @@ from headrace.program import examine, preload_obstacle
 
 @click.command()
 @click.argument("program", required=False)
-def preload(program: str | None) -> None:
+@click.option(
+    "--front",
+    "mpi_library",
+    metavar="LIBMPI",
+    help="Make a front library for this MPI library, and print its path (docs/hosts.md).",
+)
+@click.option(
+    "--output", metavar="FILE", help="With --front, the file to make [libmpi-headrace.so.N]."
+)
+def preload(program: str | None, mpi_library: str | None, output: str | None) -> None:
     """Print the value for LD_PRELOAD: one library, whatever the MPI.
 
     A value LD_PRELOAD has already is kept in front. With PROGRAM, first checks that it can be
     preloaded and uses an MPI that Headrace carries; if not, says why and prints nothing.
+
+    With --front, makes a library for programs that open LIBMPI themselves and look its functions up
+    by dlsym, as ctypes and cffi do, where a preload is not found: they open that one instead.
     """
     library = find_library(os.environ)
+    if mpi_library is not None:
+        _refuse_program(program)
+        click.echo(_make_front(Path(mpi_library), library, output))
+        return
+    if output is not None:
+        raise HeadraceError(
+            "--output has no meaning here",
+            "it names a front library",
+            "leave it out, or give --front LIBMPI",
+        )
     if program is not None:
         found = examine([program], os.environ)
         obstacle = preload_obstacle(found.image, library)
@@ -31,3 +55,20 @@ def preload(program: str | None) -> None:
         if found.library is not None and kind_of(found.library) is None:
             raise unsupported_mpi(found)
     click.echo(combine_preload(os.environ.get(PRELOAD), str(library)))
+
+
+def _refuse_program(program: str | None) -> None:
+    if program is not None:
+        raise HeadraceError(
+            f"'{program}' has no meaning here",
+            "a front library is made for an MPI library, not for a program",
+            "leave one of them out",
+        )
+
+
+def _make_front(mpi_library: Path, library: Path, output: str | None) -> Path:
+    # Links stay as they are, so that an MPI may be updated behind them.
+    mpi_library = mpi_library.absolute()
+    made = Path(output).absolute() if output else front.default_output(mpi_library)
+    front.write(mpi_library, library, made)
+    return made

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from headrace import machine
+from headrace import look_up, machine
 from headrace.choice import KINDS, STANDARD_ABI, choose
 from headrace.errors import NOT_EXECUTABLE, HeadraceError, message, say
 from headrace.launch import Launch, Settings, launch_line, own_settings, wrap
@@ -134,12 +134,13 @@ def _unknown_launcher(name: str) -> HeadraceError:
 
 def _warn(line: Sequence[str], family: Family, environ: Mapping[str, str], library: Path) -> None:
     """Says on stderr what will keep the layer out; the line runs all the same."""
-    if environ.get("HEADRACE_QUIET", "") not in ("", "0"):
+    if _is_quiet(environ):
         return
     contexts = read_contexts(family, list(line))
     for context in contexts:
         if context.program is None:
             continue
+        _warn_of_look_up(line[context.program : context.end], environ)
         try:
             image = image_of(locate(line[context.program], environ), environ)
         except HeadraceError:
@@ -155,6 +156,16 @@ def _warn(line: Sequence[str], family: Family, environ: Mapping[str, str], libra
                 "add --allow-run-as-root if you mean it",
             )
         )
+
+
+def _is_quiet(environ: Mapping[str, str]) -> bool:
+    return environ.get("HEADRACE_QUIET", "") not in ("", "0")
+
+
+def _warn_of_look_up(command: Sequence[str], environ: Mapping[str, str]) -> None:
+    warning = look_up.warning(command, environ)
+    if warning is not None:
+        say(warning)
 
 
 def _root_allowed(line: Sequence[str], environ: Mapping[str, str]) -> bool:
@@ -183,6 +194,8 @@ def _started(
     program = examine(command, environ)
     _refuse(program, library)
     choice = choose(program, wanted, environ)
+    if not _is_quiet(environ):
+        _warn_of_look_up(command, {**environ, **choice.variables})
     variables = {**settings.variables, **choice.variables}
     return launch_line(
         choice.mpi,

@@ -11,8 +11,8 @@ namespace headrace::abi {
 /// One argument of an MPI procedure, as the calling convention passes it.
 using Word = std::uintptr_t;
 
-/// Where each exported procedure goes; null while that is not known.
-extern std::atomic<void*> entry_table[2][kExportedCount];
+/// Where each procedure goes; null while that is not known.
+extern std::atomic<void*> entry_table[2][kEntryCount];
 
 /// Where to go now, for an entry that is still null.
 void* resolve(Name name, Entry entry);

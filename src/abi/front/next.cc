@@ -7,6 +7,7 @@
 
 #include "abi/flavour.h"
 #include "abi/front/entry_table.h"
+#include "abi/front/front_library.h"
 #include "base/message.h"
 
 namespace headrace::abi {
@@ -29,6 +30,9 @@ void* look_up(Name name, Entry entry) {
   void* found = nullptr;
   if (name == Name::mpi) {
     found = ::dlsym(RTLD_NEXT, mpi_name.c_str());
+    // Beside a preload a front library may stand behind us; what it defines comes back here.
+    const bool may_be_front = static_cast<int>(entry) >= kExportedCount;
+    if (found != nullptr && may_be_front && is_in_front_library(found)) found = nullptr;
     if (found == nullptr && library != nullptr) found = ::dlsym(library, mpi_name.c_str());
   } else if (library != nullptr) {
     found = ::dlsym(library, ("P" + mpi_name).c_str());

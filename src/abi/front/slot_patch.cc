@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "abi/front/elf_object.h"
+#include "abi/front/front_library.h"
 #include "base/loaded_objects.h"
 #include "base/message.h"
 #include "base/result.h"
@@ -36,6 +37,12 @@ std::unordered_map<std::string, Caught>& caught_procedures() {
   return map;
 }
 
+/// What an undefined symbol of this name is bound to in objects that see the program's own scope.
+void* visible_to_program(const std::string& name) {
+  static void* const program = ::dlopen(nullptr, RTLD_LAZY);
+  return ::dlsym(program, name.c_str());
+}
+
 bool has_slot(const ElfObject& object, std::string_view wanted) {
   bool found = false;
   object.for_each_slot([&](std::string_view name, void**) { found = found || name == wanted; });
@@ -46,14 +53,27 @@ bool has_slot(const ElfObject& object, std::string_view wanted) {
 /// A tool that looks the library's function up by dlsym, as Darshan does, would give it a file that
 /// is ours. Its calls cannot be caught, so those of others are before they come to it.
 void find_tool(const std::string& name, const std::string& library_name, Caught& caught) {
-  void* const visible = ::dlsym(RTLD_DEFAULT, name.c_str());
+  void* const visible = visible_to_program(name);
   if (visible == nullptr || visible == caught.native) return;
   for_each_object([&](const ElfObject& object) {
-    if (!object.contains(reinterpret_cast<std::uintptr_t>(visible)) || !object.defines(name))
+    if (!object.contains(reinterpret_cast<std::uintptr_t>(visible)) || !object.defines(name) ||
+        is_front_library(object)) {
       return;
+    }
     caught.tool = visible;
     caught.passes_by_us = object.defines(library_name) || !has_slot(object, library_name);
   });
+}
+
+/// The function of this name that this library exports.
+void* exported_function(const std::string& name) {
+  static void* const own = [] {
+    Dl_info info{};
+    if (::dladdr(reinterpret_cast<void*>(&visible_to_program), &info) == 0)
+      return static_cast<void*>(nullptr);
+    return ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  }();
+  return own == nullptr ? nullptr : ::dlsym(own, name.c_str());
 }
 
 void add(const Flavour& flavour, void* library, Name name, Entry entry) {
@@ -62,7 +82,9 @@ void add(const Flavour& flavour, void* library, Name name, Entry entry) {
   Caught caught;
   caught.native = ::dlsym(library, full_name.c_str());
   if (caught.native == nullptr) return;
-  caught.ours = flavour.entry_function(name, entry);
+  caught.ours = static_cast<int>(entry) < kExportedCount ? exported_function(full_name)
+                                                         : flavour.entry_function(name, entry);
+  if (caught.ours == nullptr) return;
   find_tool(full_name, library_name, caught);
   caught_procedures().emplace(full_name, caught);
 }
@@ -70,10 +92,11 @@ void add(const Flavour& flavour, void* library, Name name, Entry entry) {
 /// What the Fortran layer is to call for MPI_Register_datarep; null where that is C's.
 void* register_fortran_datarep = nullptr;
 
-/// A name of MPI_Register_datarep, and whether it leads to us.
+/// A name of MPI_Register_datarep, and whether it leads to us or is to.
 struct RegisterName {
   std::string_view name;
   bool is_ours;
+  void* caught = nullptr;  ///< the library's, where that is caught
 };
 
 /// Asked of the dynamic linker before objects are visited: dlsym takes a lock that dlopen has when
@@ -82,7 +105,11 @@ std::array<RegisterName, 2> register_names() {
   std::array<RegisterName, 2> names{
       {{"MPI_Register_datarep", false}, {"PMPI_Register_datarep", false}}};
   for (RegisterName& entry : names) {
-    entry.is_ours = is_in_this_library(::dlsym(RTLD_DEFAULT, entry.name.data()));
+    const auto found = caught_procedures().find(std::string(entry.name));
+    if (found != caught_procedures().end()) entry.caught = found->second.native;
+    entry.is_ours = entry.caught != nullptr
+                        ? found->second.tool == nullptr
+                        : is_in_this_library(::dlsym(RTLD_DEFAULT, entry.name.data()));
   }
   return names;
 }
@@ -101,7 +128,8 @@ void patch_fortran(const ElfObject& object, std::span<const RegisterName> names)
     const auto found = std::ranges::find(names, name, &RegisterName::name);
     if (found == names.end()) return;
     const bool is_bound = !object.contains(reinterpret_cast<std::uintptr_t>(*slot));
-    if (is_bound ? !is_in_this_library(*slot) : !found->is_ours) return;
+    const bool is_caught = *slot != nullptr && *slot == found->caught;
+    if (is_bound ? !is_in_this_library(*slot) && !is_caught : !found->is_ours) return;
     if (!object.store(slot, register_fortran_datarep)) {
       tell_once("data representations of Fortran are not carried (the memory of " +
                 std::string(object.path()) + " cannot be changed), report this system");
@@ -124,7 +152,7 @@ void patch(const ElfObject& object, bool is_fortran) {
     if (!name.starts_with("MPI_") && !name.starts_with("PMPI_")) return;
     const auto found = procedures.find(std::string(name));
     // Fortran passes procedures of its own there, which are called in another way than C's.
-    if (name.ends_with("_Register_datarep_c") && is_fortran) return;
+    if (name.find("_Register_datarep") != name.npos && is_fortran) return;
     if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
     if (!object.store(slot, found->second.ours)) {
       tell_once("some calls of " + std::string(object.path()) +
@@ -138,7 +166,7 @@ void patch(const ElfObject& object, bool is_fortran) {
 void set_caught_flavour(const Flavour* flavour, void* library) {
   const std::lock_guard lock(mutex);
   register_fortran_datarep = flavour->register_fortran_datarep;
-  for (int i = kExportedCount; i < kEntryCount; ++i) {
+  for (int i = is_front_library_loaded() ? 0 : kExportedCount; i < kEntryCount; ++i) {
     for (const Name name : {Name::mpi, Name::pmpi}) {
       add(*flavour, library, name, static_cast<Entry>(i));
     }

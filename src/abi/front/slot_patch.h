@@ -9,6 +9,10 @@ namespace headrace::abi {
 /// none; instead the slots through which loaded objects call them are redirected. Slots that hold
 /// null (weak symbols without a definition) stay as they are, and those that hold the function of
 /// another tool which calls the library's by a slot, and so comes to us.
+///
+/// Where a front library is loaded the exported procedures are caught so, too: this library may
+/// have come behind the MPI library, or in a scope that other objects do not see, and a file that
+/// one object opens through us may be another's to write.
 void set_caught_flavour(const Flavour* flavour, void* library);
 
 }  // namespace headrace::abi

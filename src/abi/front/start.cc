@@ -9,6 +9,7 @@
 #include "abi/flavour.h"
 #include "abi/front/elf_object.h"
 #include "abi/front/entry_table.h"
+#include "abi/front/front_library.h"
 #include "abi/front/library.h"
 #include "abi/front/next.h"
 #include "abi/front/slot_patch.h"
@@ -19,7 +20,7 @@
 
 namespace headrace::abi {
 
-std::atomic<void*> entry_table[2][kExportedCount] = {};
+std::atomic<void*> entry_table[2][kEntryCount] = {};
 
 namespace {
 
@@ -69,7 +70,7 @@ bool completes_requests(Entry entry) {
 template <class Choose>
 void fill_table(Choose choose) {
   for (int name = 0; name < 2; ++name) {
-    for (int entry = 0; entry < kExportedCount; ++entry) {
+    for (int entry = 0; entry < kEntryCount; ++entry) {
       void* const function = choose(static_cast<Name>(name), static_cast<Entry>(entry));
       if (function != nullptr) entry_table[name][entry].store(function, std::memory_order_release);
     }
@@ -99,6 +100,8 @@ std::string obstacle(const Library& library, const Flavour* flavour) {
   if (library.has_large_counts && !ElfObject::knows_slots()) {
     return "large-count calls cannot be caught on this processor";
   }
+  const std::string front_problem = front_library_problem(library);
+  if (!front_problem.empty()) return front_problem;
   const char* const missing = flavour->bind(library.handle);
   return missing == nullptr ? "" : library.path + " lacks " + missing;
 }
@@ -196,7 +199,6 @@ void catch_completions() {
   const std::lock_guard lock(own.mutex);
   for (const Entry entry : completion_entries) {
     const auto index = static_cast<int>(entry);
-    if (index >= kExportedCount) continue;
     for (const Name name : {Name::mpi, Name::pmpi}) {
       entry_table[static_cast<int>(name)][index].store(own.flavour->entry_function(name, entry),
                                                        std::memory_order_release);

@@ -548,3 +548,313 @@ HEADRACE_EXPORT Word PMPI_Waitsome(Word incount, Word array_of_requests, Word ou
   return call(Name::pmpi, Entry::Waitsome, incount, array_of_requests, outcount, array_of_indices,
               array_of_statuses);
 }
+
+// Those that only some libraries have, under names that no program looks for: a front library
+// defines the procedures' own names as jumps to these (front/front_library.h).
+
+HEADRACE_EXPORT Word headrace_MPI_File_get_type_extent_c(Word fh, Word datatype, Word extent) {
+  return call(Name::mpi, Entry::File_get_type_extent_c, fh, datatype, extent);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_get_type_extent_c(Word fh, Word datatype, Word extent) {
+  return call(Name::pmpi, Entry::File_get_type_extent_c, fh, datatype, extent);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iread_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                   Word request) {
+  return call(Name::mpi, Entry::File_iread_all_c, fh, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iread_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                    Word request) {
+  return call(Name::pmpi, Entry::File_iread_all_c, fh, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iread_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                      Word datatype, Word request) {
+  return call(Name::mpi, Entry::File_iread_at_all_c, fh, offset, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iread_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                       Word datatype, Word request) {
+  return call(Name::pmpi, Entry::File_iread_at_all_c, fh, offset, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iread_at_c(Word fh, Word offset, Word buf, Word count,
+                                                  Word datatype, Word request) {
+  return call(Name::mpi, Entry::File_iread_at_c, fh, offset, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iread_at_c(Word fh, Word offset, Word buf, Word count,
+                                                   Word datatype, Word request) {
+  return call(Name::pmpi, Entry::File_iread_at_c, fh, offset, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iread_c(Word fh, Word buf, Word count, Word datatype,
+                                               Word request) {
+  return call(Name::mpi, Entry::File_iread_c, fh, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iread_c(Word fh, Word buf, Word count, Word datatype,
+                                                Word request) {
+  return call(Name::pmpi, Entry::File_iread_c, fh, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iread_shared_c(Word fh, Word buf, Word count, Word datatype,
+                                                      Word request) {
+  return call(Name::mpi, Entry::File_iread_shared_c, fh, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iread_shared_c(Word fh, Word buf, Word count, Word datatype,
+                                                       Word request) {
+  return call(Name::pmpi, Entry::File_iread_shared_c, fh, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iwrite_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                    Word request) {
+  return call(Name::mpi, Entry::File_iwrite_all_c, fh, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                     Word request) {
+  return call(Name::pmpi, Entry::File_iwrite_all_c, fh, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iwrite_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                       Word datatype, Word request) {
+  return call(Name::mpi, Entry::File_iwrite_at_all_c, fh, offset, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                        Word datatype, Word request) {
+  return call(Name::pmpi, Entry::File_iwrite_at_all_c, fh, offset, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iwrite_at_c(Word fh, Word offset, Word buf, Word count,
+                                                   Word datatype, Word request) {
+  return call(Name::mpi, Entry::File_iwrite_at_c, fh, offset, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_at_c(Word fh, Word offset, Word buf, Word count,
+                                                    Word datatype, Word request) {
+  return call(Name::pmpi, Entry::File_iwrite_at_c, fh, offset, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iwrite_c(Word fh, Word buf, Word count, Word datatype,
+                                                Word request) {
+  return call(Name::mpi, Entry::File_iwrite_c, fh, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_c(Word fh, Word buf, Word count, Word datatype,
+                                                 Word request) {
+  return call(Name::pmpi, Entry::File_iwrite_c, fh, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_iwrite_shared_c(Word fh, Word buf, Word count, Word datatype,
+                                                       Word request) {
+  return call(Name::mpi, Entry::File_iwrite_shared_c, fh, buf, count, datatype, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_shared_c(Word fh, Word buf, Word count,
+                                                        Word datatype, Word request) {
+  return call(Name::pmpi, Entry::File_iwrite_shared_c, fh, buf, count, datatype, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_all_begin_c(Word fh, Word buf, Word count,
+                                                        Word datatype) {
+  return call(Name::mpi, Entry::File_read_all_begin_c, fh, buf, count, datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_all_begin_c(Word fh, Word buf, Word count,
+                                                         Word datatype) {
+  return call(Name::pmpi, Entry::File_read_all_begin_c, fh, buf, count, datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                  Word status) {
+  return call(Name::mpi, Entry::File_read_all_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                   Word status) {
+  return call(Name::pmpi, Entry::File_read_all_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_at_all_begin_c(Word fh, Word offset, Word buf,
+                                                           Word count, Word datatype) {
+  return call(Name::mpi, Entry::File_read_at_all_begin_c, fh, offset, buf, count, datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_at_all_begin_c(Word fh, Word offset, Word buf,
+                                                            Word count, Word datatype) {
+  return call(Name::pmpi, Entry::File_read_at_all_begin_c, fh, offset, buf, count, datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                     Word datatype, Word status) {
+  return call(Name::mpi, Entry::File_read_at_all_c, fh, offset, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                      Word datatype, Word status) {
+  return call(Name::pmpi, Entry::File_read_at_all_c, fh, offset, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_at_c(Word fh, Word offset, Word buf, Word count,
+                                                 Word datatype, Word status) {
+  return call(Name::mpi, Entry::File_read_at_c, fh, offset, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_at_c(Word fh, Word offset, Word buf, Word count,
+                                                  Word datatype, Word status) {
+  return call(Name::pmpi, Entry::File_read_at_c, fh, offset, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_c(Word fh, Word buf, Word count, Word datatype,
+                                              Word status) {
+  return call(Name::mpi, Entry::File_read_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_c(Word fh, Word buf, Word count, Word datatype,
+                                               Word status) {
+  return call(Name::pmpi, Entry::File_read_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_ordered_begin_c(Word fh, Word buf, Word count,
+                                                            Word datatype) {
+  return call(Name::mpi, Entry::File_read_ordered_begin_c, fh, buf, count, datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_ordered_begin_c(Word fh, Word buf, Word count,
+                                                             Word datatype) {
+  return call(Name::pmpi, Entry::File_read_ordered_begin_c, fh, buf, count, datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_ordered_c(Word fh, Word buf, Word count, Word datatype,
+                                                      Word status) {
+  return call(Name::mpi, Entry::File_read_ordered_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_ordered_c(Word fh, Word buf, Word count, Word datatype,
+                                                       Word status) {
+  return call(Name::pmpi, Entry::File_read_ordered_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_read_shared_c(Word fh, Word buf, Word count, Word datatype,
+                                                     Word status) {
+  return call(Name::mpi, Entry::File_read_shared_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_read_shared_c(Word fh, Word buf, Word count, Word datatype,
+                                                      Word status) {
+  return call(Name::pmpi, Entry::File_read_shared_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_all_begin_c(Word fh, Word buf, Word count,
+                                                         Word datatype) {
+  return call(Name::mpi, Entry::File_write_all_begin_c, fh, buf, count, datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_all_begin_c(Word fh, Word buf, Word count,
+                                                          Word datatype) {
+  return call(Name::pmpi, Entry::File_write_all_begin_c, fh, buf, count, datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                   Word status) {
+  return call(Name::mpi, Entry::File_write_all_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_all_c(Word fh, Word buf, Word count, Word datatype,
+                                                    Word status) {
+  return call(Name::pmpi, Entry::File_write_all_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_at_all_begin_c(Word fh, Word offset, Word buf,
+                                                            Word count, Word datatype) {
+  return call(Name::mpi, Entry::File_write_at_all_begin_c, fh, offset, buf, count, datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_at_all_begin_c(Word fh, Word offset, Word buf,
+                                                             Word count, Word datatype) {
+  return call(Name::pmpi, Entry::File_write_at_all_begin_c, fh, offset, buf, count, datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                      Word datatype, Word status) {
+  return call(Name::mpi, Entry::File_write_at_all_c, fh, offset, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_at_all_c(Word fh, Word offset, Word buf, Word count,
+                                                       Word datatype, Word status) {
+  return call(Name::pmpi, Entry::File_write_at_all_c, fh, offset, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_at_c(Word fh, Word offset, Word buf, Word count,
+                                                  Word datatype, Word status) {
+  return call(Name::mpi, Entry::File_write_at_c, fh, offset, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_at_c(Word fh, Word offset, Word buf, Word count,
+                                                   Word datatype, Word status) {
+  return call(Name::pmpi, Entry::File_write_at_c, fh, offset, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_c(Word fh, Word buf, Word count, Word datatype,
+                                               Word status) {
+  return call(Name::mpi, Entry::File_write_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_c(Word fh, Word buf, Word count, Word datatype,
+                                                Word status) {
+  return call(Name::pmpi, Entry::File_write_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_ordered_begin_c(Word fh, Word buf, Word count,
+                                                             Word datatype) {
+  return call(Name::mpi, Entry::File_write_ordered_begin_c, fh, buf, count, datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_ordered_begin_c(Word fh, Word buf, Word count,
+                                                              Word datatype) {
+  return call(Name::pmpi, Entry::File_write_ordered_begin_c, fh, buf, count, datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_ordered_c(Word fh, Word buf, Word count, Word datatype,
+                                                       Word status) {
+  return call(Name::mpi, Entry::File_write_ordered_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_ordered_c(Word fh, Word buf, Word count,
+                                                        Word datatype, Word status) {
+  return call(Name::pmpi, Entry::File_write_ordered_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_write_shared_c(Word fh, Word buf, Word count, Word datatype,
+                                                      Word status) {
+  return call(Name::mpi, Entry::File_write_shared_c, fh, buf, count, datatype, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_write_shared_c(Word fh, Word buf, Word count, Word datatype,
+                                                       Word status) {
+  return call(Name::pmpi, Entry::File_write_shared_c, fh, buf, count, datatype, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Register_datarep_c(Word datarep, Word read_conversion_fn,
+                                                     Word write_conversion_fn,
+                                                     Word dtype_file_extent_fn, Word extra_state) {
+  return call(Name::mpi, Entry::Register_datarep_c, datarep, read_conversion_fn,
+              write_conversion_fn, dtype_file_extent_fn, extra_state);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Register_datarep_c(Word datarep, Word read_conversion_fn,
+                                                      Word write_conversion_fn,
+                                                      Word dtype_file_extent_fn, Word extra_state) {
+  return call(Name::pmpi, Entry::Register_datarep_c, datarep, read_conversion_fn,
+              write_conversion_fn, dtype_file_extent_fn, extra_state);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Request_get_status_all(Word count, Word array_of_requests,
+                                                         Word flag, Word array_of_statuses) {
+  return call(Name::mpi, Entry::Request_get_status_all, count, array_of_requests, flag,
+              array_of_statuses);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_all(Word count, Word array_of_requests,
+                                                          Word flag, Word array_of_statuses) {
+  return call(Name::pmpi, Entry::Request_get_status_all, count, array_of_requests, flag,
+              array_of_statuses);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Request_get_status_any(Word count, Word array_of_requests,
+                                                         Word index, Word flag, Word status) {
+  return call(Name::mpi, Entry::Request_get_status_any, count, array_of_requests, index, flag,
+              status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_any(Word count, Word array_of_requests,
+                                                          Word index, Word flag, Word status) {
+  return call(Name::pmpi, Entry::Request_get_status_any, count, array_of_requests, index, flag,
+              status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Request_get_status_some(Word incount, Word array_of_requests,
+                                                          Word outcount, Word array_of_indices,
+                                                          Word array_of_statuses) {
+  return call(Name::mpi, Entry::Request_get_status_some, incount, array_of_requests, outcount,
+              array_of_indices, array_of_statuses);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_some(Word incount, Word array_of_requests,
+                                                           Word outcount, Word array_of_indices,
+                                                           Word array_of_statuses) {
+  return call(Name::pmpi, Entry::Request_get_status_some, incount, array_of_requests, outcount,
+              array_of_indices, array_of_statuses);
+}

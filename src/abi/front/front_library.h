@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "abi/front/elf_object.h"
+#include "abi/front/library.h"
+
+namespace headrace::abi {
+
+/// A front library is a tiny object made by `headrace preload --front` for hosts that look MPI up
+/// in a handle (docs/hosts.md). It needs this library and the MPI library, in this order, and
+/// defines those procedures that are not exported here, as jumps to `headrace_MPI_X_c`.
+bool is_front_library(const ElfObject& object);
+
+bool is_front_library_loaded();
+
+/// Whether an address, of a function for example, lies in a front library. Not to be called inside
+/// for_each_object.
+bool is_in_front_library(const void* address);
+
+/// Why a loaded front library does not fit this MPI library, or "": then a look-up in its handle
+/// would find a procedure of the MPI library that gets our files.
+std::string front_library_problem(const Library& library);
+
+}  // namespace headrace::abi
