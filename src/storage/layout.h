@@ -35,7 +35,7 @@ struct Layout {
   /// Bytes that the file system likes to get at a time, as NFS's wsize; 0: not known.
   ByteCount best_request = 0;
   StripingOutcome outcome = StripingOutcome::not_asked;
-  int system_error = 0;  ///< why the outcome is `refused`
+  int system_error = 0;     ///< why the outcome is `refused`
   bool is_one_file = true;  ///< all ranks have opened the same file, as far as is known
 };
 

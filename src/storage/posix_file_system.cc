@@ -6,11 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <climits>
-#include <csignal>
 #include <cstddef>
-#include <ctime>
-#include <limits>
 #include <new>
 
 #include "base/blocked_signals.h"
@@ -22,105 +18,12 @@
 #include "storage/directory_entry.h"
 #include "storage/held_file.h"
 #include "storage/lustre.h"
+#include "storage/move_all.h"
 #include "storage/realigned_reads.h"
 #include "storage/store.h"
 
 namespace headrace::storage {
 namespace {
-
-/// Linux moves at most 0x7ffff000 bytes and IOV_MAX segments in one call (read(2), readv(2)).
-constexpr ByteCount kLargestRequest = 0x7ffff000;
-constexpr std::size_t kMostSegments = 1024;
-
-/// The remaining part of a request, handed out in pieces that one system call can take.
-class Remainder {
- public:
-  explicit Remainder(std::span<const iovec> segments) : segments_(segments) {}
-
-  bool empty() {
-    while (!segments_.empty() && segments_.front().iov_len == skipped_) {
-      segments_ = segments_.subspan(1);
-      skipped_ = 0;
-    }
-    return segments_.empty();
-  }
-
-  /// Fills `batch` and returns how many entries it holds. Call only when not empty().
-  std::size_t fill(std::array<iovec, kMostSegments>& batch) const {
-    ByteCount room = kLargestRequest;
-    std::size_t used = 0;
-    std::size_t skipped = skipped_;
-    for (const iovec& segment : segments_) {
-      if (used == batch.size() || room == 0) break;
-      const std::size_t len = std::min(segment.iov_len - skipped, static_cast<std::size_t>(room));
-      if (len > 0) {
-        batch[used++] = {static_cast<char*>(segment.iov_base) + skipped, len};
-        room -= static_cast<ByteCount>(len);
-      }
-      skipped = 0;
-    }
-    return used;
-  }
-
-  void advance(std::size_t bytes) {
-    while (bytes > 0) {
-      const std::size_t step = std::min(bytes, segments_.front().iov_len - skipped_);
-      skipped_ += step;
-      bytes -= step;
-      if (skipped_ == segments_.front().iov_len) {
-        segments_ = segments_.subspan(1);
-        skipped_ = 0;
-      }
-    }
-  }
-
- private:
-  std::span<const iovec> segments_;
-  std::size_t skipped_ = 0;
-};
-
-/// Runs `request(segments, count, offset)` until all is moved, nothing more comes, or it fails.
-/// EAGAIN is met on file systems that are mounted to give up; a short pause and a few tries first.
-template <class Request>
-Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
-  ssize_t first = 0;
-  if (segments.size() == 1 && segments.front().iov_len <= kLargestRequest) {
-    // The rule: one call moves all.
-    const iovec& whole = segments.front();
-    first = request(&whole, 1, offset);
-    if (first == static_cast<ssize_t>(whole.iov_len)) {
-      return {static_cast<ByteCount>(whole.iov_len), 0};
-    }
-  }
-  constexpr int kMostTries = 100;
-  constexpr timespec pause{0, 1'000'000};
-  Remainder remainder(segments);
-  Transferred done;
-  // What is there is not written again: where files are copied on write that takes room once more.
-  if (first > 0) {
-    remainder.advance(static_cast<std::size_t>(first));
-    done.bytes = first;
-  }
-  std::array<iovec, kMostSegments> batch;
-  int tries = 0;
-  while (!remainder.empty()) {
-    const std::size_t count = remainder.fill(batch);
-    const ssize_t moved = request(batch.data(), static_cast<int>(count), offset + done.bytes);
-    if (moved > 0) {
-      remainder.advance(static_cast<std::size_t>(moved));
-      done.bytes += moved;
-      tries = 0;
-    } else if (moved == 0) {
-      break;
-    } else if (errno == EAGAIN && ++tries < kMostTries) {
-      nanosleep(&pause, nullptr);
-    } else if (errno != EINTR) {
-      done.system_error = errno;
-      break;
-    }
-  }
-  return done;
-}
 
 class PosixStore : public Store {
  public:

@@ -72,7 +72,8 @@ static void opens_keep_memory(Context* context) {
   }
   MPI_Type_free(&filetype);
   const long long grown = allocated() - before;
-  // Nothing that a file keeps: less than 20 bytes an open, besides what the library sets aside once.
+  // Nothing that a file keeps: less than 20 bytes an open, besides what the library sets aside
+  // once.
   if (context->layered) CHECK(context, grown < 32768 + 20ll * (count - first));
   if (getenv("MPI_TEST_TIMES")) fprintf(stderr, "rank %d: grown by %lld\n", context->rank, grown);
 }
