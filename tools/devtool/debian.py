@@ -46,6 +46,10 @@ def _path(path: str) -> Callable[[], bool]:
     return lambda: os.path.exists(path)
 
 
+def _library(name: str) -> Callable[[], bool]:
+    return _path(f"/usr/lib/{MULTIARCH}/{name}")
+
+
 def _debian_module(name: str) -> Callable[[], bool]:
     """A module of Debian's own Python, whichever Python runs this."""
     return _path(f"/usr/lib/python3/dist-packages/{name}")
@@ -74,6 +78,10 @@ MPI_TESTS = (
     Need("Debian's MPICH for compiling", "libmpich-dev", _program("mpicc.mpich")),
     Need("Debian's Open MPI", "openmpi-bin", _program("mpirun.openmpi")),
     Need("Debian's Open MPI for compiling", "libopenmpi-dev", _program("mpicc.openmpi")),
+    # Preloads of other people, before and after the layer.
+    Need("jemalloc", "libjemalloc2", _library("libjemalloc.so.2")),
+    Need("tcmalloc", "libtcmalloc-minimal4", _library("libtcmalloc_minimal.so.4")),
+    Need("AddressSanitizer", "libasan8", _library("libasan.so.8")),
 )
 PERL = Need("Perl", "perl", _program("perl"))
 # Libraries that ./dev conformance runs under the layer, and readers that know nothing of MPI.
