@@ -70,6 +70,9 @@ class DiskStore : public storage::Store {
     return std::unique_ptr<storage::Store>(
         std::make_unique<DiskStore>(disk_, rank_, path_, inode_, storage::OpenFlags{.read = true}));
   }
+  std::int64_t file_number() const override {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(inode_.get()));
+  }
   storage::Layout layout() override {
     storage::Layout layout = disk_.layout_;
     layout.is_coherent = layout.is_coherent && rank_ != disk_.keeps_data_;

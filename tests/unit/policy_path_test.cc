@@ -19,6 +19,23 @@ TEST(DecideView, StagesOnlyWhatCanBeStaged) {
   }
 }
 
+TEST(DecideView, KeepsRanksOfDifferentFilesApart) {
+  ViewFacts facts = kSmallPieces;
+  facts.nodes = 2;
+  facts.window = 1 << 20;
+  facts.is_coherent = true;
+  EXPECT_EQ(decide_view(Direction::write, Wish::automatic, facts).path, Path::exchanged);
+  EXPECT_TRUE(facts.may_exchange());
+  facts.is_one_file = false;
+  EXPECT_FALSE(facts.may_exchange());
+  for (const Wish wish : {Wish::automatic, Wish::staged, Wish::exchanged}) {
+    const ViewDecision decision = decide_view(Direction::write, wish, facts);
+    EXPECT_EQ(decision.path, Path::direct);
+    EXPECT_EQ(decision.reason, ViewReason::different_files);
+    EXPECT_FALSE(decision.is_kept_on_nodes);
+  }
+}
+
 TEST(DecideView, ObeysWishes) {
   EXPECT_EQ(decide_view(Direction::write, Wish::direct, kSmallPieces).path, Path::direct);
   const ViewFacts contiguous{.node_ranks = 2, .smallest_mean_piece = kContiguousView};
