@@ -13,6 +13,7 @@ from conftest import absent
 from hosts import Host
 from running import compile_c, compile_program, launch, run, work_directory
 
+HARNESS = ["harness.c", "harness_calls.c", "harness_data.c"]
 NOBODY = 65534
 
 
@@ -64,3 +65,16 @@ def test_files_get_the_mode_that_the_umask_allows(host: Host, mask: int, library
     assert result.code == 0, result.explain()
     assert "plain" not in result.out
     assert stat.S_IMODE((folder / "data").stat().st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("host", ["mpich", "openmpi", "intel"], indirect=True)
+@pytest.mark.parametrize("memory", ["memfd", "posix", "none"])
+def test_second_user(host: Host, memory: str, library: Path, needs_root) -> None:
+    """Nothing can be opened or guessed; nonsense to what listens, which `none` needs, is no harm."""
+    program = compile_c(host, ["second_user.c", *HARNESS], "second_user")
+    folder = work_directory(f"second-user-{host.name}")
+    settings = {"HEADRACE_SHARED_MEMORY": memory}
+    result = launch(host, 2, [program, folder], True, settings)
+    assert result.code == 0, result.explain()
+    assert "case second_user ok\n" in result.out, result.explain()
+    assert "the other user" not in result.err, result.explain()
