@@ -70,7 +70,7 @@ def test_files_get_the_mode_that_the_umask_allows(host: Host, mask: int, library
 @pytest.mark.parametrize("host", ["mpich", "openmpi", "intel"], indirect=True)
 @pytest.mark.parametrize("memory", ["memfd", "posix", "none"])
 def test_second_user(host: Host, memory: str, library: Path, needs_root) -> None:
-    """Nothing can be opened or guessed; nonsense to what listens, which `none` needs, is no harm."""
+    """Nothing can be opened or guessed; nonsense to a listener (`none`) harms nothing."""
     program = compile_c(host, ["second_user.c", *HARNESS], "second_user")
     folder = work_directory(f"second-user-{host.name}")
     settings = {"HEADRACE_SHARED_MEMORY": memory}
