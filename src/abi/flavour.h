@@ -14,8 +14,13 @@ struct Flavour {
   const char* (*bind)(void* library);
   /// Whether MPI is between MPI_Init and MPI_Finalize.
   bool (*is_running)();
+  /// Whether a call that opens a file before MPI_Init may be that of a program by sessions alone,
+  /// which the layer can carry.
+  bool (*may_run_by_sessions)();
   /// Called once, when MPI runs. False where MPI refuses what the layer needs.
   bool (*start)();
+  /// Called at MPI_Init where start() was called before: to be told of MPI_Finalize.
+  bool (*await_end)();
   /// The typed function for a procedure called by that name; null for MPI_Init.
   void* (*entry_function)(Name name, Entry entry);
   /// What the library's Fortran layer is to call for MPI_Register_datarep, where it hands over

@@ -38,8 +38,9 @@ int File_close(MPI_File* fh) {
     if (fh != nullptr && was_closed(*fh)) return raise_closed();
     return next<decltype(&PMPI_File_close)>(name, abi::Entry::File_close)(fh);
   }
+  const SessionHold session = find_file(*fh)->session;
   const int code = answer(*fh, [&] { return handler::close(*fh); });
-  close_identity(*fh);
+  close_identity(*fh, session);
   *fh = MPI_FILE_NULL;
   return code;
 }

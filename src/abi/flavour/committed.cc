@@ -1,5 +1,7 @@
 #include "abi/flavour/committed.h"
 
+#include "abi/flavour/job.h"
+
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
@@ -11,10 +13,17 @@ MPI_Comm make_communicator() {
   return made;
 }
 
+/// By sessions alone one that ends with them.
+MPI_Comm communicator_to_ask() {
+  if (!is_initialized()) return self_communicator();
+  static const MPI_Comm communicator = make_communicator();  // left to MPI_Finalize
+  return communicator;
+}
+
 }  // namespace
 
 bool is_committed(MPI_Datatype datatype) {
-  static const MPI_Comm communicator = make_communicator();  // left to MPI_Finalize
+  const MPI_Comm communicator = communicator_to_ask();
   if (communicator == MPI_COMM_NULL) return true;
   // A send to nobody checks its arguments and does no more. MPICH checks the type of no data not at
   // all, so it is one element at an address that is not looked at.

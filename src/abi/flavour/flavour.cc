@@ -1,10 +1,14 @@
 // The flavour as the front sees it, and what happens at the beginning and end of MPI.
 #include "abi/flavour.h"
 
+#include <atomic>
+#include <cstdlib>
+
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/boundary.h"
 #include "abi/flavour/datatype.h"
 #include "abi/flavour/entry_function.h"
+#include "abi/flavour/job.h"
 #include "abi/flavour/messenger.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/open_file.h"
@@ -18,15 +22,10 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-bool is_running() {
-  int flag = 0;
-  if (native.Initialized(&flag) != MPI_SUCCESS || !flag) return false;
-  return native.Finalized(&flag) == MPI_SUCCESS && !flag;
-}
+int rank_by_sessions = 0;
+std::atomic<bool> has_told = false;
 
-void tell_summary() {
-  int rank = 0;
-  native.Comm_rank(MPI_COMM_WORLD, &rank);
+void tell_summary(int rank) {
   if (rank != 0 || settings().quiet) return;
   if (settings().summary) {
     for (const std::string& line : record::summary()) tell(line);
@@ -43,15 +42,28 @@ int end(MPI_Comm, int, void*, void*) {
   stop_messengers();
   drop_files();
   engine::stop_background();
-  tell_summary();
+  tell_summary(rank_in_job());
+  has_told = true;
   return MPI_SUCCESS;
 }
 
-bool start() {
+/// A program by sessions alone tells us of no end.
+void tell_at_exit() {
+  if (!has_told) tell_summary(rank_by_sessions);
+}
+
+bool await_end() {
   int keyval = MPI_KEYVAL_INVALID;
-  return start_datatypes() && start_teams() &&
-         native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &end, &keyval, nullptr) == MPI_SUCCESS &&
+  return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &end, &keyval, nullptr) == MPI_SUCCESS &&
          native.Comm_set_attr(MPI_COMM_SELF, keyval, nullptr) == MPI_SUCCESS;
+}
+
+bool start() {
+  if (is_initialized()) return start_datatypes() && start_teams() && await_end();
+  const auto session = hold_session();
+  if (!session || !start_datatypes() || !start_teams()) return false;
+  rank_by_sessions = rank_in_job();
+  return std::atexit(&tell_at_exit) == 0;
 }
 
 }  // namespace
@@ -62,7 +74,12 @@ constexpr decltype(&boundary::Register_datarep_fortran) kRegisterFortranDatarep 
 constexpr auto* kRegisterFortranDatarep = &boundary::Register_datarep_fortran;
 #endif
 
-const abi::Flavour flavour = {&bind_native, &is_running, &start, &entry_function,
+const abi::Flavour flavour = {&bind_native,
+                              &is_initialized,
+                              &may_run_by_sessions,
+                              &start,
+                              &await_end,
+                              &entry_function,
                               reinterpret_cast<void*>(kRegisterFortranDatarep)};
 
 }  // namespace headrace::HEADRACE_FLAVOUR

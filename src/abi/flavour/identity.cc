@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "abi/flavour/job.h"
+
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
@@ -121,7 +123,7 @@ bool set_default_error_handler(MPI_File handle) {
 }  // namespace
 
 MPI_File open_identity() {
-  if (MPI_File handle = take_spare(); handle != MPI_FILE_NULL) {
+  if (MPI_File handle = is_initialized() ? take_spare() : MPI_FILE_NULL; handle != MPI_FILE_NULL) {
     if (set_default_error_handler(handle)) return handle;
     native.File_close(&handle);
   }
@@ -133,14 +135,18 @@ MPI_File open_identity() {
   if (descriptor < 0) return MPI_FILE_NULL;
   ::close(descriptor);
   MPI_File handle = MPI_FILE_NULL;
-  const int code = native.File_open(MPI_COMM_SELF, path.get(), kMode, MPI_INFO_NULL, &handle);
+  const int code = native.File_open(self_communicator(), path.get(), kMode, MPI_INFO_NULL, &handle);
   if (code != MPI_SUCCESS) return MPI_FILE_NULL;
   if (path.leaves_something()) refuse_spares();
   keep_error_handler(handle);
   return handle;
 }
 
-void close_identity(MPI_File handle) {
+void close_identity(MPI_File handle, const SessionHold& session) {
+  if (session != nullptr) {
+    native.File_close(&handle);
+    return;
+  }
   // The program's error handler may go now.
   const bool is_reset = native.File_set_errhandler(handle, MPI_ERRORS_RETURN) == MPI_SUCCESS;
   if (!is_reset || !keep_spare(handle)) native.File_close(&handle);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "abi/flavour/error.h"
+#include "abi/flavour/job.h"
 #include "abi/flavour/patience.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -70,6 +71,8 @@ class CommunicatorMessenger final : public exchange::Messenger {
     native.Comm_size(communicator_, &size_);
     int* bound = nullptr;
     int found = 0;
+    // By sessions alone little is known.
+    if (!is_initialized()) return;
     native.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
     if (found) largest_tag_ = *bound;
     int provided = MPI_THREAD_SINGLE;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "abi/flavour/job.h"
 #include "abi/flavour/native.h"
 #include "engine/file.h"
 
@@ -47,6 +48,7 @@ struct OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
+  SessionHold session;  ///< first: the others end before it
   std::unique_ptr<engine::File> file;
   std::shared_ptr<FileLink> link = std::make_shared<FileLink>();
   int amode = 0;

@@ -53,15 +53,17 @@ Error check_amode(int amode) {
 
 /// What a rank needs to open a file. It takes memory, which one rank alone may lack.
 struct Opening {
+  SessionHold session;
   MPI_File handle = MPI_FILE_NULL;
   OpenFile* file = nullptr;  ///< found by `handle` from the beginning
-  engine::Hints hints;
+  engine::Hints hints{};
 };
 
 Error make_ready(MPI_Comm communicator, int amode, MPI_Info info, Opening& opening) {
   opening.handle = open_identity();
   if (opening.handle == MPI_FILE_NULL) return native_failure("make a file handle");
   auto file = std::make_unique<OpenFile>();
+  file->session = opening.session;
   file->amode = amode;
   file->etype = MPI_BYTE;
   file->filetype = MPI_BYTE;
@@ -75,8 +77,9 @@ Error make_ready(MPI_Comm communicator, int amode, MPI_Info info, Opening& openi
 
 /// A rank that cannot go on takes part in the collective open, so that all ranks fail.
 Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& team,
-                std::string_view path, int amode, MPI_Info info, MPI_File* fh) {
-  Opening opening;
+                std::string_view path, int amode, MPI_Info info, const SessionHold& session,
+                MPI_File* fh) {
+  Opening opening{.session = session};
   const Error refused = attempt([&] { return make_ready(communicator, amode, info, opening); });
   Error failed = attempt([&]() -> Error {
     auto opened = engine::File::open(team, storage::posix_file_system(), path, mode_of(amode),
@@ -90,7 +93,7 @@ Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& te
     return {};
   }
   if (opening.file != nullptr) take_file(opening.handle);
-  if (opening.handle != MPI_FILE_NULL) close_identity(opening.handle);
+  if (opening.handle != MPI_FILE_NULL) close_identity(opening.handle, session);
   return failed;
 }
 
@@ -102,6 +105,9 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   if (fh == nullptr || file_name == nullptr || communicator == MPI_COMM_NULL) return {};
   const auto path = abi::path_of(file_name);
   if (!path) return {};
+  if (has_ended()) return {};
+  const auto session = hold_session();
+  if (!session) return session.error();
   const auto team = team_of(communicator);
   if (!team) return team.error();
   if (team.value() == nullptr) return {};
@@ -109,7 +115,7 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   is_ours = true;
   *fh = MPI_FILE_NULL;  // also after a failure: the Fortran bindings convert what they find there
   abi::catch_unexported();
-  return open_file(communicator, team.value(), *path, amode, info, fh);
+  return open_file(communicator, team.value(), *path, amode, info, session.value(), fh);
 }
 
 Error close(MPI_File fh) {

@@ -9,6 +9,7 @@
 
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/error.h"
+#include "abi/flavour/job.h"
 #include "abi/flavour/messenger.h"
 #include "topo/node.h"
 
@@ -26,8 +27,8 @@ class StayingTeam {
   StayingTeam(const StayingTeam&) = delete;
   StayingTeam& operator=(const StayingTeam&) = delete;
 
-  /// For those that are made.
-  static bool has_room() { return number.load() <= kMost; }
+  /// For those that are made. By sessions alone nothing stays.
+  static bool has_room() { return number.load() <= kMost && is_initialized(); }
 
   TeamPtr team;
 
@@ -39,12 +40,12 @@ class StayingTeam {
 /// The attribute that holds a communicator's team, a StayingTeam on the heap.
 int team_keyval = MPI_KEYVAL_INVALID;
 
-/// Whether all ranks of the communicator are in this process's MPI_COMM_WORLD.
+/// Whether all ranks of the communicator are in this process's job: its MPI_COMM_WORLD.
 Result<bool> lies_in_world(MPI_Comm communicator) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Group world = MPI_GROUP_NULL;
   if (native.Comm_group(communicator, &group) != MPI_SUCCESS ||
-      native.Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS) {
+      group_of_job(&world) != MPI_SUCCESS) {
     return native_failure("find the ranks of a communicator");
   }
   int size = 0;

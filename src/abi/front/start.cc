@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "abi/flavour.h"
 #include "abi/front/elf_object.h"
@@ -36,6 +37,7 @@ struct Front {
   std::mutex mutex;
   std::atomic<State> state = State::searching;
   std::atomic<bool> catches_completions = false;
+  bool awaits_init = false;  ///< active, but so far by sessions alone
   const Flavour* flavour = nullptr;
 };
 
@@ -132,34 +134,49 @@ void search(Front& own) {
   own.state = State::waiting;
 }
 
+/// Whether MPI runs, as far as the call of `entry` tells: a file is opened after MPI_Init, or in a
+/// session.
+bool runs(const Front& own, Entry entry) {
+  if (own.flavour->is_running()) return true;
+  return entry == Entry::File_open && own.flavour->may_run_by_sessions();
+}
+
 /// Goes as far as it can from searching to active or inert, and fills the table at the end.
-void advance() {
+void advance(Entry entry) {
   Front& own = front();
   if (own.state == State::active || own.state == State::inert) return;
   const std::lock_guard lock(own.mutex);
   if (own.state == State::searching) search(own);
-  if (own.state == State::waiting && own.flavour->is_running()) {
+  if (own.state == State::waiting && runs(own, entry)) {
     for (const std::string& problem : settings_problems()) tell_job(problem);
     prepare_unwinding();
+    own.awaits_init = !own.flavour->is_running();
     if (own.flavour->start()) {
-      fill_table([&](Name name, Entry entry) {
-        return completes_requests(entry) ? next_function(name, entry)
-                                         : own.flavour->entry_function(name, entry);
+      fill_table([&](Name name, Entry each) {
+        return completes_requests(each) ? next_function(name, each)
+                                        : own.flavour->entry_function(name, each);
       });
       catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {
       tell_job(
-          "staying out of the way (MPI refused an attribute on MPI_COMM_SELF), set "
+          "staying out of the way (MPI refused an attribute or a session), set "
           "HEADRACE_DISABLE=1 to hide this line");
       own.state = State::inert;
     }
   }
   if (own.state == State::inert) {
-    fill_table([](Name name, Entry entry) {
-      return is_start(entry) ? nullptr : next_function(name, entry);
+    fill_table([](Name name, Entry each) {
+      return is_start(each) ? nullptr : next_function(name, each);
     });
   }
+}
+
+/// MPI_Init after files were opened in sessions.
+void end_of_sessions_alone() {
+  Front& own = front();
+  const std::lock_guard lock(own.mutex);
+  if (own.state == State::active && std::exchange(own.awaits_init, false)) own.flavour->await_end();
 }
 
 /// MPI_Init and MPI_Init_thread: the next one first, then what can only be done when MPI runs. The
@@ -169,7 +186,9 @@ Word start_mpi(Words... words) {
   auto* const next = reinterpret_cast<Word (*)(Words...)>(next_function(name, entry));
   make_room_for_held_descriptors();
   const Word result = next(words...);
-  if (static_cast<int>(result) == 0) advance();  // MPI_SUCCESS is 0 in every ABI
+  if (static_cast<int>(result) != 0) return result;  // MPI_SUCCESS is 0 in every ABI
+  advance(entry);
+  end_of_sessions_alone();
   return result;
 }
 
@@ -183,7 +202,7 @@ void* start_function(Entry entry) {
 }  // namespace
 
 void* resolve(Name name, Entry entry) {
-  advance();
+  advance(entry);
   if (is_start(entry)) {
     return name == Name::mpi ? start_function<Name::mpi>(entry) : start_function<Name::pmpi>(entry);
   }

@@ -31,6 +31,7 @@ struct NativeCalls {
   decltype(&PMPI_Get_count) Get_count = nullptr;
   decltype(&PMPI_Group_excl) Group_excl = nullptr;
   decltype(&PMPI_Group_free) Group_free = nullptr;
+  decltype(&PMPI_Group_rank) Group_rank = nullptr;
   decltype(&PMPI_Group_size) Group_size = nullptr;
   decltype(&PMPI_Group_translate_ranks) Group_translate_ranks = nullptr;
   decltype(&PMPI_Info_create) Info_create = nullptr;
@@ -66,9 +67,13 @@ struct NativeCalls {
   decltype(&PMPI_Type_get_name) Type_get_name = nullptr;
   decltype(&PMPI_Type_set_attr) Type_set_attr = nullptr;
   decltype(&PMPI_Type_size_x) Type_size_x = nullptr;
-  decltype(&PMPI_Type_get_contents_c) Type_get_contents_c = nullptr;  // optional
-  decltype(&PMPI_Type_get_envelope_c) Type_get_envelope_c = nullptr;  // optional
-  decltype(&PMPI_Type_toint) Type_toint = nullptr;                    // optional
+  decltype(&PMPI_Comm_create_from_group) Comm_create_from_group = nullptr;    // optional
+  decltype(&PMPI_Group_from_session_pset) Group_from_session_pset = nullptr;  // optional
+  decltype(&PMPI_Session_finalize) Session_finalize = nullptr;                // optional
+  decltype(&PMPI_Session_init) Session_init = nullptr;                        // optional
+  decltype(&PMPI_Type_get_contents_c) Type_get_contents_c = nullptr;          // optional
+  decltype(&PMPI_Type_get_envelope_c) Type_get_envelope_c = nullptr;          // optional
+  decltype(&PMPI_Type_toint) Type_toint = nullptr;                            // optional
 };
 
 /// Calls visit(name, pointer, required) for each member of `calls`; `pointer` refers to the member.
@@ -98,6 +103,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Get_count", calls.Get_count, true);
   visit("PMPI_Group_excl", calls.Group_excl, true);
   visit("PMPI_Group_free", calls.Group_free, true);
+  visit("PMPI_Group_rank", calls.Group_rank, true);
   visit("PMPI_Group_size", calls.Group_size, true);
   visit("PMPI_Group_translate_ranks", calls.Group_translate_ranks, true);
   visit("PMPI_Info_create", calls.Info_create, true);
@@ -133,6 +139,10 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Type_get_name", calls.Type_get_name, true);
   visit("PMPI_Type_set_attr", calls.Type_set_attr, true);
   visit("PMPI_Type_size_x", calls.Type_size_x, true);
+  visit("PMPI_Comm_create_from_group", calls.Comm_create_from_group, false);
+  visit("PMPI_Group_from_session_pset", calls.Group_from_session_pset, false);
+  visit("PMPI_Session_finalize", calls.Session_finalize, false);
+  visit("PMPI_Session_init", calls.Session_init, false);
   visit("PMPI_Type_get_contents_c", calls.Type_get_contents_c, false);
   visit("PMPI_Type_get_envelope_c", calls.Type_get_envelope_c, false);
   visit("PMPI_Type_toint", calls.Type_toint, false);

@@ -20,6 +20,8 @@ extern "C" {
 int PMPI_Add_error_code(int errorclass, int* errorcode);
 int PMPI_Add_error_string(int errorcode, const char* string);
 int PMPI_Cancel(MPI_Request* request);
+int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
+                                MPI_Errhandler errhandler, MPI_Comm* newcomm);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval,
                             void* extra_state);
@@ -179,6 +181,8 @@ int PMPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free
                         MPI_Request* request);
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
 int PMPI_Group_free(MPI_Group* group);
+int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
+int PMPI_Group_rank(MPI_Group group, int* rank);
 int PMPI_Group_size(MPI_Group group, int* size);
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
                                int ranks2[]);
@@ -213,6 +217,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
                                  int array_of_indices[], MPI_Status array_of_statuses[]);
 int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int PMPI_Session_finalize(MPI_Session* session);
+int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
 int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
 int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status);

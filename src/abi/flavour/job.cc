@@ -1,0 +1,130 @@
+#include "abi/flavour/job.h"
+
+#include <mutex>
+
+#include "abi/flavour/error.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// A session, and the communicator of this process alone that comes from it.
+class OwnSession {
+ public:
+  static std::shared_ptr<const OwnSession> make() {
+    auto made = std::make_shared<OwnSession>();
+    if (native.Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &made->session_) != MPI_SUCCESS) {
+      return nullptr;
+    }
+    made->is_open_ = true;
+    MPI_Group group = MPI_GROUP_NULL;
+    if (native.Group_from_session_pset(made->session_, "mpi://SELF", &group) != MPI_SUCCESS) {
+      return nullptr;
+    }
+    const int code = native.Comm_create_from_group(group, "headrace", MPI_INFO_NULL,
+                                                   MPI_ERRORS_RETURN, &made->self_);
+    native.Group_free(&group);
+    if (code != MPI_SUCCESS) return nullptr;
+    return made;
+  }
+
+  OwnSession() = default;
+  OwnSession(const OwnSession&) = delete;
+  OwnSession& operator=(const OwnSession&) = delete;
+  ~OwnSession() {
+    if (self_ != MPI_COMM_NULL) native.Comm_free(&self_);
+    if (is_open_) native.Session_finalize(&session_);
+  }
+
+  MPI_Comm self() const { return self_; }
+  int group_of_job(MPI_Group* group) const {
+    return native.Group_from_session_pset(session_, "mpi://WORLD", group);
+  }
+
+ private:
+  MPI_Session session_{};
+  bool is_open_ = false;
+  MPI_Comm self_ = MPI_COMM_NULL;
+};
+
+namespace {
+
+/// The session while anybody holds it. Never destroyed: files are closed during exit, too.
+struct Current {
+  std::mutex mutex;
+  std::weak_ptr<const OwnSession> session;
+};
+
+Current& current() {
+  static auto& only = *new Current;
+  return only;
+}
+
+SessionHold held_session() {
+  Current& own = current();
+  const std::lock_guard lock(own.mutex);
+  return own.session.lock();
+}
+
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+constexpr bool kOpensFilesInSessions = true;
+#else
+// MPICH up to 5.0 opens no file before MPI_Init; of Intel MPI see is_initialized().
+constexpr bool kOpensFilesInSessions = false;
+#endif
+
+}  // namespace
+
+bool has_ended() {
+  int flag = 0;
+  return native.Finalized(&flag) != MPI_SUCCESS || flag != 0;
+}
+
+bool is_initialized() {
+  int flag = 0;
+  return native.Initialized(&flag) == MPI_SUCCESS && flag != 0 && !has_ended();
+}
+
+bool may_run_by_sessions() {
+  return kOpensFilesInSessions && native.Session_init != nullptr &&
+         native.Session_finalize != nullptr && native.Group_from_session_pset != nullptr &&
+         native.Comm_create_from_group != nullptr && !has_ended();
+}
+
+Result<SessionHold> hold_session() {
+  if (is_initialized() || !may_run_by_sessions()) return SessionHold();
+  Current& own = current();
+  const std::lock_guard lock(own.mutex);
+  SessionHold held = own.session.lock();
+  if (held == nullptr) {
+    held = OwnSession::make();
+    if (held == nullptr) return native_failure("begin a session");
+    own.session = held;
+  }
+  return held;
+}
+
+MPI_Comm self_communicator() {
+  if (is_initialized()) return MPI_COMM_SELF;
+  const SessionHold held = held_session();
+  return held == nullptr ? MPI_COMM_NULL : held->self();
+}
+
+int group_of_job(MPI_Group* group) {
+  if (is_initialized()) return native.Comm_group(MPI_COMM_WORLD, group);
+  const SessionHold held = held_session();
+  return held == nullptr ? MPI_ERR_OTHER : held->group_of_job(group);
+}
+
+int rank_in_job() {
+  int rank = 0;
+  if (is_initialized()) {
+    native.Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+  }
+  MPI_Group job = MPI_GROUP_NULL;
+  if (group_of_job(&job) != MPI_SUCCESS) return rank;
+  native.Group_rank(job, &rank);
+  native.Group_free(&job);
+  return rank;
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR

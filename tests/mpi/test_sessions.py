@@ -1,0 +1,64 @@
+"""Programs that use MPI by sessions, alone and beside MPI_Init (MPI 4.0, section 11.3)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hosts import Host
+from running import Result, compile_c, launch, work_directory
+
+# What carries the files of a program by sessions alone: MPICH opens none before MPI_Init.
+ALONE = {"openmpi5": "engine", "intel": "engine"}
+ORDERS = {
+    "one": "begin0 use0 use0 end0 left",
+    "one-after-another": "begin0 use0 begin1 end0 use1 begin2 end1 use2 end2 left",
+    "at-once": "begin0 begin1 use0 use1 use0 end1 use0 end0 left",
+    "beside-init": "init begin0 use0 end0 world begin1 use1 end1 finalize",
+    "init-later": "begin0 use0 init world use0 finalize end0",
+    "after-finalize": "init begin0 world finalize use0 end0",
+}
+
+
+def uses(result: Result) -> list[str]:
+    return sorted(re.findall(r"rank \d+ use\d \w+", result.out))
+
+
+def carrier_after(host: Host, steps: list[str]) -> str:
+    """What is to carry a file used after `steps`."""
+    if "finalize" in steps:
+        return "plain"
+    if "init" in steps:
+        return "engine"
+    return ALONE.get(host.family, "refused")
+
+
+@pytest.mark.parametrize("order", list(ORDERS))
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.deep)])
+def test_sessions(host: Host, ranks: int, order: str, library) -> None:
+    if host.family == "openmpi4":
+        pytest.skip("Open MPI 4 has no sessions")
+    program = compile_c(host, ["sessions.c"], "sessions")
+    steps = ORDERS[order].split()
+
+    def job(layered: bool, environment: dict | None = None) -> Result:
+        folder = work_directory(f"sessions-{host.name}-{ranks}-{order}")
+        return launch(host, ranks, [program, folder, *steps], layered, environment)
+
+    plain = job(False)
+    if plain.code != 0:
+        pytest.skip(f"{host.name} itself ends with {plain.code}")
+    result = job(True)
+    assert result.code == 0 and "WRONG" not in result.out, result.explain()
+    assert not result.litter, result.litter
+    wanted = sorted(
+        f"rank {rank} {'use3' if step == 'world' else step} {carrier_after(host, steps[:i])}"
+        for i, step in enumerate(steps)
+        if step == "world" or step.startswith("use")
+        for rank in range(ranks)
+    )
+    assert uses(result) == wanted, result.explain()
+    without = [use.replace("engine", "plain") for use in wanted]
+    assert uses(plain) == sorted(without), plain.explain()
+    disabled = job(True, {"HEADRACE_DISABLE": "1"})
+    assert disabled.code == 0 and uses(disabled) == uses(plain), disabled.explain()
