@@ -6,7 +6,7 @@ import re
 
 import pytest
 from hosts import Host
-from running import Result, compile_c, launch, work_directory
+from running import Result, compile_c, compile_program, launch, work_directory
 
 # What carries the files of a program by sessions alone: MPICH opens none before MPI_Init.
 ALONE = {"openmpi5": "engine", "intel": "engine"}
@@ -62,3 +62,21 @@ def test_sessions(host: Host, ranks: int, order: str, library) -> None:
     assert uses(plain) == sorted(without), plain.explain()
     disabled = job(True, {"HEADRACE_DISABLE": "1"})
     assert disabled.code == 0 and uses(disabled) == uses(plain), disabled.explain()
+
+
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.deep)])
+def test_fortran(host: Host, ranks: int, library) -> None:
+    if "mpif.h" not in host.compilers or host.family == "openmpi4":
+        pytest.skip("no Fortran, or no sessions")
+    program = compile_program(host.compilers["mpif.h"], ["sessions.F90"], f"sessions-f-{host.name}")
+    found = {}
+    for layered in (False, True):
+        folder = work_directory(f"sessions-f-{host.name}-{ranks}")
+        result = launch(host, ranks, [program, folder], layered)
+        if not layered and result.code != 0:
+            pytest.skip(f"{host.name} itself ends with {result.code}")
+        assert result.code == 0, result.explain()
+        found[layered] = sorted(re.findall(r"rank \d+ \w+", result.out))
+    carrier = ALONE.get(host.family, "refused")
+    assert found[True] == [f"rank {rank} {carrier}" for rank in range(ranks)]
+    assert found[False] == [line.replace("engine", "plain") for line in found[True]]
