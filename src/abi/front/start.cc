@@ -166,9 +166,8 @@ void advance(Entry entry) {
     }
   }
   if (own.state == State::inert) {
-    fill_table([](Name name, Entry each) {
-      return is_start(each) ? nullptr : next_function(name, each);
-    });
+    fill_table(
+        [](Name name, Entry each) { return is_start(each) ? nullptr : next_function(name, each); });
   }
 }
 
