@@ -65,6 +65,11 @@ def test_closed_descriptors(host: Host, what: str, library) -> None:
     """What lost its descriptor fails and says so; no file of the program is touched."""
     built = compile_c(host, ["closed_descriptors.c"], "closed_descriptors")
     directory = work_directory(f"closed_descriptors-{host.name}")
+    if what == "all":
+        plain = launch(host, 2, [built, directory, "300", what], False, timeout=60)
+        if plain.code == 124:
+            pytest.skip(f"{host.name} itself stands still without its sockets")
+        directory = work_directory(f"closed_descriptors-{host.name}")
     # As many as get numbers below those that the layer uses: see docs/faults.md.
     result = launch(host, 2, [built, directory, "300", what], True)
     decoys = re.findall(r"decoys: (\d+) changed, (\d+) closed", result.out)
