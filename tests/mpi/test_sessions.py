@@ -17,6 +17,9 @@ ORDERS = {
     "beside-init": "init begin0 use0 end0 world begin1 use1 end1 finalize",
     "init-later": "begin0 use0 init world use0 finalize end0",
     "after-finalize": "init begin0 world finalize use0 end0",
+    "open-over-finalize": "init begin0 open0 use0 world finalize use0 close0 end0",
+    "init-over-open": "begin0 open0 use0 init world finalize use0 close0 use0 end0",
+    "left-open": "begin0 open0 use0 end0",
 }
 
 
@@ -26,6 +29,9 @@ def uses(result: Result) -> list[str]:
 
 def carrier_after(host: Host, steps: list[str]) -> str:
     """What is to carry a file used after `steps`."""
+    is_open = "open0" in steps and "close0" not in steps
+    if is_open and (host.family in ALONE or "init" in steps[: steps.index("open0")]):
+        steps = steps[: steps.index("open0")]
     if "finalize" in steps:
         return "plain"
     if "init" in steps:

@@ -15,6 +15,7 @@
 #include "abi/flavour/request.h"
 #include "abi/flavour/team.h"
 #include "base/message.h"
+#include "base/process_mark.h"
 #include "base/settings.h"
 #include "engine/file.h"
 #include "record/summary.h"
@@ -23,7 +24,13 @@ namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
 int rank_by_sessions = 0;
-std::atomic<bool> has_told = false;
+std::atomic<bool> has_ended_all = false;
+
+/// A forked child ends nothing.
+const ProcessMark& own_process() {
+  static const auto& mark = *new ProcessMark;
+  return mark;
+}
 
 void tell_summary(int rank) {
   if (rank != 0 || settings().quiet) return;
@@ -35,21 +42,36 @@ void tell_summary(int rank) {
   if (!memory.empty()) tell(memory);
 }
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, the last set one first. Ours was set
-/// in MPI_Init, so the program's own callbacks, which may still use files, have run.
-int end(MPI_Comm, int, void*, void*) {
+void end_all(int rank) {
   finish_requests();
   stop_messengers();
   drop_files();
   engine::stop_background();
-  tell_summary(rank_in_job());
-  has_told = true;
-  return MPI_SUCCESS;
+  tell_summary(rank);
+  has_ended_all = true;
 }
 
-/// A program by sessions alone tells us of no end.
-void tell_at_exit() {
-  if (!has_told) tell_summary(rank_by_sessions);
+/// A program by sessions tells us of no end. Files that it left open hold our session; without it
+/// MPI may have ended, and only the summary is told.
+void end_at_exit() {
+  if (has_ended_all || !own_process().is_here()) return;
+  if (has_own_session()) return end_all(rank_by_sessions);
+  tell_summary(rank_by_sessions);
+}
+
+bool await_exit() {
+  static_cast<void>(own_process());
+  rank_by_sessions = rank_in_job();
+  return std::atexit(&end_at_exit) == 0;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, the last set one first. Ours was set
+/// in MPI_Init, so the program's own callbacks, which may still use files, have run.
+int end(MPI_Comm, int, void*, void*) {
+  // Sessions go on, with their files.
+  if (have_sessions_beside() && await_exit()) return MPI_SUCCESS;
+  end_all(rank_in_job());
+  return MPI_SUCCESS;
 }
 
 bool await_end() {
@@ -62,8 +84,7 @@ bool start() {
   if (is_initialized()) return start_datatypes() && start_teams() && await_end();
   const auto session = hold_session();
   if (!session || !start_datatypes() || !start_teams()) return false;
-  rank_by_sessions = rank_in_job();
-  return std::atexit(&tell_at_exit) == 0;
+  return await_exit();
 }
 
 }  // namespace

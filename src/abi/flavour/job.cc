@@ -89,6 +89,19 @@ bool may_run_by_sessions() {
          native.Comm_create_from_group != nullptr && !has_ended();
 }
 
+bool have_sessions_beside() {
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+  // One is MPI_COMM_WORLD's.
+  return session_count != nullptr && *session_count > 1 + (has_own_session() ? 1 : 0);
+#else
+  return false;
+#endif
+}
+
+bool has_own_session() {
+  return held_session() != nullptr;
+}
+
 Result<SessionHold> hold_session() {
   if (is_initialized() || !may_run_by_sessions()) return SessionHold();
   Current& own = current();

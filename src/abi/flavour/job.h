@@ -20,11 +20,17 @@ bool has_ended();
 /// Whether MPI may run by sessions alone, in a library that opens files then.
 bool may_run_by_sessions();
 
+/// Whether the program has sessions that go on after MPI_Finalize, which begins. The other
+/// libraries end MPI_COMM_SELF with the last of them.
+bool have_sessions_beside();
+
 class OwnSession;
 
 /// Keeps the session of ours for as long as it, or a copy, lives; nothing where none is needed.
 using SessionHold = std::shared_ptr<const OwnSession>;
 Result<SessionHold> hold_session();
+/// Whether it is held.
+bool has_own_session();
 
 /// A communicator of this process alone; MPI_COMM_NULL where MPI refuses. By sessions it lives as
 /// long as a hold.

@@ -26,6 +26,9 @@ using ErrorHandlerCall = int(MPI_Errhandler handler, void* object, int object_ty
                              const char* procedure);
 extern ErrorHandlerCall* call_error_handler;
 inline constexpr int kFileObject = 3;  ///< its OMPI_ERRHANDLER_TYPE_FILE
+
+/// How many sessions Open MPI has, of which MPI_Init makes one; null where it has none (before 5).
+extern const volatile int* session_count;
 #endif
 
 /// Fills `native` by dlsym. Returns the name of a symbol that is needed and missing, or null.

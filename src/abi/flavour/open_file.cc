@@ -130,6 +130,12 @@ void drop_files() {
     ++own.changes;
     own.size = 0;
   }
+  for (auto& [handle, file] : dropped) {
+    const SessionHold session = file->session;
+    file.reset();
+    MPI_File closed = handle;
+    if (session != nullptr) native.File_close(&closed);  // it would outlive the session
+  }
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -75,7 +75,7 @@ void note_native_file(MPI_File handle);
 /// Forgets the handle and hands its file over.
 std::unique_ptr<OpenFile> take_file(MPI_File handle);
 
-/// Forgets all files, without the collective part of closing them. For MPI_Finalize.
+/// Forgets all files, without the collective part of closing them. For the end of MPI.
 void drop_files();
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -3,9 +3,9 @@
 //   sessions DIRECTORY STEP...
 //
 // Steps: begin0 to begin2 begin a session and make a communicator of all ranks, use0 writes and
-// reads a file over it, end0 ends it; init, finalize, world (a file over MPI_COMM_WORLD); left
-// requires that nothing of the layer is left. Each rank tells what a use did: "engine", "plain" or
-// "refused".
+// reads a file over it, end0 ends it; open0 opens the file before, and close0 closes it after that;
+// init, finalize, world (a file over MPI_COMM_WORLD); left requires that nothing of the layer is
+// left. Each rank tells what a use did: "engine", "plain" or "refused".
 #include <dirent.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -16,6 +16,8 @@ enum { pieces = 50, piece = 40, bytes = pieces * piece, most = 3 };
 
 static MPI_Session sessions[most];
 static MPI_Comm comms[most + 1];
+static MPI_File files[most + 1];
+static int is_open[most + 1];
 static const char* directory;
 static int failures, rank, uses;
 
@@ -116,22 +118,36 @@ static const char* carrier_of(MPI_File file) {
   return found ? "engine" : "plain";
 }
 
-static void use(int number) {
-  MPI_Comm comm = comms[number];
-  MPI_File file;
-  int size = 0;
-  char path[1000];
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
+static const char* path_of(int number) {
+  static char path[1000];
   snprintf(path, sizeof path, "%s/data%d", directory, number);
-  const int code = MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-  if (code != MPI_SUCCESS) {
+  return path;
+}
+
+static void open_file(int number) {
+  MPI_Comm_rank(comms[number], &rank);
+  is_open[number] = MPI_File_open(comms[number], path_of(number), MPI_MODE_CREATE | MPI_MODE_RDWR,
+                                  MPI_INFO_NULL, &files[number]) == MPI_SUCCESS;
+}
+
+static void close_file(int number) {
+  if (!is_open[number]) return;
+  REQUIRE_OK(MPI_File_close(&files[number]));
+  is_open[number] = 0;
+}
+
+static void use(int number) {
+  const int was_open = is_open[number];
+  int size = 0;
+  if (!was_open) open_file(number);
+  if (!is_open[number]) {
     printf("rank %d use%d refused\n", rank, number);
     return;
   }
-  const char* carrier = carrier_of(file);
-  transfer(file, comm, path, size);
-  REQUIRE_OK(MPI_File_close(&file));
+  MPI_Comm_size(comms[number], &size);
+  const char* carrier = carrier_of(files[number]);
+  transfer(files[number], comms[number], path_of(number), size);
+  if (!was_open) close_file(number);
   printf("rank %d use%d %s\n", rank, number, carrier);
 }
 
@@ -154,7 +170,9 @@ static void take(const char* step) {
   const int number = step[strlen(step) - 1] - '0';
   int provided;
   if (strncmp(step, "begin", 5) == 0) return begin(number);
+  if (strncmp(step, "open", 4) == 0) return open_file(number);
   if (strncmp(step, "use", 3) == 0) return use(number);
+  if (strncmp(step, "close", 5) == 0) return close_file(number);
   if (strncmp(step, "end", 3) == 0) return end(number);
   if (strcmp(step, "left") == 0) return require_nothing_left();
   if (strcmp(step, "init") == 0) MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
