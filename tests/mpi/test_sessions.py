@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hosts import Host
+from hosts import Host, host_named
 from running import Result, compile_c, compile_program, launch, work_directory
 
 # What carries the files of a program by sessions alone: MPICH opens none before MPI_Init.
@@ -68,6 +68,20 @@ def test_sessions(host: Host, ranks: int, order: str, library) -> None:
     assert uses(plain) == sorted(without), plain.explain()
     disabled = job(True, {"HEADRACE_DISABLE": "1"})
     assert disabled.code == 0 and uses(disabled) == uses(plain), disabled.explain()
+
+
+@pytest.mark.parametrize("order", ["init-later", "open-over-finalize", "left-open"])
+def test_summary(order: str, library) -> None:
+    """Once, at the end of all: Open MPI goes on with sessions after MPI_Finalize."""
+    host = host_named("openmpi")
+    program = compile_c(host, ["sessions.c"], "sessions")
+    folder = work_directory(f"sessions-summary-{order}")
+    command = [program, folder, *ORDERS[order].split()]
+    result = launch(host, 2, command, layered=True, environment={"HEADRACE_QUIET": "0"})
+    assert result.code == 0, result.explain()
+    told = re.findall(r"rank 0 opened (\d) file", result.err)
+    wanted = [] if order == "left-open" else ["3" if order == "init-later" else "2"]
+    assert told == wanted, result.explain()  # of the files that were closed
 
 
 @pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.deep)])

@@ -54,7 +54,7 @@ void end_all(int rank) {
 /// A program by sessions tells us of no end. Files that it left open hold our session; without it
 /// MPI may have ended, and only the summary is told.
 void end_at_exit() {
-  if (has_ended_all || !own_process().is_here()) return;
+  if (!own_process().is_here() || has_ended_all.exchange(true)) return;
   if (has_own_session()) return end_all(rank_by_sessions);
   tell_summary(rank_by_sessions);
 }
