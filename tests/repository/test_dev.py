@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 import subprocess
 import sys
@@ -143,13 +144,15 @@ def test_a_report_is_summed_up_truly(tmp_path: Path) -> None:
     assert not outcome.good
 
 
-def group_of(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> testing.Outcome:
+def group_of(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: bool = False
+) -> testing.Outcome:
     """What comes of a group whose runner is this Python script, and that is thought to take a
     second."""
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing, "_ctest", lambda *_: [sys.executable, "-c", script])
     group = testing.Group("fake", "a fake runner", (), 1, 1, ())
-    return testing._run_group(group, False, [])
+    return testing._run_group(group, quick, [])
 
 
 def reporting(text: str, tmp_path: Path) -> str:
@@ -160,6 +163,18 @@ def reporting(text: str, tmp_path: Path) -> str:
 
 def test_a_group_that_runs_nothing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert group_of("pass", tmp_path, monkeypatch).problem == "ran no test"
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_group_gets_no_setting_of_the_layer(
+    quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The layer would name one that it does not know."""
+    for name in [name for name in os.environ if name.startswith("HEADRACE_")]:
+        monkeypatch.delenv(name)
+    script = reporting("<testsuite><testcase/></testsuite>", tmp_path)
+    script += "import os; sys.exit(any(name.startswith('HEADRACE_') for name in os.environ))"
+    assert group_of(script, tmp_path, monkeypatch, quick).good
 
 
 def test_a_group_may_take_longer_than_usual(

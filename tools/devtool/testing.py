@@ -140,7 +140,7 @@ def _run_group(group: Group, quick: bool, extra: Sequence[str]) -> Outcome:
     report.unlink(missing_ok=True)
     command = _pytest(group, quick, report, extra) if group.paths else _ctest(group, quick, report)
     begin = time.monotonic()
-    code = _run_to_the_end(command, quick)
+    code = _run_to_the_end(command)
     outcome = _counts(report)
     outcome.seconds = time.monotonic() - begin
     if outcome.passed + outcome.failed == 0:
@@ -164,11 +164,9 @@ def _ctest(group: Group, quick: bool, report: Path) -> list[str]:
     return [*command, "-j", str(os.cpu_count() or 1) if group.name == "unit" else "1"]
 
 
-def _run_to_the_end(command: Sequence[str], quick: bool) -> int:
+def _run_to_the_end(command: Sequence[str]) -> int:
     """The command's exit code. Its process group is ended with it where we are ended."""
     environment = {**os.environ, **building.tool_environment(), "PYTHONDONTWRITEBYTECODE": "1"}
-    if quick:
-        environment["HEADRACE_TEST_QUICK"] = "1"
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, start_new_session=True
     )
