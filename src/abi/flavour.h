@@ -26,6 +26,8 @@ struct Flavour {
   /// What the library's Fortran layer is to call for MPI_Register_datarep, where it hands over
   /// Fortran's functions as if they were C's (MPICH); null where it makes C functions of them.
   void* register_fortran_datarep;
+  /// What MPICH's C++ bindings are to call for MPI_File_create_errhandler; null under other MPIs.
+  void* create_cxx_errhandler;
 };
 
 // What a flavour needs of the front.

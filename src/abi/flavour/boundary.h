@@ -1,6 +1,7 @@
 #pragma once
 
 #include "abi/flavour.h"
+#include "abi/flavour/error_handler.h"
 #include "abi/flavour/glue.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/identity.h"
@@ -51,6 +52,23 @@ int File_delete(const char* filename, MPI_Info info) {
   const int code = answer(MPI_FILE_NULL, [&] { return handler::remove(filename, is_ours); });
   if (code != MPI_SUCCESS || is_ours) return code;
   return next<decltype(&PMPI_File_delete)>(name, abi::Entry::File_delete)(filename, info);
+}
+
+template <abi::Name name>
+int File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* handler) {
+  const int code = next<decltype(&PMPI_File_create_errhandler)>(
+      name, abi::Entry::File_create_errhandler)(function, handler);
+  if (code == MPI_SUCCESS) note_error_handler(*handler, function);
+  return code;
+}
+
+/// For MPICH's C++ bindings, which mark the handler afterwards, so that `function` is called as
+/// C++'s.
+inline int File_create_errhandler_cxx(MPI_File_errhandler_function* function,
+                                      MPI_Errhandler* handler) {
+  const int code = native.File_create_errhandler(function, handler);
+  if (code == MPI_SUCCESS) forget_error_handler(*handler);
+  return code;
 }
 
 /// The library does not learn of it: none of the libraries carries such representations.

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "abi/flavour/error_handler.h"
+
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
@@ -52,17 +54,6 @@ bool tells(int code, const std::string& message) {
   return native.Error_string(code, text, &length) == MPI_SUCCESS && message == text;
 }
 
-#ifdef HEADRACE_FLAVOUR_OPENMPI
-/// Open MPI refuses MPI_File_call_errhandler on MPI_FILE_NULL, which its own procedures raise their
-/// errors through.
-void raise_without_file(int code) {
-  MPI_Errhandler handler = MPI_ERRORS_RETURN;
-  if (native.File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return;
-  call_error_handler(handler, MPI_FILE_NULL, kFileObject, code, "MPI_File_call_errhandler");
-  native.Errhandler_free(&handler);
-}
-#endif
-
 }  // namespace
 
 int code_of(const Error& error) try {
@@ -89,15 +80,7 @@ int code_of(const Error& error) try {
 }
 
 int raise(MPI_File fh, const Error& error) {
-  const int code = code_of(error);
-#ifdef HEADRACE_FLAVOUR_OPENMPI
-  if (fh == MPI_FILE_NULL) {
-    raise_without_file(code);
-    return code;
-  }
-#endif
-  native.File_call_errhandler(fh, code);
-  return code;
+  return call_error_handler(fh, code_of(error));
 }
 
 Error native_failure(const std::string& what) {

@@ -12,7 +12,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 int code_of(const Error& error);
 
 /// Reports an error through the error handler of `fh` (MPI_FILE_NULL where there is no file yet),
-/// which may not return, and returns its code.
+/// which may not return, and returns the code that the procedure is to return.
 int raise(MPI_File fh, const Error& error);
 
 /// The error for a native call that failed while the layer did `what`.

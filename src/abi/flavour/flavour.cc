@@ -91,8 +91,10 @@ bool start() {
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 constexpr decltype(&boundary::Register_datarep_fortran) kRegisterFortranDatarep = nullptr;
+constexpr decltype(&boundary::File_create_errhandler_cxx) kCreateCxxErrorHandler = nullptr;
 #else
 constexpr auto* kRegisterFortranDatarep = &boundary::Register_datarep_fortran;
+constexpr auto* kCreateCxxErrorHandler = &boundary::File_create_errhandler_cxx;
 #endif
 
 const abi::Flavour flavour = {&bind_native,
@@ -101,6 +103,7 @@ const abi::Flavour flavour = {&bind_native,
                               &start,
                               &await_end,
                               &entry_function,
-                              reinterpret_cast<void*>(kRegisterFortranDatarep)};
+                              reinterpret_cast<void*>(kRegisterFortranDatarep),
+                              reinterpret_cast<void*>(kCreateCxxErrorHandler)};
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -10,7 +10,7 @@ NativeCalls native;
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 NativeData native_data;
-ErrorHandlerCall* call_error_handler = nullptr;
+ErrorHandlerCall* invoke_error_handler = nullptr;
 const volatile int* session_count = nullptr;
 #endif
 
@@ -28,8 +28,8 @@ const char* bind_native(void* library) {
     if (pointer == nullptr) missing = name;
   });
   constexpr const char* kErrorHandlerCall = "ompi_errhandler_invoke";
-  call_error_handler = reinterpret_cast<ErrorHandlerCall*>(::dlsym(library, kErrorHandlerCall));
-  if (call_error_handler == nullptr) missing = kErrorHandlerCall;
+  invoke_error_handler = reinterpret_cast<ErrorHandlerCall*>(::dlsym(library, kErrorHandlerCall));
+  if (invoke_error_handler == nullptr) missing = kErrorHandlerCall;
   session_count = static_cast<const volatile int*>(::dlsym(library, "ompi_instance_count"));
 #endif
   return missing;

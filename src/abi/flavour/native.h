@@ -24,7 +24,7 @@ extern NativeData native_data;
 /// sees, `procedure` its third argument. All versions of this ABI (3 to 5) export it.
 using ErrorHandlerCall = int(MPI_Errhandler handler, void* object, int object_type, int code,
                              const char* procedure);
-extern ErrorHandlerCall* call_error_handler;
+extern ErrorHandlerCall* invoke_error_handler;
 inline constexpr int kFileObject = 3;  ///< its OMPI_ERRHANDLER_TYPE_FILE
 
 /// How many sessions Open MPI has, of which MPI_Init makes one; null where it has none (before 5).

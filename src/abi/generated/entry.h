@@ -9,6 +9,7 @@ enum class Entry : int {
   Init,
   Init_thread,
   File_close,
+  File_create_errhandler,
   File_delete,
   File_get_amode,
   File_get_atomicity,
@@ -109,13 +110,14 @@ enum class Entry : int {
   Request_get_status_some,
 };
 
-inline constexpr int kExportedCount = 68;
-inline constexpr int kEntryCount = 101;
+inline constexpr int kExportedCount = 69;
+inline constexpr int kEntryCount = 102;
 
 inline constexpr const char* entry_names[kEntryCount] = {
     "Init",
     "Init_thread",
     "File_close",
+    "File_create_errhandler",
     "File_delete",
     "File_get_amode",
     "File_get_atomicity",
@@ -239,7 +241,6 @@ inline constexpr const char* identity_names[] = {
     "File_f2c",
     "File_fromint",
     "File_toint",
-    "File_create_errhandler",
     "File_get_errhandler",
     "File_set_errhandler",
     "File_call_errhandler",

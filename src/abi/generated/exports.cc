@@ -35,6 +35,13 @@ HEADRACE_EXPORT Word PMPI_File_close(Word fh) {
   return call(Name::pmpi, Entry::File_close, fh);
 }
 
+HEADRACE_EXPORT Word MPI_File_create_errhandler(Word file_errhandler_fn, Word errhandler) {
+  return call(Name::mpi, Entry::File_create_errhandler, file_errhandler_fn, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_File_create_errhandler(Word file_errhandler_fn, Word errhandler) {
+  return call(Name::pmpi, Entry::File_create_errhandler, file_errhandler_fn, errhandler);
+}
+
 HEADRACE_EXPORT Word MPI_File_delete(Word filename, Word info) {
   return call(Name::mpi, Entry::File_delete, filename, info);
 }

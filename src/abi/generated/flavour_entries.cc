@@ -1229,6 +1229,7 @@ const Function functions[abi::kEntryCount] = {
     nullptr,
     nullptr,
     reinterpret_cast<Function>(&boundary::File_close<name>),
+    reinterpret_cast<Function>(&boundary::File_create_errhandler<name>),
     reinterpret_cast<Function>(&boundary::File_delete<name>),
     reinterpret_cast<Function>(&File_get_amode<name>),
     reinterpret_cast<Function>(&File_get_atomicity<name>),

@@ -24,6 +24,7 @@ struct NativeCalls {
   decltype(&PMPI_Error_string) Error_string = nullptr;
   decltype(&PMPI_File_call_errhandler) File_call_errhandler = nullptr;
   decltype(&PMPI_File_close) File_close = nullptr;
+  decltype(&PMPI_File_create_errhandler) File_create_errhandler = nullptr;
   decltype(&PMPI_File_get_errhandler) File_get_errhandler = nullptr;
   decltype(&PMPI_File_open) File_open = nullptr;
   decltype(&PMPI_File_set_errhandler) File_set_errhandler = nullptr;
@@ -96,6 +97,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Error_string", calls.Error_string, true);
   visit("PMPI_File_call_errhandler", calls.File_call_errhandler, true);
   visit("PMPI_File_close", calls.File_close, true);
+  visit("PMPI_File_create_errhandler", calls.File_create_errhandler, true);
   visit("PMPI_File_get_errhandler", calls.File_get_errhandler, true);
   visit("PMPI_File_open", calls.File_open, true);
   visit("PMPI_File_set_errhandler", calls.File_set_errhandler, true);

@@ -38,6 +38,8 @@ int PMPI_Errhandler_free(MPI_Errhandler* errhandler);
 int PMPI_Error_string(int errorcode, char* string, int* resultlen);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode);
 int PMPI_File_close(MPI_File* fh);
+int PMPI_File_create_errhandler(MPI_File_errhandler_function* file_errhandler_fn,
+                                MPI_Errhandler* errhandler);
 int PMPI_File_delete(const char* filename, MPI_Info info);
 int PMPI_File_get_amode(MPI_File fh, int* amode);
 int PMPI_File_get_atomicity(MPI_File fh, int* flag);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "abi/flavour/native.h"
+
+/// The program's error handlers of files. Its procedures return the code that they are called with,
+/// and in MPICH's family what the handler makes of it: one that sets it to MPI_SUCCESS has dealt
+/// with the error. MPI_File_call_errhandler does not tell, so the functions are known.
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// The program made `handler` of `function`. Without memory it is not known.
+void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function);
+
+/// `handler` is new, and its function is called in another way than C's.
+void forget_error_handler(MPI_Errhandler handler);
+
+/// Calls the error handler of `fh`, which may be MPI_FILE_NULL, with `code`; it may not return.
+/// Returns the code that a procedure of this library would return.
+int call_error_handler(MPI_File fh, int code);
+
+}  // namespace headrace::HEADRACE_FLAVOUR
