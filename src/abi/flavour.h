@@ -26,9 +26,13 @@ struct Flavour {
   /// What the library's Fortran layer is to call for MPI_Register_datarep, where it hands over
   /// Fortran's functions as if they were C's (MPICH); null where it makes C functions of them.
   void* register_fortran_datarep;
-  /// What MPICH's C++ bindings are to call for MPI_File_create_errhandler; null under other MPIs.
-  void* create_cxx_errhandler;
+  /// What MPICH's C++ bindings are to call to mark an error handler as theirs; null under others.
+  void* mark_cxx_errhandler;
 };
+
+/// The function of MPICH's library that its C++ bindings mark an error handler by, in MPICH 4 and 3.
+inline constexpr const char* cxx_marking_names[] = {"MPII_Errhandler_set_cxx",
+                                                    "MPIR_Errhandler_set_cxx"};
 
 // What a flavour needs of the front.
 

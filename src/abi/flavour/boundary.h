@@ -62,15 +62,6 @@ int File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandle
   return code;
 }
 
-/// For MPICH's C++ bindings, which mark the handler afterwards, so that `function` is called as
-/// C++'s.
-inline int File_create_errhandler_cxx(MPI_File_errhandler_function* function,
-                                      MPI_Errhandler* handler) {
-  const int code = native.File_create_errhandler(function, handler);
-  if (code == MPI_SUCCESS) forget_error_handler(*handler);
-  return code;
-}
-
 /// The library does not learn of it: none of the libraries carries such representations.
 template <abi::Name name>
 int Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read,

@@ -28,11 +28,24 @@ int call_error_handler(MPI_File fh, int code) {
 
 namespace {
 
-using Function = MPI_File_errhandler_function;
+/// A function of the program.
+struct Handler {
+  MPI_File_errhandler_function* function = nullptr;
+#ifdef HEADRACE_FLAVOUR_MPICH
+  CxxCall* cxx_call = nullptr;  ///< what calls it where it is C++'s
+#endif
+
+  void call(MPI_File fh, int& code) const {
+#ifdef HEADRACE_FLAVOUR_MPICH
+    if (cxx_call != nullptr) return cxx_call(kCxxFile, &fh, &code, function);
+#endif
+    function(&fh, &code);
+  }
+};
 
 struct Known {
   std::mutex mutex;
-  std::map<MPI_Errhandler, Function*> functions;
+  std::map<MPI_Errhandler, Handler> handlers;
 };
 
 /// Never destroyed: calls arrive during exit too. A handler that was freed stays known, since files
@@ -42,47 +55,49 @@ Known& known() {
   return only;
 }
 
-/// Null where it is predefined, or not C's.
-Function* function_of(MPI_Errhandler handler) {
+/// Without a function where the handler is predefined or was made before MPI_Init.
+Handler handler_of(MPI_File fh) {
+  MPI_Errhandler handler = MPI_ERRORS_RETURN;
+  if (native.File_get_errhandler(fh, &handler) != MPI_SUCCESS) return {};
+  const MPI_Errhandler sought = handler;
+  native.Errhandler_free(&handler);  // the file has it still
   Known& own = known();
   const std::lock_guard lock(own.mutex);
-  const auto found = own.functions.find(handler);
-  return found == own.functions.end() ? nullptr : found->second;
-}
-
-Function* function_of(MPI_File fh) {
-  MPI_Errhandler handler = MPI_ERRORS_RETURN;
-  if (native.File_get_errhandler(fh, &handler) != MPI_SUCCESS) return nullptr;
-  Function* const function = function_of(handler);
-  native.Errhandler_free(&handler);  // the file has it still
-  return function;
+  const auto found = own.handlers.find(sought);
+  return found == own.handlers.end() ? Handler{} : found->second;
 }
 
 }  // namespace
 
-void note_error_handler(MPI_Errhandler handler, Function* function) {
-  forget_error_handler(handler);
+void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function) {
   Known& own = known();
   const std::lock_guard lock(own.mutex);
+  own.handlers.erase(handler);
   try {
-    own.functions.emplace(handler, function);
+    own.handlers.emplace(handler, Handler{.function = function});
   } catch (const std::bad_alloc&) {
-    return;  // the handler is called, as any other
+    return;  // it is called as any other
   }
 }
 
-void forget_error_handler(MPI_Errhandler handler) {
-  Known& own = known();
-  const std::lock_guard lock(own.mutex);
-  own.functions.erase(handler);
+#ifdef HEADRACE_FLAVOUR_MPICH
+void mark_cxx_error_handler(MPI_Errhandler handler, CxxCall* call) {
+  {
+    Known& own = known();
+    const std::lock_guard lock(own.mutex);
+    const auto found = own.handlers.find(handler);
+    if (found != own.handlers.end()) found->second.cxx_call = call;
+  }
+  mark_cxx_errhandler(handler, call);
 }
+#endif
 
 int call_error_handler(MPI_File fh, int code) {
-  Function* const function = function_of(fh);
-  if (function == nullptr) {
+  const Handler handler = handler_of(fh);
+  if (handler.function == nullptr) {
     native.File_call_errhandler(fh, code);
   } else {
-    function(&fh, &code);
+    handler.call(fh, code);
   }
   return code;
 }

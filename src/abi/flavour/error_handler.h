@@ -10,8 +10,10 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// The program made `handler` of `function`. Without memory it is not known.
 void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function);
 
-/// `handler` is new, and its function is called in another way than C's.
-void forget_error_handler(MPI_Errhandler handler);
+#ifdef HEADRACE_FLAVOUR_MPICH
+/// MPICH's C++ bindings, which Intel MPI has still, call this when they have made `handler` of a function of C++.
+void mark_cxx_error_handler(MPI_Errhandler handler, CxxCall* call);
+#endif
 
 /// Calls the error handler of `fh`, which may be MPI_FILE_NULL, with `code`; it may not return.
 /// Returns the code that a procedure of this library would return.

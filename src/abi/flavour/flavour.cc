@@ -8,6 +8,7 @@
 #include "abi/flavour/boundary.h"
 #include "abi/flavour/datatype.h"
 #include "abi/flavour/entry_function.h"
+#include "abi/flavour/error_handler.h"
 #include "abi/flavour/job.h"
 #include "abi/flavour/messenger.h"
 #include "abi/flavour/native.h"
@@ -91,10 +92,14 @@ bool start() {
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 constexpr decltype(&boundary::Register_datarep_fortran) kRegisterFortranDatarep = nullptr;
-constexpr decltype(&boundary::File_create_errhandler_cxx) kCreateCxxErrorHandler = nullptr;
 #else
 constexpr auto* kRegisterFortranDatarep = &boundary::Register_datarep_fortran;
-constexpr auto* kCreateCxxErrorHandler = &boundary::File_create_errhandler_cxx;
+#endif
+
+#ifdef HEADRACE_FLAVOUR_MPICH
+constexpr auto* kMarkCxxErrorHandler = &mark_cxx_error_handler;
+#else
+constexpr void (*kMarkCxxErrorHandler)() = nullptr;
 #endif
 
 const abi::Flavour flavour = {&bind_native,
@@ -104,6 +109,6 @@ const abi::Flavour flavour = {&bind_native,
                               &await_end,
                               &entry_function,
                               reinterpret_cast<void*>(kRegisterFortranDatarep),
-                              reinterpret_cast<void*>(kCreateCxxErrorHandler)};
+                              reinterpret_cast<void*>(kMarkCxxErrorHandler)};
 
 }  // namespace headrace::HEADRACE_FLAVOUR

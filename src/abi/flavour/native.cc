@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "abi/flavour.h"
+
 namespace headrace::HEADRACE_FLAVOUR {
 
 NativeCalls native;
@@ -12,6 +14,10 @@ NativeCalls native;
 NativeData native_data;
 ErrorHandlerCall* invoke_error_handler = nullptr;
 const volatile int* session_count = nullptr;
+#endif
+
+#ifdef HEADRACE_FLAVOUR_MPICH
+void (*mark_cxx_errhandler)(MPI_Errhandler handler, CxxCall* call) = nullptr;
 #endif
 
 const char* bind_native(void* library) {
@@ -31,6 +37,12 @@ const char* bind_native(void* library) {
   invoke_error_handler = reinterpret_cast<ErrorHandlerCall*>(::dlsym(library, kErrorHandlerCall));
   if (invoke_error_handler == nullptr) missing = kErrorHandlerCall;
   session_count = static_cast<const volatile int*>(::dlsym(library, "ompi_instance_count"));
+#endif
+#ifdef HEADRACE_FLAVOUR_MPICH
+  for (const char* const name : abi::cxx_marking_names) {
+    void* const found = ::dlsym(library, name);
+    if (found != nullptr) mark_cxx_errhandler = reinterpret_cast<decltype(mark_cxx_errhandler)>(found);
+  }
 #endif
   return missing;
 }

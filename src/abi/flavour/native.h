@@ -31,6 +31,15 @@ inline constexpr int kFileObject = 3;  ///< its OMPI_ERRHANDLER_TYPE_FILE
 extern const volatile int* session_count;
 #endif
 
+#ifdef HEADRACE_FLAVOUR_MPICH
+/// What calls an error handler's function of C++, given by MPICH's C++ bindings.
+using CxxCall = void(int kind, MPI_File* fh, int* code, MPI_File_errhandler_function* function);
+inline constexpr int kCxxFile = 1;  ///< the kind
+
+/// Marks a handler as C++'s; null in a library without these bindings.
+extern void (*mark_cxx_errhandler)(MPI_Errhandler handler, CxxCall* call);
+#endif
+
 /// Fills `native` by dlsym. Returns the name of a symbol that is needed and missing, or null.
 const char* bind_native(void* library);
 

@@ -106,13 +106,15 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   const auto path = abi::path_of(file_name);
   if (!path) return {};
   if (has_ended()) return {};
+  // Also after a failure, which the program's error handler may take for none.
+  is_ours = true;
   const auto session = hold_session();
   if (!session) return session.error();
   const auto team = team_of(communicator);
   if (!team) return team.error();
-  if (team.value() == nullptr) return {};
+  is_ours = team.value() != nullptr;
+  if (!is_ours) return {};
 
-  is_ours = true;
   *fh = MPI_FILE_NULL;  // also after a failure: the Fortran bindings convert what they find there
   abi::catch_unexported();
   return open_file(communicator, team.value(), *path, amode, info, session.value(), fh);

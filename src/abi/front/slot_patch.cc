@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "abi/front/elf_object.h"
 #include "abi/front/front_library.h"
@@ -91,88 +89,60 @@ void add(const Flavour& flavour, void* library, Name name, Entry entry) {
   caught_procedures().emplace(full_name, caught);
 }
 
+/// The library's own name for it differs by version.
+void add_cxx_marking(const Flavour& flavour, void* library) {
+  if (flavour.mark_cxx_errhandler == nullptr) return;
+  for (const char* const name : cxx_marking_names) {
+    void* const native = ::dlsym(library, name);
+    if (native != nullptr) caught_procedures()[name] = {native, flavour.mark_cxx_errhandler};
+  }
+}
+
+/// What the Fortran layer is to call for MPI_Register_datarep; null where that is C's.
+void* register_fortran_datarep = nullptr;
+
+/// A name of MPI_Register_datarep, and whether it leads to us or is to.
+struct RegisterName {
+  std::string_view name;
+  bool is_ours;
+  void* caught = nullptr;  ///< the library's, where that is caught
+};
+
+/// Asked of the dynamic linker before objects are visited: dlsym takes a lock that dlopen has when
+/// it waits for the one that is held during a visit.
+std::array<RegisterName, 2> register_names() {
+  std::array<RegisterName, 2> names{
+      {{"MPI_Register_datarep", false}, {"PMPI_Register_datarep", false}}};
+  for (RegisterName& entry : names) {
+    const auto found = caught_procedures().find(std::string(entry.name));
+    if (found != caught_procedures().end()) entry.caught = found->second.native;
+    entry.is_ours = entry.caught != nullptr
+                        ? found->second.tool == nullptr
+                        : is_in_this_library(::dlsym(RTLD_DEFAULT, entry.name.data()));
+  }
+  return names;
+}
+
 /// Whether an object has the Fortran procedure, as the libraries name it for mpif.h and mpi_f08.
 bool is_fortran_layer(const ElfObject& object) {
   return object.is_library() &&
          (object.defines("mpi_register_datarep_") || object.defines("mpi_register_datarep_f08_"));
 }
 
-/// Whether an object marks error handlers as those of MPICH's C++ bindings.
-bool is_cxx_layer(const ElfObject& object) {
-  return object.is_library() && (has_slot(object, "MPII_Errhandler_set_cxx") ||
-                                 has_slot(object, "MPIR_Errhandler_set_cxx"));
-}
-
-/// A procedure to which a layer of the library passes functions that are called in another way than
-/// C's.
-struct Redirect {
-  std::string_view procedure;
-  bool (*is_layer)(const ElfObject&);
-  void* function = nullptr;  ///< what the layer is to call; null where it passes C's
-};
-
-std::array<Redirect, 2>& redirects() {
-  static std::array<Redirect, 2> both{
-      {{"MPI_Register_datarep", &is_fortran_layer}, {"MPI_File_create_errhandler", &is_cxx_layer}}};
-  return both;
-}
-
-bool has_redirects() {
-  return std::ranges::any_of(redirects(), [](const Redirect& own) { return own.function != nullptr; });
-}
-
-/// A name of a redirected procedure, and whether it leads to us or is to.
-struct RedirectedName {
-  std::string name;
-  const Redirect* redirect;
-  bool is_ours = false;
-  void* caught = nullptr;  ///< the library's, where that is caught
-};
-
-/// Asked of the dynamic linker before objects are visited: dlsym takes a lock that dlopen has when
-/// it waits for the one that is held during a visit.
-std::vector<RedirectedName> redirected_names() {
-  std::vector<RedirectedName> names;
-  for (const Redirect& redirect : redirects()) {
-    if (redirect.function == nullptr) continue;
-    for (const char* const prefix : {"", "P"}) {
-      RedirectedName own{prefix + std::string(redirect.procedure), &redirect};
-      const auto found = caught_procedures().find(own.name);
-      if (found != caught_procedures().end()) own.caught = found->second.native;
-      own.is_ours = own.caught != nullptr
-                        ? found->second.tool == nullptr
-                        : is_in_this_library(::dlsym(RTLD_DEFAULT, own.name.c_str()));
-      names.push_back(own);
-    }
-  }
-  return names;
-}
-
-/// Of the layers that `object` is. No name where it is none.
-std::vector<RedirectedName> names_of(const ElfObject& object,
-                                     std::span<const RedirectedName> names) {
-  std::vector<RedirectedName> own;
-  std::ranges::copy_if(names, std::back_inserter(own), [&](const RedirectedName& name) {
-    return name.redirect->is_layer(object);
-  });
-  return own;
-}
-
-void tell_unchangeable(const ElfObject& object) {
-  tell_once("some calls of " + std::string(object.path()) +
-            " are not carried (its memory cannot be changed), report this system");
-}
-
-/// Leads the calls of these procedures in a layer, where they would come to us, to the functions
-/// that know its conventions.
-void redirect(const ElfObject& object, std::span<const RedirectedName> names) {
+/// Leads the calls of MPI_Register_datarep in an object of the Fortran layer, where they would come
+/// to us, to the function that knows Fortran's conventions.
+void patch_fortran(const ElfObject& object, std::span<const RegisterName> names) {
+  if (register_fortran_datarep == nullptr) return;
   object.for_each_slot([&](std::string_view name, void** slot) {
-    const auto found = std::ranges::find(names, name, &RedirectedName::name);
+    const auto found = std::ranges::find(names, name, &RegisterName::name);
     if (found == names.end()) return;
     const bool is_bound = !object.contains(reinterpret_cast<std::uintptr_t>(*slot));
     const bool is_caught = *slot != nullptr && *slot == found->caught;
     if (is_bound ? !is_in_this_library(*slot) && !is_caught : !found->is_ours) return;
-    if (!object.store(slot, found->redirect->function)) tell_unchangeable(object);
+    if (!object.store(slot, register_fortran_datarep)) {
+      tell_once("data representations of Fortran are not carried (the memory of " +
+                std::string(object.path()) + " cannot be changed), report this system");
+    }
   });
 }
 
@@ -185,14 +155,18 @@ bool leads_to_library(const ElfObject& object, const Caught& caught, void* value
   return value == caught.tool || object.contains(reinterpret_cast<std::uintptr_t>(value));
 }
 
-void patch(const ElfObject& object, std::span<const RedirectedName> redirected) {
+void patch(const ElfObject& object, bool is_fortran) {
   const auto& procedures = caught_procedures();
   object.for_each_slot([&](std::string_view name, void** slot) {
-    if (!name.starts_with("MPI_") && !name.starts_with("PMPI_")) return;
-    if (std::ranges::find(redirected, name, &RedirectedName::name) != redirected.end()) return;
+    if (!name.starts_with("MPI") && !name.starts_with("PMPI_")) return;
     const auto found = procedures.find(std::string(name));
+    // Fortran passes procedures of its own there, which are called in another way than C's.
+    if (name.find("_Register_datarep") != name.npos && is_fortran) return;
     if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
-    if (!object.store(slot, found->second.ours)) tell_unchangeable(object);
+    if (!object.store(slot, found->second.ours)) {
+      tell_once("some calls of " + std::string(object.path()) +
+                " are not carried (its memory cannot be changed), report this system");
+    }
   });
 }
 
@@ -200,27 +174,27 @@ void patch(const ElfObject& object, std::span<const RedirectedName> redirected) 
 
 void set_caught_flavour(const Flavour* flavour, void* library) {
   const std::lock_guard lock(mutex);
-  redirects()[0].function = flavour->register_fortran_datarep;
-  redirects()[1].function = flavour->create_cxx_errhandler;
+  register_fortran_datarep = flavour->register_fortran_datarep;
   for (int i = is_front_library_loaded() ? 0 : kExportedCount; i < kEntryCount; ++i) {
     for (const Name name : {Name::mpi, Name::pmpi}) {
       add(*flavour, library, name, static_cast<Entry>(i));
     }
   }
+  add_cxx_marking(*flavour, library);
 }
 
 void catch_unexported() {
   const std::lock_guard lock(mutex);
-  if (caught_procedures().empty() && !has_redirects()) return;
+  if (caught_procedures().empty() && register_fortran_datarep == nullptr) return;
   const unsigned long long count = loaded_object_count();
   if (count == seen_object_count) return;
   // Without memory the next call tries again: this one must go on, since other ranks wait for it.
   const Error lost = attempt([]() -> Error {
-    const auto names = redirected_names();
+    const auto names = register_names();
     for_each_object([&](const ElfObject& object) {
-      const auto own = names_of(object, names);
-      patch(object, own);
-      if (!own.empty()) redirect(object, own);
+      const bool is_fortran = is_fortran_layer(object);
+      patch(object, is_fortran);
+      if (is_fortran) patch_fortran(object, names);
     });
     return {};
   });
