@@ -30,7 +30,8 @@ struct Flavour {
   void* mark_cxx_errhandler;
 };
 
-/// The function of MPICH's library that its C++ bindings mark an error handler by, in MPICH 4 and 3.
+/// The function of MPICH's library that its C++ bindings mark an error handler by, in MPICH 4
+/// and 3.
 inline constexpr const char* cxx_marking_names[] = {"MPII_Errhandler_set_cxx",
                                                     "MPIR_Errhandler_set_cxx"};
 

@@ -10,7 +10,6 @@ import pytest
 from hosts import Host, host_named
 from running import compile_c, compile_program, launch, work_directory
 
-
 # MPICH 5 returns some errors as none, whatever the handler does.
 LOST = re.compile(r"(keep|replace) saw .* returned no error")
 
@@ -37,7 +36,9 @@ def test_c(host: Host, ranks: int, library) -> None:
     seen = "forgive saw no file, returned"
     expected = "the error" if host.family.startswith("openmpi") else "no error"
     assert [line for line in told if seen in line] == sorted(
-        f"rank {rank} {call}: {seen} {expected}" for rank in range(ranks) for call in ("open", "delete")
+        f"rank {rank} {call}: {seen} {expected}"
+        for rank in range(ranks)
+        for call in ("open", "delete")
     )
 
 
@@ -45,7 +46,9 @@ def test_fortran(host: Host, library) -> None:
     if "mpif.h" not in host.compilers:
         pytest.skip("no Fortran")
     compiler = host.compilers["mpif.h"]
-    require_same(host, compile_program(compiler, ["handled_errors.F90"], f"handled-f-{host.name}"), 2)
+    require_same(
+        host, compile_program(compiler, ["handled_errors.F90"], f"handled-f-{host.name}"), 2
+    )
 
 
 @pytest.mark.parametrize("name", ["intel", "debian-mpich"])

@@ -11,7 +11,8 @@ namespace headrace::HEADRACE_FLAVOUR {
 void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function);
 
 #ifdef HEADRACE_FLAVOUR_MPICH
-/// MPICH's C++ bindings, which Intel MPI has still, call this when they have made `handler` of a function of C++.
+/// MPICH's C++ bindings, which Intel MPI has still, call this when they have made `handler` of a
+/// function of C++.
 void mark_cxx_error_handler(MPI_Errhandler handler, CxxCall* call);
 #endif
 

@@ -41,7 +41,8 @@ const char* bind_native(void* library) {
 #ifdef HEADRACE_FLAVOUR_MPICH
   for (const char* const name : abi::cxx_marking_names) {
     void* const found = ::dlsym(library, name);
-    if (found != nullptr) mark_cxx_errhandler = reinterpret_cast<decltype(mark_cxx_errhandler)>(found);
+    if (found != nullptr)
+      mark_cxx_errhandler = reinterpret_cast<decltype(mark_cxx_errhandler)>(found);
   }
 #endif
   return missing;
