@@ -1,11 +1,19 @@
 #pragma once
 
+#include <span>
+
 #include "abi/generated/entry.h"
 
 namespace headrace::abi {
 
 /// The name a procedure was called by: MPI_X, which tools may stand behind, or PMPI_X.
 enum class Name : int { mpi, pmpi };
+
+/// A procedure that some libraries have beside the standard's, and what stands before it.
+struct Extension {
+  const char* name;
+  void* function;
+};
 
 /// What the front needs of one flavour, the room's code compiled for one MPI ABI.
 struct Flavour {
@@ -26,14 +34,9 @@ struct Flavour {
   /// What the library's Fortran layer is to call for MPI_Register_datarep, where it hands over
   /// Fortran's functions as if they were C's (MPICH); null where it makes C functions of them.
   void* register_fortran_datarep;
-  /// What MPICH's C++ bindings are to call to mark an error handler as theirs; null under others.
-  void* mark_cxx_errhandler;
+  /// All objects are to call these.
+  std::span<const Extension> extensions;
 };
-
-/// The function of MPICH's library that its C++ bindings mark an error handler by, in MPICH 4
-/// and 3.
-inline constexpr const char* cxx_marking_names[] = {"MPII_Errhandler_set_cxx",
-                                                    "MPIR_Errhandler_set_cxx"};
 
 // What a flavour needs of the front.
 

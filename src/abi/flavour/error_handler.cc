@@ -31,14 +31,10 @@ namespace {
 /// A function of the program.
 struct Handler {
   MPI_File_errhandler_function* function = nullptr;
-#ifdef HEADRACE_FLAVOUR_MPICH
   CxxCall* cxx_call = nullptr;  ///< what calls it where it is C++'s
-#endif
 
   void call(MPI_File fh, int& code) const {
-#ifdef HEADRACE_FLAVOUR_MPICH
     if (cxx_call != nullptr) return cxx_call(kCxxFile, &fh, &code, function);
-#endif
     function(&fh, &code);
   }
 };
@@ -67,30 +63,24 @@ Handler handler_of(MPI_File fh) {
   return found == own.handlers.end() ? Handler{} : found->second;
 }
 
-}  // namespace
-
-void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function) {
+void forget(MPI_Errhandler handler) {
   Known& own = known();
   const std::lock_guard lock(own.mutex);
   own.handlers.erase(handler);
+}
+
+}  // namespace
+
+void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function) {
+  forget(handler);
+  Known& own = known();
+  const std::lock_guard lock(own.mutex);
   try {
     own.handlers.emplace(handler, Handler{.function = function});
   } catch (const std::bad_alloc&) {
     return;  // it is called as any other
   }
 }
-
-#ifdef HEADRACE_FLAVOUR_MPICH
-void mark_cxx_error_handler(MPI_Errhandler handler, CxxCall* call) {
-  {
-    Known& own = known();
-    const std::lock_guard lock(own.mutex);
-    const auto found = own.handlers.find(handler);
-    if (found != own.handlers.end()) found->second.cxx_call = call;
-  }
-  mark_cxx_errhandler(handler, call);
-}
-#endif
 
 int call_error_handler(MPI_File fh, int code) {
   const Handler handler = handler_of(fh);
@@ -100,6 +90,47 @@ int call_error_handler(MPI_File fh, int code) {
     handler.call(fh, code);
   }
   return code;
+}
+
+#endif
+
+#ifdef HEADRACE_FLAVOUR_MPICH
+
+namespace {
+
+/// The C++ bindings call it when they have made `handler` of a function of C++.
+void mark_cxx(MPI_Errhandler handler, CxxCall* call) {
+  {
+    Known& own = known();
+    const std::lock_guard lock(own.mutex);
+    const auto found = own.handlers.find(handler);
+    if (found != own.handlers.end()) found->second.cxx_call = call;
+  }
+  native_extensions.mark_cxx(handler, call);
+}
+
+/// Such a function gets the code's value, so that it changes nothing.
+int create_with_state(void* function, void* destructor, void* state, MPI_Errhandler* handler) {
+  const int code = native_extensions.create_with_state(function, destructor, state, handler);
+  if (code == MPI_SUCCESS) forget(*handler);
+  return code;
+}
+
+}  // namespace
+
+std::span<const abi::Extension> error_handler_extensions() {
+  static const abi::Extension all[] = {
+      {"MPII_Errhandler_set_cxx", reinterpret_cast<void*>(&mark_cxx)},
+      {"MPIR_Errhandler_set_cxx", reinterpret_cast<void*>(&mark_cxx)},
+      {"MPIX_File_create_errhandler_x", reinterpret_cast<void*>(&create_with_state)},
+      {"PMPIX_File_create_errhandler_x", reinterpret_cast<void*>(&create_with_state)}};
+  return all;
+}
+
+#else
+
+std::span<const abi::Extension> error_handler_extensions() {
+  return {};
 }
 
 #endif

@@ -96,12 +96,6 @@ constexpr decltype(&boundary::Register_datarep_fortran) kRegisterFortranDatarep 
 constexpr auto* kRegisterFortranDatarep = &boundary::Register_datarep_fortran;
 #endif
 
-#ifdef HEADRACE_FLAVOUR_MPICH
-constexpr auto* kMarkCxxErrorHandler = &mark_cxx_error_handler;
-#else
-constexpr void (*kMarkCxxErrorHandler)() = nullptr;
-#endif
-
 const abi::Flavour flavour = {&bind_native,
                               &is_initialized,
                               &may_run_by_sessions,
@@ -109,6 +103,6 @@ const abi::Flavour flavour = {&bind_native,
                               &await_end,
                               &entry_function,
                               reinterpret_cast<void*>(kRegisterFortranDatarep),
-                              reinterpret_cast<void*>(kMarkCxxErrorHandler)};
+                              error_handler_extensions()};
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -4,8 +4,6 @@
 
 #include <type_traits>
 
-#include "abi/flavour.h"
-
 namespace headrace::HEADRACE_FLAVOUR {
 
 NativeCalls native;
@@ -17,7 +15,17 @@ const volatile int* session_count = nullptr;
 #endif
 
 #ifdef HEADRACE_FLAVOUR_MPICH
-void (*mark_cxx_errhandler)(MPI_Errhandler handler, CxxCall* call) = nullptr;
+NativeExtensions native_extensions;
+
+namespace {
+
+template <class Function>
+void bind_extension(void* library, const char* name, Function*& pointer) {
+  void* const found = ::dlsym(library, name);
+  if (found != nullptr) pointer = reinterpret_cast<Function*>(found);
+}
+
+}  // namespace
 #endif
 
 const char* bind_native(void* library) {
@@ -39,11 +47,9 @@ const char* bind_native(void* library) {
   session_count = static_cast<const volatile int*>(::dlsym(library, "ompi_instance_count"));
 #endif
 #ifdef HEADRACE_FLAVOUR_MPICH
-  for (const char* const name : abi::cxx_marking_names) {
-    void* const found = ::dlsym(library, name);
-    if (found != nullptr)
-      mark_cxx_errhandler = reinterpret_cast<decltype(mark_cxx_errhandler)>(found);
-  }
+  bind_extension(library, "MPIR_Errhandler_set_cxx", native_extensions.mark_cxx);
+  bind_extension(library, "MPII_Errhandler_set_cxx", native_extensions.mark_cxx);
+  bind_extension(library, "PMPIX_File_create_errhandler_x", native_extensions.create_with_state);
 #endif
   return missing;
 }

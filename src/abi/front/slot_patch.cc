@@ -89,13 +89,9 @@ void add(const Flavour& flavour, void* library, Name name, Entry entry) {
   caught_procedures().emplace(full_name, caught);
 }
 
-/// The library's own name for it differs by version.
-void add_cxx_marking(const Flavour& flavour, void* library) {
-  if (flavour.mark_cxx_errhandler == nullptr) return;
-  for (const char* const name : cxx_marking_names) {
-    void* const native = ::dlsym(library, name);
-    if (native != nullptr) caught_procedures()[name] = {native, flavour.mark_cxx_errhandler};
-  }
+void add(void* library, const Extension& extension) {
+  void* const native = ::dlsym(library, extension.name);
+  if (native != nullptr) caught_procedures()[extension.name] = {native, extension.function};
 }
 
 /// What the Fortran layer is to call for MPI_Register_datarep; null where that is C's.
@@ -158,7 +154,7 @@ bool leads_to_library(const ElfObject& object, const Caught& caught, void* value
 void patch(const ElfObject& object, bool is_fortran) {
   const auto& procedures = caught_procedures();
   object.for_each_slot([&](std::string_view name, void** slot) {
-    if (!name.starts_with("MPI") && !name.starts_with("PMPI_")) return;
+    if (!name.starts_with("MPI") && !name.starts_with("PMPI")) return;
     const auto found = procedures.find(std::string(name));
     // Fortran passes procedures of its own there, which are called in another way than C's.
     if (name.find("_Register_datarep") != name.npos && is_fortran) return;
@@ -180,7 +176,7 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
       add(*flavour, library, name, static_cast<Entry>(i));
     }
   }
-  add_cxx_marking(*flavour, library);
+  for (const Extension& extension : flavour->extensions) add(library, extension);
 }
 
 void catch_unexported() {

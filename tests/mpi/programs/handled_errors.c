@@ -60,6 +60,31 @@ static void fail(MPI_File file) {
   told("iwrite", begun != MPI_SUCCESS ? begun : ended);
 }
 
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000
+static void see_with_state(MPI_File file, int code, void* state) {
+  see(state, &file, &code);
+}
+
+static void forget_state(void* state) {
+  (void)state;
+}
+
+/// The handler may have the handle of one of C that was freed.
+static void use_state(MPI_File file) {
+  static char name[] = "keep";
+  MPI_Errhandler made;
+  MPIX_File_create_errhandler_x(see_with_state, forget_state, name, &made);
+  MPI_File_set_errhandler(file, made);
+  MPI_Errhandler_free(&made);
+  fail(file);
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+}
+#else
+static void use_state(MPI_File file) {
+  (void)file;
+}
+#endif
+
 /// The handler that comes with `made` is attached to `file`, and freed where `then_free` is set.
 static void handle(MPI_File file, MPI_Errhandler made, int then_free) {
   MPI_File_set_errhandler(file, made);
@@ -101,6 +126,8 @@ int main(int argc, char** argv) {
   handle(file, MPI_ERRORS_RETURN, 0);
   fail(file);
   MPI_Errhandler_free(&made);
+  handle(MPI_FILE_NULL, MPI_ERRORS_RETURN, 0);  // the last one that has handlers of C
+  use_state(file);
   MPI_File_close(&file);
   MPI_Finalize();
   return 0;
