@@ -22,6 +22,6 @@ void add_view_loops(std::vector<HotLoop>& loops);
 /// Those of plan and policy.
 void add_plan_loops(std::vector<HotLoop>& loops);
 /// Calls of the engine on a store that does nothing.
-void add_engine_loops(std::vector<HotLoop>& loops);
+void add_file_loops(std::vector<HotLoop>& loops);
 
 }  // namespace headrace::count

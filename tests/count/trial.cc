@@ -6,7 +6,7 @@
 
 #include "count/counted_store.h"
 #include "count/counted_team.h"
-#include "engine/file.h"
+#include "file/file.h"
 #include "sim/random.h"
 #include "sim/ranks.h"
 #include "sim/watchdog.h"
@@ -58,7 +58,7 @@ class Rank {
     phase("open", [&] { open(); });
     phase("view", [&] { set_view(); });
     phase("write", [&] { calls(Direction::write, data_); });
-    expect(file_->seek(0, engine::Whence::set));
+    expect(file_->seek(0, file::Whence::set));
     std::vector<std::uint8_t> back(data_.size());
     phase("read", [&] { calls(Direction::read, back); });
     if (back != data_) give_up(trial_.plan.name, "other data was read than was written");
@@ -83,16 +83,16 @@ class Rank {
   }
 
   void open() {
-    engine::AccessMode mode;
+    file::AccessMode mode;
     mode.read = mode.write = mode.create = true;
-    auto opened = engine::File::open(team_, files_, "file", mode, trial_.plan.hints);
+    auto opened = file::File::open(team_, files_, "file", mode, trial_.plan.hints);
     if (!opened) give_up(trial_.plan.name, opened.error().message);
     file_ = std::move(opened.value());
   }
 
   void set_view() {
     const view::TypePtr etype = view::make_basic(1);
-    expect(file_->set_view(engine::View{shape_.displacement, etype, shape_.filetype}));
+    expect(file_->set_view(file::View{shape_.displacement, etype, shape_.filetype}));
   }
 
   void calls(Direction direction, std::vector<std::uint8_t>& buffer) {
@@ -111,14 +111,14 @@ class Rank {
       expect(team_->channel().barrier());
     }
     if (trial_.plant == Plant::copy) copy_once_more();
-    engine::TransferCall call;
+    file::TransferCall call;
     call.direction = direction;
     call.collective = trial_.plan.is_collective;
     call.buffer = buffer.data();
     call.count = shape_.bytes;
     call.type = view::make_basic(1);
     watch_sleeps(trial_.plan.takes_turns);
-    const engine::Outcome outcome = file_->transfer(call);
+    const file::Outcome outcome = file_->transfer(call);
     watch_sleeps(false);
     expect(outcome.error);
     if (outcome.bytes != shape_.bytes) give_up(trial_.plan.name, "fewer bytes were moved");
@@ -143,7 +143,7 @@ class Rank {
   CountedFileSystem files_;
   Shape shape_;
   std::vector<std::uint8_t> data_;
-  std::unique_ptr<engine::File> file_;
+  std::unique_ptr<file::File> file_;
 };
 
 }  // namespace

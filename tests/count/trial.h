@@ -7,7 +7,7 @@
 
 #include "count/counters.h"
 #include "count/shapes.h"
-#include "engine/hints.h"
+#include "file/hints.h"
 
 namespace headrace::count {
 
@@ -19,7 +19,7 @@ struct Case {
   std::function<Shape(int rank)> shape;
   int calls = 1;
   int nodes = 1;
-  engine::Hints hints = {};
+  file::Hints hints = {};
   bool is_collective = true;
   /// Each rank makes all its calls before the next one begins: whoever waits for another rank never
   /// ends. Sleeps are counted.

@@ -42,7 +42,7 @@ Got Rank::open() {
   Got got;
   got.error = in_engine([&]() -> Error {
     auto opened =
-        engine::File::open(team_, world_.files(rank_), kFileName, script_.mode, script_.hints);
+        file::File::open(team_, world_.files(rank_), kFileName, script_.mode, script_.hints);
     if (!opened) return opened.error();
     file_ = std::move(opened.value());
     return {};
@@ -84,7 +84,7 @@ Error Rank::leave() {
 
 Got Rank::set_view(const Step& step) {
   Got got;
-  Result<engine::View> view = step.views[static_cast<std::size_t>(rank_)].view();
+  Result<file::View> view = step.views[static_cast<std::size_t>(rank_)].view();
   if (is_invalid(step)) view = Error{ErrorClass::type, 0, "wrong"};
   got.error = in_engine([&] { return file_->set_view(view, {}); });
   return got;
@@ -117,7 +117,7 @@ Got Rank::take(const Step& step) {
       break;
     case StepKind::seek_shared:
       got.error = in_engine([&] {
-        return file_->seek_shared(step.size + (is_invalid(step) ? 1 : 0), engine::Whence::set);
+        return file_->seek_shared(step.size + (is_invalid(step) ? 1 : 0), file::Whence::set);
       });
       break;
   }
@@ -135,7 +135,7 @@ Got Rank::transfer(const Step& step) {
   const std::int64_t unit = file_->current_view().etype->size();
   Got got;
   got.buffer = request.buffer;
-  engine::TransferCall call =
+  file::TransferCall call =
       sim::call_of(step.direction, step.collective, request, got.buffer.data());
   if (is_invalid(step)) call.count = -1;
   if (step.positioning != Positioning::explicit_offset) call.offset.reset();
@@ -162,9 +162,9 @@ Got Rank::transfer(const Step& step) {
   return got;
 }
 
-void Rank::carry_out(const Step& step, const engine::TransferCall& call, Got& got) {
-  engine::Outcome outcome;
-  std::shared_ptr<engine::Operation> operation;
+void Rank::carry_out(const Step& step, const file::TransferCall& call, Got& got) {
+  file::Outcome outcome;
+  std::shared_ptr<file::Operation> operation;
   outcome.error = in_engine([&]() -> Error {
     if (step.style == Style::blocking) {
       outcome = file_->transfer(call);
@@ -175,7 +175,7 @@ void Rank::carry_out(const Step& step, const engine::TransferCall& call, Got& go
       outcome = file_->end(call.direction, call.shared, call.offset.has_value());
       return std::move(outcome.error);
     }
-    Result<std::shared_ptr<engine::Operation>> started = file_->start(call);
+    Result<std::shared_ptr<file::Operation>> started = file_->start(call);
     if (!started) return started.error();
     operation = std::move(started.value());
     return {};

@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "engine/file.h"
 #include "exchange/team.h"
 #include "faults/injector.h"
 #include "faults/inspector.h"
 #include "faults/script.h"
 #include "faults/world.h"
+#include "file/file.h"
 
 namespace headrace::faults {
 
@@ -36,7 +36,7 @@ class Rank {
   Error in_engine(Call call);
   std::int64_t shared_position();
   Got transfer(const Step& step);
-  void carry_out(const Step& step, const engine::TransferCall& call, Got& got);
+  void carry_out(const Step& step, const file::TransferCall& call, Got& got);
   Got set_view(const Step& step);
   bool is_invalid(const Step& step) const { return step.invalid_rank == rank_; }
 
@@ -45,7 +45,7 @@ class Rank {
   World& world_;
   std::barrier<>& meeting_;
   std::shared_ptr<exchange::Team> team_;
-  std::unique_ptr<engine::File> file_;
+  std::unique_ptr<file::File> file_;
 };
 
 }  // namespace headrace::faults

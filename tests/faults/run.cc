@@ -250,7 +250,7 @@ std::string left_over(const Holdings& before) {
 Verdict run_script(const Script& script, const std::vector<Fault>& faults, Coverage& coverage) {
   const Holdings before = Holdings::now();
   Verdict verdict = Run(script, coverage).run(faults);
-  engine::stop_background();
+  file::stop_background();
   const std::string left = left_over(before);
   if (!left.empty()) verdict.problems.push_back("leaks: " + left);
   return verdict;

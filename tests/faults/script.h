@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/file.h"
 #include "faults/fault.h"
+#include "file/file.h"
 #include "sim/requests.h"
 #include "sim/views.h"
 
@@ -55,8 +55,8 @@ struct Step {
 struct Script {
   std::string name;
   std::vector<std::string> nodes;  ///< of each rank
-  engine::AccessMode mode{.read = true, .write = true};
-  engine::Hints hints;
+  file::AccessMode mode{.read = true, .write = true};
+  file::Hints hints;
   Bytes before;
   std::vector<Step> steps;
   Layer layer = Layer::store;

@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "base/siphash.h"
-#include "engine/written_claims.h"
 #include "exchange/shared_pointer_home.h"
 #include "exchange/shared_pointer_registry.h"
+#include "file/written_claims.h"
 #include "parsers/target.h"
 
 // Parsers of messages from other processes.
@@ -138,21 +138,21 @@ void run_claim(const Input& input) {
   for (std::size_t i = head_len; i < input.size() && i < exchange::Ring::kMostBody; ++i) {
     message.body.push_back(std::byte{input[i]});
   }
-  engine::ReadBack read_back(store);
+  file::ReadBack read_back(store);
   const exchange::Ring::Message verdict = read_back.judge(message);
   require(verdict.body.size() <= (1U << 20), "a verdict that is too long");
 
   std::vector<std::byte> data(5000, std::byte{1});
   const view::TypePtr byte = view::make_basic(1);
   const view::TypePtr pieces = view::make_hvector(10, 500, 900, byte);
-  engine::Access access{Direction::write, view::Cursor(pieces, 100), view::Cursor(byte, 0, 5000),
-                        data.data(), 5000};
-  engine::WrittenClaims claims(access, access.bytes);
+  file::Access access{Direction::write, view::Cursor(pieces, 100), view::Cursor(byte, 0, 5000),
+                      data.data(), 5000};
+  file::WrittenClaims claims(access, access.bytes);
   for (int turn = 0; turn < 3; ++turn) {
     static_cast<void>(claims.next());
     claims.hear(message);
   }
-  for (const engine::Suspect& suspect : claims.suspects()) {
+  for (const file::Suspect& suspect : claims.suspects()) {
     require(suspect.range.begin >= 100 && suspect.range.begin < suspect.range.end &&
                 suspect.range.end <= 9'100 && suspect.position >= 0 && suspect.position < 5000,
             "bytes are suspected that were not written");

@@ -3,8 +3,8 @@
 
 #include "abi/file_name.h"
 #include "base/settings.h"
-#include "engine/hint_file.h"
-#include "engine/hints.h"
+#include "file/hint_file.h"
+#include "file/hints.h"
 #include "parsers/target.h"
 
 // Parsers of text: settings, hints, file names.
@@ -70,8 +70,8 @@ std::vector<Input> settings_corpus() {
                 "HEADRACE_HELPER_THREADS=64\nHEADRACE_VERIFY=on\nHEADRACE_=\n=\nHEADRACE_LISTEN"});
 }
 
-engine::Hints parse_hints(const Input& input) {
-  engine::Hints hints;
+file::Hints parse_hints(const Input& input) {
+  file::Hints hints;
   for (const std::string& line : lines_of(input)) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos) hints[line.substr(0, equals)] = line.substr(equals + 1);
@@ -80,10 +80,10 @@ engine::Hints parse_hints(const Input& input) {
 }
 
 void run_hints(const Input& input) {
-  engine::HintValues values = engine::default_hint_values();
+  file::HintValues values = file::default_hint_values();
   std::vector<std::string> problems;
-  const engine::Hints given = parse_hints(input);
-  const engine::Hints good = engine::apply_hints(given, values, problems);
+  const file::Hints given = parse_hints(input);
+  const file::Hints good = file::apply_hints(given, values, problems);
   check_messages(problems);
   require(good.size() + problems.size() == given.size(), "a hint is neither taken nor named");
   constexpr std::int64_t kLargest = std::int64_t{1} << 30;
@@ -93,9 +93,9 @@ void run_hints(const Input& input) {
   require_within(values.sieve_size, 4 << 10, kLargest, "ind_rd_buffer_size");
   require_within(values.striping_unit, 0, kLargest, "striping_unit");
   // What MPI_File_get_info tells asks for the same again.
-  engine::HintValues again = engine::default_hint_values();
+  file::HintValues again = file::default_hint_values();
   std::vector<std::string> none;
-  engine::apply_hints(engine::hints_of(values), again, none);
+  file::apply_hints(file::hints_of(values), again, none);
   require(none.empty(), "a hint that was told is not understood");
   require(again.write_path == values.write_path && again.read_path == values.read_path &&
               again.buffer_size == values.buffer_size && again.sieve_size == values.sieve_size &&
@@ -111,8 +111,8 @@ std::vector<Input> hints_corpus() {
 }
 
 void run_hint_file(const Input& input) {
-  const engine::HintFile file =
-      engine::parse_hint_file(std::string(input.begin(), input.end()), "file");
+  const file::HintFile file =
+      file::parse_hint_file(std::string(input.begin(), input.end()), "file");
   if (!file.problem.empty()) check_messages({file.problem});
   for (const auto& [name, value] : file.hints) {
     for (const std::string& word : {name, value}) {

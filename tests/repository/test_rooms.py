@@ -21,7 +21,7 @@ LAYERS = (
     ("topo", "view", "storage", "record"),
     ("policy", "plan", "device"),
     ("exchange",),
-    ("engine",),
+    ("file",),
     ("abi",),
 )
 FACTS = {"base", "topo", "view"}

@@ -12,7 +12,7 @@
 namespace headrace::sim {
 namespace {
 
-constexpr engine::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
+constexpr file::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
 constexpr int kRanks = 4;
 constexpr std::int64_t kPieces = 30;
 constexpr std::size_t kBytes = 2 * kPieces;
@@ -20,21 +20,21 @@ constexpr std::size_t kBytes = 2 * kPieces;
 /// Where the ranks are.
 class Atomic : public testing::TestWithParam<std::vector<std::string>> {};
 
-std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
-                                   storage::FileSystem& files) {
-  auto file = engine::File::open(team, files, "file", kReadWriteCreate,
-                                 {{"headrace_write_path", "staged"}});
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+                                 storage::FileSystem& files) {
+  auto file =
+      file::File::open(team, files, "file", kReadWriteCreate, {{"headrace_write_path", "staged"}});
   EXPECT_TRUE(file) << file.error().message;
   return std::move(file.value());
 }
 
 /// Pieces of two bytes, far enough apart that each is written by a call of its own.
-engine::View view_of_pieces(std::int64_t displacement = 0) {
+file::View view_of_pieces(std::int64_t displacement = 0) {
   const view::TypePtr pair = view::make_basic(2);
   return {.displacement = displacement, .etype = pair, .filetype = view::make_resized(pair, 0, 50)};
 }
 
-engine::Outcome move(engine::File& file, Direction direction, bool collective, Bytes& data) {
+file::Outcome move(file::File& file, Direction direction, bool collective, Bytes& data) {
   return file.transfer(
       {direction, collective, 0, data.data(), std::ssize(data), view::make_basic(1)});
 }

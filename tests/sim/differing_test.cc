@@ -18,27 +18,27 @@ struct Found {
   std::string corrections;
 };
 
-Found write_own_files(Disk& disk, const engine::Hints& hints) {
+Found write_own_files(Disk& disk, const file::Hints& hints) {
   const Watchdog watchdog("files of ranks' own", kCaseLimit);
   const Job job{.nodes = 2, .ranks_per_node = 2, .pieces = 20};
   Found found;
   run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const std::string name = "file" + std::to_string(rank);
     auto file =
-        engine::File::open(team, files, name, {.read = true, .write = true, .create = true}, hints);
+        file::File::open(team, files, name, {.read = true, .write = true, .create = true}, hints);
     ASSERT_TRUE(file) << file.error().message;
     const view::TypePtr byte = view::make_basic(1);
     const view::TypePtr piece =
         view::make_resized(view::make_contiguous(kPiece, byte), 0, kPiece * job.ranks());
-    ASSERT_FALSE(file.value()->set_view(engine::View{rank * kPiece, byte, piece, "native"}));
+    ASSERT_FALSE(file.value()->set_view(file::View{rank * kPiece, byte, piece, "native"}));
     Bytes data = job.data(rank);
     EXPECT_EQ(move(*file.value(), Direction::write, data).bytes, std::ssize(data));
-    EXPECT_FALSE(file.value()->seek(0, engine::Whence::set));
+    EXPECT_FALSE(file.value()->seek(0, file::Whence::set));
     Bytes back(data.size());
     EXPECT_EQ(move(*file.value(), Direction::read, back).bytes, std::ssize(data));
     EXPECT_EQ(back, data);
     if (rank == 3) {
-      const engine::Hints told = file.value()->hints();
+      const file::Hints told = file.value()->hints();
       found.way = told.at("headrace_write_taken");
       found.reason = told.at("headrace_write_reason");
       const auto corrections = told.find("headrace_corrections");
@@ -61,7 +61,7 @@ Disk& with_four_files(Disk& disk) {
 }
 
 TEST(DifferingRanks, OfDifferentFilesMoveTheirOwnData) {
-  for (const engine::Hints& hints : {engine::Hints{}, kExchanged}) {
+  for (const file::Hints& hints : {file::Hints{}, kExchanged}) {
     Disk disk(0);
     const Found found = write_own_files(with_four_files(disk), hints);
     EXPECT_EQ(found.way, "direct");

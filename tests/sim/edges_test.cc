@@ -18,17 +18,17 @@
 namespace headrace::sim {
 namespace {
 
-constexpr engine::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
+constexpr file::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
 
-std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
-                                   storage::FileSystem& files, const std::string& path,
-                                   const engine::Hints& hints = {}) {
-  auto file = engine::File::open(team, files, path, kReadWriteCreate, hints);
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+                                 storage::FileSystem& files, const std::string& path,
+                                 const file::Hints& hints = {}) {
+  auto file = file::File::open(team, files, path, kReadWriteCreate, hints);
   EXPECT_TRUE(file) << file.error().message;
   return std::move(file.value());
 }
 
-engine::TransferCall call(Direction direction, bool collective, std::int64_t offset, Bytes& data) {
+file::TransferCall call(Direction direction, bool collective, std::int64_t offset, Bytes& data) {
   return {direction, collective, offset, data.data(), std::ssize(data), view::make_basic(1)};
 }
 
@@ -39,9 +39,9 @@ TEST(Edges, RefusesWhatDoesNotFitIntoAnOffset) {
     const auto file = open(team, files, "file");
     const view::TypePtr number = view::make_basic(8);
     EXPECT_FALSE(
-        file->set_view(engine::View{100, number, view::make_resized(number, 0, 80), "native"}));
-    EXPECT_FALSE(file->seek(kHuge, engine::Whence::set));
-    EXPECT_EQ(file->seek(1, engine::Whence::current).error_class, ErrorClass::argument);
+        file->set_view(file::View{100, number, view::make_resized(number, 0, 80), "native"}));
+    EXPECT_FALSE(file->seek(kHuge, file::Whence::set));
+    EXPECT_EQ(file->seek(1, file::Whence::current).error_class, ErrorClass::argument);
     EXPECT_EQ(file->position(), kHuge);
     EXPECT_EQ(file->byte_offset(kHuge).error().error_class, ErrorClass::argument);
     EXPECT_EQ(file->byte_offset(kHuge / 50).error().error_class, ErrorClass::argument);
@@ -50,7 +50,7 @@ TEST(Edges, RefusesWhatDoesNotFitIntoAnOffset) {
     for (const Direction direction : {Direction::write, Direction::read}) {
       for (const std::int64_t offset : {kHuge, kHuge / 8, kHuge / 50}) {
         for (const bool collective : {false, true}) {
-          const engine::Outcome outcome = file->transfer(call(direction, collective, offset, data));
+          const file::Outcome outcome = file->transfer(call(direction, collective, offset, data));
           EXPECT_EQ(outcome.error.error_class, ErrorClass::argument);
           EXPECT_EQ(outcome.bytes, 0);
         }
@@ -74,7 +74,7 @@ TEST(Edges, RanksThatCallInOtherDirectionsAllReturn) {
       Bytes data(40'000, static_cast<std::uint8_t>(rank));
       for (int turn = 0; turn < 20; ++turn) {
         const bool writes = (rank + turn) % 2 == 0;
-        const engine::Outcome outcome = file->transfer(
+        const file::Outcome outcome = file->transfer(
             call(writes ? Direction::write : Direction::read, true, rank * 40'000, data));
         EXPECT_EQ(outcome.bytes, 40'000);
         EXPECT_FALSE(outcome.error);
@@ -100,9 +100,9 @@ TEST(Edges, RanksThatCallOtherProceduresAllReturn) {
       Bytes data(40'000, 7);
       for (int step = 0; step < 2; ++step) {
         if (step == rank) {
-          static_cast<void>(file->set_view(engine::View{rank * 8, byte, half, "native"}));
+          static_cast<void>(file->set_view(file::View{rank * 8, byte, half, "native"}));
         } else {
-          const engine::Outcome outcome = file->transfer(call(direction, true, 0, data));
+          const file::Outcome outcome = file->transfer(call(direction, true, 0, data));
           EXPECT_EQ(outcome.bytes, std::ssize(data));
         }
       }
@@ -163,10 +163,10 @@ TEST(Edges, CrowdedRanksWriteForEachOther) {
         for (int turn = 0; turn < 8; ++turn) {
           const auto file = open(team, files, "file" + std::to_string(turn),
                                  {{"headrace_write_path", "staged"}, {"cb_buffer_size", "8192"}});
-          EXPECT_FALSE(file->set_view(engine::View{writer * kPiece, byte, piece, "native"}));
+          EXPECT_FALSE(file->set_view(file::View{writer * kPiece, byte, piece, "native"}));
           const std::int64_t num = rank % 2 == 0 ? pieces_of(writer, turn) : 0;
           Bytes data(static_cast<std::size_t>(num * kPiece), static_cast<std::uint8_t>(writer + 1));
-          const engine::Outcome done = file->transfer(call(Direction::write, true, 0, data));
+          const file::Outcome done = file->transfer(call(Direction::write, true, 0, data));
           EXPECT_EQ(done.bytes, std::ssize(data)) << done.error.message;
           EXPECT_FALSE(file->close());
         }
@@ -194,7 +194,7 @@ TEST(Edges, FilesCloseWhileOthersOpen) {
                                                ? std::vector<std::string>(kRanks, "a")
                                                : std::vector<std::string>{"a", "a", "b", "b"};
     run_ranks(nodes, disk, [](int rank, const auto& team, storage::FileSystem& files) {
-      const auto use = [&](const std::unique_ptr<engine::File>& file) {
+      const auto use = [&](const std::unique_ptr<file::File>& file) {
         Bytes data(3'000, static_cast<std::uint8_t>(rank));
         for (int i = 0; i < 3; ++i) {
           const auto outcome = file->transfer(call(Direction::write, true, rank * 3'000, data));
@@ -202,8 +202,8 @@ TEST(Edges, FilesCloseWhileOthersOpen) {
         }
         EXPECT_FALSE(file->close());
       };
-      const engine::Hints staged{{"headrace_write_path", "staged"}};
-      std::unique_ptr<engine::File> old = open(team, files, "old", staged);
+      const file::Hints staged{{"headrace_write_path", "staged"}};
+      std::unique_ptr<file::File> old = open(team, files, "old", staged);
       std::thread closing([&] {
         use(old);
         old.reset();
@@ -254,11 +254,11 @@ TEST(Edges, ThreadsMoveThePointer) {
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
         Bytes data(3);
-        engine::TransferCall write = call(Direction::write, false, 0, data);
+        file::TransferCall write = call(Direction::write, false, 0, data);
         write.offset.reset();
         for (int i = 0; i < kCalls; ++i) {
           if (thread % 2 == 0) {
-            EXPECT_FALSE(file->seek(1, engine::Whence::current));
+            EXPECT_FALSE(file->seek(1, file::Whence::current));
           } else {
             EXPECT_EQ(file->transfer(write).bytes, 3);
           }
@@ -281,15 +281,14 @@ TEST(Edges, ACallIsOfOneView) {
     std::thread setting([&] {
       const view::TypePtr types[] = {view::make_basic(1), view::make_basic(8)};
       for (int i = 0; !is_over; ++i) {
-        EXPECT_FALSE(file->set_view(engine::View{0, types[i % 2], types[i % 2], "native"}));
+        EXPECT_FALSE(file->set_view(file::View{0, types[i % 2], types[i % 2], "native"}));
       }
     });
     Bytes data(8, 1);
     for (int i = 0; i < kCalls; ++i) {
       // Every second byte of memory, so that it takes the general way.
-      const engine::Outcome outcome =
-          file->transfer({Direction::write, false, 3, data.data(), 4,
-                          view::make_resized(view::make_basic(1), 0, 2)});
+      const file::Outcome outcome = file->transfer({Direction::write, false, 3, data.data(), 4,
+                                                    view::make_resized(view::make_basic(1), 0, 2)});
       EXPECT_TRUE(outcome.bytes == 4 || outcome.error.error_class == ErrorClass::argument);
     }
     is_over = true;
@@ -332,7 +331,7 @@ TEST(Edges, ARankThatReadsLittleWaitsForNobody) {
     const view::TypePtr byte = view::make_basic(1);
     const view::TypePtr piece =
         view::make_resized(view::make_contiguous(kPiece, byte), 0, 2 * kPiece);
-    EXPECT_FALSE(file->set_view(engine::View{rank * kPiece, byte, piece, "native"}));
+    EXPECT_FALSE(file->set_view(file::View{rank * kPiece, byte, piece, "native"}));
     Bytes data(kPieces * kPiece);
     std::ranges::generate(data, [n = rank]() mutable { return static_cast<std::uint8_t>(++n); });
     EXPECT_EQ(file->transfer(call(Direction::write, true, 0, data)).bytes, std::ssize(data));
@@ -360,16 +359,16 @@ TEST(Edges, FailedOpensLeaveNothing) {
   Disk disk(0);
   run_ranks({"a", "a", "b"}, disk, [](int, const auto& team, storage::FileSystem& files) {
     for (int i = 0; i < 50; ++i) {
-      const auto missing = engine::File::open(team, files, "missing", {.read = true}, {});
+      const auto missing = file::File::open(team, files, "missing", {.read = true}, {});
       ASSERT_FALSE(missing);
       EXPECT_EQ(missing.error().error_class, ErrorClass::no_such_file);
     }
-    engine::AccessMode exclusive = kReadWriteCreate;
+    file::AccessMode exclusive = kReadWriteCreate;
     exclusive.exclusive = true;
     exclusive.delete_on_close = true;
-    const auto first = engine::File::open(team, files, "new", exclusive, {});
+    const auto first = file::File::open(team, files, "new", exclusive, {});
     ASSERT_TRUE(first);
-    const auto second = engine::File::open(team, files, "new", exclusive, {});
+    const auto second = file::File::open(team, files, "new", exclusive, {});
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().error_class, ErrorClass::file_exists);
     EXPECT_FALSE(first.value()->close());

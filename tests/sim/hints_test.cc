@@ -9,9 +9,9 @@
 namespace headrace::sim {
 namespace {
 
-std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
-                                   storage::FileSystem& files, const engine::Hints& hints) {
-  auto file = engine::File::open(team, files, "file", {.write = true, .create = true}, hints);
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+                                 storage::FileSystem& files, const file::Hints& hints) {
+  auto file = file::File::open(team, files, "file", {.write = true, .create = true}, hints);
   EXPECT_TRUE(file);
   return std::move(file.value());
 }
@@ -28,7 +28,7 @@ TEST(Hints, AreThoseGivenLast) {
     EXPECT_FALSE(file->set_hints({{"cb_nodes", "four"}}));
     EXPECT_EQ(file->hints().at("cb_nodes"), "4");
     const view::TypePtr byte = view::make_basic(1);
-    EXPECT_FALSE(file->set_view(engine::View{0, byte, byte}, {{"cb_nodes", "1"}}));
+    EXPECT_FALSE(file->set_view(file::View{0, byte, byte}, {{"cb_nodes", "1"}}));
     EXPECT_EQ(file->hints().at("cb_nodes"), "1");
     EXPECT_FALSE(file->close());
   });
@@ -38,10 +38,10 @@ TEST(Hints, OfAViewThatIsRefusedDoNotCount) {
   Disk disk(0);
   run_ranks({"a", "a"}, disk, [](int rank, const auto& team, storage::FileSystem& files) {
     const auto file = open(team, files, {{"cb_nodes", "2"}});
-    const engine::Hints before = file->hints();
+    const file::Hints before = file->hints();
     const view::TypePtr byte = view::make_basic(1);
     const FileOffset displacement = rank == 0 ? 0 : -1;
-    EXPECT_TRUE(file->set_view(engine::View{displacement, byte, byte},
+    EXPECT_TRUE(file->set_view(file::View{displacement, byte, byte},
                                {{"cb_nodes", "1"}, {"romio_lustre_co_ratio", "2"}}));
     EXPECT_EQ(file->hints(), before);
     EXPECT_FALSE(file->close());
@@ -57,7 +57,7 @@ std::string corrections(const storage::Layout& layout, Given given) {
   run_ranks({"a", "a", "b", "b"}, disk,
             [&](int rank, const auto& team, storage::FileSystem& files) {
               const auto file = open(team, files, given(rank));
-              const engine::Hints hints = file->hints();
+              const file::Hints hints = file->hints();
               const auto found = hints.find("headrace_corrections");
               if (found != hints.end()) told[static_cast<std::size_t>(rank)] = found->second;
               EXPECT_FALSE(file->set_hints({}));
@@ -69,11 +69,11 @@ std::string corrections(const storage::Layout& layout, Given given) {
 
 TEST(Hints, ThatRanksDoNotShareAreThoseOfTheFirst) {
   const storage::Layout plain{.is_coherent = true};
-  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"cb_nodes", "2"}}; }), "");
+  EXPECT_EQ(corrections(plain, [](int) { return file::Hints{{"cb_nodes", "2"}}; }), "");
   EXPECT_EQ(corrections(plain,
                         [](int rank) {
-                          return engine::Hints{{"cb_nodes", rank == 2 ? "3" : "2"},
-                                               {"striping_unit", rank < 2 ? "65536" : "4096"}};
+                          return file::Hints{{"cb_nodes", rank == 2 ? "3" : "2"},
+                                             {"striping_unit", rank < 2 ? "65536" : "4096"}};
                         }),
             "striping_unit is not the same on all ranks (2 of 4 differ from the first), the first "
             "rank's counts for all; cb_nodes is not the same on all ranks (1 of 4 differ from the "
@@ -82,12 +82,12 @@ TEST(Hints, ThatRanksDoNotShareAreThoseOfTheFirst) {
 
 TEST(Hints, ThatMakeNoSenseAreCorrectedByName) {
   const storage::Layout plain{.is_coherent = true};
-  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"cb_nodes", "1000"}}; }),
+  EXPECT_EQ(corrections(plain, [](int) { return file::Hints{{"cb_nodes", "1000"}}; }),
             "cb_nodes=1000 counts as 4 (there are no more ranks)");
-  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"striping_unit", "1000"}}; }),
+  EXPECT_EQ(corrections(plain, [](int) { return file::Hints{{"striping_unit", "1000"}}; }),
             "striping_unit=1000 does not count for collective buffers (stripes are whole pages, at "
             "most 1 GiB)");
-  EXPECT_EQ(corrections(plain, [](int) { return engine::Hints{{"headrace_lock_ahead", "true"}}; }),
+  EXPECT_EQ(corrections(plain, [](int) { return file::Hints{{"headrace_lock_ahead", "true"}}; }),
             "headrace_lock_ahead has no effect (the file system, unknown, takes no requests for "
             "locks)");
 }
@@ -98,7 +98,7 @@ TEST(Hints, ThatDoNotFitTheStripesAreCorrectedByName) {
   const Job job{2, 2, 12};
   Disk disk(0);
   run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-    engine::Hints hints = kExchanged;
+    file::Hints hints = kExchanged;
     hints["cb_nodes"] = "3";
     hints["striping_factor"] = "2";
     const auto file = open(job, rank, team, files, hints);
@@ -119,7 +119,7 @@ TEST(Hints, ThatDifferMoveTheSameBytes) {
   const Job job{2, 2, 12};
   Disk disk(0);
   run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-    engine::Hints hints = kExchanged;
+    file::Hints hints = kExchanged;
     hints["cb_nodes"] = std::to_string(1 + rank);
     if (rank > 1) hints["cb_buffer_size"] = std::to_string(4 * kWindow);
     if (rank == 3) hints["headrace_write_path"] = "direct";

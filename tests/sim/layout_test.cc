@@ -12,15 +12,15 @@
 namespace headrace::sim {
 namespace {
 
-constexpr engine::AccessMode kCreate{.read = true, .write = true, .create = true};
+constexpr file::AccessMode kCreate{.read = true, .write = true, .create = true};
 
-engine::Hints hints_on_rank(const storage::Layout& layout, const engine::Hints& given, int which) {
+file::Hints hints_on_rank(const storage::Layout& layout, const file::Hints& given, int which) {
   const Watchdog watchdog("layouts", kCaseLimit);
   Disk disk(0);
   disk.pretend(layout);
-  engine::Hints found;
+  file::Hints found;
   run_ranks({"a", "a", "b"}, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-    auto file = engine::File::open(team, files, "file", kCreate, given);
+    auto file = file::File::open(team, files, "file", kCreate, given);
     ASSERT_TRUE(file) << file.error().message;
     if (rank == which) found = file.value()->hints();
     EXPECT_FALSE(file.value()->close());
@@ -35,7 +35,7 @@ TEST(Layouts, AreToldToAllRanks) {
                                .outcome = storage::StripingOutcome::refused,
                                .system_error = EINVAL};
   for (int rank = 0; rank < 3; ++rank) {
-    const engine::Hints hints = hints_on_rank(layout, {}, rank);
+    const file::Hints hints = hints_on_rank(layout, {}, rank);
     EXPECT_EQ(hints.at("striping_unit"), "1048576");
     EXPECT_EQ(hints.at("striping_factor"), "4");
     EXPECT_EQ(hints.at("headrace_file_system"), "lustre");
@@ -45,7 +45,7 @@ TEST(Layouts, AreToldToAllRanks) {
 }
 
 TEST(Layouts, OfTheFileSystemCountMoreThanHints) {
-  const engine::Hints given{{"striping_unit", "131072"}, {"cb_buffer_size", "65536"}};
+  const file::Hints given{{"striping_unit", "131072"}, {"cb_buffer_size", "65536"}};
   EXPECT_EQ(hints_on_rank({.stripes = {1 << 19, 4}}, given, 2).at("cb_buffer_size"), "524288");
   EXPECT_EQ(hints_on_rank({.stripes = {1 << 19, 4}}, given, 2).at("striping_unit"), "524288");
   EXPECT_EQ(hints_on_rank({}, given, 2).at("cb_buffer_size"), "131072");
@@ -56,7 +56,7 @@ TEST(Layouts, OfTheFileSystemCountMoreThanHints) {
 TEST(Layouts, WithoutStripesHaveLargerBuffersWhereNodesExchange) {
   EXPECT_EQ(hints_on_rank({.is_coherent = true}, {}, 2).at("cb_buffer_size"), "1048576");
   EXPECT_EQ(hints_on_rank({}, {}, 2).at("cb_buffer_size"), "262144");
-  const engine::Hints given{{"cb_buffer_size", "131072"}};
+  const file::Hints given{{"cb_buffer_size", "131072"}};
   EXPECT_EQ(hints_on_rank({.is_coherent = true}, given, 2).at("cb_buffer_size"), "131072");
 }
 
@@ -73,7 +73,7 @@ struct Written {
   std::string reason;
 };
 
-Written write_in_turns(Disk& disk, const engine::Hints& hints) {
+Written write_in_turns(Disk& disk, const file::Hints& hints) {
   const Watchdog watchdog("writing in turns", kCaseLimit);
   const Job job{.nodes = 3, .ranks_per_node = 2, .pieces = 100};
   Written written;

@@ -21,11 +21,11 @@ storage::Layout layout_on(std::uint64_t magic) {
 
 /// What is asked of the disk in two calls; all of the file is written in each.
 std::vector<Disk::Event> events_of(const Job& job, const storage::Layout& layout,
-                                   const engine::Hints& more) {
+                                   const file::Hints& more) {
   Disk disk(0);
   disk.pretend(layout);
   run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-    engine::Hints hints = hints_of(job);
+    file::Hints hints = hints_of(job);
     hints.insert(more.begin(), more.end());
     const auto file = open(job, rank, team, files, hints);
     if (rank == 0) disk.watch();
@@ -69,7 +69,7 @@ TEST(LockAhead, OwnersAskForEachWindowBeforeTheyWriteIt) {
 TEST(LockAhead, IsAskedForOnlyByHintAndWhereTheFileSystemCan) {
   const Watchdog watchdog("LockAhead.IsAskedForOnlyByHintAndWhereTheFileSystemCan", kCaseLimit);
   const Job job{2, 2, 10};
-  const engine::Hints wish{{"cray_cb_write_lock_mode", "2"}};
+  const file::Hints wish{{"cray_cb_write_lock_mode", "2"}};
   EXPECT_GT(requests(events_of(job, layout_on(kLustre), wish)), 0);
   EXPECT_EQ(requests(events_of(job, layout_on(kLustre), {})), 0);
   EXPECT_EQ(requests(events_of(job, layout_on(kLustre), {{"cray_cb_write_lock_mode", "1"}})), 0);

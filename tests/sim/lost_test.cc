@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/settings.h"
-#include "engine/file.h"
+#include "file/file.h"
 #include "sim/disk.h"
 #include "sim/mailbox.h"
 #include "sim/runner.h"
@@ -96,14 +96,14 @@ std::uint8_t value(FileOffset at, int turn) {
 
 struct Rank {
   int number;
-  std::unique_ptr<engine::File> file;
+  std::unique_ptr<file::File> file;
   Bytes data = Bytes(kPiece * kPieces);
   Bytes* content;
 
   FileOffset place(ByteCount byte) const {
     return (byte / kPiece * std::ssize(kNodes) + number) * kPiece + byte % kPiece;
   }
-  engine::Outcome move(Direction direction, bool collective, bool has_data = true) {
+  file::Outcome move(Direction direction, bool collective, bool has_data = true) {
     return file->transfer({direction, collective, 0, data.data(), has_data ? std::ssize(data) : 0,
                            view::make_basic(1)});
   }
@@ -113,17 +113,17 @@ void set_view(Rank& rank) {
   const view::TypePtr byte = view::make_basic(1);
   const view::TypePtr tile =
       view::make_resized(view::make_contiguous(kPiece, byte), 0, kPiece * std::ssize(kNodes));
-  ASSERT_FALSE(rank.file->set_view(engine::View{rank.number * kPiece, byte, tile}));
+  ASSERT_FALSE(rank.file->set_view(file::View{rank.number * kPiece, byte, tile}));
 }
 
-std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
-                                   storage::FileSystem& files, int aggregators) {
-  auto file = engine::File::open(team, files, "file", {.read = true, .write = true, .create = true},
-                                 {{"headrace_write_path", "exchanged"},
-                                  {"headrace_read_path", "exchanged"},
-                                  {"cb_buffer_size", "65536"},
-                                  {"striping_unit", "65536"},
-                                  {"cb_nodes", std::to_string(aggregators)}});
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+                                 storage::FileSystem& files, int aggregators) {
+  auto file = file::File::open(team, files, "file", {.read = true, .write = true, .create = true},
+                               {{"headrace_write_path", "exchanged"},
+                                {"headrace_read_path", "exchanged"},
+                                {"cb_buffer_size", "65536"},
+                                {"striping_unit", "65536"},
+                                {"cb_nodes", std::to_string(aggregators)}});
   EXPECT_TRUE(file);
   return std::move(file.value());
 }
@@ -174,7 +174,7 @@ bool lose(std::int64_t moment, int leaders) {
       for (ByteCount i = 0; i < std::ssize(rank.data); ++i) {
         rank.data[static_cast<std::size_t>(i)] = value(rank.place(i), turn);
       }
-      const engine::Outcome written = rank.move(Direction::write, true);
+      const file::Outcome written = rank.move(Direction::write, true);
       EXPECT_TRUE(written.error || written.bytes == std::ssize(rank.data));
       barrier.arrive_and_wait();
       const Bytes now = disk.content("file").value();
@@ -185,7 +185,7 @@ bool lose(std::int64_t moment, int leaders) {
       barrier.arrive_and_wait();
       Bytes kept(rank.data.size());
       kept.swap(rank.data);
-      const engine::Outcome read = rank.move(Direction::read, true);
+      const file::Outcome read = rank.move(Direction::read, true);
       EXPECT_TRUE(read.error || read.bytes == std::ssize(rank.data) || left < 0);
       for (ByteCount i = 0; i < read.bytes; ++i) {
         const auto at = static_cast<std::size_t>(rank.place(i));
@@ -232,14 +232,14 @@ bool lose_second_leaders(std::int64_t moment, Direction direction) {
     if (rank.number == 0) left = moment;
     barrier.arrive_and_wait();
     const bool has_data = rank.number % 2 == 1;
-    const engine::Outcome first = rank.move(direction, true, has_data);
+    const file::Outcome first = rank.move(direction, true, has_data);
     EXPECT_TRUE(first.error || first.bytes == (has_data ? std::ssize(rank.data) : 0));
     barrier.arrive_and_wait();
     if (rank.number == 0) was_lost = left < 0;
     if (rank.number == 0 && !was_lost) left = kPlenty;
     barrier.arrive_and_wait();
     std::ranges::fill(rank.data, static_cast<std::uint8_t>(rank.number + 1));
-    const engine::Outcome second = rank.move(Direction::write, true);
+    const file::Outcome second = rank.move(Direction::write, true);
     EXPECT_EQ(second.bytes, std::ssize(rank.data)) << second.error.message;
     static_cast<void>(rank.file->close());
   });

@@ -29,7 +29,7 @@ Taken write_and_read(std::int64_t count) {
   const ByteCount pieces_before = memory_taken(MemoryUse::pieces).now;
   run_ranks(std::vector<std::string>(kRanks, "a"), disk,
             [count](int rank, const auto& team, storage::FileSystem& files) {
-              auto file = engine::File::open(
+              auto file = file::File::open(
                   team, files, "file", {.read = true, .write = true, .create = true},
                   {{"headrace_write_path", "staged"}, {"headrace_read_path", "staged"}});
               ASSERT_TRUE(file);
@@ -44,7 +44,7 @@ Taken write_and_read(std::int64_t count) {
                 bytes += lengths.back();
               }
               const view::TypePtr byte = view::make_basic(1);
-              ASSERT_FALSE(file.value()->set_view(engine::View{
+              ASSERT_FALSE(file.value()->set_view(file::View{
                   0, byte, view::take_hindexed(std::move(lengths), std::move(offsets), byte)}));
               Bytes data(static_cast<std::size_t>(bytes), static_cast<std::uint8_t>(rank + 1));
               for (const Direction direction : {Direction::write, Direction::read}) {

@@ -40,7 +40,7 @@ OfOthers count_others(int nodes) {
         if (mine > most_allocations) most_allocations = mine;
       }
     }
-    const engine::Hints hints = file->hints();
+    const file::Hints hints = file->hints();
     EXPECT_EQ(hints.at("headrace_write_taken"), "exchanged");
     if (rank % 2 == 1 && hints.contains("headrace_messages_sent")) ++messages;
     EXPECT_FALSE(file->close());
@@ -57,7 +57,7 @@ TEST(NodesAtScale, CostOthersThanLeadersTheSame) {
 /// How a collective call is made.
 enum class Style { nonblocking, split };
 
-ByteCount move_as(Style style, engine::File& file, const engine::TransferCall& call) {
+ByteCount move_as(Style style, file::File& file, const file::TransferCall& call) {
   if (style == Style::split) {
     EXPECT_FALSE(file.begin(call));
     return file.end(call.direction, false, true).bytes;
@@ -67,7 +67,7 @@ ByteCount move_as(Style style, engine::File& file, const engine::TransferCall& c
   return started ? started.value()->wait().bytes : -1;
 }
 
-ByteCount move_as(Style style, engine::File& file, Direction direction, Bytes& data) {
+ByteCount move_as(Style style, file::File& file, Direction direction, Bytes& data) {
   return move_as(style, file,
                  {direction, true, 0, data.data(), std::ssize(data), view::make_basic(1)});
 }
@@ -130,7 +130,7 @@ TEST(NodesInBackgroundMany, EndByThemselvesInOrder) {
   run_ranks(office, job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const auto file = open(job, rank, team, files, hints_of(job));
     std::vector<Bytes> data(5, Bytes(job.data(rank).size()));
-    std::vector<std::shared_ptr<engine::Operation>> begun;
+    std::vector<std::shared_ptr<file::Operation>> begun;
     for (std::size_t i = 0; i < data.size(); ++i) {
       std::ranges::fill(data[i], static_cast<std::uint8_t>(i + 1));
       begun.push_back(file->start({Direction::write, true, 0, data[i].data(), std::ssize(data[i]),
@@ -149,7 +149,7 @@ TEST(NodesInBackgroundMany, EndByThemselvesInOrder) {
 }
 
 /// Data that is given so many bytes at a time.
-class EvenParts : public engine::Parts {
+class EvenParts : public file::Parts {
  public:
   EvenParts(Bytes& data, std::size_t size) : data_(data), size_(size) {}
 
@@ -160,7 +160,7 @@ class EvenParts : public engine::Parts {
     const std::span<std::byte> left = std::as_writable_bytes(std::span(data_)).subspan(done_);
     return left.first(std::min(size_, left.size()));
   }
-  void take(const engine::Outcome& outcome) override {
+  void take(const file::Outcome& outcome) override {
     done_ += static_cast<std::size_t>(outcome.bytes);
   }
   void close() override {}
@@ -183,7 +183,7 @@ TEST_P(NodesInBackground, MakeAsManyPartsOnAllNodes) {
     Bytes back(data.size());
     for (const Direction direction : {Direction::write, Direction::read}) {
       EvenParts parts(direction == Direction::write ? data : back, rank < 2 ? 50'000 : 20'000);
-      engine::TransferCall call{direction, true, 0, nullptr, std::ssize(data), view::make_basic(1)};
+      file::TransferCall call{direction, true, 0, nullptr, std::ssize(data), view::make_basic(1)};
       call.in_parts = true;
       call.parts = &parts;
       EXPECT_EQ(move_as(GetParam().style, *file, call), std::ssize(data));
@@ -203,7 +203,7 @@ TEST(NodesOfUnevenSize, MakePartsEachByItself) {
       Disk disk(0);
       PostOffice office(3, serves);
       run_ranks(office, names, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-        engine::Hints hints = kExchanged;
+        file::Hints hints = kExchanged;
         hints["headrace_write_path"] = "staged";
         hints["headrace_read_path"] = "staged";
         const auto file = open(job, rank, team, files, hints);
@@ -211,8 +211,8 @@ TEST(NodesOfUnevenSize, MakePartsEachByItself) {
         Bytes back(data.size());
         for (const Direction direction : {Direction::write, Direction::read}) {
           EvenParts parts(direction == Direction::write ? data : back, rank < 1 ? 50'000 : 20'000);
-          engine::TransferCall call{direction,          true, 0, nullptr, std::ssize(data),
-                                    view::make_basic(1)};
+          file::TransferCall call{direction,          true, 0, nullptr, std::ssize(data),
+                                  view::make_basic(1)};
           call.in_parts = true;
           call.parts = &parts;
           const ByteCount bytes =

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/settings.h"
-#include "engine/file.h"
 #include "exchange/node_team.h"
+#include "file/file.h"
 #include "plan/exchange_plan.h"
 #include "policy/slots.h"
 #include "sim/ranks.h"
@@ -107,31 +107,31 @@ struct Job {
   }
 };
 
-inline const engine::Hints kExchanged{{"headrace_write_path", "exchanged"},
-                                      {"headrace_read_path", "exchanged"},
-                                      {"cb_buffer_size", std::to_string(kWindow)},
-                                      {"striping_unit", std::to_string(kWindow)}};
+inline const file::Hints kExchanged{{"headrace_write_path", "exchanged"},
+                                    {"headrace_read_path", "exchanged"},
+                                    {"cb_buffer_size", std::to_string(kWindow)},
+                                    {"striping_unit", std::to_string(kWindow)}};
 
-inline engine::Hints hints_of(const Job& job) {
-  engine::Hints hints = kExchanged;
+inline file::Hints hints_of(const Job& job) {
+  file::Hints hints = kExchanged;
   if (job.aggregators > 1) hints["cb_nodes"] = std::to_string(job.nodes * job.aggregators);
   return hints;
 }
 
-inline std::unique_ptr<engine::File> open(const Job& job, int rank,
-                                          const std::shared_ptr<exchange::Team>& team,
-                                          storage::FileSystem& files, const engine::Hints& hints) {
+inline std::unique_ptr<file::File> open(const Job& job, int rank,
+                                        const std::shared_ptr<exchange::Team>& team,
+                                        storage::FileSystem& files, const file::Hints& hints) {
   auto file =
-      engine::File::open(team, files, "file", {.read = true, .write = true, .create = true}, hints);
+      file::File::open(team, files, "file", {.read = true, .write = true, .create = true}, hints);
   EXPECT_TRUE(file);
   const view::TypePtr byte = view::make_basic(1);
   const view::TypePtr piece =
       view::make_resized(view::make_contiguous(kPiece, byte), 0, kPiece * job.ranks());
-  EXPECT_FALSE(file.value()->set_view(engine::View{rank * kPiece, byte, piece, "native"}));
+  EXPECT_FALSE(file.value()->set_view(file::View{rank * kPiece, byte, piece, "native"}));
   return std::move(file.value());
 }
 
-inline engine::Outcome move(engine::File& file, Direction direction, Bytes& data) {
+inline file::Outcome move(file::File& file, Direction direction, Bytes& data) {
   return file.transfer({direction, true, 0, data.data(), std::ssize(data), view::make_basic(1)});
 }
 

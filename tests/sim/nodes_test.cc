@@ -51,7 +51,7 @@ TEST_P(Nodes, SendWhatThePlanSaysAndNoMore) {
       EXPECT_EQ(read.messages, counted_meeting + of_reads.messages + std::ssize(to_read.parts));
       EXPECT_LE(read.bytes, to_read.bytes + to_read.bytes / 20);
     }
-    const engine::Hints hints = file->hints();
+    const file::Hints hints = file->hints();
     if (hints.contains("headrace_messages_sent")) {
       told_messages += std::stoll(hints.at("headrace_messages_sent"));
       told_bytes += std::stoll(hints.at("headrace_bytes_sent"));
@@ -93,7 +93,7 @@ TEST(NodesThatFail, TellOfWhatIsNotWritten) {
       fault.beyond = 5 * kWindow + 100;
       if (rank == 0) disk.arm(fault);
       barrier.arrive_and_wait();
-      const engine::Outcome outcome = move(*file, Direction::write, data);
+      const file::Outcome outcome = move(*file, Direction::write, data);
       barrier.arrive_and_wait();
       if (rank == 0) disk.disarm();
       EXPECT_TRUE(outcome.error);
@@ -125,7 +125,7 @@ TEST(NodesThatFail, TellAllThatASyncFailed) {
   run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const auto file = open(job, rank, team, files, kExchanged);
     Bytes data = job.data(rank);
-    const engine::Outcome written = move(*file, Direction::write, data);
+    const file::Outcome written = move(*file, Direction::write, data);
     EXPECT_EQ(written.bytes, std::ssize(data));
     const ErrorClass expected = settings().verify ? ErrorClass::io : ErrorClass::success;
     EXPECT_EQ(written.error.error_class, expected)
@@ -150,7 +150,7 @@ bool only_the_limited_rank_fails(const Job& job, int limited, int system_error) 
     fault.beyond = kWindow;
     if (rank == 0) disk.arm(fault);
     barrier.arrive_and_wait();
-    const engine::Outcome outcome = move(*file, Direction::write, data);
+    const file::Outcome outcome = move(*file, Direction::write, data);
     if (rank == limited) has_failed = static_cast<bool>(outcome.error);
     barrier.arrive_and_wait();
     if (rank == 0) disk.disarm();
@@ -194,10 +194,10 @@ void wait_for_nobody_who_does_not_come(const Job& job) {
       const bool is_wrong = rank == turn;
       const bool is_idle = turn % 2 == 1 && rank / 2 == 1;
       if (is_idle) data.clear();
-      engine::TransferCall call{Direction::write,   true, 0, data.data(), std::ssize(data),
-                                view::make_basic(1)};
+      file::TransferCall call{Direction::write,   true, 0, data.data(), std::ssize(data),
+                              view::make_basic(1)};
       if (is_wrong) call.count = -1;
-      const engine::Outcome outcome = file->transfer(call);
+      const file::Outcome outcome = file->transfer(call);
       EXPECT_EQ(static_cast<bool>(outcome.error), is_wrong);
       EXPECT_EQ(outcome.bytes, is_wrong ? 0 : std::ssize(data));
     }

@@ -66,14 +66,14 @@ void write_pieces(const std::shared_ptr<exchange::Team>& team, storage::FileSyst
     offsets.push_back(piece.begin);
     bytes += piece.len;
   }
-  const engine::Hints hints{{"headrace_write_path", "exchanged"}, {"cb_buffer_size", "65536"}};
-  auto file = engine::File::open(team, files, "file", {.read = true, .write = true}, hints);
+  const file::Hints hints{{"headrace_write_path", "exchanged"}, {"cb_buffer_size", "65536"}};
+  auto file = file::File::open(team, files, "file", {.read = true, .write = true}, hints);
   ASSERT_TRUE(file);
   const view::TypePtr byte = view::make_basic(1);
   ASSERT_FALSE(file.value()->set_view(
-      engine::View{0, byte, view::make_hindexed(lengths, offsets, byte), "native"}));
+      file::View{0, byte, view::make_hindexed(lengths, offsets, byte), "native"}));
   Bytes data(static_cast<std::size_t>(bytes), value);
-  const engine::Outcome outcome =
+  const file::Outcome outcome =
       file.value()->transfer({Direction::write, true, 0, data.data(), bytes, byte});
   EXPECT_EQ(outcome.bytes, bytes) << outcome.error.message;
   EXPECT_FALSE(file.value()->close());

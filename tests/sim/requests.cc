@@ -86,11 +86,11 @@ void empty(Request& request) {
   request.count = 0;
 }
 
-engine::TransferCall call_of(Direction direction, bool collective, const Request& request,
-                             std::uint8_t* buffer) {
+file::TransferCall call_of(Direction direction, bool collective, const Request& request,
+                           std::uint8_t* buffer) {
   std::uint8_t* const base = buffer + request.origin;
-  engine::TransferCall call{direction, collective,    request.offset,
-                            base,      request.count, request.memory.type};
+  file::TransferCall call{direction, collective,    request.offset,
+                          base,      request.count, request.memory.type};
   if (request.is_absolute) {
     const std::int64_t address[] = {reinterpret_cast<std::int64_t>(base)};
     const view::TypePtr& old = request.memory.type;
@@ -101,17 +101,17 @@ engine::TransferCall call_of(Direction direction, bool collective, const Request
   return call;
 }
 
-engine::Outcome carry_out(engine::File& file, Direction direction, bool collective,
-                          const Request& request, Bytes& buffer) {
+file::Outcome carry_out(file::File& file, Direction direction, bool collective,
+                        const Request& request, Bytes& buffer) {
   return file.transfer(call_of(direction, collective, request, buffer.data()));
 }
 
-engine::Outcome carry_out_on_device(engine::File& file, Direction direction, bool collective,
-                                    const Request& request, Bytes& buffer) {
+file::Outcome carry_out_on_device(file::File& file, Direction direction, bool collective,
+                                  const Request& request, Bytes& buffer) {
   auto& driver = device::test::FakeDriver::installed();
   std::byte* const memory = driver.allocate(std::as_bytes(std::span(buffer)));
   auto* const address = reinterpret_cast<std::uint8_t*>(memory);
-  engine::Outcome outcome = file.transfer(call_of(direction, collective, request, address));
+  file::Outcome outcome = file.transfer(call_of(direction, collective, request, address));
   const std::vector<std::byte> after = driver.content(memory);
   std::memcpy(buffer.data(), after.data(), after.size());
   driver.free(memory);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/file.h"
+#include "file/file.h"
 #include "sim/disk.h"
 #include "sim/random.h"
 #include "sim/views.h"
@@ -44,13 +44,13 @@ Request make_request(Random& random, Direction direction, const ViewModel& view,
 void empty(Request& request);
 
 /// The call that moves the request's data to or from `buffer`.
-engine::TransferCall call_of(Direction direction, bool collective, const Request& request,
-                             std::uint8_t* buffer);
+file::TransferCall call_of(Direction direction, bool collective, const Request& request,
+                           std::uint8_t* buffer);
 /// Makes it.
-engine::Outcome carry_out(engine::File& file, Direction direction, bool collective,
-                          const Request& request, Bytes& buffer);
+file::Outcome carry_out(file::File& file, Direction direction, bool collective,
+                        const Request& request, Bytes& buffer);
 /// Makes it with a buffer in a device's memory.
-engine::Outcome carry_out_on_device(engine::File& file, Direction direction, bool collective,
-                                    const Request& request, Bytes& buffer);
+file::Outcome carry_out_on_device(file::File& file, Direction direction, bool collective,
+                                  const Request& request, Bytes& buffer);
 
 }  // namespace headrace::sim

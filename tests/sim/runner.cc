@@ -24,8 +24,8 @@ class Actor {
         problems_(problems) {}
 
   void open() {
-    Result<std::unique_ptr<engine::File>> file =
-        engine::File::open(team_, file_system_, story_.path, story_.mode, story_.hints);
+    Result<std::unique_ptr<file::File>> file =
+        file::File::open(team_, file_system_, story_.path, story_.mode, story_.hints);
     if (!file) return report("open: " + file.error().message);
     file_ = std::move(file.value());
   }
@@ -69,7 +69,7 @@ class Actor {
     const Request& request = mine(step.requests);
     Bytes buffer = request.buffer;
     const bool on_device = story_.on_devices && random_byte(number_, rank_) % 2 == 0;
-    const engine::Outcome outcome = (on_device ? carry_out_on_device : carry_out)(
+    const file::Outcome outcome = (on_device ? carry_out_on_device : carry_out)(
         *file_, step.direction, step.collective, request, buffer);
     if (outcome.error.error_class != request.error) {
       report("transfer: error '" + outcome.error.message + "' is not the one expected");
@@ -110,7 +110,7 @@ class Actor {
   storage::FileSystem& file_system_;
   std::barrier<>& meeting_;
   Problems& problems_;
-  std::unique_ptr<engine::File> file_;
+  std::unique_ptr<file::File> file_;
   std::size_t number_ = 0;
 };
 

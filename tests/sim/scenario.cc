@@ -6,8 +6,8 @@
 
 namespace headrace::sim {
 
-engine::Hints random_hints(Random& random) {
-  engine::Hints hints;
+file::Hints random_hints(Random& random) {
+  file::Hints hints;
   const std::vector<std::string> paths{"direct", "staged", "exchanged", "exchanged", "automatic"};
   if (random.chance(80)) hints["headrace_write_path"] = random.one_of(paths);
   if (random.chance(80)) hints["headrace_read_path"] = random.one_of(paths);

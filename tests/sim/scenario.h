@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/file.h"
+#include "file/file.h"
 #include "sim/disk.h"
 #include "sim/requests.h"
 #include "sim/views.h"
@@ -34,9 +34,9 @@ struct Step {
   bool collective = true;
   std::vector<Request> requests;  ///< of each rank
   std::vector<ViewModel> views;   ///< of each rank
-  engine::Hints hints;
+  file::Hints hints;
   ByteCount size = 0;  ///< to set, or expected
-  engine::Whence whence = engine::Whence::set;
+  file::Whence whence = file::Whence::set;
   std::vector<std::int64_t> offsets;  ///< of each rank: to seek, or to ask the byte offset of
   std::vector<std::int64_t> results;  ///< of each rank: the pointer, or the byte offset
 };
@@ -44,8 +44,8 @@ struct Step {
 /// What happens to one file between open and close.
 struct FileStory {
   std::string path;
-  engine::AccessMode mode;
-  engine::Hints hints;
+  file::AccessMode mode;
+  file::Hints hints;
   std::optional<Bytes> before;  ///< the file, if it exists
   std::vector<Step> steps;
   std::optional<Bytes> after;
@@ -67,7 +67,7 @@ struct Scenario {
 /// A random scenario and what must come of it by the rules of MPI.
 Scenario make_scenario(std::uint64_t seed);
 
-engine::Hints random_hints(Random& random);
+file::Hints random_hints(Random& random);
 std::vector<std::string> random_nodes(Random& random, int ranks);
 int random_rank_count(Random& random);
 

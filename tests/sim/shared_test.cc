@@ -13,24 +13,24 @@
 namespace headrace::sim {
 namespace {
 
-using engine::Whence;
+using file::Whence;
 
-constexpr engine::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
+constexpr file::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
 constexpr int kRanks = 4;
 
 /// Where the ranks are.
 class Shared : public testing::TestWithParam<std::vector<std::string>> {};
 
-std::unique_ptr<engine::File> open(const std::shared_ptr<exchange::Team>& team,
-                                   storage::FileSystem& files,
-                                   engine::AccessMode mode = kReadWriteCreate,
-                                   const engine::Hints& hints = {}) {
-  auto file = engine::File::open(team, files, "file", mode, hints);
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+                                 storage::FileSystem& files,
+                                 file::AccessMode mode = kReadWriteCreate,
+                                 const file::Hints& hints = {}) {
+  auto file = file::File::open(team, files, "file", mode, hints);
   EXPECT_TRUE(file) << file.error().message;
   return std::move(file.value());
 }
 
-engine::TransferCall shared_call(Direction direction, bool ordered, Bytes& data) {
+file::TransferCall shared_call(Direction direction, bool ordered, Bytes& data) {
   return {.direction = direction,
           .collective = ordered,
           .offset = {},
@@ -40,21 +40,21 @@ engine::TransferCall shared_call(Direction direction, bool ordered, Bytes& data)
           .shared = true};
 }
 
-void write_shared(engine::File& file, Bytes data) {
-  const engine::Outcome outcome = file.transfer(shared_call(Direction::write, false, data));
+void write_shared(file::File& file, Bytes data) {
+  const file::Outcome outcome = file.transfer(shared_call(Direction::write, false, data));
   EXPECT_FALSE(outcome.error) << outcome.error.message;
   EXPECT_EQ(outcome.bytes, std::ssize(data));
 }
 
-void write_ordered(engine::File& file, Bytes data) {
-  const engine::Outcome outcome = file.transfer(shared_call(Direction::write, true, data));
+void write_ordered(file::File& file, Bytes data) {
+  const file::Outcome outcome = file.transfer(shared_call(Direction::write, true, data));
   EXPECT_FALSE(outcome.error) << outcome.error.message;
   EXPECT_EQ(outcome.bytes, std::ssize(data));
 }
 
-Bytes read_shared(engine::File& file, std::size_t size, bool ordered = false) {
+Bytes read_shared(file::File& file, std::size_t size, bool ordered = false) {
   Bytes data(size);
-  const engine::Outcome outcome = file.transfer(shared_call(Direction::read, ordered, data));
+  const file::Outcome outcome = file.transfer(shared_call(Direction::read, ordered, data));
   EXPECT_FALSE(outcome.error) << outcome.error.message;
   data.resize(static_cast<std::size_t>(outcome.bytes));
   return data;
@@ -147,9 +147,9 @@ TEST_P(Shared, AWrongRankTakesPartInAnOrderedCall) {
   run_ranks(GetParam(), disk, [](int rank, const auto& team, storage::FileSystem& files) {
     const auto file = open(team, files);
     Bytes data(10, static_cast<std::uint8_t>(rank));
-    engine::TransferCall call = shared_call(Direction::write, true, data);
+    file::TransferCall call = shared_call(Direction::write, true, data);
     if (rank == 1) call.count = -1;
-    const engine::Outcome outcome = file->transfer(call);
+    const file::Outcome outcome = file->transfer(call);
     EXPECT_EQ(outcome.error.error_class, rank == 1 ? ErrorClass::count : ErrorClass::success);
     EXPECT_FALSE(file->close());
   });
@@ -164,13 +164,13 @@ TEST_P(Shared, PointerFollowsViewsAndSeeks) {
   disk.put("file", Bytes(100, 7));
   std::barrier meeting(kRanks);
   run_ranks(GetParam(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-    engine::AccessMode appending = kReadWriteCreate;
+    file::AccessMode appending = kReadWriteCreate;
     appending.append = true;
     const auto file = open(team, files, appending);
     EXPECT_EQ(file->shared_position().value(), 100);
     for (int turn = 0; turn < 5; ++turn) {
       const view::TypePtr number = view::make_basic(4);
-      EXPECT_FALSE(file->set_view(engine::View{turn * 8, number, number, "native"}, {}));
+      EXPECT_FALSE(file->set_view(file::View{turn * 8, number, number, "native"}, {}));
       EXPECT_EQ(file->shared_position().value(), 0);
       meeting.arrive_and_wait();
       if (rank == kRanks - 1) {
@@ -187,7 +187,7 @@ TEST_P(Shared, PointerFollowsViewsAndSeeks) {
       meeting.arrive_and_wait();
     }
     // A view that one rank refuses leaves the old one, and its pointer.
-    engine::View bad{0, view::make_basic(8), view::make_basic(4), "native"};
+    file::View bad{0, view::make_basic(8), view::make_basic(4), "native"};
     EXPECT_TRUE(file->set_view(rank == 2 ? bad : file->current_view(), {}));
     EXPECT_EQ(file->shared_position().value(), 25 - 8 - 1);
     EXPECT_FALSE(file->close());
@@ -203,7 +203,7 @@ TEST_P(Shared, APointerThatWouldGoTooFarStays) {
     EXPECT_FALSE(file->seek_shared(kHuge - 5, Whence::set));
     Bytes data(10);
     for (const bool ordered : {false, true}) {
-      const engine::Outcome outcome = file->transfer(shared_call(Direction::write, ordered, data));
+      const file::Outcome outcome = file->transfer(shared_call(Direction::write, ordered, data));
       EXPECT_EQ(outcome.error.error_class, ErrorClass::argument);
     }
     EXPECT_EQ(file->shared_position().value(), kHuge - 5);
@@ -225,7 +225,7 @@ TEST_P(Shared, SequentialFilesGoByTheSharedPointerOnly) {
       EXPECT_EQ(read_shared(*file, 3), Bytes({0, 1, 2}));
     }
     const view::TypePtr pair = view::make_basic(2);
-    engine::View view{0, pair, pair, "native"};
+    file::View view{0, pair, pair, "native"};
     EXPECT_EQ(file->set_view(view, {}).error_class, ErrorClass::argument);
     view.from_shared_pointer = true;
     EXPECT_FALSE(file->set_view(view, {}));
@@ -235,7 +235,7 @@ TEST_P(Shared, SequentialFilesGoByTheSharedPointerOnly) {
     EXPECT_FALSE(file->set_view(view, {}));
     EXPECT_EQ(file->current_view().displacement, 11);
     Bytes data(2);
-    engine::TransferCall call = shared_call(Direction::read, false, data);
+    file::TransferCall call = shared_call(Direction::read, false, data);
     call.shared = false;
     EXPECT_EQ(file->transfer(call).error.error_class, ErrorClass::unsupported_operation);
     call.offset = 0;
@@ -254,14 +254,14 @@ TEST_P(Shared, ModesThatDifferFailEverywhere) {
   const Watchdog watchdog("Shared.ModesThatDiffer", kCaseLimit);
   Disk disk(0);
   run_ranks(GetParam(), disk, [](int rank, const auto& team, storage::FileSystem& files) {
-    engine::AccessMode mode = kReadWriteCreate;
+    file::AccessMode mode = kReadWriteCreate;
     mode.create = rank != 2;
-    const auto differing = engine::File::open(team, files, "new", mode, {});
+    const auto differing = file::File::open(team, files, "new", mode, {});
     ASSERT_FALSE(differing);
     EXPECT_EQ(differing.error().error_class, ErrorClass::not_same);
     const Error refused{ErrorClass::amode, 0, "wrong"};
     const auto wrong =
-        engine::File::open(team, files, "new", kReadWriteCreate, {}, rank == 3 ? refused : Error{});
+        file::File::open(team, files, "new", kReadWriteCreate, {}, rank == 3 ? refused : Error{});
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().error_class, ErrorClass::amode);
   });

@@ -35,7 +35,7 @@ FileStory StoryWriter::write(std::int64_t steps) {
 }
 
 void StoryWriter::begin() {
-  engine::AccessMode& mode = story_.mode;
+  file::AccessMode& mode = story_.mode;
   const std::int64_t kind = random_.number(0, 9);
   mode.read = kind != 0;
   mode.write = kind != 1;
@@ -180,18 +180,18 @@ void StoryWriter::set_view(Step& step) {
 }
 
 void StoryWriter::seek(Step& step) {
-  step.whence = random_.one_of<engine::Whence>(
-      {engine::Whence::set, engine::Whence::current, engine::Whence::end});
-  const bool at_end = step.whence == engine::Whence::end;
+  step.whence =
+      random_.one_of<file::Whence>({file::Whence::set, file::Whence::current, file::Whence::end});
+  const bool at_end = step.whence == file::Whence::end;
   if (at_end && conflicts_.concerns_size()) {
     step.meets_first = true;
     all_meet();
   }
   if (at_end) conflicts_.add_size_question();
   for (std::size_t rank = 0; rank < views_.size(); ++rank) {
-    const std::int64_t base = step.whence == engine::Whence::set       ? 0
-                              : step.whence == engine::Whence::current ? pointers_[rank]
-                                                                       : end_pointer(views_[rank]);
+    const std::int64_t base = step.whence == file::Whence::set       ? 0
+                              : step.whence == file::Whence::current ? pointers_[rank]
+                                                                     : end_pointer(views_[rank]);
     const std::int64_t offset = random_.number(-20, 200);
     step.offsets.push_back(offset);
     // Such a view has no one place that is the file's end.

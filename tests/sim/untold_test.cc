@@ -17,12 +17,12 @@
 namespace headrace::sim {
 namespace {
 
-constexpr engine::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
+constexpr file::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
 constexpr int kErrnos[] = {EFBIG, EIO, ENOSPC, EACCES, EDQUOT, ESTALE};
 /// More than any of these calls makes.
 constexpr std::int64_t kAllocations = 12;
 
-engine::TransferCall write_of(Bytes& data, bool collective = false) {
+file::TransferCall write_of(Bytes& data, bool collective = false) {
   return {Direction::write, collective, 0, data.data(), std::ssize(data), view::make_basic(1)};
 }
 
@@ -53,8 +53,8 @@ class Told {
 };
 
 /// A write that goes on by itself, and has failed when this returns.
-std::shared_ptr<engine::Operation> start_failing(engine::File& file, Disk& disk, int system_error,
-                                                 Bytes& data) {
+std::shared_ptr<file::Operation> start_failing(file::File& file, Disk& disk, int system_error,
+                                               Bytes& data) {
   disk.arm({.operation = Operation::write, .system_error = system_error});
   auto started = file.start(write_of(data));
   EXPECT_TRUE(started) << started.error().message;
@@ -63,17 +63,17 @@ std::shared_ptr<engine::Operation> start_failing(engine::File& file, Disk& disk,
   return std::move(started.value());
 }
 
-using Job = std::function<void(engine::File& file, Disk& disk, int system_error, Told& told)>;
+using Job = std::function<void(file::File& file, Disk& disk, int system_error, Told& told)>;
 
 /// On one rank with a view: what a program is told of one failed write, exactly once.
 void expect_told_once(const Job& job) {
   for (const int system_error : kErrnos) {
     Disk disk(0);
     run_ranks({"a"}, disk, [&](int, const auto& team, storage::FileSystem& files) {
-      auto file = engine::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
+      auto file = file::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
       ASSERT_TRUE(file) << file.error().message;
       const view::TypePtr word = view::make_basic(4);
-      ASSERT_FALSE(file.value()->set_view(engine::View{8, word, view::make_resized(word, 0, 12)}));
+      ASSERT_FALSE(file.value()->set_view(file::View{8, word, view::make_resized(word, 0, 12)}));
       Told told;
       job(*file.value(), disk, system_error, told);
       told.by([&] { return file.value()->sync(); });
@@ -86,7 +86,7 @@ void expect_told_once(const Job& job) {
 TEST(Untold, ASyncTellsWhatNobodyWaitedFor) {
   for (std::int64_t allocations = 0; allocations < kAllocations; ++allocations) {
     for (const bool is_kept : {false, true}) {
-      expect_told_once([&](engine::File& file, Disk& disk, int system_error, Told& told) {
+      expect_told_once([&](file::File& file, Disk& disk, int system_error, Told& told) {
         Bytes data(400);
         auto operation = start_failing(file, disk, system_error, data);
         if (!is_kept) operation.reset();
@@ -101,8 +101,7 @@ TEST(Untold, ACloseTellsWhatNobodyWaitedFor) {
     for (const int system_error : kErrnos) {
       Disk disk(0);
       run_ranks({"a"}, disk, [&](int, const auto& team, storage::FileSystem& files) {
-        auto file =
-            engine::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
+        auto file = file::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
         ASSERT_TRUE(file) << file.error().message;
         Bytes data(400);
         start_failing(*file.value(), disk, system_error, data);
@@ -116,7 +115,7 @@ TEST(Untold, ACloseTellsWhatNobodyWaitedFor) {
 
 TEST(Untold, WhoWaitsIsToldAndNobodyElse) {
   for (std::int64_t allocations = 0; allocations < kAllocations; ++allocations) {
-    expect_told_once([&](engine::File& file, Disk& disk, int system_error, Told& told) {
+    expect_told_once([&](file::File& file, Disk& disk, int system_error, Told& told) {
       Bytes data(400);
       const auto operation = start_failing(file, disk, system_error, data);
       const auto wait = [&] { return operation->wait().error; };
@@ -127,7 +126,7 @@ TEST(Untold, WhoWaitsIsToldAndNobodyElse) {
 
 TEST(Untold, TheEndOfASplitCallTells) {
   for (std::int64_t allocations = 0; allocations < kAllocations; ++allocations) {
-    expect_told_once([&](engine::File& file, Disk& disk, int system_error, Told& told) {
+    expect_told_once([&](file::File& file, Disk& disk, int system_error, Told& told) {
       Bytes data(400);
       disk.arm({.operation = Operation::write, .system_error = system_error});
       ASSERT_FALSE(file.begin(write_of(data, true)));
@@ -142,7 +141,7 @@ TEST(Untold, TheEndOfASplitCallTells) {
 TEST(Untold, TheOldestIsToldOfThoseNobodyWaitedFor) {
   Disk disk(0);
   run_ranks({"a"}, disk, [&](int, const auto& team, storage::FileSystem& files) {
-    auto file = engine::File::open(team, files, "file", kReadWriteCreate, {});
+    auto file = file::File::open(team, files, "file", kReadWriteCreate, {});
     ASSERT_TRUE(file) << file.error().message;
     Bytes data(400);
     const auto waited_for = start_failing(*file.value(), disk, EIO, data);
@@ -169,8 +168,7 @@ TEST(Untold, OtherRanksAreToldOnce) {
       Disk disk(0);
       std::barrier meeting(2);
       run_ranks({"a", "a"}, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
-        auto file =
-            engine::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
+        auto file = file::File::open(team, files, "a file with a long name", kReadWriteCreate, {});
         ASSERT_TRUE(file) << file.error().message;
         Bytes data(400);
         if (rank == 0) start_failing(*file.value(), disk, system_error, data);

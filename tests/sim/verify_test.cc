@@ -75,13 +75,13 @@ Bytes data_of(const Job& job, std::size_t rank) {
 
 /// The rank's write, and what its file's close returns.
 struct Told {
-  engine::Outcome outcome;
+  file::Outcome outcome;
   Error at_close;
 };
 
-engine::Outcome write(engine::File& file, Way way, Bytes& data) {
-  const engine::TransferCall call{Direction::write,   true, 0, data.data(), std::ssize(data),
-                                  view::make_basic(1)};
+file::Outcome write(file::File& file, Way way, Bytes& data) {
+  const file::TransferCall call{Direction::write,   true, 0, data.data(), std::ssize(data),
+                                view::make_basic(1)};
   if (way == Way::blocking) return file.transfer(call);
   if (way == Way::nonblocking) return file.start(call).value()->wait();
   EXPECT_FALSE(file.begin(call));
@@ -90,10 +90,10 @@ engine::Outcome write(engine::File& file, Way way, Bytes& data) {
 
 Told run_rank(const Job& job, std::size_t rank, const std::shared_ptr<exchange::Team>& team,
               storage::FileSystem& files) {
-  const engine::AccessMode mode{.read = job.reads, .write = true, .create = true};
+  const file::AccessMode mode{.read = job.reads, .write = true, .create = true};
   auto file =
-      engine::File::open(team, files, "file", mode,
-                         {{"headrace_write_path", job.path_hint}, {"cb_buffer_size", "65536"}});
+      file::File::open(team, files, "file", mode,
+                       {{"headrace_write_path", job.path_hint}, {"cb_buffer_size", "65536"}});
   EXPECT_TRUE(file);
   std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> offsets;
@@ -103,7 +103,7 @@ Told run_rank(const Job& job, std::size_t rank, const std::shared_ptr<exchange::
   }
   const view::TypePtr byte = view::make_basic(1);
   EXPECT_FALSE(file.value()->set_view(
-      engine::View{0, byte, view::make_hindexed(lengths, offsets, byte), "native"}));
+      file::View{0, byte, view::make_hindexed(lengths, offsets, byte), "native"}));
   if (job.is_atomic) {
     EXPECT_FALSE(file.value()->set_atomicity(true));
   }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/file.h"
+#include "file/file.h"
 #include "sim/random.h"
 #include "unit/type_model.h"
 
@@ -19,7 +19,7 @@ class ViewModel {
   /// What a file has when it is opened.
   static ViewModel of_bytes();
 
-  engine::View view() const { return {displacement_, etype_.type, filetype_.type, "native"}; }
+  file::View view() const { return {displacement_, etype_.type, filetype_.type, "native"}; }
   ViewModel with_etype(const Pair& etype) const { return {displacement_, etype, filetype_}; }
   /// Bytes of an etype.
   std::int64_t unit() const { return unit_; }

@@ -25,7 +25,7 @@ int takers(const Job& job, std::uint64_t magic) {
   disk.pretend({.kind = storage::find_kind(magic, "")});
   run_ranks(job.names(), disk, [&](int rank, const auto& team, storage::FileSystem& files) {
     const auto file =
-        engine::File::open(team, files, "file", {.read = true, .write = true, .create = true}, {});
+        file::File::open(team, files, "file", {.read = true, .write = true, .create = true}, {});
     ASSERT_TRUE(file);
     Bytes data(kBlock, static_cast<std::uint8_t>(rank + 1));
     const auto move_block = [&](Direction direction) {

@@ -52,6 +52,6 @@ def read(path: Path) -> list[Hint]:
 def outputs(spec: Path) -> list[Output]:
     hints = read(spec / "hints.toml")
     return [
-        render("hint_table.h.j2", "src/engine/hint_table.h", hints=hints),
+        render("hint_table.h.j2", "src/file/hint_table.h", hints=hints),
         render("hints.md.j2", "docs/reference/hints.md", hints=hints),
     ]

@@ -68,7 +68,7 @@ Error get_info(OpenFile& file, MPI_Info* info) {
 }
 
 Error set_info(OpenFile& file, MPI_Info info) {
-  engine::Hints hints;
+  file::Hints hints;
   const Error refused = attempt([&]() -> Error {
     hints = hints_of(info);
     return {};

@@ -140,7 +140,7 @@ Converted::~Converted() {
   release_type(std::exchange(held_, MPI_DATATYPE_NULL));
 }
 
-Error Converted::describe(engine::TransferCall& call) {
+Error Converted::describe(file::TransferCall& call) {
   call.type = byte_type();
   call.buffer = nullptr;
   call.count = all_.stored;
@@ -168,7 +168,7 @@ Result<std::span<std::byte>> Converted::next() {
   return std::span(stored_.get(), static_cast<std::size_t>(bytes));
 }
 
-void Converted::take(const engine::Outcome& outcome) try {
+void Converted::take(const file::Outcome& outcome) try {
   if (!failed_) failed_ = outcome.error;
   view::Amount got = memory_.elements->whole_in_stored(part_.begin.stored + outcome.bytes);
   if (direction_ == Direction::read) {
@@ -192,7 +192,7 @@ void Converted::close() {
   counted_ = {};
 }
 
-engine::Outcome Converted::finish(engine::Outcome outcome) {
+file::Outcome Converted::finish(file::Outcome outcome) {
   if (is_whole_) take(outcome);
   close();
   if (image_ != nullptr && direction_ == Direction::read) store_image();

@@ -9,7 +9,7 @@
 #include "abi/flavour/representation.h"
 #include "base/memory_account.h"
 #include "device/image.h"
-#include "engine/file.h"
+#include "file/file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 
@@ -19,7 +19,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// A conversion by functions of the program must not go on by itself: they may call MPI, which a
 /// helper thread must not. Such calls are converted whole: what is written before the engine gets
 /// them, what was read when they are complete.
-class Converted : public engine::Parts {
+class Converted : public file::Parts {
  public:
   /// How much of a call's data is converted at a time: in bytes of the file, and in whole etypes of
   /// so many bytes, where the data can be cut so.
@@ -43,16 +43,16 @@ class Converted : public engine::Parts {
   Converted& operator=(const Converted&) = delete;
 
   /// Gives the engine's call, which this outlasts, its data. Error: of the conversion.
-  Error describe(engine::TransferCall& call);
+  Error describe(file::TransferCall& call);
 
   Result<std::int64_t> open() override;
   Result<std::span<std::byte>> next() override;
-  void take(const engine::Outcome& outcome) override;
+  void take(const file::Outcome& outcome) override;
   void close() override;
 
   /// What became of the engine's call, in bytes of memory: whole elements. Once, on a thread of the
   /// program; lets go of all that is held.
-  engine::Outcome finish(engine::Outcome outcome);
+  file::Outcome finish(file::Outcome outcome);
 
  private:
   Converted(const Representation& representation, Direction direction, bool is_whole)

@@ -18,7 +18,7 @@
 #include "base/message.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
-#include "engine/file.h"
+#include "file/file.h"
 #include "record/summary.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -47,7 +47,7 @@ void end_all(int rank) {
   finish_requests();
   stop_messengers();
   drop_files();
-  engine::stop_background();
+  file::stop_background();
   tell_summary(rank);
   has_ended_all = true;
 }

@@ -6,8 +6,8 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-engine::Hints hints_of(MPI_Info info) {
-  engine::Hints hints;
+file::Hints hints_of(MPI_Info info) {
+  file::Hints hints;
   int num_keys = 0;
   if (info == MPI_INFO_NULL || native.Info_get_nkeys(info, &num_keys) != MPI_SUCCESS) return hints;
   for (int i = 0; i < num_keys; ++i) {
@@ -23,7 +23,7 @@ engine::Hints hints_of(MPI_Info info) {
   return hints;
 }
 
-Error make_info(const engine::Hints& hints, MPI_Info* info) {
+Error make_info(const file::Hints& hints, MPI_Info* info) {
   if (native.Info_create(info) != MPI_SUCCESS) return native_failure("make an info object");
   for (const auto& [key, value] : hints) {
     if (key.size() >= MPI_MAX_INFO_KEY || value.empty()) continue;

@@ -6,7 +6,7 @@
 
 #include "abi/flavour/job.h"
 #include "abi/flavour/native.h"
-#include "engine/file.h"
+#include "file/file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 
@@ -49,7 +49,7 @@ struct OpenFile {
   ~OpenFile();
 
   SessionHold session;  ///< first: the others end before it
-  std::unique_ptr<engine::File> file;
+  std::unique_ptr<file::File> file;
   std::shared_ptr<FileLink> link = std::make_shared<FileLink>();
   int amode = 0;
   MPI_Group group = MPI_GROUP_NULL;                ///< of the communicator, to be freed

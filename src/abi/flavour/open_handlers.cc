@@ -15,9 +15,9 @@
 namespace headrace::HEADRACE_FLAVOUR::handler {
 namespace {
 
-engine::AccessMode mode_of(int amode) {
+file::AccessMode mode_of(int amode) {
   const auto has = [&](int bit) { return (amode & bit) != 0; };
-  engine::AccessMode mode;
+  file::AccessMode mode;
   mode.read = has(MPI_MODE_RDONLY) || has(MPI_MODE_RDWR);
   mode.write = has(MPI_MODE_WRONLY) || has(MPI_MODE_RDWR);
   mode.create = has(MPI_MODE_CREATE);
@@ -56,7 +56,7 @@ struct Opening {
   SessionHold session;
   MPI_File handle = MPI_FILE_NULL;
   OpenFile* file = nullptr;  ///< found by `handle` from the beginning
-  engine::Hints hints{};
+  file::Hints hints{};
 };
 
 Error make_ready(MPI_Comm communicator, int amode, MPI_Info info, Opening& opening) {
@@ -82,8 +82,8 @@ Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& te
   Opening opening{.session = session};
   const Error refused = attempt([&] { return make_ready(communicator, amode, info, opening); });
   Error failed = attempt([&]() -> Error {
-    auto opened = engine::File::open(team, storage::posix_file_system(), path, mode_of(amode),
-                                     opening.hints, refused);
+    auto opened = file::File::open(team, storage::posix_file_system(), path, mode_of(amode),
+                                   opening.hints, refused);
     if (!opened) return opened.error();
     opening.file->file = std::move(opened.value());
     return {};

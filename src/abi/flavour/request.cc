@@ -118,7 +118,7 @@ class RequestRegistry {
 
 void Request::complete() {
   std::call_once(completed_, [this] {
-    engine::Outcome outcome = operation_->wait();
+    file::Outcome outcome = operation_->wait();
     if (converted_ != nullptr) outcome = converted_->finish(std::move(outcome));
     bytes_ = outcome.bytes;
     if (!cancelled_) error_ = std::move(outcome.error);

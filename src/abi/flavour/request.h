@@ -6,7 +6,7 @@
 
 #include "abi/flavour/native.h"
 #include "abi/flavour/open_file.h"
-#include "engine/file.h"
+#include "file/file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 
@@ -24,9 +24,7 @@ class Request {
   Request& operator=(const Request&) = delete;
 
   /// What it stands for. Before the program has its handle.
-  void stand_for(std::shared_ptr<engine::Operation> operation) {
-    operation_ = std::move(operation);
-  }
+  void stand_for(std::shared_ptr<file::Operation> operation) { operation_ = std::move(operation); }
   MPI_Request handle() const { return handle_; }
 
   bool is_done() const { return operation_->is_done(); }
@@ -50,7 +48,7 @@ class Request {
   static int forget(void* request);
   static int cancel(void* request, int is_complete);
 
-  std::shared_ptr<engine::Operation> operation_;
+  std::shared_ptr<file::Operation> operation_;
   std::shared_ptr<FileLink> file_;
   std::shared_ptr<Converted> converted_;
   MPI_Request handle_ = MPI_REQUEST_NULL;

@@ -16,7 +16,7 @@ enum class Duration { ends_with_call, outlives_call };
 
 /// A call on the engine, made from one rank's arguments, and what is wrong with them.
 struct Translated {
-  engine::TransferCall call;
+  file::TransferCall call;
   ConvertedPtr converted;  ///< what it reads or writes, where the view's representation needs it
   Error problem;
 };
@@ -33,7 +33,7 @@ Error describe(const OpenFile& file, const TransferRequest& request, Duration du
     const Representation* const representation = file.representation;
     const bool outlives_call = duration == Duration::outlives_call;
     made.call.in_parts = Converted::goes_in_parts(*representation, outlives_call);
-    const Converted::Size size{file.file->part_size(), engine::unit_of(file.file->current_view())};
+    const Converted::Size size{file.file->part_size(), file::unit_of(file.file->current_view())};
     auto converted = Converted::make(*representation, request, outlives_call, size);
     if (!converted) return converted.error();
     made.converted = std::move(converted.value());
@@ -50,7 +50,7 @@ Error describe(const OpenFile& file, const TransferRequest& request, Duration du
 /// where the others count on it.
 Translated translate(const OpenFile& file, const TransferRequest& request, Duration duration) {
   Translated made;
-  engine::TransferCall& call = made.call;
+  file::TransferCall& call = made.call;
   call.direction = request.direction;
   call.collective = request.collective;
   call.shared = request.shared;
@@ -72,20 +72,20 @@ void set_status(MPI_Status* status, ByteCount bytes) {
 }
 
 /// What a call did, in bytes of the program's memory.
-engine::Outcome in_memory(const ConvertedPtr& converted, engine::Outcome outcome) {
+file::Outcome in_memory(const ConvertedPtr& converted, file::Outcome outcome) {
   return converted == nullptr ? std::move(outcome) : converted->finish(std::move(outcome));
 }
 
-/// The most frequent call, where it is that: see engine::File.
-std::optional<engine::Outcome> transfer_stretch(const OpenFile& file,
-                                                const TransferRequest& request) {
+/// The most frequent call, where it is that: see file::File.
+std::optional<file::Outcome> transfer_stretch(const OpenFile& file,
+                                              const TransferRequest& request) {
   if (request.shared || request.count < 0 || is_converted(file, request.direction)) {
     return std::nullopt;
   }
   const ContiguousForm* const form = find_contiguous_form(request.datatype);
   if (form == nullptr) return std::nullopt;
-  engine::StretchCall call{request.direction, request.collective, request.offset,
-                           view::memory_at(request.buffer, form->first), 0};
+  file::StretchCall call{request.direction, request.collective, request.offset,
+                         view::memory_at(request.buffer, form->first), 0};
   if (__builtin_mul_overflow(request.count, form->size, &call.bytes)) return std::nullopt;
   return file.file->transfer_stretch(call);
 }
@@ -93,12 +93,12 @@ std::optional<engine::Outcome> transfer_stretch(const OpenFile& file,
 }  // namespace
 
 Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* status) {
-  if (std::optional<engine::Outcome> outcome = transfer_stretch(file, request)) {
+  if (std::optional<file::Outcome> outcome = transfer_stretch(file, request)) {
     set_status(status, outcome->bytes);
     return std::move(outcome->error);
   }
   Translated made = translate(file, request, Duration::ends_with_call);
-  engine::Outcome outcome = in_memory(made.converted, file.file->transfer(made.call));
+  file::Outcome outcome = in_memory(made.converted, file.file->transfer(made.call));
   set_status(status, outcome.bytes);
   return made.problem ? std::move(made.problem) : std::move(outcome.error);
 }
@@ -140,7 +140,7 @@ Error begin(OpenFile& file, const TransferRequest& request) {
 }
 
 Error end(OpenFile& file, const SplitEnd& call, MPI_Status* status) {
-  engine::Outcome outcome = file.file->end(call.direction, call.shared, call.has_offset);
+  file::Outcome outcome = file.file->end(call.direction, call.shared, call.has_offset);
   // An end of another kind was refused, and the call goes on.
   if (file.split.converted != nullptr && file.split.ended_by == call) {
     outcome = in_memory(std::exchange(file.split.converted, nullptr), std::move(outcome));

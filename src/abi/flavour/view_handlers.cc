@@ -40,9 +40,9 @@ Error check_order(const view::Type& type, const char* name, bool is_written) {
 
 /// One rank's arguments of MPI_File_set_view as the engine has them: offsets in a file are those of
 /// the file's representation, which goes to `representation`.
-Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype etype,
-                              MPI_Datatype filetype, const char* datarep,
-                              const Representation*& representation) try {
+Result<file::View> describe(int amode, MPI_Offset displacement, MPI_Datatype etype,
+                            MPI_Datatype filetype, const char* datarep,
+                            const Representation*& representation) try {
   auto element = decode_type(etype);
   if (!element) return element.error();
   auto visible = decode_type(filetype);
@@ -61,7 +61,7 @@ Result<engine::View> describe(int amode, MPI_Offset displacement, MPI_Datatype e
   const bool is_written = (amode & MPI_MODE_RDONLY) == 0;
   if (Error error = check_order(*element.value(), "etype", is_written)) return error;
   if (Error error = check_order(*visible.value(), "filetype", is_written)) return error;
-  engine::View view{displacement, element.value(), visible.value(), name};
+  file::View view{displacement, element.value(), visible.value(), name};
   if (displacement == MPI_DISPLACEMENT_CURRENT) {
     view.displacement = 0;
     view.from_shared_pointer = true;
@@ -94,11 +94,11 @@ Error keep(MPI_Datatype etype, MPI_Datatype filetype, KeptTypes& kept) {
   return {};
 }
 
-Result<engine::Whence> place_of(int whence) {
+Result<file::Whence> place_of(int whence) {
   switch (whence) {
-    case MPI_SEEK_SET: return engine::Whence::set;
-    case MPI_SEEK_CUR: return engine::Whence::current;
-    case MPI_SEEK_END: return engine::Whence::end;
+    case MPI_SEEK_SET: return file::Whence::set;
+    case MPI_SEEK_CUR: return file::Whence::current;
+    case MPI_SEEK_END: return file::Whence::end;
     default:
       return Error{ErrorClass::argument, 0,
                    "the argument whence is " + std::to_string(whence) +
@@ -113,9 +113,9 @@ Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_
   abi::catch_unexported();
   KeptTypes kept;
   const Representation* representation = nullptr;
-  Result<engine::View> view =
+  Result<file::View> view =
       describe(file.amode, displacement, etype, filetype, datarep, representation);
-  engine::Hints hints;
+  file::Hints hints;
   if (view) {
     Error problem = attempt([&] {
       hints = hints_of(info);
@@ -147,7 +147,7 @@ Error get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype,
   if (!own_etype) return own_etype.error();
   const auto own_filetype = got_back(file.filetype);
   if (!own_filetype) return own_filetype.error();
-  const engine::View view = file.file->current_view();
+  const file::View view = file.file->current_view();
   *displacement = view.displacement;
   *etype = own_etype.value();
   *filetype = own_filetype.value();
@@ -176,7 +176,7 @@ Error seek_shared(OpenFile& file, MPI_Offset offset, int whence) {
   const auto place = place_of(whence);
   if (place) return file.file->seek_shared(offset, place.value());
   // The others count on this rank: it takes part with a place that no file has.
-  const Error refused = file.file->seek_shared(-1, engine::Whence::set);
+  const Error refused = file.file->seek_shared(-1, file::Whence::set);
   return place.error();
 }
 

@@ -8,15 +8,15 @@
 namespace headrace::fuzz {
 namespace {
 
-engine::Whence whence_of(Whence whence) {
+file::Whence whence_of(Whence whence) {
   switch (whence) {
-    case Whence::set: return engine::Whence::set;
-    case Whence::current: return engine::Whence::current;
-    default: return engine::Whence::end;
+    case Whence::set: return file::Whence::set;
+    case Whence::current: return file::Whence::current;
+    default: return file::Whence::end;
   }
 }
 
-engine::AccessMode mode_of(const Mode& mode) {
+file::AccessMode mode_of(const Mode& mode) {
   return {.read = mode.read,
           .write = mode.write,
           .create = mode.create,
@@ -66,8 +66,8 @@ void Actor::open() {
 }
 
 void Actor::open_as(const Mode& mode, const Hints& hints) {
-  Result<std::unique_ptr<engine::File>> file =
-      engine::File::open(team_, files_.file_system(rank_), group_.name, mode_of(mode), hints);
+  Result<std::unique_ptr<file::File>> file =
+      file::File::open(team_, files_.file_system(rank_), group_.name, mode_of(mode), hints);
   if (!file) return record_.problem("open: " + file.error().message);
   file_ = std::move(file.value());
 }
@@ -102,9 +102,9 @@ void Actor::saw(const Step& step, const Error& error, Seen seen) {
   record_.saw(rank_, step.id, std::move(seen));
 }
 
-engine::TransferCall Actor::call_of(const Step& step, Memory& memory) const {
+file::TransferCall Actor::call_of(const Step& step, Memory& memory) const {
   const Part& mine = part(step);
-  engine::TransferCall call;
+  file::TransferCall call;
   call.direction = direction_of(step);
   call.collective = step.is_collective;
   if (step.positioning == Positioning::explicit_offset) call.offset = mine.offset;
@@ -124,10 +124,10 @@ engine::TransferCall Actor::call_of(const Step& step, Memory& memory) const {
 
 void Actor::access(const Step& step) {
   Pending pending{nullptr, make_memory(program_, step, rank_), {}};
-  const engine::TransferCall call = call_of(step, pending.memory);
-  engine::Outcome outcome;
+  const file::TransferCall call = call_of(step, pending.memory);
+  file::Outcome outcome;
   if (step.style == Style::nonblocking) {
-    Result<std::shared_ptr<engine::Operation>> started = file_->start(call);
+    Result<std::shared_ptr<file::Operation>> started = file_->start(call);
     if (started)
       pending.operation = std::move(started.value());
     else
@@ -147,7 +147,7 @@ void Actor::access(const Step& step) {
   }
 }
 
-void Actor::finish(int id, Pending pending, const engine::Outcome& outcome) {
+void Actor::finish(int id, Pending pending, const file::Outcome& outcome) {
   Seen& seen = pending.seen;
   seen.error = error_name(outcome.error.error_class);
   seen.message = outcome.error.message;
@@ -160,12 +160,12 @@ void Actor::wait(const Step& step) {
   for (const int id : part(step).waits) {
     const auto found = pending_.find(id);
     if (found == pending_.end()) continue;  // its start failed, which was recorded
-    engine::Operation& operation = *found->second.operation;
+    file::Operation& operation = *found->second.operation;
     if (step.cancels) found->second.seen.cancelled = operation.cancel();
     if (step.completion != Completion::wait && step.completion != Completion::waitall) {
       while (!operation.is_done()) std::this_thread::yield();
     }
-    const engine::Outcome outcome = operation.wait();
+    const file::Outcome outcome = operation.wait();
     finish(id, std::move(found->second), outcome);
     pending_.erase(id);
   }
@@ -173,7 +173,7 @@ void Actor::wait(const Step& step) {
 }
 
 void Actor::end(const Step& step) {
-  const engine::Outcome outcome =
+  const file::Outcome outcome =
       file_->end(direction_of(step), step.positioning == Positioning::shared,
                  step.positioning == Positioning::explicit_offset);
   const bool matches = split_ != nullptr && split_->is_write == step.is_write &&
@@ -211,9 +211,9 @@ void Actor::together(const Step& step) {
 
 void Actor::set_view(const Step& step) {
   const View& view = part(step).view;
-  engine::View made{.displacement = view.displacement,
-                    .etype = make_type(view.etype),
-                    .filetype = make_type(view.filetype)};
+  file::View made{.displacement = view.displacement,
+                  .etype = make_type(view.etype),
+                  .filetype = make_type(view.filetype)};
   made.from_shared_pointer = view.current;
   saw(step, file_->set_view(std::move(made), step.hints));
 }

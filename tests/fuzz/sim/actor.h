@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
-#include "engine/file.h"
 #include "exchange/team.h"
+#include "file/file.h"
 #include "fuzz/observations.h"
 #include "fuzz/sim/files.h"
 
@@ -44,14 +44,14 @@ class Actor {
  private:
   /// An access that goes on.
   struct Pending {
-    std::shared_ptr<engine::Operation> operation;
+    std::shared_ptr<file::Operation> operation;
     Memory memory;
     Seen seen;
   };
 
   void access(const Step& step);
-  engine::TransferCall call_of(const Step& step, Memory& memory) const;
-  void finish(int id, Pending pending, const engine::Outcome& outcome);
+  file::TransferCall call_of(const Step& step, Memory& memory) const;
+  void finish(int id, Pending pending, const file::Outcome& outcome);
   void wait(const Step& step);
   void end(const Step& step);
   void query(const Step& step);
@@ -72,7 +72,7 @@ class Actor {
   Files& files_;
   std::barrier<>& barrier_;
   Record& record_;
-  std::unique_ptr<engine::File> file_;
+  std::unique_ptr<file::File> file_;
   std::map<int, Pending> pending_;
   const Step* split_ = nullptr;
 };

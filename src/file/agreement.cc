@@ -1,0 +1,227 @@
+#include "file/agreement.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <tuple>
+
+#include "base/fingerprint.h"
+#include "base/rounding.h"
+#include "base/settings.h"
+#include "policy/exchange.h"
+#include "policy/slots.h"
+#include "topo/node.h"
+
+namespace headrace::file {
+namespace {
+
+using exchange::Combine;
+using exchange::Values;
+using policy::Wish;
+
+/// What each rank tells when all agree; the order of its Values.
+enum Field : std::size_t {
+  kFailure,
+  kSlots,
+  kMeanPiece,
+  kIsMonotonic,
+  kLeastForm,
+  kGreatestForm,
+  kLeastHints,
+  kGreatestHints,
+  kLayout,
+  kBestRequest,
+  kIsCoherent,
+  kLeastFile,
+  kGreatestFile,
+  kFieldCount,
+};
+static_assert(kFieldCount <= std::tuple_size_v<Values>);
+
+constexpr auto kWays = [] {
+  std::array<Combine, kFieldCount> ways{};
+  ways.fill(Combine::min);
+  for (const Field field :
+       {kFailure, kGreatestForm, kGreatestHints, kLayout, kBestRequest, kGreatestFile}) {
+    ways[field] = Combine::max;
+  }
+  return ways;
+}();
+
+ByteCount mean_piece(const view::Type& filetype) {
+  if (filetype.size() == 0 || filetype.is_contiguous()) return policy::kContiguousView;
+  return filetype.size() / filetype.piece_count();
+}
+
+/// Whole pages, and whole stripes where they are known. Larger stripes than would leave memory for
+/// another file are cut into several windows.
+ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
+  constexpr ByteCount kLargestWindow = ByteCount{4} << 20;
+  const ByteCount most = std::max(buffer_size, kLargestWindow);
+  if (stripe <= most) return round_up(buffer_size, std::max(kPage, stripe));
+  return plan::domain_window(buffer_size, most, {.stripe_size = stripe});
+}
+
+/// What must be the same on all ranks of a view (MPI 4.1, section 14.3), in one number: the etype's
+/// extent and the representation's name.
+std::int64_t form_of(const View& view) {
+  Fingerprint form;
+  form.add(view.etype->extent());
+  for (const char letter : view.datarep) form.add_byte(static_cast<unsigned char>(letter));
+  return form.value();
+}
+
+std::int64_t slots_wanted(const exchange::Channel& channel) {
+  if (settings().buffer_count > 0) return settings().buffer_count;
+  return policy::slots_for_ranks(channel.node_count(), channel.node_size(), channel.is_crowded());
+}
+
+int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
+  if (settings().buffer_count == 0) wanted = policy::slots_of_size(wanted, window_size, nodes);
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMostSlots));
+}
+
+/// What this rank tells. Its layout counts where it is the file's first, and whether the mount is
+/// coherent where it is its node's.
+Values values_of(const exchange::Channel& channel, const Error& mine, const CommonHints& hints,
+                 const View& view, const storage::Layout& layout, std::int64_t file_number) {
+  const std::int64_t form = form_of(view);
+  const std::int64_t fingerprint = fingerprint_of(hints);
+  Values values{};
+  values[kFailure] = code_of(mine);
+  values[kSlots] = slots_wanted(channel);
+  values[kMeanPiece] = mean_piece(*view.filetype);
+  values[kIsMonotonic] = view.filetype->is_monotonic() ? 1 : 0;
+  values[kLeastForm] = values[kGreatestForm] = form;
+  values[kLeastHints] = values[kGreatestHints] = fingerprint;
+  values[kLayout] = channel.rank() == 0 ? storage::pack(layout) : 0;
+  values[kBestRequest] = layout.best_request;
+  values[kIsCoherent] = layout.is_coherent || !channel.is_leader() ? 1 : 0;
+  values[kLeastFile] = values[kGreatestFile] = file_number;
+  return values;
+}
+
+storage::Layout layout_of(const Values& values) {
+  storage::Layout layout = storage::unpack_layout(values[kLayout]);
+  layout.best_request = values[kBestRequest];
+  layout.is_coherent = values[kIsCoherent] == 1;
+  layout.is_one_file =
+      values[kLeastFile] == values[kGreatestFile] || !storage::has_lasting_numbers(layout.kind);
+  return layout;
+}
+
+/// What follows from the hints and the layout that all have agreed on.
+void set_wishes(Agreement& agreement) {
+  const CommonHints& hints = agreement.hints;
+  agreement.write_path = static_cast<Wish>(hints[kWritePath]);
+  agreement.read_path = static_cast<Wish>(hints[kReadPath]);
+  const Stripes stripes = stripes_of(agreement.layout, hints);
+  agreement.stripe = stripes.size;
+  agreement.stripe_count = stripes.count;
+  // As one stripe that never ends.
+  if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
+  agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
+  agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
+                           hints[kNodesMultiplier], hints[kMostForObject]};
+  agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
+}
+
+/// After set_wishes(): the facts of the view, and the windows and slots for them.
+void set_view(Agreement& agreement, const exchange::Channel& channel, const Values& values) {
+  const CommonHints& hints = agreement.hints;
+  agreement.view = {.node_ranks = channel.node_size(),
+                    .smallest_mean_piece = values[kMeanPiece],
+                    .is_monotonic = values[kIsMonotonic] == 1,
+                    .nodes = channel.node_count(),
+                    .stripe = agreement.stripe,
+                    .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0,
+                    .is_one_file = agreement.layout.is_one_file};
+  const ByteCount asked = hints[kBufferSize];
+  agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
+  const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();
+  agreement.window_size =
+      is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
+  agreement.view.window = agreement.node_window;
+  agreement.slot_count = slot_count(values[kSlots], agreement.window_size, channel.node_count());
+}
+
+}  // namespace
+
+std::int64_t code_of(const Error& error) {
+  return (static_cast<std::int64_t>(error.error_class) << 32) + error.system_error;
+}
+
+Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) noexcept {
+  if (mine || code == 0) return mine;
+  const auto system_error = static_cast<int>(code & 0xffffffff);
+  const bool has_reason = system_error != 0;
+  return {static_cast<ErrorClass>(code >> 32),
+          system_error,
+          {"cannot ", what.verb, " '", what.path, "' (another rank failed", has_reason ? ": " : "",
+           has_reason ? std::strerror(system_error) : "", "), see that rank's error"}};
+}
+
+Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
+                        const HintValues& wanted, const View& view, const storage::Layout& layout,
+                        std::int64_t file_number) {
+  Agreement agreement;
+  agreement.ranks = channel.size();
+  agreement.hints = common_hints(wanted);
+  // Memory is taken before the ranks meet: afterwards each must do what the others do.
+  const Error lacking = attempt([&]() -> Error {
+    const std::string host = wanted.hosts.is_empty() ? "" : topo::host_name();
+    agreement.places = wanted.hosts.most_on(host, channel.node_size());
+    return {};
+  });
+  const Error& mine = failed ? failed : lacking;
+  Values values = values_of(channel, mine, agreement.hints, view, layout, file_number);
+  if (Error error = channel.combine(values, kWays)) return error;
+  if (Error error = own_or_others(mine, values[kFailure], what)) return error;
+  if (values[kLeastForm] != values[kGreatestForm]) {
+    return Error{ErrorClass::not_same, 0,
+                 what.text() +
+                     " (the data representation or the etype's extent in it is not the same on "
+                     "all ranks), pass the same everywhere"};
+  }
+  if (values[kLeastHints] != values[kGreatestHints]) {
+    if (Error error = take_first_ranks(channel, agreement.hints, agreement.different)) return error;
+  }
+  agreement.layout = layout_of(values);
+  set_wishes(agreement);
+  set_view(agreement, channel, values);
+  return agreement;
+}
+
+std::vector<std::string> corrections_of(const Agreement& agreement) {
+  const CommonHints& hints = agreement.hints;
+  std::vector<std::string> lines = explain_differences(agreement.different, agreement.ranks);
+  if (!agreement.layout.is_one_file) {
+    lines.emplace_back(
+        "the ranks have opened different files by one call (the standard does not allow that), so "
+        "each moves its own data; give MPI_COMM_SELF for files of a rank's own");
+  }
+  if (hints[kCbNodes] > agreement.ranks) {
+    lines.push_back("cb_nodes=" + std::to_string(hints[kCbNodes]) + " counts as " +
+                    std::to_string(agreement.ranks) + " (there are no more ranks)");
+  }
+  if (hints[kStripingUnit] > 0 && storage::usable({hints[kStripingUnit], 0}).size == 0) {
+    lines.push_back("striping_unit=" + std::to_string(hints[kStripingUnit]) +
+                    " does not count for collective buffers (stripes are whole pages, at most 1 "
+                    "GiB)");
+  }
+  if (hints[kLockAhead] == 1 && !agreement.lock_ahead) {
+    lines.push_back("headrace_lock_ahead has no effect (the file system, " +
+                    storage::name_of_kind(agreement.layout.kind) +
+                    ", takes no requests for locks)");
+  }
+  return lines;
+}
+
+Error agree_on_error(exchange::Channel& channel, const Error& mine, const Undertaking& what) {
+  constexpr Combine ways[] = {Combine::max};
+  Values values{code_of(mine)};
+  if (Error error = channel.combine(values, ways)) return error;
+  return own_or_others(mine, values[0], what);
+}
+
+}  // namespace headrace::file

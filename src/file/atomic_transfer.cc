@@ -1,0 +1,145 @@
+#include "file/atomic_transfer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "file/agreement.h"
+
+namespace headrace::file {
+namespace {
+
+using exchange::RangeLocks;
+using storage::LockMode;
+
+/// Where locks are tried: no file is that long.
+constexpr FileOffset kProbe = FileOffset{1} << 61;
+
+/// All bytes that a call touches lie in this range.
+plan::FileRange bounds_of(const Access& access) {
+  const view::Cursor& file = access.file;
+  const view::Type& type = *file.type();
+  const ByteCount last = file.position() + access.bytes - 1;
+  if (type.is_monotonic()) {
+    return {file.peek(), view::offset_of(type, file.origin(), last) + 1};
+  }
+  // The bytes of a tile lie within its bounds, and tiles are evenly spaced.
+  const FileOffset first_tile = file.origin() + file.position() / type.size() * type.extent();
+  const FileOffset last_tile = file.origin() + last / type.size() * type.extent();
+  const FileOffset begin = std::min(first_tile, last_tile) + type.true_lower_bound();
+  return {std::max<FileOffset>(0, begin),
+          std::max(first_tile, last_tile) + type.true_upper_bound()};
+}
+
+Error no_locks(const Undertaking& what, const std::string& why) {
+  return {ErrorClass::unsupported_operation, 0,
+          what.text() + " across nodes (" + why +
+              "), run on one node or use a file system that has locks, Lustre mounted with flock "
+              "for example"};
+}
+
+/// Takes or gives up the lock on one byte.
+Error lock_byte(storage::Store& store, FileOffset byte, LockMode mode, const Undertaking& what) {
+  const Error failed = store.lock(byte, byte + 1, mode);
+  return failed ? no_locks(what, std::strerror(failed.system_error)) : Error{};
+}
+
+/// Whether this rank is kept from the byte that the first rank has locked.
+Error meet_lock(storage::Store& store, const Undertaking& what) {
+  const Result<bool> locked = store.try_lock(kProbe, kProbe + 1, LockMode::exclusive);
+  if (!locked) return no_locks(what, std::strerror(locked.error().system_error));
+  if (!locked.value()) return {};
+  const Error left = lock_byte(store, kProbe, LockMode::none, what);
+  return left ? left : no_locks(what, "its file system's locks hold on each node by itself");
+}
+
+bool writes(const Access& access) {
+  return access.direction == Direction::write;
+}
+
+}  // namespace
+
+AtomicLock::AtomicLock(exchange::Channel& channel, storage::Store& store, const Access& access,
+                       const exchange::Waiter& waiter)
+    : locks_(channel.node_count() == 1 ? channel.node_locks() : channel.own_locks()),
+      store_(channel.node_count() == 1 ? nullptr : &store),
+      range_(bounds_of(access)) {
+  const auto mode = writes(access) ? RangeLocks::Mode::exclusive : RangeLocks::Mode::shared;
+  // The file system's locks are the process's: its threads must not share one, since the first to
+  // give it up would do so for all.
+  place_ = locks_.lock(waiter, range_.begin, range_.end,
+                       store_ == nullptr ? mode : RangeLocks::Mode::exclusive);
+  if (store_ == nullptr) return;
+  const Error failed = attempt([&] {
+    return store.lock(range_.begin, range_.end,
+                      writes(access) ? LockMode::exclusive : LockMode::shared);
+  });
+  if (!failed) return;
+  system_error_ = failed.system_error;
+  locks_.unlock(std::exchange(place_, -1));
+}
+
+int AtomicLock::give_up() {
+  if (place_ < 0) return 0;
+  Error failed;
+  if (store_ != nullptr) {
+    failed = attempt([&] { return store_->lock(range_.begin, range_.end, LockMode::none); });
+  }
+  locks_.unlock(std::exchange(place_, -1));
+  return failed.system_error;
+}
+
+Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size,
+                           const Look& look) {
+  Transferred done;
+  const Error failed = attempt([&]() -> Error {
+    done = direct_transfer(store, access, sieve_size);
+    if (look) look(done);
+    return {};
+  });
+  if (failed && done.system_error == 0) done.system_error = failed.system_error;
+  return done;
+}
+
+Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
+                            ByteCount sieve_size, const exchange::Waiter& waiter,
+                            const Look& look) {
+  if (access.bytes == 0) return {};
+  AtomicLock lock(channel, store, access, waiter);
+  if (lock.system_error() != 0) return {0, lock.system_error()};
+  Transferred done = transfer_alone(store, access, sieve_size, look);
+  const int failed = lock.give_up();
+  if (done.system_error == 0) done.system_error = failed;
+  return done;
+}
+
+Error probe_locks(exchange::Channel& channel, storage::Store& store, const Undertaking& what) {
+  if (channel.node_count() == 1) return {};
+  const bool holds = channel.rank() == 0;
+  const auto lock = [&](FileOffset byte, LockMode mode) {
+    return attempt([&] { return lock_byte(store, byte, mode, what); });
+  };
+  Error failed = lock(kProbe + 1, LockMode::exclusive);
+  if (!failed) failed = lock(kProbe + 1, LockMode::none);
+  const bool held = holds && !failed;
+  if (held) failed = lock(kProbe, LockMode::exclusive);
+  const auto agree = [&] {
+    failed = attempt([&] { return agree_on_error(channel, failed, what); });
+  };
+  agree();
+  if (failed) {
+    if (held) static_cast<void>(lock(kProbe, LockMode::none));
+    return failed;
+  }
+  if (!holds) failed = attempt([&] { return meet_lock(store, what); });
+  agree();
+  // Ranks of different modes would wait for each other at different places: so this is agreed on
+  // too.
+  const Error left = held ? lock(kProbe, LockMode::none) : Error{};
+  if (!failed) failed = left;
+  agree();
+  return failed;
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,262 @@
+#include "file/collective_transfer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/settings.h"
+
+namespace headrace::file {
+namespace {
+
+using policy::Path;
+
+/// Data that will have left the caches when a call ends goes past them: more than the third level
+/// of today's CPUs holds in one piece, and more than a core's part of it. The C library's answers
+/// count the caches of several such pieces together.
+view::Stores stores_for(ByteCount of_all, ByteCount of_rank) {
+  constexpr ByteCount kThirdLevel = 32 << 20;
+  constexpr ByteCount kPerCore = 4 << 20;
+  return of_all > kThirdLevel && of_rank > kPerCore ? view::Stores::streaming : view::Stores::usual;
+}
+
+/// Limits that belong to a process or a user, and descriptors that a program closed: the owner of
+/// the bytes may have others than the rank that wrote them.
+bool depends_on_the_writer(int system_error) {
+  return system_error == EFBIG || system_error == EDQUOT || system_error == EACCES ||
+         system_error == EPERM || system_error == EBADF;
+}
+
+plan::RankRange range_of(const Access& access) {
+  if (access.bytes == 0) return {};
+  const view::Cursor& file = access.file;
+  const FileOffset last =
+      view::offset_of(*file.type(), file.origin(), file.position() + access.bytes - 1);
+  return {file.peek(), last + 1, access.bytes};
+}
+
+}  // namespace
+
+CollectiveTransfer::CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
+    : channel_(channel),
+      store_(store),
+      windows_(static_cast<std::size_t>(channel.node_size())),
+      distance_(channel),
+      nodes_(channel, store) {
+  ranges_.reserve(static_cast<std::size_t>(channel.node_size()));
+  first_pieces_.reserve(static_cast<std::size_t>(channel.node_size()));
+}
+
+CollectiveTransfer::~CollectiveTransfer() {
+  if (slots_ && channel_.node_rank() == 0) channel_.return_slots(slots_->memory());
+}
+
+void CollectiveTransfer::set(const Agreement& agreement) {
+  const std::lock_guard lock(mutex_);
+  if (!slots_) geometry_ = {agreement.window_size, agreement.slot_count};
+  const bool is_atomic = agreement_.view.is_atomic;
+  agreement_ = agreement;
+  agreement_.view.is_atomic = is_atomic;
+  choose();
+}
+
+void CollectiveTransfer::get_ready(int kind) {
+  is_local_ = storage::is_local(kind);
+  const UseSetting setting = settings().write_turns;
+  const bool gains = storage::has_one_writer(kind) && !channel_.is_crowded();
+  const bool takes_turns =
+      setting == UseSetting::always || (setting == UseSetting::automatic && gains);
+  exchange::Control* const shared = channel_.control();
+  if (takes_turns && shared != nullptr) {
+    store_.take_turns({shared->write_turn, channel_.node_rank()});
+  }
+  distance_.measure();
+}
+
+void CollectiveTransfer::set_atomic(bool atomic) {
+  const std::lock_guard lock(mutex_);
+  agreement_.view.is_atomic = atomic;
+  choose();
+}
+
+CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount sieve_size,
+                                                       const exchange::Waiter& waiter,
+                                                       bool is_in_background) {
+  note_call(access.direction, false);
+  const plan::RankRange range = range_of(access);
+  Choice& choice = this->choice(access.direction);
+  if (choice.chosen.for_view.path == Path::exchanged) {
+    const bool exchanges = meets_between_nodes(access.direction, is_in_background);
+    choice.chosen.stayed_on_node = !exchanges;
+    announce(access, range, waiter, exchanges);
+    if (exchanges) return transfer_between_nodes(access, range, sieve_size, waiter);
+  } else if (access.bytes > 0 && goes_alone(access, range)) {
+    announce(access, {range.begin, range.end, 0}, waiter, false);
+    return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
+  } else {
+    announce(access, range, waiter, false);
+  }
+  if (access.bytes == 0) return {};
+  return transfer_within_node(access, range, meet(access.direction, waiter), sieve_size, waiter);
+}
+
+CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& access,
+                                                                   const plan::RankRange& range,
+                                                                   const Meeting& meeting,
+                                                                   ByteCount sieve_size,
+                                                                   const exchange::Waiter& waiter) {
+  if (!meeting.agrees || decide(access.direction, meeting) == Path::direct) {
+    return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
+  }
+  return {staged_transfer(access, range, meeting, sieve_size, waiter), Path::staged};
+}
+
+/// Leaders stay also where they have no data: others count on them.
+CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
+    Access& access, const plan::RankRange& range, ByteCount sieve_size,
+    const exchange::Waiter& waiter) {
+  const bool may_be_leader = channel_.is_leader() || may_lead(channel_.node_rank());
+  if (!may_be_leader && access.bytes == 0) return {};
+  std::optional<Meeting> meeting;
+  const ExchangedTransfer::Agreed agreed = agree_between_nodes(access.direction, meeting, waiter);
+  note_agreed(access.direction, agreed);
+  if (agreed.choice.decision.is_chosen) {
+    return exchanged_transfer(access, range, agreed, sieve_size, waiter);
+  }
+  if (access.bytes == 0) return {};
+  if (choice(access.direction).for_node == Path::direct) {
+    return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
+  }
+  if (!meeting) meeting.emplace(meet(access.direction, waiter));
+  return transfer_within_node(access, range, *meeting, sieve_size, waiter);
+}
+
+/// Whether ranks that are ready to lead do so, they learn from the first leader.
+ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
+                                                                  std::optional<Meeting>& meeting,
+                                                                  const exchange::Waiter& waiter) {
+  const policy::Wish wish = choice(direction).wish;
+  if (channel_.is_leader()) {
+    meeting.emplace(meet(direction, waiter));
+    return nodes_.lead(node_part(direction, *meeting), meeting->first_window, wish, domains(),
+                       slots_ ? &*slots_ : nullptr, waiter);
+  }
+  if (may_lead(channel_.node_rank()) && nodes_.is_wanted(waiter)) {
+    meeting.emplace(meet(direction, waiter));
+    nodes_.prepare(meeting->first_window, wish, domains(), *slots_);
+  }
+  const ExchangedTransfer::Agreed agreed = nodes_.follow(waiter);
+  find_slots(direction, channel_.call_board().values_of(0));
+  return agreed;
+}
+
+void CollectiveTransfer::note_agreed(Direction direction, const ExchangedTransfer::Agreed& agreed) {
+  const std::lock_guard lock(mutex_);
+  choice(direction).chosen.between_nodes = agreed;
+  if (!channel_.is_leader() || correction_ == nodes_.correction()) return;
+  // A report may lack its text.
+  static_cast<void>(attempt([this]() -> Error {
+    correction_ = nodes_.correction();
+    return {};
+  }));
+}
+
+CollectiveTransfer::Moved CollectiveTransfer::exchanged_transfer(
+    Access& access, const plan::RankRange& range, const ExchangedTransfer::Agreed& agreed,
+    ByteCount sieve_size, const exchange::Waiter& waiter) {
+  const bool leads = channel_.node_rank() < agreed.choice.leading.leaders;
+  const bool has_data = access.bytes > 0;
+  if (!leads && !has_data) return {};
+  const Start start(access);
+  exchange::StagedAccess staged{.file = access.file,
+                                .memory = access.memory,
+                                .buffer = access.buffer,
+                                .begin = range.begin,
+                                .end = range.end,
+                                .bytes = access.bytes,
+                                .staging = access.staging};
+  const exchange::StagedOutcome outcome =
+      nodes_.move(access.direction, agreed, *slots_, leads ? &windows_ : nullptr,
+                  has_data ? &staged : nullptr, waiter);
+  {
+    const std::lock_guard lock(mutex_);
+    sent_ = nodes_.sent();
+  }
+  if (!has_data) return {};
+  return {finish(access, start, outcome, sieve_size), Path::exchanged};
+}
+
+NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeting) {
+  NodePart part;
+  part.bytes = meeting.facts.bytes;
+  if (part.bytes > 0) {
+    part.begin = meeting.hull.begin;
+    part.end = meeting.hull.end;
+    part.granule = meeting.granule;
+    const auto pieces = static_cast<double>(meeting.facts.pieces);
+    part.stretches = static_cast<std::int64_t>(pieces * meeting.facts.stretches_per_piece);
+  }
+  part.window_size = slots_ ? geometry_.window_size : 0;
+  part.places = agreement_.places;
+  const int most = std::min(exchange::kMostLeaders, channel_.node_size());
+  while (part.leaders < most && part.window_size > 0 && may_lead(part.leaders)) ++part.leaders;
+  part.direction = direction == Direction::write ? NodePart::kWrites : NodePart::kReads;
+  if (!meeting.agrees) part.direction = NodePart::kNoDirection;
+  return part;
+}
+
+Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
+  const std::lock_guard lock(mutex_);
+  Choice& choice = this->choice(direction);
+  choice.chosen.facts = meeting.facts;
+  choice.chosen.for_call = policy::decide_call(choice.wish, meeting.facts);
+  choice.chosen.lacked_memory = !slots_;
+  return choice.chosen.lacked_memory ? Path::direct : choice.chosen.for_call->path;
+}
+
+Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::RankRange& range,
+                                                const Meeting& meeting, ByteCount sieve_size,
+                                                const exchange::Waiter& waiter) {
+  const exchange::StagedCall call{channel_,
+                                  waiter,
+                                  store_,
+                                  *slots_,
+                                  windows_,
+                                  meeting.first_window,
+                                  meeting.granule_shift,
+                                  meeting.may_tile,
+                                  channel_.is_crowded()};
+  const Start start(access);
+  exchange::StagedAccess staged{.file = access.file,
+                                .memory = access.memory,
+                                .buffer = access.buffer,
+                                .begin = range.begin,
+                                .end = range.end,
+                                .bytes = access.bytes,
+                                .stores = stores_for(meeting.facts.bytes, access.bytes),
+                                .staging = access.staging};
+  const bool writes = access.direction == Direction::write;
+  const exchange::StagedOutcome outcome =
+      writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);
+  return finish(access, start, outcome, sieve_size);
+}
+
+/// Moves what was not moved and may be by this rank's own calls.
+Transferred CollectiveTransfer::finish(Access& access, const Start& start,
+                                       const exchange::StagedOutcome& outcome,
+                                       ByteCount sieve_size) {
+  using exchange::StagedStop;
+  const bool is_own_affair =
+      access.direction == Direction::read || depends_on_the_writer(outcome.system_error);
+  const bool moves_rest = outcome.stop == StagedStop::pieces_overlap ||
+                          (outcome.stop == StagedStop::failed && is_own_affair);
+  if (!moves_rest) return {outcome.bytes, outcome.system_error};
+  // This rank's own calls have the last word on its own bytes.
+  access.file.seek(start.file + outcome.bytes);
+  access.memory.seek(start.memory + outcome.bytes);
+  access.bytes -= outcome.bytes;
+  const Transferred own = direct_transfer(store_, std::move(access), sieve_size);
+  return {outcome.bytes + own.bytes, own.system_error};
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,167 @@
+#include "file/exchange_planner.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "exchange/control.h"
+
+namespace headrace::file {
+
+std::int64_t asked_aggregators(const DomainWish& domains) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  const plan::AggregatorWish& wish = domains.aggregators;
+  if (wish.count > 0) return std::min(wish.count, kMost);
+  if (wish.multiplier <= 1 || domains.stripe_count <= 0) return 0;
+  return std::min(wish.multiplier, kMost / domains.stripe_count + 1) * domains.stripe_count;
+}
+
+namespace {
+
+/// Windows of a node's run of reads. Only as many windows are under way as a node has buffers, and
+/// with longer runs they would be few nodes'.
+constexpr std::int64_t kLongestRun = 2;
+
+/// One aggregator a node unless more are asked for.
+int places_of(const NodePart& part, const DomainWish& domains) {
+  return asked_aggregators(domains) > 0 ? part.places : std::min(part.places, 1);
+}
+
+}  // namespace
+
+int leaders_to_prepare(const DomainWish& domains, int nodes, int ranks, int cores) {
+  return policy::leaders_to_prepare({.nodes = nodes,
+                                     .ranks = ranks,
+                                     .cores = cores,
+                                     .most = exchange::kMostLeaders,
+                                     .asked = asked_aggregators(domains),
+                                     .objects = domains.stripe_count});
+}
+
+ExchangePlanner::ExchangePlanner(std::size_t nodes) : windows_(nodes) {
+  parts_.reserve(nodes);
+  ranges_.reserve(nodes);
+  places_.reserve(nodes);
+}
+
+const policy::ExchangeDecision& ExchangePlanner::decide(std::span<const NodePart> parts,
+                                                        policy::Wish wish,
+                                                        const DomainWish& domains) {
+  if (is_answered_ && wish == wish_ && std::ranges::equal(parts, parts_) && domains == domains_) {
+    return choice_.decision;
+  }
+  is_answered_ = true;
+  has_plan_ = false;
+  wish_ = wish;
+  domains_ = domains;
+  choice_ = {};
+  parts_.assign(parts.begin(), parts.end());
+  put_together();
+  find_window();
+  choice_.decision = policy::decide_exchange(wish, choice_.facts);
+  return choice_.decision;
+}
+
+void ExchangePlanner::put_together() {
+  policy::ExchangeFacts& facts = choice_.facts;
+  facts.window = std::numeric_limits<ByteCount>::max();
+  facts.agrees = true;
+  ready_ = std::numeric_limits<int>::max();
+  granule_ = 0;
+  ranges_.clear();
+  for (const NodePart& part : parts_) {
+    ranges_.push_back({part.begin, part.end, part.bytes});
+    facts.agrees = facts.agrees && part.direction == parts_.front().direction &&
+                   part.direction != NodePart::kNoDirection;
+    facts.window = std::min(facts.window, part.window_size);
+    ready_ = std::min(ready_, part.leaders);
+    if (part.bytes == 0) continue;
+    facts.nodes += 1;
+    facts.bytes += part.bytes;
+    facts.reaches += part.end - part.begin;
+    facts.stretches += part.stretches;
+    granule_ = std::gcd(granule_, part.granule);
+  }
+  facts.reads = parts_.front().direction == NodePart::kReads;
+  facts.has_memory = facts.window > 0;
+}
+
+/// The call's windows: smaller than the buffers where it is small and nothing is known of stripes.
+void ExchangePlanner::find_window() {
+  policy::ExchangeFacts& facts = choice_.facts;
+  if (!facts.has_memory || facts.bytes == 0) return;
+  windows_.set(ranges_, facts.window);
+  facts.span = windows_.span();
+  if (domains_.stripe == 0) {
+    const ByteCount fitting =
+        plan::fitting_window(facts.span, 2 * std::ssize(parts_), plan::kLeastWindow, facts.window);
+    if (fitting != facts.window) windows_.resize(fitting);
+    facts.window = fitting;
+  }
+  facts.large = std::min(facts.window, domains_.large);
+}
+
+/// Owners do not follow calls, but for even shares of what each accesses.
+void ExchangePlanner::choose_aggregators() {
+  const auto same_places = [this](const NodePart& part, int places) {
+    return places_of(part, domains_) == places;
+  };
+  if (aggregators_for_ == domains_ && std::ranges::equal(parts_, places_, same_places)) return;
+  aggregators_for_.reset();
+  places_.clear();
+  for (const NodePart& part : parts_) places_.push_back(places_of(part, domains_));
+  plan::AggregatorChoice choice =
+      plan::choose_aggregators(places_, domains_.stripe_count, domains_.aggregators);
+  aggregators_.clear();
+  aggregators_.reserve(choice.aggregators.size());
+  int most = 1;
+  for (const plan::Aggregator& one : choice.aggregators) {
+    aggregators_.push_back(one.node);
+    most = std::max(most, one.place + 1);
+  }
+  most_asked_ = asked_aggregators(domains_) > 0 ? most : 0;
+  correction_ = std::move(choice.correction);
+  aggregators_for_ = domains_;
+}
+
+void ExchangePlanner::make_plan() {
+  if (has_plan_) return;
+  const ByteCount size = choice_.facts.window;
+  const std::int64_t granule = std::gcd(granule_, size);
+  choice_.granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+  choose_aggregators();
+  const int nodes = static_cast<int>(parts_.size());
+  choice_.leading = policy::decide_leaders(nodes, ready_, most_asked_, choice_.facts.bytes);
+  plan_.emplace(ranges_, windows_, owners(), choice_.leading.leaders, joined_within());
+  has_plan_ = true;
+}
+
+/// What is read is asked for window by window, as buffers for it get free.
+std::int64_t ExchangePlanner::joined_within() const {
+  if (parts_.front().direction == NodePart::kReads) return 0;
+  const std::size_t nodes = parts_.size();
+  const std::size_t aggregators = aggregators_.empty() ? nodes : aggregators_.size();
+  // Leaders that take one aggregator's windows in turn would have to wait too long for the next.
+  const auto leaders = static_cast<std::size_t>(choice_.leading.leaders);
+  if (leaders > 1 && aggregators != leaders * nodes) return 0;
+  const NodePart& least = *std::ranges::min_element(parts_, {}, &NodePart::slots);
+  return policy::joined_within(choice_.facts.window, least.slots,
+                               static_cast<std::int64_t>(aggregators));
+}
+
+plan::Owners ExchangePlanner::owners() const {
+  const ByteCount size = choice_.facts.window;
+  if (aggregators_.empty()) return plan::Owners::in_turn(static_cast<int>(parts_.size()));
+  if (domains_.alignment != plan::Alignment::persistent) {
+    return plan::Owners::even(aggregators_, windows_.range(0).begin / size,
+                              windows_.range(windows_.count() - 1).end / size);
+  }
+  if (parts_.front().direction == NodePart::kReads && domains_.stripe_count == 0) {
+    return plan::Owners::in_runs(aggregators_, windows_.count(), kLongestRun);
+  }
+  return plan::Owners::of_stripes(aggregators_, size, domains_.stripe, domains_.stripe_count);
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,264 @@
+#include "file/exchanged_transfer.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <tuple>
+
+#include "base/rounding.h"
+
+namespace headrace::file {
+namespace {
+
+using exchange::Values;
+using policy::ExchangeReason;
+
+/// What a leader publishes to its node; the order of its Values.
+enum Field : std::size_t {
+  kIsChosen,
+  kReason,
+  kNodes,
+  kBytes,
+  kSpan,
+  kReaches,
+  kStretches,
+  kWindow,
+  kKnownWindow,
+  kKnownBegin,
+  kGranuleShift,
+  kLeaders,
+  kLeaderReason,
+};
+static_assert(kLeaderReason < std::tuple_size_v<Values>);
+
+/// Unlike what a leader publishes that calls something else.
+constexpr std::int64_t kChosen = 0x63686f73656e2e2e;
+
+Values values_of(const ExchangedTransfer::Agreed& agreed) {
+  const ExchangeChoice& choice = agreed.choice;
+  Values values{};
+  values[kIsChosen] = choice.decision.is_chosen ? kChosen : 0;
+  values[kReason] = static_cast<std::int64_t>(choice.decision.reason);
+  values[kNodes] = choice.facts.nodes;
+  values[kBytes] = choice.facts.bytes;
+  values[kSpan] = choice.facts.span;
+  values[kReaches] = choice.facts.reaches;
+  values[kStretches] = choice.facts.stretches;
+  values[kWindow] = choice.facts.window;
+  values[kKnownWindow] = agreed.known_window;
+  values[kKnownBegin] = agreed.known_begin;
+  values[kGranuleShift] = choice.granule_shift;
+  values[kLeaders] = choice.leading.leaders;
+  values[kLeaderReason] = static_cast<std::int64_t>(choice.leading.reason);
+  return values;
+}
+
+}  // namespace
+
+ExchangedTransfer::ExchangedTransfer(exchange::Channel& channel, storage::Store& store)
+    : channel_(channel), store_(store) {
+  if (channel.node_count() == 1 || channel.node_rank() >= exchange::kMostLeaders) return;
+  const auto nodes = static_cast<std::size_t>(channel.node_count());
+  parts_.resize(nodes);
+  scratch_.resize(nodes);
+  planner_.emplace(nodes);
+}
+
+ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t first_window,
+                                                  policy::Wish wish, const DomainWish& domains,
+                                                  const exchange::Slots* slots,
+                                                  const exchange::Waiter& waiter) {
+  reserve_messages(mine, slots, domains.stripe);
+  Agreed agreed;
+  if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
+                            std::as_writable_bytes(std::span(scratch_)),
+                            std::as_writable_bytes(std::span(parts_)))) {
+    is_broken_ = true;
+    agreed.choice.decision.reason = ExchangeReason::no_memory;
+    channel_.publish(values_of(agreed));
+    return agreed;
+  }
+  // Bruck's algorithm sends each leader's part on from each but one.
+  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
+  buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
+  const policy::ExchangeDecision decision = decide(wish, domains, slots, waiter);
+  agreed.choice = planner_->choice();
+  agreed.choice.decision = decision;
+  if (decision.is_chosen) {
+    first_window_ = first_window;
+    // A node without data knows of some window of the call; it owns windows only.
+    const plan::Windows& windows = planner_->plan().windows();
+    const std::int64_t known = mine.bytes > 0 ? windows.window_of(mine.begin) : 0;
+    agreed.known_window = first_window + known;
+    agreed.known_begin = windows.range(known).begin;
+  }
+  channel_.publish(values_of(agreed));
+  return agreed;
+}
+
+/// Takes memory for messages, and tells in `mine` with what window, leaders and slots the node can
+/// take part then.
+void ExchangedTransfer::reserve_messages(NodePart& mine, const exchange::Slots* slots,
+                                         ByteCount stripe) {
+  const int nodes = channel_.node_count();
+  const std::size_t room = slots != nullptr ? slots->all_bytes().size() : 0;
+  const int slot_count = slots != nullptr ? slots->geometry().count : 0;
+  if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
+  if (is_broken_) {
+    mine.window_size = 0;
+    mine.leaders = 1;
+  }
+  if (mine.leaders > 1 &&
+      !buffers_.reserve(channel_.messenger(), nodes, mine.window_size, slot_count, mine.leaders)) {
+    mine.leaders = 1;
+  }
+  if (mine.leaders == 1) mine.window_size = reserve_window(mine.window_size, slot_count, stripe);
+  mine.slots = buffers_.has_room_to_join() ? slot_count : 0;
+}
+
+/// From the parts of all nodes. Where they are to exchange, all first leaders have a plan.
+policy::ExchangeDecision ExchangedTransfer::decide(policy::Wish wish, const DomainWish& domains,
+                                                   const exchange::Slots* slots,
+                                                   const exchange::Waiter& waiter) {
+  policy::ExchangeDecision decision = planner_->decide(parts_, wish, domains);
+  // First leaders that have the plan know that all have it: they were told the same before.
+  const bool is_known = planner_->has_plan() && planner_->choice().leading.leaders == 1;
+  if (!decision.is_chosen || is_known) return decision;
+  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
+  const Result<bool> ready = channel_.are_leaders_ready(make_plan(slots, waiter));
+  buffers_.sent().add(std::bit_width(others), std::bit_width(others));
+  is_broken_ = !ready;
+  if (!ready || !ready.value()) {
+    decision = {false, ExchangeReason::no_memory};
+    planner_->forget_plan();
+  }
+  return decision;
+}
+
+exchange::LeaderState& ExchangedTransfer::state(int leader) const {
+  return channel_.call_control().staging.leaders[static_cast<std::size_t>(leader)];
+}
+
+/// Lets all leaders of the node plan the call; false where one lacks memory.
+bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter) {
+  Error lacking = attempt([this]() -> Error {
+    planner_->make_plan();
+    return {};
+  });
+  const int leaders = planner_->choice().leading.leaders;
+  if (lacking || leaders == 1) return !lacking;
+  const std::uint64_t round = channel_.call_board().round();
+  // The node's ranks are done with the call before: its slots hold nothing.
+  std::ranges::copy(std::as_bytes(std::span(parts_)), slots->all_bytes().begin());
+  exchange::Event& event = channel_.call_control().event;
+  state(0).leaders = leaders;
+  state(0).window_size = buffers_.size().window;
+  state(0).slots = buffers_.size().slots;
+  state(0).depth = buffers_.size().depth;
+  state(0).offered.store(round, std::memory_order_release);
+  event.signal();
+  for (int leader = 1; leader < leaders; ++leader) {
+    const auto lacks = [&] { return state(leader).lacking.load() == round; };
+    event.wait(waiter, [&] { return lacks() || state(leader).prepared.load() == round; });
+    if (lacks()) lacking = out_of_memory();
+  }
+  return !lacking;
+}
+
+bool ExchangedTransfer::is_wanted(const exchange::Waiter& waiter) {
+  const std::uint64_t round = channel_.call_board().round();
+  const auto is_offered = [&] { return state(0).offered.load(std::memory_order_acquire) == round; };
+  channel_.call_control().event.wait(waiter,
+                                     [&] { return is_offered() || channel_.is_published(); });
+  return is_offered() && channel_.node_rank() < state(0).leaders;
+}
+
+void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
+                                const DomainWish& domains, const exchange::Slots& slots) {
+  const auto parts = std::as_writable_bytes(std::span(parts_));
+  std::ranges::copy(slots.all_bytes().first(parts.size()), parts.begin());
+  first_window_ = first_window;
+  const exchange::MessageBuffers::Size size{state(0).window_size, state(0).slots, state(0).depth};
+  const Error lacking = attempt([&]() -> Error {
+    static_cast<void>(planner_->decide(parts_, wish, domains));
+    planner_->make_plan();
+    const bool has_buffers =
+        buffers_.reserve_alike(channel_.messenger(), channel_.node_count(), size);
+    return has_buffers ? Error{} : out_of_memory();
+  });
+  lacked_memory_ = static_cast<bool>(lacking);
+  exchange::LeaderState& mine = state(channel_.node_rank());
+  (lacking ? mine.lacking : mine.prepared)
+      .store(channel_.call_board().round(), std::memory_order_release);
+  channel_.call_control().event.signal();
+}
+
+/// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
+/// halved now and then while whole stripes, or even parts of one, are left. 0: none.
+ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, ByteCount stripe) {
+  for (ByteCount size = window_size; size > 0; size /= 2) {
+    if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, slots, 1)) {
+      return size;
+    }
+    const ByteCount half = size / 2;
+    const bool is_aligned = stripe == 0 || half % stripe == 0 || stripe % half == 0;
+    if (half < plan::kLeastWindow || half % kPage != 0 || !is_aligned) break;
+  }
+  return 0;
+}
+
+ExchangedTransfer::Agreed ExchangedTransfer::follow(const exchange::Waiter& waiter) {
+  const Values& values = channel_.wait_for_published(waiter);
+  Agreed agreed;
+  ExchangeChoice& choice = agreed.choice;
+  choice.decision = {values[kIsChosen] == kChosen, static_cast<ExchangeReason>(values[kReason])};
+  choice.facts.nodes = static_cast<int>(values[kNodes]);
+  choice.facts.bytes = values[kBytes];
+  choice.facts.span = values[kSpan];
+  choice.facts.reaches = values[kReaches];
+  choice.facts.stretches = values[kStretches];
+  choice.facts.window = values[kWindow];
+  agreed.known_window = values[kKnownWindow];
+  agreed.known_begin = values[kKnownBegin];
+  choice.granule_shift = static_cast<int>(values[kGranuleShift]);
+  choice.leading = {static_cast<int>(values[kLeaders]),
+                    static_cast<policy::LeaderReason>(values[kLeaderReason])};
+  return agreed;
+}
+
+exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agreed& agreed,
+                                                exchange::Slots& slots, const plan::Windows* ranks,
+                                                exchange::StagedAccess* access,
+                                                const exchange::Waiter& waiter) {
+  const exchange::ExchangedCall call{.channel = channel_,
+                                     .waiter = waiter,
+                                     .store = store_,
+                                     .slots = slots,
+                                     .known_window = agreed.known_window,
+                                     .known_begin = agreed.known_begin,
+                                     .window_size = agreed.choice.facts.window,
+                                     .granule_shift = agreed.choice.granule_shift,
+                                     .leaders = agreed.choice.leading.leaders};
+  const bool writes = direction == Direction::write;
+  if (channel_.node_rank() >= agreed.choice.leading.leaders) {
+    return writes ? exchange::exchanged_write(call, *access)
+                  : exchange::exchanged_read(call, *access);
+  }
+  buffers_.arrange(planner_->plan().most_joined());
+  const exchange::LeaderCall lead{call,
+                                  planner_->plan(),
+                                  *ranks,
+                                  first_window_,
+                                  buffers_,
+                                  channel_.node_rank(),
+                                  planner_->domains().lock_ahead};
+  const exchange::LeaderOutcome outcome = writes ? exchange::lead_exchanged_write(lead, access)
+                                                 : exchange::lead_exchanged_read(lead, access);
+  if (outcome.broken) {
+    is_broken_ = true;
+    buffers_.abandon();
+  }
+  return outcome.own;
+}
+
+}  // namespace headrace::file

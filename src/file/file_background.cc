@@ -1,0 +1,215 @@
+#include "base/settings.h"
+#include "exchange/shared_pointer_service.h"
+#include "file/helper_threads.h"
+#include "file/open_file.h"
+
+// Calls of an open file that go on while the program computes.
+
+namespace headrace::file {
+namespace {
+
+/// Where all files' calls go that wait for no other rank. Outlasts static objects.
+const std::shared_ptr<WorkQueue>& common_queue() {
+  static const auto* const queue = new std::shared_ptr<WorkQueue>(
+      std::make_shared<WorkQueue>(static_cast<std::size_t>(settings().helper_threads)));
+  return *queue;
+}
+
+}  // namespace
+
+/// A call that was begun on a file. It uses the file until it is done, and no longer.
+class OpenFile::BackgroundCall : public Operation, public Work {
+ public:
+  /// `queue`: where it can be taken back from; null for collective calls.
+  BackgroundCall(OpenFile& file, Prepared prepared, std::shared_ptr<WorkQueue> queue)
+      : file_(file),
+        team_(file.team_),
+        background_(file.background_),
+        untold_(background_->untold),
+        queue_(std::move(queue)),
+        prepared_(std::move(prepared)) {
+    in_flight_ = &(prepared_->keeps_order() ? background_->meeting : background_->independent);
+    in_flight_->add();
+  }
+
+  void run(const exchange::Waiter& waiter) override {
+    Outcome outcome = file_.carry_out(*prepared_, waiter);
+    if (outcome.error && prepared_->call.direction == Direction::write) {
+      untold_.keep(outcome.error);
+    }
+    finish(std::move(outcome));
+  }
+
+  bool is_done() const override {
+    return done_.load(std::memory_order_acquire) || !process_.is_here();
+  }
+
+  const Outcome& wait() override {
+    if (!is_done()) {
+      const std::shared_ptr<exchange::Team> team = team_.lock();
+      event_.wait(team ? team->waiter() : exchange::Waiter{}, [this] { return is_done(); });
+    }
+    if (!done_.load(std::memory_order_acquire)) return left_behind();
+    untold_.forget();
+    return outcome_;
+  }
+
+  bool cancel() override {
+    if (!queue_ || !queue_->withdraw(*this)) return false;
+    finish({});
+    return true;
+  }
+
+ private:
+  void finish(Outcome outcome) {
+    outcome_ = std::move(outcome);
+    prepared_.reset();
+    done_.store(true, std::memory_order_release);
+    event_.signal();
+    // The file may end now.
+    in_flight_->remove();
+  }
+
+  static const Outcome& left_behind() {
+    static const Outcome outcome{
+        0,
+        {ErrorClass::request, 0,
+         "the operation was begun by another process (this one was forked from it), complete it "
+         "there"}};
+    return outcome;
+  }
+
+  OpenFile& file_;
+  std::weak_ptr<exchange::Team> team_;  ///< no helper thread may be the last to let go of it
+  std::shared_ptr<Background> background_;
+  UntoldFailures::Place untold_;
+  std::shared_ptr<WorkQueue> queue_;
+  InFlight* in_flight_ = nullptr;
+  std::optional<Prepared> prepared_;
+
+  ProcessMark process_;
+  std::atomic<bool> done_ = false;
+  exchange::Event event_{};
+  Outcome outcome_;
+};
+
+Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
+  return begin_call(call, true);
+}
+
+/// `in_background`: a helper thread is to carry it out, else it is done when this returns.
+Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call,
+                                                        bool in_background) {
+  Prepared prepared = prepare(call, in_background);
+  Error failed = std::move(prepared.failed);
+  const bool meets = prepared.keeps_order();
+  // Where ranks meet the others count on this one: it takes part with no data.
+  note_unwritten(call, failed);
+  if (failed && !meets) return failed;
+  const bool moves = prepared.access.bytes > 0;
+  std::shared_ptr<WorkQueue> queue;
+  std::shared_ptr<BackgroundCall> started;
+  const Error lacking = attempt([&]() -> Error {
+    HelperThreads::of_process();
+    queue = meets ? lane() : common_queue();
+    started = std::make_shared<BackgroundCall>(*this, std::move(prepared),
+                                               call.collective ? nullptr : queue);
+    return {};
+  });
+  if (lacking) {
+    if (!failed) note_unwritten(call, lacking);
+    pull_back(call.direction, prepared.access.bytes, prepared.move);
+    if (meets) take_part_without_data(prepared);
+    return failed ? failed : lacking;
+  }
+  if (!moves && !meets) {
+    started->run({});
+  } else if (in_background) {
+    queue->add(started, channel_->waiter());
+  } else {
+    if (meets) background_->meeting.wait_for_others(channel_->waiter());
+    started->run(channel_->waiter());
+  }
+  if (failed) return failed;
+  return std::shared_ptr<Operation>(std::move(started));
+}
+
+/// For a rank that takes part with no data. Takes no memory.
+Access OpenFile::no_access(Direction direction) const {
+  return {direction, view::Cursor(byte_, 0, 0), view::Cursor(byte_, 0, 0), nullptr, 0};
+}
+
+/// Takes no memory.
+void OpenFile::leave_without_data(Prepared& prepared) const {
+  prepared.call.count = 0;
+  prepared.access = no_access(prepared.call.direction);
+  prepared.written.reset();
+}
+
+/// The others wait for this rank, and learn that it has no bytes in the call.
+void OpenFile::take_part_without_data(Prepared& prepared) {
+  drain_lane();
+  leave_without_data(prepared);
+  static_cast<void>(carry_out(prepared, channel_->waiter()));
+}
+
+/// The queue of calls in which ranks meet: all ranks must meet in the order of their calls.
+std::shared_ptr<WorkQueue> OpenFile::lane() {
+  const std::lock_guard lock(mutex_);
+  if (!lane_) lane_ = std::make_shared<WorkQueue>(1);
+  return lane_;
+}
+
+/// Waits until the ranks have met in all that was begun: afterwards this thread may meet them.
+void OpenFile::drain_lane() {
+  background_->meeting.wait_for_none(channel_->waiter());
+}
+
+/// Waits for all that was begun.
+void OpenFile::drain() {
+  drain_lane();
+  background_->independent.wait_for_none(channel_->waiter());
+}
+
+/// Where only a thread of the program may send to other nodes, the beginning procedure does all of
+/// it, as MPI allows (4.1, section 14.4.5) and as blocking calls do.
+Error OpenFile::begin(const TransferCall& call) {
+  const bool in_background = !collective_->needs_the_program(call.direction);
+  Result<std::shared_ptr<Operation>> started = begin_call(call, in_background);
+  if (!started) return started.error();
+  const std::lock_guard lock(mutex_);
+  split_ = {call.direction, call.shared, call.offset.has_value(), std::move(started.value())};
+  is_splitting_.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
+  std::shared_ptr<Operation> operation;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!split_.operation) {
+      return {0,
+              {ErrorClass::io,
+               0,
+               {"no split collective call is active on '", path_, "', begin one first"}}};
+    }
+    if (split_.direction != direction || split_.shared != shared ||
+        split_.has_offset != has_offset) {
+      return {0,
+              {ErrorClass::io,
+               0,
+               {"the split collective call active on '", path_,
+                "' is another one, end it by the procedure that belongs to its begin"}}};
+    }
+    operation = std::move(split_.operation);
+    is_splitting_.store(false, std::memory_order_relaxed);
+  }
+  return operation->wait();
+}
+
+void stop_background() {
+  HelperThreads::of_process().stop();
+  exchange::SharedPointerService::of_process().stop();
+}
+
+}  // namespace headrace::file

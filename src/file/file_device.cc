@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "file/open_file.h"
+#include "view/copy.h"
+
+// Data in the memory of a device, which its driver copies by way of host memory.
+
+namespace headrace::file {
+
+/// Where a call's data lies in a device's memory, takes what moving it needs. A process without a
+/// driver has looked at one number then.
+Error OpenFile::stage_device_data(const TransferCall& call,
+                                  std::unique_ptr<device::Staging>& staging) const {
+  const ByteCount bytes = call.count * call.type->size();
+  if (call.in_parts || bytes == 0) return {};
+  return attempt([&]() -> Error {
+    auto* const buffer = static_cast<std::byte*>(call.buffer);
+    const std::optional<device::Place> place = device::find_data(buffer, call.type);
+    if (!place) return {};
+    const view::Cursor memory(call.type, 0, bytes);
+    auto made = device::Staging::make(call.direction, *place, buffer, memory);
+    if (!made) return told_of_device(call.direction, made.error());
+    staging = std::move(made.value());
+    return {};
+  });
+}
+
+/// When all was moved that could be. After a failure `moved` counts what the driver has copied for
+/// certain.
+Error OpenFile::end_staging(device::Staging* staging, Direction direction, Transferred& moved) {
+  if (staging == nullptr) return {};
+  staging->flush();
+  const Error& failure = staging->failure();
+  if (failure) moved = {std::min(moved.bytes, staging->done()), 0};
+  std::atomic_ref(totals_.of_devices).fetch_add(moved.bytes, std::memory_order_relaxed);
+  if (!failure) return {};
+  return attempt([&] { return told_of_device(direction, failure); });
+}
+
+/// `failure`: what a driver says.
+Error OpenFile::told_of_device(Direction direction, const Error& failure) const {
+  const std::string what =
+      direction == Direction::write ? "cannot write to '" : "cannot read from '";
+  return device::explain(what + path_ + "' with a buffer in a device's memory", failure);
+}
+
+/// One stretch of a device's memory, from or to one stretch of the file.
+Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset begin,
+                                          const device::Place& place, const PointerMove& move) {
+  TransferCall whole;
+  whole.direction = call.direction;
+  whole.count = call.bytes;
+  whole.type = byte_;
+  CollectiveTransfer::Moved moved;
+  Error lost = attempt([&]() -> Error {
+    const view::Cursor memory(byte_, 0, call.bytes);
+    auto made = device::Staging::make(call.direction, place, call.memory, memory);
+    if (!made) return told_of_device(call.direction, made.error());
+    device::Staging& staging = *made.value();
+    const Access access{.direction = call.direction,
+                        .file = view::Cursor(byte_, begin, call.bytes),
+                        .memory = memory,
+                        .bytes = call.bytes,
+                        .staging = &staging};
+    moved.transferred = direct_transfer(*store_, access, 0);
+    return end_staging(&staging, call.direction, moved.transferred);
+  });
+  Outcome outcome = finish(whole, call.bytes, moved, lost ? &lost : nullptr);
+  if (outcome.bytes < call.bytes) pull_back(call.direction, call.bytes - outcome.bytes, move);
+  return outcome;
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "base/settings.h"
+#include "file/atomic_transfer.h"
+#include "file/open_file.h"
+
+// Calls whose data is made in parts, and what a rank may hold in buffers of its own.
+
+namespace headrace::file {
+namespace {
+
+/// Parts below this size cost more calls than they spare memory.
+constexpr ByteCount kLeastPart = ByteCount{4} << 10;
+constexpr ByteCount kMostPart = ByteCount{1} << 20;
+
+}  // namespace
+
+ByteCount OpenFile::find_own_share() const {
+  return std::max(kLeastPart, settings().node_memory / (8 * channel_->node_size()));
+}
+
+ByteCount OpenFile::part_size() const {
+  return std::min(kMostPart, own_share_);
+}
+
+/// Ranks that meet in a call make as many calls as the one with most parts: those of all nodes, or
+/// those of a node. A rank that is alone on its node does not know that others meet on theirs.
+Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& prepared,
+                                          const exchange::Waiter& waiter) {
+  constexpr exchange::Combine ways[] = {exchange::Combine::max};
+  exchange::Values values{mine};
+  const bool may_send = !prepared.in_background || channel_->helpers_send();
+  const bool all_meet =
+      (prepared.attends && may_send) ||
+      collective_->meets_between_nodes(prepared.call.direction, prepared.in_background);
+  if (all_meet) {
+    if (Error error = channel_->combine(values, ways)) return error;
+  } else if (exchange::Board* const board = channel_->board()) {
+    board->post(waiter, values);
+    values = board->combine(waiter, ways);
+  }
+  return values[0];
+}
+
+/// Moves the data of a prepared call and accounts for it.
+Outcome OpenFile::carry_out(Prepared& prepared, const exchange::Waiter& waiter) {
+  return prepared.call.in_parts ? carry_out_parts(prepared, waiter)
+                                : carry_out_once(prepared, waiter);
+}
+
+Outcome OpenFile::carry_out_parts(Prepared& prepared, const exchange::Waiter& waiter) {
+  Parts* const parts = prepared.call.count > 0 ? prepared.call.parts : nullptr;
+  std::int64_t calls = 1;
+  Error failed;
+  if (parts != nullptr) {
+    failed = attempt([&]() -> Error {
+      const Result<std::int64_t> opened = parts->open();
+      if (opened) calls = opened.value();
+      return opened ? Error{} : opened.error();
+    });
+  }
+  Outcome outcome;
+  const Result<std::int64_t> all =
+      prepared.keeps_order() ? most_calls(calls, prepared, waiter) : calls;
+  if (all) {
+    Parts* const given = failed ? nullptr : parts;
+    outcome = prepared.apart == Apart::no ? move_parts(prepared, given, all.value(), waiter)
+                                          : move_parts_alone(prepared, given, all.value(), waiter);
+  } else if (!failed) {
+    failed = all.error();
+  }
+  if (parts != nullptr) parts->close();
+  note_unwritten(prepared.call, failed);
+  if (failed) outcome.error = std::move(failed);
+  return outcome;
+}
+
+/// One after the other. A rank with none left takes part where others may count on it.
+Outcome OpenFile::move_parts(Prepared& prepared, Parts* parts, std::int64_t calls,
+                             const exchange::Waiter& waiter) {
+  Outcome all;
+  for (; calls > 0; --calls) {
+    ByteCount bytes = 0;
+    if (parts != nullptr && !all.error) {
+      bytes = set_next_part(prepared, *parts, all.bytes, all.error);
+    }
+    if (bytes == 0) {
+      if (!prepared.keeps_order()) break;
+      leave_without_data(prepared);
+    }
+    Outcome outcome = carry_out_once(prepared, waiter);
+    if (bytes > 0) {
+      all.bytes += outcome.bytes;
+      parts->take(outcome);
+    }
+    if (!all.error) all.error = std::move(outcome.error);
+  }
+  return all;
+}
+
+/// In atomic mode: under one lock on all that the call touches.
+Outcome OpenFile::move_parts_alone(Prepared& prepared, Parts* parts, std::int64_t calls,
+                                   const exchange::Waiter& waiter) {
+  if (parts == nullptr || prepared.access.bytes == 0) {
+    return move_parts(prepared, parts, calls, waiter);
+  }
+  const ByteCount bytes = prepared.access.bytes;
+  CollectiveTransfer::Moved nothing;
+  AtomicLock lock(*channel_, *store_, prepared.access, waiter);
+  nothing.transferred.system_error = lock.system_error();
+  if (lock.system_error() != 0) return finish(prepared.call, bytes, nothing);
+  prepared.apart = Apart::locked;
+  Outcome outcome = move_parts(prepared, parts, calls, waiter);
+  nothing.transferred.system_error = lock.give_up();
+  if (nothing.transferred.system_error != 0 && !outcome.error) {
+    outcome.error = finish(prepared.call, bytes, nothing).error;
+  }
+  return outcome;
+}
+
+/// Makes `prepared` the call of the part that comes next, `before` bytes behind the beginning. How
+/// many bytes it has; 0 where none is left, or where it fails.
+ByteCount OpenFile::set_next_part(Prepared& prepared, Parts& parts, ByteCount before,
+                                  Error& failed) {
+  ByteCount bytes = 0;
+  failed = attempt([&]() -> Error {
+    const Result<std::span<std::byte>> data = parts.next();
+    if (!data) return data.error();
+    TransferCall& call = prepared.call;
+    call.buffer = data.value().data();
+    call.count = static_cast<std::int64_t>(data.value().size());
+    const std::int64_t etypes = before / unit_of(*prepared.view);
+    prepared.access = access_of(call, *prepared.view, prepared.position + etypes);
+    if (prepared.verifies) prepared.written = std::make_unique<Access>(prepared.access);
+    bytes = call.count;
+    return {};
+  });
+  note_unwritten(prepared.call, failed);
+  return failed ? 0 : bytes;
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,103 @@
+#include <cerrno>
+#include <new>
+
+#include "base/rounding.h"
+#include "device/detection.h"
+#include "file/open_file.h"
+#include "storage/realigned_reads.h"
+#include "view/copy.h"
+
+// The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
+// costs little more than its system call. So memory that the CPU cannot touch is not looked for
+// beforehand, until a driver is known: the kernel says EFAULT, and then it is found.
+
+namespace headrace::file {
+
+namespace {
+
+/// As attempt(), without what an Error costs.
+Transferred move_or_lack_memory(storage::Store& store, const StretchCall& call, FileOffset place) {
+  try {
+    return move_stretch(store, call.direction, place, call.memory, call.bytes);
+  } catch (const std::bad_alloc&) {
+    return {0, ENOMEM};
+  }
+}
+
+/// What is read so the store may copy to its place; all else only the kernel touches, which says
+/// EFAULT of memory that the CPU cannot touch.
+bool is_misplaced_read(const StretchCall& call, FileOffset place) {
+  const iovec segment{call.memory, static_cast<std::size_t>(call.bytes)};
+  return call.direction == Direction::read && call.bytes >= storage::RealignedReads::kLeast &&
+         storage::is_misplaced(place, segment);
+}
+
+}  // namespace
+
+/// Nothing for a call on several stretches, and for one that must be refused.
+std::optional<StretchCall> OpenFile::stretch_of(const TransferCall& call) {
+  if (call.shared || call.in_parts || call.refused != ErrorClass::success) return std::nullopt;
+  if (!call.type->is_contiguous() || call.count < 0) return std::nullopt;
+  StretchCall stretch{call.direction, call.collective, call.offset, nullptr, 0};
+  if (__builtin_mul_overflow(call.count, call.type->size(), &stretch.bytes)) return std::nullopt;
+  stretch.memory = view::memory_at(call.buffer, call.type->true_lower_bound());
+  return stretch;
+}
+
+/// Whether nothing but the view and its place in the file can keep a call from being done here.
+bool OpenFile::may_be_stretch(const StretchCall& call) const {
+  const bool is_permitted = call.direction == Direction::write ? mode_.write : mode_.read;
+  if (!is_permitted || mode_.sequential || verification_) return false;
+  if (is_atomic_.load(std::memory_order_relaxed)) return false;
+  if (!call.collective) return true;
+  return !collective_->meets(call.direction) && !is_splitting_.load(std::memory_order_relaxed);
+}
+
+/// The pointer's place for `bytes` bytes; moves the pointer behind them.
+std::optional<FileOffset> OpenFile::take_place(ByteCount bytes, PointerMove& move) {
+  const std::lock_guard lock(mutex_);
+  const ViewedStretch stretch = stretch_.get();
+  const std::optional<FileOffset> place = stretch.place_of(position_, bytes);
+  if (!place) return std::nullopt;
+  position_ += bytes / stretch.unit;
+  move = {stretch.unit, position_, seeks_};
+  return place;
+}
+
+std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
+  if (!may_be_stretch(call)) return std::nullopt;
+  if (device::is_driver_known() && device::find(call.memory)) return std::nullopt;
+  PointerMove move;
+  const std::optional<FileOffset> place = call.offset
+                                              ? stretch_.get().place_of(*call.offset, call.bytes)
+                                              : take_place(call.bytes, move);
+  if (!place) return std::nullopt;
+  if (call.collective) collective_->note_call(call.direction, false);
+  const bool may_not_copy = is_misplaced_read(call, *place) && device::find(call.memory);
+  const Transferred done =
+      may_not_copy ? Transferred{0, EFAULT} : move_or_lack_memory(*store_, call, *place);
+  if (done.system_error == EFAULT) [[unlikely]] {
+    if (const auto device = device::find(call.memory)) {
+      return transfer_device_stretch(call, *place, *device, move);
+    }
+  }
+  count(call.direction, policy::Path::direct, done.bytes);
+  if (done.bytes < call.bytes) pull_back(call.direction, call.bytes - done.bytes, move);
+  if (done.system_error == 0) return Outcome{done.bytes, {}};
+  return Outcome{done.bytes, failure_of(call.direction, done.system_error)};
+}
+
+/// The pointer was moved by what was asked for; afterwards it stands behind the whole etypes that
+/// were done. What other threads did with it meanwhile counts:
+///  - A seek says where it stands, whatever came before.
+///  - Reads that met the end of the file together give back what each did not get, in any order.
+///  - Behind a write that failed lies what a later one has written: the pointer stays behind that.
+void OpenFile::pull_back(Direction direction, ByteCount missing, const PointerMove& move) {
+  if (move.unit == 0) return;
+  const std::lock_guard lock(mutex_);
+  if (seeks_ != move.seeks) return;
+  if (direction == Direction::write && position_ != move.end) return;
+  position_ -= divide_up(missing, move.unit);
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "plan/aggregators.h"
+#include "plan/domains.h"
+#include "policy/path.h"
+#include "storage/layout.h"
+
+namespace headrace::file {
+
+/// Hints as an MPI_Info holds them.
+using Hints = std::map<std::string, std::string>;
+
+/// What the hints and settings ask of the engine.
+struct HintValues {
+  policy::Wish write_path = policy::Wish::automatic;
+  policy::Wish read_path = policy::Wish::automatic;
+  ByteCount buffer_size = 0;            ///< of one collective buffer, in bytes; 0: as it fits
+  ByteCount striping_unit = 0;          ///< 0: not known
+  ByteCount sieve_size = 0;             ///< of the buffer for independent reads of small pieces
+  std::int64_t striping_factor = 0;     ///< 0: not known
+  std::int64_t start_device = -1;       ///< -1: the file system's choice
+  std::int64_t overstriping_count = 0;  ///< 0: none
+  plan::Alignment alignment = plan::Alignment::persistent;
+  plan::AggregatorWish aggregators;
+  plan::ConfigList hosts;  ///< where aggregators may be
+  bool lock_ahead = false;
+};
+
+/// The hints that count for a file.
+struct HintsInUse {
+  HintValues values;
+  Hints given;  ///< by the program, as far as they are known and well formed
+};
+
+/// What the settings alone ask for.
+HintValues default_hint_values();
+
+/// Applies the settings that the user gave.
+void take_settings(HintValues& values);
+
+/// Applies `hints` to `values` and returns those that are known and well formed. A line for each of
+/// the others is added to `problems`.
+Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems);
+
+/// What the hints ask of a file that is created.
+storage::StripingWish striping_of(const HintValues& values);
+
+/// The values as hints, for MPI_File_get_info.
+Hints hints_of(const HintValues& values);
+/// What was found, as hints.
+Hints hints_of(const storage::Layout& layout);
+
+}  // namespace headrace::file

@@ -1,0 +1,285 @@
+#include "file/open_file.h"
+
+#include <vector>
+
+#include "base/message.h"
+#include "base/settings.h"
+#include "base/spelling.h"
+#include "file/agreement.h"
+#include "file/hint_file.h"
+
+namespace headrace::file {
+namespace {
+
+using exchange::Combine;
+using exchange::Values;
+
+/// All that must be the same on all ranks, in one number.
+std::int64_t bits_of(const AccessMode& mode) {
+  std::int64_t bits = 0;
+  for (const bool bit : {mode.read, mode.write, mode.create, mode.exclusive, mode.append,
+                         mode.sequential, mode.delete_on_close, mode.unique_open}) {
+    bits = 2 * bits + (bit ? 1 : 0);
+  }
+  return bits;
+}
+
+/// Before anything that depends on the mode: ranks of other modes would wait at other places.
+/// Whether all ranks are told to verify.
+Result<bool> agree_on_mode(exchange::Channel& channel, const AccessMode& mode,
+                           std::string_view path, const Error& refused) {
+  const std::int64_t bits = bits_of(mode);
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min};
+  Values values{code_of(refused), bits, bits, settings().verify ? 1 : 0};
+  if (Error error = channel.combine(values, ways)) return error;
+  if (values[1] != values[2]) {
+    return Error{ErrorClass::not_same, 0,
+                 Undertaking{"open", path}.text() +
+                     " (the access mode is not the same on all ranks), pass the same mode "
+                     "everywhere"};
+  }
+  if (Error error = own_or_others(refused, values[0], {"open", path})) return error;
+  return values[3] == 1;
+}
+
+/// What this rank is to find out of how the file lies. The first rank looks, since file systems may
+/// be asked over the network for it; how it is mounted each node's leader knows.
+Error find_layout(const exchange::Channel& channel, storage::Store& store,
+                  storage::Layout& layout) {
+  if (!channel.is_leader()) return {};
+  return attempt([&]() -> Error {
+    if (channel.rank() == 0) {
+      layout = store.layout();
+    } else {
+      layout.is_coherent = store.is_coherent();
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
+                                         storage::FileSystem& file_system, std::string_view path,
+                                         AccessMode mode, const Hints& hints,
+                                         const Error& refused) {
+  std::unique_ptr<OpenFile> file;
+  const Error lacking = attempt([&]() -> Error {
+    file = std::make_unique<OpenFile>(team, file_system, std::string(path), mode);
+    return {};
+  });
+  Result<std::unique_ptr<exchange::Channel>> channel = team->open_channel();
+  if (!channel) return channel.error();
+  const Error& failed = lacking ? lacking : refused;
+  const Result<bool> may_verify = agree_on_mode(*channel.value(), mode, path, failed);
+  if (!may_verify) return may_verify.error();
+  if (Error error = file->open(std::move(channel.value()), path, hints, may_verify.value())) {
+    return error;
+  }
+  return std::unique_ptr<File>(std::move(file));
+}
+
+OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
+                   const std::string& path, AccessMode mode)
+    : team_(std::move(team)),
+      file_system_(file_system),
+      path_(file_system.full_name(path)),
+      mode_(mode) {
+  show(std::make_shared<const View>(View{.displacement = 0, .etype = byte_, .filetype = byte_}));
+}
+
+OpenFile::~OpenFile() {
+  if (channel_) drain();
+}
+
+Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, std::string_view path,
+                     const Hints& hints, bool may_verify) {
+  channel_ = std::move(channel);
+  own_share_ = find_own_share();
+  shared_.emplace(*channel_, path_);
+  // The place may have served a file before. No rank writes before all have agreed, below.
+  if (channel_->control() != nullptr) {
+    failed_writes_before_ = channel_->control()->failed_writes.load(std::memory_order_acquire);
+  }
+  hints_.values = default_hint_values();
+  Error failed = attempt([&]() -> Error {
+    take_hint_file();
+    hints_ = hints_with(hints);
+    return {};
+  });
+  if (Error error = open_store(path); !failed) failed = std::move(error);
+  if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
+  if (!failed) {
+    failed = attempt([&]() -> Error {
+      collective_.emplace(*channel_, *store_);
+      if (may_verify && mode_.write) {
+        verification_ = std::make_unique<Verification>(*channel_, *store_, path_);
+      }
+      return {};
+    });
+  }
+  // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
+  shared_->set(position_);
+  if (store_ != nullptr) {
+    const Error unknown = find_layout(*channel_, *store_, layout_);
+    if (!failed) failed = unknown;
+  }
+  Result<Agreement> agreement =
+      agree(*channel_, failed, {"open", path_}, hints_.values, *view_, layout_, file_number());
+  if (!agreement) return agreement.error();
+  layout_ = agreement.value().layout;
+  nodes_write_for_each_other_ = agreement.value().view.may_exchange();
+  collective_->set(agreement.value());
+  collective_->get_ready(layout_.kind);
+  tell_corrections(agreement.value());
+  if (!layout_.is_one_file) verification_.reset();
+  return verification_ ? verification_->set_up(mode_.read, nodes_write_for_each_other_) : Error{};
+}
+
+/// Hints that count for no rank, or not as this one gave them, are told once by the first rank, and
+/// by hints() of all. Without memory for the text nobody is told.
+void OpenFile::tell_corrections(const Agreement& agreement) {
+  static_cast<void>(attempt([&]() -> Error {
+    std::string all;
+    for (const std::string& line : corrections_of(agreement)) {
+      if (channel_->rank() == 0) tell_once(line);
+      all += (all.empty() ? "" : "; ") + line;
+    }
+    const std::lock_guard lock(mutex_);
+    corrections_ = std::move(all);
+    return {};
+  }));
+}
+
+Error OpenFile::find_end() {
+  const Result<ByteCount> size = store_->size();
+  if (!size) return size.error();
+  position_ = size.value();
+  return {};
+}
+
+/// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
+/// one; the others find it.
+Error OpenFile::open_store(std::string_view path) {
+  const bool is_first = channel_->rank() == 0;
+  const auto open_as = [&](bool create, bool exclusive) {
+    return attempt([&]() -> Error {
+      auto opened = file_system_.open(std::string(path),
+                                      {.read = mode_.read,
+                                       .write = mode_.write,
+                                       .create = create,
+                                       .exclusive = exclusive,
+                                       .is_deleted_later = is_first && mode_.delete_on_close,
+                                       .striping = striping_of(hints_.values)});
+      if (!opened) return opened.error();
+      store_ = std::move(opened.value());
+      return {};
+    });
+  };
+  if (!mode_.create) return open_as(false, false);
+  Error failed;
+  if (is_first) failed = open_as(true, mode_.exclusive);
+  if (Error error = agree_on_error(*channel_, failed, {"create", path_})) return error;
+  return is_first ? Error{} : open_as(false, false);
+}
+
+void OpenFile::take_hint_file() {
+  const HintFile& file = hint_file();
+  if (channel_->rank() == 0 && !file.problem.empty()) tell_once(file.problem);
+  if (file.hints.empty()) return;
+  hints_ = hints_with(file.hints, "'" + printable(settings().hints_file) + "': ");
+  take_settings(hints_.values);
+}
+
+HintsInUse OpenFile::hints_with(const Hints& hints, const std::string& source) const {
+  HintsInUse next = hints_;
+  std::vector<std::string> problems;
+  for (auto& [name, value] : apply_hints(hints, next.values, problems)) {
+    next.given[name] = std::move(value);
+  }
+  if (channel_->rank() == 0) {
+    for (const std::string& problem : problems) tell_once(source + problem);
+  }
+  return next;
+}
+
+Result<ByteCount> OpenFile::size() {
+  return store_->size();
+}
+
+Error OpenFile::resize(ByteCount size) {
+  return change_size(size, &storage::Store::resize);
+}
+
+Error OpenFile::allocate(ByteCount size) {
+  return change_size(size, &storage::Store::allocate);
+}
+
+/// All ranks come first, so that no earlier write of theirs lands after the change; the first rank
+/// makes it, and all get its result.
+Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(ByteCount)) {
+  // All ranks opened with one mode, so none waits for one that returns here.
+  if (!mode_.write) {
+    return {ErrorClass::read_only, 0,
+            "cannot change the size of '" + path_ +
+                "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
+  }
+  drain_lane();
+  constexpr Combine ways[] = {Combine::min, Combine::max};
+  Values sizes{size, size};
+  if (Error error = channel_->combine(sizes, ways)) return error;
+  if (sizes[0] < 0) {
+    return {ErrorClass::argument, 0,
+            "cannot change the size of '" + path_ + "' (a rank asks for " +
+                std::to_string(sizes[0]) + " bytes), check for overflow"};
+  }
+  if (sizes[0] != sizes[1]) {
+    return {ErrorClass::not_same, 0,
+            "cannot change the size of '" + path_ + "' (ranks ask for " + std::to_string(sizes[0]) +
+                " and " + std::to_string(sizes[1]) + " bytes), pass the same size on all ranks"};
+  }
+  Error failed;
+  if (channel_->rank() == 0) failed = attempt([&] { return (store_.get()->*change)(size); });
+  return agree_on_error(*channel_, failed, {"change the size of", path_});
+}
+
+Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
+  drain_lane();
+  HintsInUse next;
+  const Error failed = attempt([&]() -> Error {
+    next = hints_with(hints);
+    return refused;
+  });
+  Result<Agreement> agreement = agree(*channel_, failed, {"set hints of", path_}, next.values,
+                                      *view_, layout_, file_number());
+  if (!agreement) return agreement.error();
+  {
+    const std::lock_guard lock(mutex_);
+    hints_ = std::move(next);
+  }
+  collective_->set(agreement.value());
+  tell_corrections(agreement.value());
+  return {};
+}
+
+Hints OpenFile::hints() const {
+  const std::lock_guard lock(mutex_);
+  Hints hints = hints_.given;
+  for (auto& [name, value] : hints_of(hints_.values)) hints[name] = std::move(value);
+  hints["cb_buffer_size"] = std::to_string(collective_->window_size());
+  for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
+  if (const auto sent = collective_->sent(); sent.messages > 0) {
+    hints["headrace_messages_sent"] = std::to_string(sent.messages);
+    hints["headrace_bytes_sent"] = std::to_string(sent.bytes);
+  }
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const std::string name = direction == Direction::write ? "headrace_write_" : "headrace_read_";
+    hints[name + "taken"] = policy::name_of(collective_->path_taken(direction));
+    hints[name + "reason"] = collective_->reason(direction);
+  }
+  hints["headrace_shared_memory"] = team_->shared_memory();
+  if (!corrections_.empty()) hints["headrace_corrections"] = corrections_;
+  return hints;
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,217 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "device/detection.h"
+#include "device/staging.h"
+#include "file/atomic_transfer.h"
+#include "file/background.h"
+#include "file/collective_transfer.h"
+#include "file/file.h"
+#include "file/shared_position.h"
+#include "file/verification.h"
+#include "file/viewed_stretch.h"
+#include "file/work_queue.h"
+#include "record/summary.h"
+
+namespace headrace::file {
+
+/// The file of file/file.h: state, views and pointers. How bytes go is CollectiveTransfer's and
+/// direct_transfer's business.
+class OpenFile : public File {
+ public:
+  OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
+           const std::string& path, AccessMode mode);
+  ~OpenFile() override;
+
+  /// Collective: opens the store on all ranks, which have agreed on the mode and on whether they
+  /// may verify, and agrees on hints. The only use of the name that the program gave.
+  Error open(std::unique_ptr<exchange::Channel> channel, std::string_view path, const Hints& hints,
+             bool may_verify);
+
+  Error close() override;
+  Error sync() override;
+  Result<ByteCount> size() override;
+  Error resize(ByteCount size) override;
+  Error allocate(ByteCount size) override;
+
+  Error set_view(Result<View> view, const Hints& hints) override;
+  View current_view() const override;
+  Error set_hints(const Hints& hints, const Error& refused) override;
+  Hints hints() const override;
+
+  Error seek(std::int64_t offset, Whence whence) override;
+  std::int64_t position() const override;
+  Result<FileOffset> byte_offset(std::int64_t offset) const override;
+
+  Error seek_shared(std::int64_t offset, Whence whence) override;
+  Result<std::int64_t> shared_position() override;
+  Error set_atomicity(bool atomic) override;
+  bool atomicity() const override { return is_atomic_; }
+
+  std::optional<Outcome> transfer_stretch(const StretchCall& call) override;
+  Outcome transfer(const TransferCall& call) override;
+  ByteCount part_size() const override;
+  Result<std::shared_ptr<Operation>> start(const TransferCall& call) override;
+  Error begin(const TransferCall& call) override;
+  Outcome end(Direction direction, bool shared, bool has_offset) override;
+
+  const AccessMode& access_mode() const override { return mode_; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  std::int64_t file_number() const { return store_ != nullptr ? store_->file_number() : 0; }
+  /// How a call moved the individual pointer, if it did.
+  struct PointerMove {
+    ByteCount unit = 0;       ///< bytes of an etype then; 0 where it did not move it
+    std::int64_t end = 0;     ///< where it left it
+    std::uint64_t seeks = 0;  ///< seeks_ then
+  };
+
+  /// Whether data goes as if alone, and whether what keeps the others away is taken already.
+  enum class Apart : std::uint8_t { no, to_be_locked, locked };
+
+  /// A call that was checked and has its place in the file: what is left to do depends on nothing
+  /// that other calls change.
+  struct Prepared {
+    TransferCall call;  ///< moves nothing where it failed
+    std::shared_ptr<const View> view;
+    std::int64_t position = 0;  ///< in etypes
+    Access access;
+    ByteCount sieve_size = 0;
+    bool meets = false;  ///< the ranks of the node meet
+    Apart apart = Apart::no;
+    bool verifies = false;  ///< it is read back: by the ranks of the file, or under its lock
+    bool attends = false;   ///< the ranks of the file look at it, or would if it wrote
+    /// What is read back: `access` once more, since the transfer moves that one's cursors. Null
+    /// where there is no data.
+    std::unique_ptr<Access> written;
+    std::unique_ptr<device::Staging> staging;  ///< where the data lies in a device's memory
+    bool in_background = false;
+    PointerMove move;
+    Error failed;
+
+    /// All ranks carry such calls out in the order in which they were made.
+    bool keeps_order() const { return meets || attends; }
+  };
+
+  class BackgroundCall;
+
+  /// The split collective call that was begun and not ended.
+  struct Split {
+    Direction direction = Direction::write;
+    bool shared = false;
+    bool has_offset = false;
+    std::shared_ptr<Operation> operation;  ///< null where there is none
+  };
+
+  ByteCount find_own_share() const;
+  Error open_store(std::string_view path);
+  Error find_end();
+  void tell_corrections(const Agreement& agreement);
+  Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
+  /// The hints in use with `hints` over them; `source` says where those are from, but for the
+  /// program's.
+  HintsInUse hints_with(const Hints& hints, const std::string& source = {}) const;
+  void take_hint_file();
+  Result<std::int64_t> end_position();
+  void show(std::shared_ptr<const View> view);
+  Error check(const Result<View>& view) const;
+  Error check(const TransferCall& call, ByteCount unit) const;
+  Error check_place(const TransferCall& call, ByteCount unit, std::int64_t position,
+                    ByteCount bytes) const;
+  Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
+  Access no_access(Direction direction) const;
+  Error stage_device_data(const TransferCall& call,
+                          std::unique_ptr<device::Staging>& staging) const;
+  Error told_of_device(Direction direction, const Error& failure) const;
+  Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
+  Outcome transfer_device_stretch(const StretchCall& call, FileOffset begin,
+                                  const device::Place& place, const PointerMove& move);
+  Prepared prepare(const TransferCall& call, bool in_background);
+  std::int64_t take_shared_place(TransferCall& call, ByteCount unit, Error& failed);
+  Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out_once(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out_parts(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome move_parts(Prepared& prepared, Parts* parts, std::int64_t calls,
+                     const exchange::Waiter& waiter);
+  Outcome move_parts_alone(Prepared& prepared, Parts* parts, std::int64_t calls,
+                           const exchange::Waiter& waiter);
+  ByteCount set_next_part(Prepared& prepared, Parts& parts, ByteCount before, Error& failed);
+  void leave_without_data(Prepared& prepared) const;
+  Result<std::int64_t> most_calls(std::int64_t mine, const Prepared& prepared,
+                                  const exchange::Waiter& waiter);
+  Outcome carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter);
+  CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,
+                                 const Look& look = {});
+  void take_part_without_data(Prepared& prepared);
+  Result<std::shared_ptr<Operation>> begin_call(const TransferCall& call, bool in_background);
+  record::Verified collect_verified();
+  /// Collective: where the shared pointer stands, in bytes of the file.
+  Result<FileOffset> shared_byte_offset();
+  Result<std::int64_t> seek_target(std::int64_t base, std::int64_t offset) const;
+  Error only_in_sequence() const;
+
+  static std::optional<StretchCall> stretch_of(const TransferCall& call);
+  bool may_be_stretch(const StretchCall& call) const;
+  std::optional<FileOffset> take_place(ByteCount bytes, PointerMove& move);
+  void pull_back(Direction direction, ByteCount missing, const PointerMove& move);
+  Outcome finish(const TransferCall& call, ByteCount reachable,
+                 const CollectiveTransfer::Moved& moved, const Error* wrong = nullptr);
+  void count(Direction direction, policy::Path path, ByteCount bytes);
+  Error failure_of(Direction direction, int system_error);
+  std::shared_ptr<WorkQueue> lane();
+  void drain_lane();
+  void drain();
+  Error untold_failure() noexcept;
+  void note_unwritten(const TransferCall& call, const Error& failed);
+  void note_failed_call(Direction direction, int system_error);
+  void note_failed_write(int system_error);
+  Error told_of(Direction direction, int system_error) const noexcept;
+  Error failed_elsewhere() noexcept;
+  exchange::Values values_at_end(const Error& failed) const;
+  void record(const exchange::Values& totals);
+
+  std::shared_ptr<exchange::Team> team_;
+  std::unique_ptr<exchange::Channel> channel_;
+  storage::FileSystem& file_system_;
+  std::string path_;  ///< for messages: what `path` meant at open
+  AccessMode mode_;
+  const view::TypePtr byte_ = view::make_basic(1);
+  std::unique_ptr<storage::Store> store_;
+  storage::Layout layout_;                   ///< as the first rank found it
+  bool nodes_write_for_each_other_ = false;  ///< or may do so
+  /// Of the node's memory, what each rank has for one purpose of its own: an eighth for all ranks.
+  ByteCount own_share_ = 0;
+  std::optional<CollectiveTransfer> collective_;
+  std::optional<SharedPosition> shared_;
+  std::unique_ptr<Verification> verification_;          ///< null where nothing is verified
+  std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted where something is
+  std::atomic<ByteCount> independently_written_ = 0;    ///< counted where something is verified
+  std::optional<record::Verified> verified_;            ///< by all ranks, when closed
+  const std::shared_ptr<Background> background_ = std::make_shared<Background>();
+  std::atomic<bool> is_splitting_ = false;  ///< whether split_ has an operation
+  std::atomic<bool> is_atomic_ = false;
+  std::atomic<ByteCount> unit_ = 1;  ///< of view_, as unit_of()
+  SharedStretch stretch_;            ///< of view_
+
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::shared_ptr<WorkQueue> lane_;
+  Split split_;
+  HintsInUse hints_;
+  std::string corrections_;  ///< of hints that do not count as they were given
+  std::shared_ptr<const View> view_;
+  std::int64_t position_ = 0;              ///< individual pointer, in etypes
+  std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call
+  record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically
+  std::int64_t failed_writes_before_ = 0;  ///< the channel's count when the file was opened
+  std::int64_t own_failed_writes_ = 0;
+  std::int64_t known_failed_writes_ = 0;  ///< of others on this node, told to the program
+};
+
+}  // namespace headrace::file

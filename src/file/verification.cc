@@ -1,0 +1,286 @@
+#include "file/verification.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/message.h"
+#include "file/agreement.h"
+#include "file/written_claims.h"
+
+namespace headrace::file {
+namespace {
+
+using exchange::Combine;
+using exchange::Ring;
+using exchange::Values;
+using plan::FileRange;
+
+/// Ranges that are asked about at a time.
+constexpr std::size_t kAskedAtATime = 5;
+
+/// Bytes of a call, whose data begins at `first`, that lie in a range, counted as often as the call
+/// has them. Takes no memory.
+ByteCount bytes_within(Access& access, ByteCount first, const FileRange& range) {
+  if (access.bytes == 0) return 0;
+  const view::Type& type = *access.file.type();
+  if (type.is_monotonic()) {
+    const auto below = [&](FileOffset offset) {
+      return std::clamp(view::data_below(type, access.file.origin(), offset), first,
+                        first + access.bytes);
+    };
+    return below(range.end) - below(range.begin);
+  }
+  ByteCount bytes = 0;
+  access.file.seek(first);
+  for (ByteCount left = access.bytes; left > 0;) {
+    const view::StridedRun run = access.file.next(left);
+    left -= run.bytes();
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      const FileOffset begin = run.offset + i * run.stride;
+      bytes += std::max<ByteCount>(
+          0, std::min(range.end, begin + run.length) - std::max(range.begin, begin));
+    }
+  }
+  return bytes;
+}
+
+std::string text_of(const FileRange& range) {
+  return "bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end - 1);
+}
+
+}  // namespace
+
+Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
+  nodes_write_for_each_other_ = nodes_write_for_each_other;
+  bool can_read = false;
+  Error failed = attempt([&]() -> Error {
+    auto reader = store_.reopen_to_read();
+    // Where only this way is closed, the program's own will do.
+    can_read = reader || (reads && reader.error().error_class != ErrorClass::unsupported_operation);
+    if (reader) reader_ = std::move(reader.value());
+    return {};
+  });
+  bool has_boxes = true;
+  exchange::Board* const board = channel_.board();
+  if (board != nullptr && channel_.node_count() == 1) {
+    const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(channel_.node_size());
+    if (channel_.node_rank() == 0) boxes_ = channel_.reserve_slots(size);
+    board->post(channel_.waiter(), Values{boxes_ ? boxes_->offset : -1});
+    board->wait_for_all(channel_.waiter());
+    const std::int64_t offset = board->values_of(0)[0];
+    has_boxes = offset >= 0;
+    if (has_boxes && !boxes_) boxes_ = channel_.slots_at(offset, size);
+  }
+  Error lacking = attempt([this]() -> Error {
+    prepare_rings();
+    return {};
+  });
+  if (!failed) failed = std::move(lacking);
+  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::min};
+  Values values{code_of(failed), can_read ? 1 : 0, has_boxes ? 1 : 0};
+  if (Error error = channel_.combine(values, ways)) return error;
+  can_read_ = values[1] == 1;
+  has_boxes_ = values[2] == 1;
+  return own_or_others(failed, values[0], {"prepare to verify", path_});
+}
+
+Verification::~Verification() {
+  if (boxes_ && channel_.node_rank() == 0) channel_.return_slots(*boxes_);
+}
+
+Verification::Found Verification::leave_out(record::Unverified reason, ByteCount written,
+                                            bool is_alone) {
+  const auto place = static_cast<std::size_t>(reason);
+  const bool is_first = !std::exchange(told_[place], true);
+  totals_.unverified[place].bytes += written;
+  if (channel_.rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
+  if (channel_.rank() != 0 || !is_first) return {written, {}};
+  // Where there is no memory for the line, the report has it.
+  static_cast<void>(attempt([&]() -> Error {
+    tell_once("writes to '" + path_ + "' are not verified (" + record::text_of(reason) + ")");
+    return {};
+  }));
+  return {written, {}};
+}
+
+void Verification::prepare_rings() {
+  near_ring_ = boxes_ ? exchange::make_node_ring(channel_, *boxes_) : exchange::make_lone_ring();
+  message_ring_ = exchange::make_message_ring(channel_);
+  claim_.body.reserve(Ring::kMostBody);
+  verdict_.body.reserve(Ring::kMostBody);
+}
+
+std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
+  try {
+    auto opened = store_.reopen_to_read();
+    return opened ? std::move(opened.value()) : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+Verification::Found Verification::check(Access& access, ByteCount written, bool in_background,
+                                        const exchange::Waiter& waiter) {
+  using record::Unverified;
+  const bool needs_messages = channel_.node_count() > 1 || !has_boxes_;
+  const bool may_send = !in_background || channel_.helpers_send();
+  if (!can_read_ || (needs_messages && !may_send)) {
+    if (access.direction == Direction::read) return {};
+    if (!can_read_) return leave_out(Unverified::cannot_read, written);
+    return leave_out(has_boxes_ ? Unverified::cannot_tell_others : Unverified::lacks_memory,
+                     written);
+  }
+  Ring& ring = needs_messages ? *message_ring_ : *near_ring_;
+  ring.wait_as(waiter);
+  return check_by(ring, needs_messages, {access, written});
+}
+
+Verification::Found Verification::check_alone(Access& access, ByteCount written) {
+  const std::lock_guard lock(mutex_);
+  if (!can_read_) return leave_out(record::Unverified::cannot_read, written, true);
+  const ByteCount before = totals_.bytes_read_back;
+  Found found = check_by(*lone_ring_, channel_.node_count() > 1, {access, written, true});
+  totals_.bytes_read_alone += totals_.bytes_read_back - before;
+  return found;
+}
+
+/// `opens_anew`: so that the reader asks the file system's servers.
+Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Check& what) {
+  const auto begin = std::chrono::steady_clock::now();
+  Error failed;
+  if (opens_anew && what.access.direction == Direction::write) {
+    failed = attempt([this] { return store_.sync(); });
+  }
+  const ByteCount first = what.access.file.position();
+  WrittenClaims claims(what.access, what.written);
+  Said said;
+  Error error = compare(ring, opens_anew, claims, failed, said);
+  if (!error && said.has_suspects) error = settle_contested(ring, what.access, first, claims);
+  Found found = error ? Found{what.written, std::move(error)} : judge(claims, what);
+  if (!failed && nodes_write_for_each_other_ && what.written > 0) {
+    failed = own_or_others({}, said.failed, {"sync", path_});
+  }
+  if (!found.error) found.error = std::move(failed);
+  totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  return found;
+}
+
+Error Verification::say(Ring& ring, const Said& mine, Said& all) {
+  constexpr Combine ways[] = {Combine::max, Combine::max, Combine::max, Combine::max};
+  Values values{mine.has_more ? 1 : 0, mine.has_suspects ? 1 : 0, mine.is_apart ? 1 : 0,
+                mine.failed};
+  Error error = ring.combine(values, ways);
+  if (!error) all = {values[0] == 1, values[1] == 1, values[2] == 1, values[3]};
+  return error;
+}
+
+/// `failed`: why this rank could not sync. A rank whose messages fail stays until all know, since
+/// others of its node count on it.
+Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
+                            Said& all) {
+  Said mine{claims.has_more(), false, false, code_of(failed)};
+  // When all have said so, all have synced.
+  if (Error error = say(ring, mine, all)) return error;
+  std::unique_ptr<storage::Store> opened_anew;
+  if (opens_anew && all.has_more) opened_anew = open_anew();
+  storage::Store& own_reader = reader_ ? *reader_ : store_;
+  ReadBack read_back(opened_anew ? *opened_anew : own_reader);
+  while (all.has_more && !all.is_apart) {
+    Error apart = ring.turn(true, claims.next(), claim_);
+    if (!apart) apart = ring.turn(false, read_back.judge(claim_), verdict_);
+    if (!apart) claims.hear(verdict_);
+    mine = {claims.has_more(), !claims.suspects().empty(), static_cast<bool>(apart), mine.failed};
+    if (Error error = say(ring, mine, all); error || apart) return apart ? apart : error;
+  }
+  totals_.bytes_read_back += read_back.bytes_read();
+  if (!all.is_apart) return {};
+  return {ErrorClass::other,
+          0,
+          {"cannot verify what was written to '", path_,
+           "' (a message between other ranks failed), see the messages of the MPI library"}};
+}
+
+/// Each rank with suspects in turn asks the others whether they gave these bytes, too.
+Error Verification::settle_contested(Ring& ring, Access& access, ByteCount first,
+                                     WrittenClaims& claims) {
+  std::vector<Suspect>& suspects = claims.suspects();
+  std::size_t asked = 0;
+  while (true) {
+    constexpr Combine one[] = {Combine::max};
+    Values asker{asked < suspects.size() ? channel_.rank() : -1};
+    if (Error error = ring.combine(asker, one)) return error;
+    if (asker[0] < 0) return {};
+    const bool asks = asker[0] == channel_.rank();
+    constexpr std::size_t kValues = 2 * kAskedAtATime;
+    std::array<Combine, kValues> ways;
+    ways.fill(Combine::max);
+    Values ranges{};
+    std::fill_n(ranges.begin(), kValues, -1);
+    const std::size_t count = asks ? std::min(kAskedAtATime, suspects.size() - asked) : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      ranges[2 * i] = suspects[asked + i].range.begin;
+      ranges[2 * i + 1] = suspects[asked + i].range.end;
+    }
+    if (Error error = ring.combine(ranges, ways)) return error;
+    Values contested{};
+    for (std::size_t i = 0; i < kAskedAtATime; ++i) {
+      const FileRange range{ranges[2 * i], ranges[2 * i + 1]};
+      if (range.begin < 0) continue;
+      // A rank's own pieces may overlap, too.
+      const ByteCount own = asks ? range.end - range.begin : 0;
+      contested[i] = bytes_within(access, first, range) > own ? 1 : 0;
+    }
+    if (Error error = ring.combine(contested, std::span(ways).first(kAskedAtATime))) return error;
+    for (std::size_t i = 0; i < count; ++i) suspects[asked + i].is_contested = contested[i] == 1;
+    asked += count;
+  }
+}
+
+Verification::Found Verification::judge(WrittenClaims& claims, const Check& what) {
+  const Suspect* first = nullptr;
+  std::int64_t count = 0;
+  for (const Suspect& suspect : claims.suspects()) {
+    if (suspect.is_contested && suspect.system_error == 0) {
+      totals_.bytes_contested += suspect.range.end - suspect.range.begin;
+      continue;
+    }
+    ++count;
+    if (first == nullptr || suspect.position < first->position) first = &suspect;
+  }
+  if (first == nullptr && claims.lacked_memory()) {
+    return {what.written,
+            {ErrorClass::no_memory,
+             0,
+             {"cannot verify what was written to '", path_,
+              "' (no memory is left), write less at a time"}}};
+  }
+  if (first == nullptr) return {what.written, {}};
+  totals_.ranges_wrong += count;
+  return {first->position, mismatch(*first, count, what.is_alone)};
+}
+
+/// Of `count` ranges that are wrong the first one.
+Error Verification::mismatch(const Suspect& first, std::int64_t count,
+                             bool is_alone) const noexcept {
+  try {
+    const std::string others =
+        count > 1 ? " and " + std::to_string(count - 1) + " other ranges" : std::string();
+    const std::string where = text_of(first.range) + others + " of '" + path_ + "'";
+    if (first.system_error != 0) {
+      Error error = system_failure(first.system_error, "cannot read back " + where);
+      error.error_class = ErrorClass::io;
+      return error;
+    }
+    return {ErrorClass::io, 0,
+            where + " are not what this rank wrote (" +
+                (is_alone ? "it read them back under its lock" : "another rank read them back") +
+                "), write them again and tell the support staff that the storage loses data"};
+  } catch (const std::bad_alloc&) {
+    return {ErrorClass::io, first.system_error, {}};
+  }
+}
+
+}  // namespace headrace::file
