@@ -12,7 +12,7 @@ ExchangeLeader::ExchangeLeader(const LeaderCall& lead, std::span<MessageBuffers:
       received_(received) {
   for (int node = 0; node < lead.plan.nodes(); ++node) {
     if (node == me()) continue;
-    Source source{.node = node, .rank = call_.channel.leader_of(node, lead.leader)};
+    Source source{.node = node, .rank = call_.channel.nodes().rank_at(node, lead.leader)};
     advance(source, 0);
     if (source.next < 0) continue;
     source.last = lead.plan.last(node, me(), lead.leader);
@@ -46,10 +46,11 @@ MessageBuffers::Buffer* ExchangeLeader::free_one(std::span<MessageBuffers::Buffe
   return found == buffers.end() ? nullptr : &*found;
 }
 
-void ExchangeLeader::send(Channel::MessageKind kind, int node, MessageBuffers::Buffer& buffer,
+void ExchangeLeader::send(FileChannel::MessageKind kind, int node, MessageBuffers::Buffer& buffer,
                           std::size_t size) {
   if (messenger_.start_send(*buffer.message, call_.channel.tag_of(kind),
-                            call_.channel.leader_of(node, lead_.leader), buffer.room.first(size))) {
+                            call_.channel.nodes().rank_at(node, lead_.leader),
+                            buffer.room.first(size))) {
     return fail();
   }
   buffer.is_free = false;

@@ -30,7 +30,7 @@ class ExchangeLeader {
     int node = 0;
   };
 
-  int me() const { return call_.channel.node_index(); }
+  int me() const { return call_.channel.nodes().node_index(); }
   std::int64_t count() const { return lead_.plan.count(); }
   std::int64_t number_of(std::int64_t window) const { return lead_.first_window + window; }
   bool has_slot(std::int64_t window) const { return call_.slots.has_slot(number_of(window)); }
@@ -56,7 +56,8 @@ class ExchangeLeader {
   int& of_others(std::int64_t window) { return of_others_[call_.slots.index(number_of(window))]; }
 
   static MessageBuffers::Buffer* free_one(std::span<MessageBuffers::Buffer> buffers);
-  void send(Channel::MessageKind kind, int node, MessageBuffers::Buffer& buffer, std::size_t size);
+  void send(FileChannel::MessageKind kind, int node, MessageBuffers::Buffer& buffer,
+            std::size_t size);
   bool reap_sends();
   bool has_sends() const;
 
@@ -78,7 +79,7 @@ class ExchangeLeader {
 
   const LeaderCall& lead_;
   const ExchangedCall& call_;
-  Messenger& messenger_;
+  fabric::Messenger& messenger_;
   std::vector<Source>& sources_;
   bool has_failed_ = false;
   int idle_ = 0;
@@ -103,7 +104,7 @@ bool ExchangeLeader::receive_next(MayTake may_take) {
   const auto places = std::span(receiving_).first(received_.size());
   const auto place = std::ranges::find(places, -1, &Receiving::window);
   if (place == places.end() || sources_.empty()) return false;
-  const int tag = call_.channel.tag_of(Channel::MessageKind::part);
+  const int tag = call_.channel.tag_of(FileChannel::MessageKind::part);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     Source& source = sources_[(turn_ + i) % sources_.size()];
     if (source.next < 0 || !may_take(source.next)) continue;

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/types.h"
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 #include "exchange/slots.h"
 #include "exchange/staged_call.h"
 #include "plan/exchange_plan.h"
@@ -30,8 +30,8 @@ class MessageBuffers;
 
 /// What the ranks of a node know of a call in which nodes exchange.
 struct ExchangedCall {
-  Channel& channel;
-  Waiter waiter;
+  FileChannel& channel;
+  fabric::Waiter waiter;
   storage::Store& store;
   Slots& slots;
   /// A window that the node's ranks meet, by its number and its place in the file; all windows that
@@ -42,10 +42,9 @@ struct ExchangedCall {
   int granule_shift;  ///< every piece of any node begins and ends at a multiple of 1 << this
   int leaders;        ///< of each node
 
-  Control& control() const { return channel.call_control(); }
-  Staging& staging() const { return control().staging; }
-  Event& event() const { return control().event; }
-  std::uint64_t round() const { return channel.call_board().round(); }
+  Staging& staging() const { return channel.staging(); }
+  fabric::Event& event() const { return channel.board().event(); }
+  std::uint64_t round() const { return channel.board().round(); }
 
   std::int64_t window_of(FileOffset offset) const {
     return known_window + (offset - known_begin) / window_size;
@@ -57,10 +56,10 @@ struct ExchangedCall {
   LeaderState& state(int leader) const {
     return staging().leaders[static_cast<std::size_t>(leader)];
   }
-  ExchangeEnd& end(int leader) const { return state(leader).ends[round() % kBoardDepth]; }
+  ExchangeEnd& end(int leader) const { return state(leader).ends[round() % fabric::kBoardDepth]; }
   /// The first of the node's own windows that a leader dealt with and that could not be written.
   StagingFailure& failure(int leader) const {
-    return state(leader).failures[round() % kBoardDepth];
+    return state(leader).failures[round() % fabric::kBoardDepth];
   }
   bool has_failed(int leader) const {
     return failure(leader).round.load(std::memory_order_acquire) == round();

@@ -198,8 +198,8 @@ bool ReadLeader::ask(std::int64_t window, int owner) {
     MessageBuffers::Buffer& buffer =
         lead_.buffers.incoming()[static_cast<std::size_t>(place - places.begin())];
     if (messenger_.start_receive(
-            *buffer.message, call_.channel.tag_of(Channel::MessageKind::answer),
-            call_.channel.leader_of(owner, lead_.leader),
+            *buffer.message, call_.channel.tag_of(FileChannel::MessageKind::answer),
+            call_.channel.nodes().rank_at(owner, lead_.leader),
             buffer.room.first(sizeof(PartAnswer) + static_cast<std::size_t>(part.bytes())))) {
       return fail(), false;
     }
@@ -207,7 +207,7 @@ bool ReadLeader::ask(std::int64_t window, int owner) {
   } else {
     set_loaded(window, {memory.begin + memory.size, 0, 0});
   }
-  send(Channel::MessageKind::part, owner, asked, message.size());
+  send(FileChannel::MessageKind::part, owner, asked, message.size());
   return !has_failed_;
 }
 
@@ -232,7 +232,7 @@ bool ReadLeader::answer(const Incoming& incoming) {
     const ByteCount moved =
         part.move(Direction::read, loaded.valid_end, buffer->room.data() + sizeof head);
     if (moved < 0) return fail(), false;
-    send(Channel::MessageKind::answer, incoming.node, *buffer,
+    send(FileChannel::MessageKind::answer, incoming.node, *buffer,
          sizeof head + static_cast<std::size_t>(moved));
   }
   of_others(incoming.window) += 1;

@@ -106,14 +106,14 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
   if (access != nullptr) rank_.emplace(lead.call, *access);
   std::ranges::sort(sources_, {}, &Source::last);
   std::size_t owners = 0;
-  const int tag = call_.channel.tag_of(Channel::MessageKind::answer);
+  const int tag = call_.channel.tag_of(FileChannel::MessageKind::answer);
   for (int node = 0; node < lead.plan.nodes(); ++node) {
     if (node == me() || lead.plan.next(me(), node, 0, lead.leader) < 0) continue;
     Verdict& verdict = lead.buffers.heard()[owners++];
     verdict.stop = kNoStop;
-    const Error failed =
-        messenger_.start_receive(*verdict.message, tag, call_.channel.leader_of(node, lead.leader),
-                                 std::as_writable_bytes(std::span(&verdict.stop, 1)));
+    const Error failed = messenger_.start_receive(
+        *verdict.message, tag, call_.channel.nodes().rank_at(node, lead.leader),
+        std::as_writable_bytes(std::span(&verdict.stop, 1)));
     verdict.is_free = static_cast<bool>(failed);
     if (failed) fail();
   }
@@ -191,7 +191,7 @@ bool WriteLeader::pack(std::int64_t window, int owner) {
     size = begin + pack_part(joined, buffer->room.subspan(begin));
     joined_ |= std::uint64_t{1} << joined % kMostSlots;
   }
-  send(Channel::MessageKind::part, owner, *buffer, size);
+  send(FileChannel::MessageKind::part, owner, *buffer, size);
   return true;
 }
 
@@ -278,8 +278,9 @@ bool WriteLeader::tell_next() {
       call_.failure(lead_.leader).window <= number_of(source.last)) {
     verdict.stop = call_.failure(lead_.leader).stop;
   }
-  if (messenger_.start_send(*verdict.message, call_.channel.tag_of(Channel::MessageKind::answer),
-                            source.rank, std::as_bytes(std::span(&verdict.stop, 1)))) {
+  if (messenger_.start_send(*verdict.message,
+                            call_.channel.tag_of(FileChannel::MessageKind::answer), source.rank,
+                            std::as_bytes(std::span(&verdict.stop, 1)))) {
     return fail(), false;
   }
   verdict.is_free = false;

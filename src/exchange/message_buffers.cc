@@ -27,7 +27,7 @@ void share_out(std::span<MessageBuffers::Buffer> buffers, std::byte* place, std:
 }
 
 template <class Places>
-void make_each(Messenger& messenger, Places& places) {
+void make_each(fabric::Messenger& messenger, Places& places) {
   for (auto& place : places) {
     if (!place.message) place.message = messenger.make_message();
   }
@@ -35,8 +35,8 @@ void make_each(Messenger& messenger, Places& places) {
 
 }  // namespace
 
-bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_size, int slots,
-                             int counts_for) {
+bool MessageBuffers::reserve(fabric::Messenger& messenger, int nodes, ByteCount window_size,
+                             int slots, int counts_for) {
   if (!make_places(messenger, nodes, slots)) return false;
   const bool is_enough = window_size <= size_.window && slots <= size_.slots;
   if (is_enough && counts_for == counts_for_) return true;
@@ -48,14 +48,14 @@ bool MessageBuffers::reserve(Messenger& messenger, int nodes, ByteCount window_s
   return false;
 }
 
-bool MessageBuffers::reserve_alike(Messenger& messenger, int nodes, const Size& size) {
+bool MessageBuffers::reserve_alike(fabric::Messenger& messenger, int nodes, const Size& size) {
   if (!make_places(messenger, nodes, size.slots)) return false;
   if (size == size_) return true;
   release_room();
   return make_room(size);
 }
 
-bool MessageBuffers::make_places(Messenger& messenger, int nodes, int slots) {
+bool MessageBuffers::make_places(fabric::Messenger& messenger, int nodes, int slots) {
   const auto count = static_cast<std::size_t>(nodes);
   return !attempt([&]() -> Error {
     if (!places_) places_ = std::make_unique<Places>();
@@ -66,7 +66,7 @@ bool MessageBuffers::make_places(Messenger& messenger, int nodes, int slots) {
   });
 }
 
-void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
+void MessageBuffers::make_messages(fabric::Messenger& messenger, std::size_t nodes) {
   prepare_part_messages();
   make_each(messenger, places_->outgoing);
   make_each(messenger, places_->incoming);
@@ -82,7 +82,7 @@ void MessageBuffers::make_messages(Messenger& messenger, std::size_t nodes) {
 
 bool MessageBuffers::make_room(const Size& wanted) {
   const std::size_t part = room_of_part(wanted.window);
-  if (part > kLargestMessage) return false;
+  if (part > fabric::kLargestMessage) return false;
   const std::size_t request = round_up(request_room(wanted.window), kRoomAlignment);
   const std::size_t request_count = kMost + static_cast<std::size_t>(wanted.slots);
   const std::size_t size = 2 * wanted.depth * part + request_count * request;

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "exchange/control.h"
-#include "exchange/messenger.h"
+#include "exchange/file_state.h"
 #include "exchange/part_message.h"
+#include "fabric/messenger.h"
 
 namespace headrace::exchange {
 
@@ -21,7 +21,7 @@ class MessageBuffers {
  public:
   struct Buffer {
     std::span<std::byte> room;  ///< aligned to 16
-    std::unique_ptr<Message> message;
+    std::unique_ptr<fabric::Message> message;
     bool is_free = true;  ///< no message is on its way
   };
 
@@ -37,7 +37,7 @@ class MessageBuffers {
   /// What an owner tells a node of the windows that it had parts in.
   struct Verdict {
     WriteStop stop{};
-    std::unique_ptr<Message> message;
+    std::unique_ptr<fabric::Message> message;
     bool is_free = true;
   };
 
@@ -63,7 +63,8 @@ class MessageBuffers {
   /// A node's first leader's: for windows of at least this size in so many slots, among `nodes`;
   /// with fewer buffers where memory is short, and false where there is none. With no
   /// message on its way. Counts the memory of so many leaders.
-  bool reserve(Messenger& messenger, int nodes, ByteCount window_size, int slots, int counts_for);
+  bool reserve(fabric::Messenger& messenger, int nodes, ByteCount window_size, int slots,
+               int counts_for);
   /// What one leader has.
   struct Size {
     ByteCount window = 0;   ///< largest window
@@ -74,7 +75,7 @@ class MessageBuffers {
   };
   Size size() const { return size_; }
   /// Another leader's: as much as the first one has, who counts it.
-  bool reserve_alike(Messenger& messenger, int nodes, const Size& size);
+  bool reserve_alike(fabric::Messenger& messenger, int nodes, const Size& size);
   /// When a message has failed: ends those that are on their way. The last call. What comes late
   /// finds no buffer, or one that stays for good, and stays counted.
   void abandon() noexcept;
@@ -99,8 +100,8 @@ class MessageBuffers {
 
  private:
   std::size_t slots() const { return static_cast<std::size_t>(size_.slots); }
-  bool make_places(Messenger& messenger, int nodes, int slots);
-  void make_messages(Messenger& messenger, std::size_t nodes);
+  bool make_places(fabric::Messenger& messenger, int nodes, int slots);
+  void make_messages(fabric::Messenger& messenger, std::size_t nodes);
   bool make_room(const Size& size);
   void release_room();
 

@@ -22,7 +22,7 @@ class RangeLocks::Guard {
   RangeLocks& locks_;
 };
 
-int RangeLocks::lock(const Waiter& waiter, FileOffset begin, FileOffset end, Mode mode) {
+int RangeLocks::lock(const fabric::Waiter& waiter, FileOffset begin, FileOffset end, Mode mode) {
   int place = enter(begin, end, mode);
   if (place < 0) {
     event_.wait(waiter, [&] { return (place = enter(begin, end, mode)) >= 0; });

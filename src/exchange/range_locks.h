@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/types.h"
-#include "exchange/event.h"
+#include "fabric/event.h"
 
 namespace headrace::exchange {
 
@@ -18,7 +18,7 @@ class RangeLocks {
   enum class Mode : std::int32_t { shared, exclusive };
 
   /// Waits for the lock on [begin, end) and returns its place, for unlock().
-  int lock(const Waiter& waiter, FileOffset begin, FileOffset end, Mode mode);
+  int lock(const fabric::Waiter& waiter, FileOffset begin, FileOffset end, Mode mode);
   void unlock(int place);
 
   /// Locks held or waited for at a time; more wait for a place.
@@ -36,7 +36,7 @@ class RangeLocks {
   int enter(FileOffset begin, FileOffset end, Mode mode);
   bool is_first(int place);
 
-  Event event_;
+  fabric::Event event_;
   std::atomic<std::uint32_t> guard_;  ///< 1 while a thread reads or changes what follows
   std::uint64_t last_ticket_;
   std::array<Entry, kMostLocks> entries_;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "exchange/secret.h"
+#include "base/secret.h"
 
 namespace headrace::exchange {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "exchange/control.h"
+#include "exchange/file_state.h"
 #include "exchange/slots.h"
 #include "plan/windows.h"
 #include "storage/store.h"

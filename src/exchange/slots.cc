@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "exchange/shared_memory.h"
+#include "fabric/shared_memory.h"
 
 namespace headrace::exchange {
 
@@ -29,7 +29,8 @@ void Slots::map(std::int64_t window) {
   if ((mapped_ & bit) != 0) return;
   mapped_ |= bit;
   const bool has_pages = (staging_->populated.load(std::memory_order_relaxed) & bit) != 0;
-  SharedMemory::populate(bytes(window), static_cast<std::size_t>(geometry_.window_size), has_pages);
+  fabric::SharedMemory::populate(bytes(window), static_cast<std::size_t>(geometry_.window_size),
+                                 has_pages);
   if (!has_pages) staging_->populated.fetch_or(bit, std::memory_order_relaxed);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/rounding.h"
 #include "base/types.h"
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 #include "plan/coverage.h"
 
 namespace headrace::exchange {
@@ -27,10 +27,10 @@ struct SlotGeometry {
 /// The slots of a channel: where window w, counted over all its calls, has its bytes and its state.
 class Slots {
  public:
-  Slots(Staging& staging, const SlotMemory& memory, const SlotGeometry& geometry)
+  Slots(Staging& staging, const fabric::MemoryRange& memory, const SlotGeometry& geometry)
       : staging_(&staging), memory_(memory), geometry_(geometry) {}
 
-  const SlotMemory& memory() const { return memory_; }
+  const fabric::MemoryRange& memory() const { return memory_; }
   const SlotGeometry& geometry() const { return geometry_; }
 
   /// Prepares fresh slots; the leader calls it before it tells the others of them.
@@ -83,7 +83,7 @@ class Slots {
   static_assert(kMostSlots <= 64);
 
   Staging* staging_;
-  SlotMemory memory_;
+  fabric::MemoryRange memory_;
   SlotGeometry geometry_;
   std::uint64_t mapped_ = 0;  ///< a bit for each slot
   /// Where windows were found last: each is looked for several times.

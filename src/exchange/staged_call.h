@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 #include "device/copy.h"
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 #include "exchange/slots.h"
 #include "plan/windows.h"
 #include "storage/store.h"
@@ -21,8 +21,8 @@ namespace headrace::exchange {
 
 /// What the ranks of a node know of a staged call, the same on all.
 struct StagedCall {
-  Channel& channel;
-  Waiter waiter;
+  FileChannel& channel;
+  fabric::Waiter waiter;
   storage::Store& store;
   Slots& slots;
   const plan::Windows& windows;
@@ -59,7 +59,7 @@ struct StagedCall {
   /// when a turn's windows have changed. A rank that has more windows to come needs no waking for
   /// them: it looks itself before it sleeps.
   void signal(std::int64_t window) const {
-    channel.control()->event.signal_where([&] {
+    channel.board().event().signal_where([&] {
       return !crowded || (window + 1) % windows_of_turn() == 0 ||
              windows.ends_a_range(window - first_window);
     });

@@ -14,8 +14,8 @@ class StagedRead {
   StagedRead(const StagedCall& call, StagedAccess& access)
       : call_(call),
         access_(access),
-        staging_(call.channel.control()->staging),
-        event_(call.channel.control()->event),
+        staging_(call.channel.staging()),
+        event_(call.channel.board().event()),
         last_(call.window_of(access.end - 1)) {}
 
   StagedOutcome run();
@@ -31,7 +31,7 @@ class StagedRead {
   const StagedCall& call_;
   StagedAccess& access_;
   Staging& staging_;
-  Event& event_;
+  fabric::Event& event_;
   std::int64_t last_;  ///< the last window that holds bytes of this rank
 };
 

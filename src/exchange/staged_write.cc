@@ -17,9 +17,9 @@ class StagedWrite {
   StagedWrite(const StagedCall& call, StagedAccess& access)
       : call_(call),
         access_(access),
-        staging_(call.channel.control()->staging),
-        event_(call.channel.control()->event),
-        round_(call.channel.board()->round()),
+        staging_(call.channel.staging()),
+        event_(call.channel.board().event()),
+        round_(call.channel.board().round()),
         last_(call.window_of(access.end - 1)),
         pieces_(call.granule_shift) {}
 
@@ -42,13 +42,13 @@ class StagedWrite {
   template <class Done>
   void work_until(Done done);
 
-  StagingFailure& failure() const { return staging_.failures[round_ % kBoardDepth]; }
+  StagingFailure& failure() const { return staging_.failures[round_ % fabric::kBoardDepth]; }
   bool has_stopped() const { return failure().round.load(std::memory_order_acquire) == round_; }
 
   const StagedCall& call_;
   StagedAccess& access_;
   Staging& staging_;
-  Event& event_;
+  fabric::Event& event_;
   std::uint64_t round_;
   std::int64_t last_;  ///< the last window that holds bytes of this rank
   TilingSum pieces_;
@@ -126,7 +126,8 @@ void StagedWrite::work_until(Done done) {
   while (!done()) {
     write_ready();
     if (done()) return;
-    event_.wait(call_.waiter, [&] { return done() || has_work(); }, Event::Sleeper::standby);
+    event_.wait(
+        call_.waiter, [&] { return done() || has_work(); }, fabric::Event::Sleeper::standby);
   }
 }
 

@@ -64,7 +64,7 @@ bool has_store_job(const ExchangedCall& call, Direction direction) {
 }
 
 bool do_store_job(const ExchangedCall& call, Direction direction) {
-  const int first = call.channel.node_rank() % call.leaders;
+  const int first = call.channel.nodes().node_rank() % call.leaders;
   for (int i = 0; i < call.leaders; ++i) {
     if (do_job_of(call, (first + i) % call.leaders, direction)) return true;
   }

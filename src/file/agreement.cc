@@ -1,9 +1,7 @@
 #include "file/agreement.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <tuple>
 
 #include "base/fingerprint.h"
 #include "base/rounding.h"
@@ -15,38 +13,40 @@
 namespace headrace::file {
 namespace {
 
-using exchange::Combine;
-using exchange::Values;
+using fabric::Extremes;
 using policy::Wish;
 
-/// What each rank tells when all agree; the order of its Values.
-enum Field : std::size_t {
-  kFailure,
-  kSlots,
-  kMeanPiece,
-  kIsMonotonic,
-  kLeastForm,
-  kGreatestForm,
-  kLeastHints,
-  kGreatestHints,
-  kLayout,
-  kBestRequest,
-  kIsCoherent,
-  kLeastFile,
-  kGreatestFile,
-  kFieldCount,
-};
-static_assert(kFieldCount <= std::tuple_size_v<Values>);
+/// What each rank tells when all agree.
+struct Opinion {
+  std::int64_t failure = 0;  ///< code_of() its error
+  std::int64_t slots = 0;
+  ByteCount mean_piece = 0;
+  std::int64_t is_monotonic = 0;
+  Extremes form;
+  Extremes hints;
+  std::int64_t layout = 0;  ///< the file's, where it is the first rank's
+  ByteCount best_request = 0;
+  std::int64_t is_coherent = 0;
+  Extremes file;
 
-constexpr auto kWays = [] {
-  std::array<Combine, kFieldCount> ways{};
-  ways.fill(Combine::min);
-  for (const Field field :
-       {kFailure, kGreatestForm, kGreatestHints, kLayout, kBestRequest, kGreatestFile}) {
-    ways[field] = Combine::max;
+  void combine(const Opinion& other) {
+    fabric::keep_greatest(failure, other.failure);
+    fabric::keep_least(slots, other.slots);
+    fabric::keep_least(mean_piece, other.mean_piece);
+    fabric::keep_least(is_monotonic, other.is_monotonic);
+    form.combine(other.form);
+    hints.combine(other.hints);
+    fabric::keep_greatest(layout, other.layout);
+    fabric::keep_greatest(best_request, other.best_request);
+    fabric::keep_least(is_coherent, other.is_coherent);
+    file.combine(other.file);
   }
-  return ways;
-}();
+};
+
+struct Failure {
+  std::int64_t code;
+  void combine(const Failure& other) { fabric::keep_greatest(code, other.code); }
+};
 
 ByteCount mean_piece(const view::Type& filetype) {
   if (filetype.size() == 0 || filetype.is_contiguous()) return policy::kContiguousView;
@@ -71,9 +71,10 @@ std::int64_t form_of(const View& view) {
   return form.value();
 }
 
-std::int64_t slots_wanted(const exchange::Channel& channel) {
+std::int64_t slots_wanted(const exchange::FileChannel& channel) {
   if (settings().buffer_count > 0) return settings().buffer_count;
-  return policy::slots_for_ranks(channel.node_count(), channel.node_size(), channel.is_crowded());
+  return policy::slots_for_ranks(channel.nodes().node_count(), channel.nodes().node_size(),
+                                 channel.is_crowded());
 }
 
 int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
@@ -83,30 +84,27 @@ int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
 
 /// What this rank tells. Its layout counts where it is the file's first, and whether the mount is
 /// coherent where it is its node's.
-Values values_of(const exchange::Channel& channel, const Error& mine, const CommonHints& hints,
-                 const View& view, const storage::Layout& layout, std::int64_t file_number) {
-  const std::int64_t form = form_of(view);
-  const std::int64_t fingerprint = fingerprint_of(hints);
-  Values values{};
-  values[kFailure] = code_of(mine);
-  values[kSlots] = slots_wanted(channel);
-  values[kMeanPiece] = mean_piece(*view.filetype);
-  values[kIsMonotonic] = view.filetype->is_monotonic() ? 1 : 0;
-  values[kLeastForm] = values[kGreatestForm] = form;
-  values[kLeastHints] = values[kGreatestHints] = fingerprint;
-  values[kLayout] = channel.rank() == 0 ? storage::pack(layout) : 0;
-  values[kBestRequest] = layout.best_request;
-  values[kIsCoherent] = layout.is_coherent || !channel.is_leader() ? 1 : 0;
-  values[kLeastFile] = values[kGreatestFile] = file_number;
-  return values;
+Opinion opinion_of(const exchange::FileChannel& channel, const Error& mine,
+                   const CommonHints& hints, const View& view, const storage::Layout& layout,
+                   std::int64_t file_number) {
+  const topo::NodeMap& nodes = channel.nodes();
+  return {.failure = code_of(mine),
+          .slots = slots_wanted(channel),
+          .mean_piece = mean_piece(*view.filetype),
+          .is_monotonic = view.filetype->is_monotonic() ? 1 : 0,
+          .form = Extremes::of(form_of(view)),
+          .hints = Extremes::of(fingerprint_of(hints)),
+          .layout = nodes.rank() == 0 ? storage::pack(layout) : 0,
+          .best_request = layout.best_request,
+          .is_coherent = layout.is_coherent || !nodes.is_leader() ? 1 : 0,
+          .file = Extremes::of(file_number)};
 }
 
-storage::Layout layout_of(const Values& values) {
-  storage::Layout layout = storage::unpack_layout(values[kLayout]);
-  layout.best_request = values[kBestRequest];
-  layout.is_coherent = values[kIsCoherent] == 1;
-  layout.is_one_file =
-      values[kLeastFile] == values[kGreatestFile] || !storage::has_lasting_numbers(layout.kind);
+storage::Layout layout_of(const Opinion& all) {
+  storage::Layout layout = storage::unpack_layout(all.layout);
+  layout.best_request = all.best_request;
+  layout.is_coherent = all.is_coherent == 1;
+  layout.is_one_file = all.file.are_same() || !storage::has_lasting_numbers(layout.kind);
   return layout;
 }
 
@@ -127,12 +125,12 @@ void set_wishes(Agreement& agreement) {
 }
 
 /// After set_wishes(): the facts of the view, and the windows and slots for them.
-void set_view(Agreement& agreement, const exchange::Channel& channel, const Values& values) {
+void set_view(Agreement& agreement, const exchange::FileChannel& channel, const Opinion& all) {
   const CommonHints& hints = agreement.hints;
-  agreement.view = {.node_ranks = channel.node_size(),
-                    .smallest_mean_piece = values[kMeanPiece],
-                    .is_monotonic = values[kIsMonotonic] == 1,
-                    .nodes = channel.node_count(),
+  agreement.view = {.node_ranks = channel.nodes().node_size(),
+                    .smallest_mean_piece = all.mean_piece,
+                    .is_monotonic = all.is_monotonic == 1,
+                    .nodes = channel.nodes().node_count(),
                     .stripe = agreement.stripe,
                     .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0,
                     .is_one_file = agreement.layout.is_one_file};
@@ -142,7 +140,7 @@ void set_view(Agreement& agreement, const exchange::Channel& channel, const Valu
   agreement.window_size =
       is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
   agreement.view.window = agreement.node_window;
-  agreement.slot_count = slot_count(values[kSlots], agreement.window_size, channel.node_count());
+  agreement.slot_count = slot_count(all.slots, agreement.window_size, channel.nodes().node_count());
 }
 
 }  // namespace
@@ -161,34 +159,34 @@ Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& wha
            has_reason ? std::strerror(system_error) : "", "), see that rank's error"}};
 }
 
-Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
-                        const HintValues& wanted, const View& view, const storage::Layout& layout,
-                        std::int64_t file_number) {
+Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed,
+                        const Undertaking& what, const HintValues& wanted, const View& view,
+                        const storage::Layout& layout, std::int64_t file_number) {
   Agreement agreement;
-  agreement.ranks = channel.size();
+  agreement.ranks = channel.nodes().size();
   agreement.hints = common_hints(wanted);
   // Memory is taken before the ranks meet: afterwards each must do what the others do.
   const Error lacking = attempt([&]() -> Error {
     const std::string host = wanted.hosts.is_empty() ? "" : topo::host_name();
-    agreement.places = wanted.hosts.most_on(host, channel.node_size());
+    agreement.places = wanted.hosts.most_on(host, channel.nodes().node_size());
     return {};
   });
   const Error& mine = failed ? failed : lacking;
-  Values values = values_of(channel, mine, agreement.hints, view, layout, file_number);
-  if (Error error = channel.combine(values, kWays)) return error;
-  if (Error error = own_or_others(mine, values[kFailure], what)) return error;
-  if (values[kLeastForm] != values[kGreatestForm]) {
+  Opinion all = opinion_of(channel, mine, agreement.hints, view, layout, file_number);
+  if (Error error = channel.combine(all)) return error;
+  if (Error error = own_or_others(mine, all.failure, what)) return error;
+  if (!all.form.are_same()) {
     return Error{ErrorClass::not_same, 0,
                  what.text() +
                      " (the data representation or the etype's extent in it is not the same on "
                      "all ranks), pass the same everywhere"};
   }
-  if (values[kLeastHints] != values[kGreatestHints]) {
+  if (!all.hints.are_same()) {
     if (Error error = take_first_ranks(channel, agreement.hints, agreement.different)) return error;
   }
-  agreement.layout = layout_of(values);
+  agreement.layout = layout_of(all);
   set_wishes(agreement);
-  set_view(agreement, channel, values);
+  set_view(agreement, channel, all);
   return agreement;
 }
 
@@ -217,11 +215,10 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
   return lines;
 }
 
-Error agree_on_error(exchange::Channel& channel, const Error& mine, const Undertaking& what) {
-  constexpr Combine ways[] = {Combine::max};
-  Values values{code_of(mine)};
-  if (Error error = channel.combine(values, ways)) return error;
-  return own_or_others(mine, values[0], what);
+Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Undertaking& what) {
+  Failure all{code_of(mine)};
+  if (Error error = channel.combine(all)) return error;
+  return own_or_others(mine, all.code, what);
 }
 
 }  // namespace headrace::file

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 #include "file/common_hints.h"
 #include "file/file.h"
 #include "file/hints.h"
@@ -61,11 +61,11 @@ Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& wha
 /// the first count. `failed` is the error a rank met before; where any rank has one, all get one.
 /// So they do where views differ in what must be the same: the representation, and the etype's
 /// extent in it.
-Result<Agreement> agree(exchange::Channel& channel, const Error& failed, const Undertaking& what,
-                        const HintValues& wanted, const View& view, const storage::Layout& layout,
-                        std::int64_t file_number);
+Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed,
+                        const Undertaking& what, const HintValues& wanted, const View& view,
+                        const storage::Layout& layout, std::int64_t file_number);
 
 /// Collective: success where all ranks succeeded, else own_or_others().
-Error agree_on_error(exchange::Channel& channel, const Error& mine, const Undertaking& what);
+Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Undertaking& what);
 
 }  // namespace headrace::file

@@ -60,10 +60,10 @@ bool writes(const Access& access) {
 
 }  // namespace
 
-AtomicLock::AtomicLock(exchange::Channel& channel, storage::Store& store, const Access& access,
-                       const exchange::Waiter& waiter)
-    : locks_(channel.node_count() == 1 ? channel.node_locks() : channel.own_locks()),
-      store_(channel.node_count() == 1 ? nullptr : &store),
+AtomicLock::AtomicLock(exchange::FileChannel& channel, storage::Store& store, const Access& access,
+                       const fabric::Waiter& waiter)
+    : locks_(channel.locks()),
+      store_(channel.nodes().node_count() == 1 ? nullptr : &store),
       range_(bounds_of(access)) {
   const auto mode = writes(access) ? RangeLocks::Mode::exclusive : RangeLocks::Mode::shared;
   // The file system's locks are the process's: its threads must not share one, since the first to
@@ -102,9 +102,9 @@ Transferred transfer_alone(storage::Store& store, const Access& access, ByteCoun
   return done;
 }
 
-Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
-                            ByteCount sieve_size, const exchange::Waiter& waiter,
-                            const Look& look) {
+Transferred atomic_transfer(exchange::FileChannel& channel, storage::Store& store,
+                            const Access& access, ByteCount sieve_size,
+                            const fabric::Waiter& waiter, const Look& look) {
   if (access.bytes == 0) return {};
   AtomicLock lock(channel, store, access, waiter);
   if (lock.system_error() != 0) return {0, lock.system_error()};
@@ -114,9 +114,9 @@ Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, c
   return done;
 }
 
-Error probe_locks(exchange::Channel& channel, storage::Store& store, const Undertaking& what) {
-  if (channel.node_count() == 1) return {};
-  const bool holds = channel.rank() == 0;
+Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const Undertaking& what) {
+  if (channel.nodes().node_count() == 1) return {};
+  const bool holds = channel.nodes().rank() == 0;
   const auto lock = [&](FileOffset byte, LockMode mode) {
     return attempt([&] { return lock_byte(store, byte, mode, what); });
   };

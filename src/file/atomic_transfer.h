@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 #include "file/agreement.h"
 #include "file/direct_transfer.h"
 #include "plan/windows.h"
@@ -19,8 +19,8 @@ using Look = std::function<void(const Transferred&)>;
 class AtomicLock {
  public:
   /// Waits, where it must, as `waiter` says. The access moves data.
-  AtomicLock(exchange::Channel& channel, storage::Store& store, const Access& access,
-             const exchange::Waiter& waiter);
+  AtomicLock(exchange::FileChannel& channel, storage::Store& store, const Access& access,
+             const fabric::Waiter& waiter);
   ~AtomicLock() { give_up(); }
   AtomicLock(const AtomicLock&) = delete;
   AtomicLock& operator=(const AtomicLock&) = delete;
@@ -44,11 +44,11 @@ Transferred transfer_alone(storage::Store& store, const Access& access, ByteCoun
 
 /// direct_transfer() as if no conflicting one of this file went on anywhere at the same time. From
 /// any thread; waits, where it must, as `waiter` says. `look` is called before others may come.
-Transferred atomic_transfer(exchange::Channel& channel, storage::Store& store, const Access& access,
-                            ByteCount sieve_size, const exchange::Waiter& waiter,
-                            const Look& look = {});
+Transferred atomic_transfer(exchange::FileChannel& channel, storage::Store& store,
+                            const Access& access, ByteCount sieve_size,
+                            const fabric::Waiter& waiter, const Look& look = {});
 
 /// Collective: success on all ranks where atomic_transfer() will do what it promises.
-Error probe_locks(exchange::Channel& channel, storage::Store& store, const Undertaking& what);
+Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const Undertaking& what);
 
 }  // namespace headrace::file

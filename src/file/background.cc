@@ -8,7 +8,7 @@ void InFlight::remove() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) <= 2) event_.signal();
 }
 
-void InFlight::wait_for_most(std::int64_t most, const exchange::Waiter& waiter) {
+void InFlight::wait_for_most(std::int64_t most, const fabric::Waiter& waiter) {
   if (count_.load(std::memory_order_acquire) <= most || !process_.is_here()) return;
   event_.wait(waiter, [this, most] { return count_.load(std::memory_order_acquire) <= most; });
 }

@@ -6,7 +6,7 @@
 
 #include "base/process_mark.h"
 #include "base/result.h"
-#include "exchange/event.h"
+#include "fabric/event.h"
 
 namespace headrace::file {
 
@@ -16,16 +16,16 @@ class InFlight {
   void add() { count_.fetch_add(1, std::memory_order_relaxed); }
   void remove();
   /// What the calls did is seen afterwards. Those of a forked process's parent are not waited for.
-  void wait_for_none(const exchange::Waiter& waiter) { wait_for_most(0, waiter); }
+  void wait_for_none(const fabric::Waiter& waiter) { wait_for_most(0, waiter); }
   /// The same for all but one: for a thread that is to carry that one out.
-  void wait_for_others(const exchange::Waiter& waiter) { wait_for_most(1, waiter); }
+  void wait_for_others(const fabric::Waiter& waiter) { wait_for_most(1, waiter); }
 
  private:
-  void wait_for_most(std::int64_t most, const exchange::Waiter& waiter);
+  void wait_for_most(std::int64_t most, const fabric::Waiter& waiter);
 
   ProcessMark process_;
   std::atomic<std::int64_t> count_ = 0;
-  exchange::Event event_{};
+  fabric::Event event_{};
 };
 
 /// Failures of calls whose outcome the program has not asked for. They lie in memory of the calls,

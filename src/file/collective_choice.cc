@@ -103,8 +103,8 @@ DomainWish CollectiveTransfer::domains() const {
 
 void CollectiveTransfer::choose() {
   const DomainWish domains = this->domains();
-  if (const int nodes = channel_.node_count(); nodes > 1) {
-    leaders_ = leaders_to_prepare(domains, nodes, channel_.node_size(), topo::node_cores());
+  if (const int nodes = channel_.nodes().node_count(); nodes > 1) {
+    leaders_ = leaders_to_prepare(domains, nodes, channel_.nodes().node_size(), topo::node_cores());
   }
   const bool has_one_owner = agreement_.layout.locks_whole_files && agreement_.stripe_count == 1 &&
                              asked_aggregators(domains) == 0;

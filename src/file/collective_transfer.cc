@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/settings.h"
+#include "file/meeting_post.h"
 
 namespace headrace::file {
 namespace {
@@ -37,18 +38,18 @@ plan::RankRange range_of(const Access& access) {
 
 }  // namespace
 
-CollectiveTransfer::CollectiveTransfer(exchange::Channel& channel, storage::Store& store)
+CollectiveTransfer::CollectiveTransfer(exchange::FileChannel& channel, storage::Store& store)
     : channel_(channel),
       store_(store),
-      windows_(static_cast<std::size_t>(channel.node_size())),
+      windows_(static_cast<std::size_t>(channel.nodes().node_size())),
       distance_(channel),
       nodes_(channel, store) {
-  ranges_.reserve(static_cast<std::size_t>(channel.node_size()));
-  first_pieces_.reserve(static_cast<std::size_t>(channel.node_size()));
+  ranges_.reserve(static_cast<std::size_t>(channel.nodes().node_size()));
+  first_pieces_.reserve(static_cast<std::size_t>(channel.nodes().node_size()));
 }
 
 CollectiveTransfer::~CollectiveTransfer() {
-  if (slots_ && channel_.node_rank() == 0) channel_.return_slots(slots_->memory());
+  if (slots_ && channel_.nodes().node_rank() == 0) channel_.memory().give_back(slots_->memory());
 }
 
 void CollectiveTransfer::set(const Agreement& agreement) {
@@ -66,10 +67,8 @@ void CollectiveTransfer::get_ready(int kind) {
   const bool gains = storage::has_one_writer(kind) && !channel_.is_crowded();
   const bool takes_turns =
       setting == UseSetting::always || (setting == UseSetting::automatic && gains);
-  exchange::Control* const shared = channel_.control();
-  if (takes_turns && shared != nullptr) {
-    store_.take_turns({shared->write_turn, channel_.node_rank()});
-  }
+  storage::WriteTurnState* const turn = channel_.write_turn();
+  if (takes_turns && turn != nullptr) store_.take_turns({*turn, channel_.nodes().node_rank()});
   distance_.measure();
 }
 
@@ -80,7 +79,7 @@ void CollectiveTransfer::set_atomic(bool atomic) {
 }
 
 CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount sieve_size,
-                                                       const exchange::Waiter& waiter,
+                                                       const fabric::Waiter& waiter,
                                                        bool is_in_background) {
   note_call(access.direction, false);
   const plan::RankRange range = range_of(access);
@@ -104,7 +103,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& acces
                                                                    const plan::RankRange& range,
                                                                    const Meeting& meeting,
                                                                    ByteCount sieve_size,
-                                                                   const exchange::Waiter& waiter) {
+                                                                   const fabric::Waiter& waiter) {
   if (!meeting.agrees || decide(access.direction, meeting) == Path::direct) {
     return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   }
@@ -112,10 +111,11 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& acces
 }
 
 /// Leaders stay also where they have no data: others count on them.
-CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
-    Access& access, const plan::RankRange& range, ByteCount sieve_size,
-    const exchange::Waiter& waiter) {
-  const bool may_be_leader = channel_.is_leader() || may_lead(channel_.node_rank());
+CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& access,
+                                                                     const plan::RankRange& range,
+                                                                     ByteCount sieve_size,
+                                                                     const fabric::Waiter& waiter) {
+  const bool may_be_leader = channel_.nodes().is_leader() || may_lead(channel_.nodes().node_rank());
   if (!may_be_leader && access.bytes == 0) return {};
   std::optional<Meeting> meeting;
   const ExchangedTransfer::Agreed agreed = agree_between_nodes(access.direction, meeting, waiter);
@@ -134,26 +134,26 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(
 /// Whether ranks that are ready to lead do so, they learn from the first leader.
 ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
                                                                   std::optional<Meeting>& meeting,
-                                                                  const exchange::Waiter& waiter) {
+                                                                  const fabric::Waiter& waiter) {
   const policy::Wish wish = choice(direction).wish;
-  if (channel_.is_leader()) {
+  if (channel_.nodes().is_leader()) {
     meeting.emplace(meet(direction, waiter));
     return nodes_.lead(node_part(direction, *meeting), meeting->first_window, wish, domains(),
                        slots_ ? &*slots_ : nullptr, waiter);
   }
-  if (may_lead(channel_.node_rank()) && nodes_.is_wanted(waiter)) {
+  if (may_lead(channel_.nodes().node_rank()) && nodes_.is_wanted(waiter)) {
     meeting.emplace(meet(direction, waiter));
     nodes_.prepare(meeting->first_window, wish, domains(), *slots_);
   }
   const ExchangedTransfer::Agreed agreed = nodes_.follow(waiter);
-  find_slots(direction, channel_.call_board().values_of(0));
+  find_slots(direction, channel_.board().told_by<MeetingPost>(0));
   return agreed;
 }
 
 void CollectiveTransfer::note_agreed(Direction direction, const ExchangedTransfer::Agreed& agreed) {
   const std::lock_guard lock(mutex_);
   choice(direction).chosen.between_nodes = agreed;
-  if (!channel_.is_leader() || correction_ == nodes_.correction()) return;
+  if (!channel_.nodes().is_leader() || correction_ == nodes_.correction()) return;
   // A report may lack its text.
   static_cast<void>(attempt([this]() -> Error {
     correction_ = nodes_.correction();
@@ -163,8 +163,8 @@ void CollectiveTransfer::note_agreed(Direction direction, const ExchangedTransfe
 
 CollectiveTransfer::Moved CollectiveTransfer::exchanged_transfer(
     Access& access, const plan::RankRange& range, const ExchangedTransfer::Agreed& agreed,
-    ByteCount sieve_size, const exchange::Waiter& waiter) {
-  const bool leads = channel_.node_rank() < agreed.choice.leading.leaders;
+    ByteCount sieve_size, const fabric::Waiter& waiter) {
+  const bool leads = channel_.nodes().node_rank() < agreed.choice.leading.leaders;
   const bool has_data = access.bytes > 0;
   if (!leads && !has_data) return {};
   const Start start(access);
@@ -198,7 +198,7 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
   }
   part.window_size = slots_ ? geometry_.window_size : 0;
   part.places = agreement_.places;
-  const int most = std::min(exchange::kMostLeaders, channel_.node_size());
+  const int most = std::min(exchange::kMostLeaders, channel_.nodes().node_size());
   while (part.leaders < most && part.window_size > 0 && may_lead(part.leaders)) ++part.leaders;
   part.direction = direction == Direction::write ? NodePart::kWrites : NodePart::kReads;
   if (!meeting.agrees) part.direction = NodePart::kNoDirection;
@@ -216,7 +216,7 @@ Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
 
 Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::RankRange& range,
                                                 const Meeting& meeting, ByteCount sieve_size,
-                                                const exchange::Waiter& waiter) {
+                                                const fabric::Waiter& waiter) {
   const exchange::StagedCall call{channel_,
                                   waiter,
                                   store_,

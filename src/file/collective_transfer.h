@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "exchange/channel.h"
-#include "exchange/core_distance.h"
+#include "exchange/file_channel.h"
 #include "exchange/staged_call.h"
+#include "fabric/core_distance.h"
 #include "file/agreement.h"
 #include "file/direct_transfer.h"
 #include "file/exchanged_transfer.h"
@@ -19,13 +19,15 @@
 
 namespace headrace::file {
 
+struct MeetingPost;
+
 /// Chooses the path of each collective call on one file and takes it. One thread at a time carries
 /// out calls and takes over agreements: the file's lane, or a thread of the program when the lane
 /// is empty. What was chosen may be asked for by other threads meanwhile.
 class CollectiveTransfer {
  public:
   /// Takes all memory that calls within a node will take while others wait.
-  CollectiveTransfer(exchange::Channel& channel, storage::Store& store);
+  CollectiveTransfer(exchange::FileChannel& channel, storage::Store& store);
   ~CollectiveTransfer();
   CollectiveTransfer(const CollectiveTransfer&) = delete;
   CollectiveTransfer& operator=(const CollectiveTransfer&) = delete;
@@ -71,7 +73,7 @@ class CollectiveTransfer {
 
   /// Collective; for calls in which ranks meet. Waits for the others, in the way of `waiter`, only
   /// where this rank has data. Moves the cursors.
-  Moved transfer(Access& access, ByteCount sieve_size, const exchange::Waiter& waiter,
+  Moved transfer(Access& access, ByteCount sieve_size, const fabric::Waiter& waiter,
                  bool is_in_background);
 
   /// The path of the last call, or of the next where none was made yet.
@@ -151,27 +153,27 @@ class CollectiveTransfer {
   /// What the ranks that meet decide from what they posted.
   policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();
-  void find_slots(Direction direction, const exchange::Values& leader);
+  void find_slots(Direction direction, const MeetingPost& leader);
   /// Posts what this rank touches; one that the others need not wait for gives no bytes.
-  void announce(const Access& access, const plan::RankRange& range, const exchange::Waiter& waiter,
+  void announce(const Access& access, const plan::RankRange& range, const fabric::Waiter& waiter,
                 bool may_exchange);
-  Meeting meet(Direction direction, const exchange::Waiter& waiter);
+  Meeting meet(Direction direction, const fabric::Waiter& waiter);
   /// Whether a rank of the node that has announced the present call is ready to lead in it.
   bool may_lead(int node_rank);
   ByteCount window_size_for(const policy::CallFacts& facts, ByteCount bytes) const;
   Moved transfer_within_node(Access& access, const plan::RankRange& range, const Meeting& meeting,
-                             ByteCount sieve_size, const exchange::Waiter& waiter);
+                             ByteCount sieve_size, const fabric::Waiter& waiter);
   Moved transfer_between_nodes(Access& access, const plan::RankRange& range, ByteCount sieve_size,
-                               const exchange::Waiter& waiter);
+                               const fabric::Waiter& waiter);
   /// What the nodes agree on. `meeting` is what the ranks of this one said, where this rank looked.
   ExchangedTransfer::Agreed agree_between_nodes(Direction direction,
                                                 std::optional<Meeting>& meeting,
-                                                const exchange::Waiter& waiter);
+                                                const fabric::Waiter& waiter);
   void note_agreed(Direction direction, const ExchangedTransfer::Agreed& agreed);
   /// For leaders, and ranks with data.
   Moved exchanged_transfer(Access& access, const plan::RankRange& range,
                            const ExchangedTransfer::Agreed& agreed, ByteCount sieve_size,
-                           const exchange::Waiter& waiter);
+                           const fabric::Waiter& waiter);
   NodePart node_part(Direction direction, const Meeting& meeting);
   DomainWish domains() const;
   /// Where a call's cursors stood.
@@ -184,9 +186,9 @@ class CollectiveTransfer {
   Transferred finish(Access& access, const Start& start, const exchange::StagedOutcome& outcome,
                      ByteCount sieve_size);
   Transferred staged_transfer(Access& access, const plan::RankRange& range, const Meeting& meeting,
-                              ByteCount sieve_size, const exchange::Waiter& waiter);
+                              ByteCount sieve_size, const fabric::Waiter& waiter);
 
-  exchange::Channel& channel_;
+  exchange::FileChannel& channel_;
   storage::Store& store_;
   std::vector<plan::RankRange> ranges_;  ///< of the present call, as are the next two
   std::vector<plan::FileRange> first_pieces_;
@@ -195,7 +197,7 @@ class CollectiveTransfer {
   Agreement agreement_;
   std::array<Choice, 2> choices_;
   bool is_local_ = false;  ///< the file system is the node's own
-  exchange::CoreDistance distance_;
+  fabric::CoreDistance distance_;
   exchange::SlotGeometry geometry_;
   int leaders_ = 1;  ///< ranks of the node that get ready to lead
   ExchangedTransfer nodes_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 #include "base/fingerprint.h"
 #include "base/settings.h"
@@ -10,10 +9,25 @@
 namespace headrace::file {
 namespace {
 
-using exchange::Combine;
-using exchange::Values;
+/// Other ranks than the first give the least numbers.
+struct FirstRanks {
+  CommonHints hints;
 
-static_assert(kCommonHintCount <= std::tuple_size_v<Values>);
+  void combine(const FirstRanks& other) {
+    for (std::size_t i = 0; i < hints.size(); ++i) {
+      fabric::keep_greatest(hints[i], other.hints[i]);
+    }
+  }
+};
+
+/// For each hint, how many ranks differ from the first.
+struct Differing {
+  Differences ranks{};
+
+  void combine(const Differing& other) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) fabric::add(ranks[i], other.ranks[i]);
+  }
+};
 
 /// By the numbers of CommonHint; the last stands for both of the setting's.
 constexpr std::array<const char*, kCommonHintCount - 1> kNames = {"headrace_write_path",
@@ -28,12 +42,6 @@ constexpr std::array<const char*, kCommonHintCount - 1> kNames = {"headrace_writ
                                                                   "headrace_lock_ahead",
                                                                   "cb_config_list",
                                                                   "HEADRACE_MIMIC_STRIPES"};
-
-std::array<Combine, kCommonHintCount> all_by(Combine way) {
-  std::array<Combine, kCommonHintCount> ways{};
-  ways.fill(way);
-  return ways;
-}
 
 }  // namespace
 
@@ -61,18 +69,17 @@ std::int64_t fingerprint_of(const CommonHints& hints) {
   return print.value();
 }
 
-Error take_first_ranks(exchange::Channel& channel, CommonHints& hints, Differences& different) {
-  Values values;
-  values.fill(std::numeric_limits<std::int64_t>::min());
-  if (channel.rank() == 0) std::ranges::copy(hints, values.begin());
-  if (Error error = channel.combine(values, all_by(Combine::max))) return error;
-  CommonHints first{};
-  std::copy_n(values.begin(), first.size(), first.begin());
-  values = {};
-  for (std::size_t i = 0; i < hints.size(); ++i) values[i] = hints[i] == first[i] ? 0 : 1;
-  if (Error error = channel.combine(values, all_by(Combine::sum))) return error;
-  std::copy_n(values.begin(), different.size(), different.begin());
-  hints = first;
+Error take_first_ranks(exchange::FileChannel& channel, CommonHints& hints, Differences& different) {
+  FirstRanks first{hints};
+  if (channel.nodes().rank() != 0) first.hints.fill(std::numeric_limits<std::int64_t>::min());
+  if (Error error = channel.combine(first)) return error;
+  Differing differing;
+  for (std::size_t i = 0; i < hints.size(); ++i) {
+    differing.ranks[i] = hints[i] == first.hints[i] ? 0 : 1;
+  }
+  if (Error error = channel.combine(differing)) return error;
+  different = differing.ranks;
+  hints = first.hints;
   return {};
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 #include "file/hints.h"
 #include "storage/layout.h"
 
@@ -40,7 +40,7 @@ std::int64_t fingerprint_of(const CommonHints& hints);
 using Differences = CommonHints;
 
 /// Collective, where fingerprints differ: the first rank's count for all. Takes no memory.
-Error take_first_ranks(exchange::Channel& channel, CommonHints& hints, Differences& different);
+Error take_first_ranks(exchange::FileChannel& channel, CommonHints& hints, Differences& different);
 
 /// Stripes that collective buffers follow: those that the settings pretend, else the file
 /// system's, else those that hints tell of.

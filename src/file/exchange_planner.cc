@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "exchange/control.h"
+#include "exchange/file_state.h"
 
 namespace headrace::file {
 

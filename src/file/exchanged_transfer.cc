@@ -3,62 +3,58 @@
 #include <algorithm>
 #include <bit>
 #include <span>
-#include <tuple>
 
 #include "base/rounding.h"
 
 namespace headrace::file {
 namespace {
 
-using exchange::Values;
 using policy::ExchangeReason;
 
-/// What a leader publishes to its node; the order of its Values.
-enum Field : std::size_t {
-  kIsChosen,
-  kReason,
-  kNodes,
-  kBytes,
-  kSpan,
-  kReaches,
-  kStretches,
-  kWindow,
-  kKnownWindow,
-  kKnownBegin,
-  kGranuleShift,
-  kLeaders,
-  kLeaderReason,
-};
-static_assert(kLeaderReason < std::tuple_size_v<Values>);
-
-/// Unlike what a leader publishes that calls something else.
+/// Unlike what a leader announces that calls something else.
 constexpr std::int64_t kChosen = 0x63686f73656e2e2e;
 
-Values values_of(const ExchangedTransfer::Agreed& agreed) {
+/// What a leader announces to its node.
+struct AnnouncedPlan {
+  std::int64_t is_chosen = 0;  ///< kChosen where nodes exchange
+  std::int64_t reason = 0;
+  std::int64_t nodes = 0;
+  ByteCount bytes = 0;
+  ByteCount span = 0;
+  std::int64_t reaches = 0;
+  std::int64_t stretches = 0;
+  ByteCount window = 0;
+  std::int64_t known_window = 0;
+  FileOffset known_begin = 0;
+  std::int64_t granule_shift = 0;
+  std::int64_t leaders = 0;
+  std::int64_t leader_reason = 0;
+};
+
+AnnouncedPlan to_announce(const ExchangedTransfer::Agreed& agreed) {
   const ExchangeChoice& choice = agreed.choice;
-  Values values{};
-  values[kIsChosen] = choice.decision.is_chosen ? kChosen : 0;
-  values[kReason] = static_cast<std::int64_t>(choice.decision.reason);
-  values[kNodes] = choice.facts.nodes;
-  values[kBytes] = choice.facts.bytes;
-  values[kSpan] = choice.facts.span;
-  values[kReaches] = choice.facts.reaches;
-  values[kStretches] = choice.facts.stretches;
-  values[kWindow] = choice.facts.window;
-  values[kKnownWindow] = agreed.known_window;
-  values[kKnownBegin] = agreed.known_begin;
-  values[kGranuleShift] = choice.granule_shift;
-  values[kLeaders] = choice.leading.leaders;
-  values[kLeaderReason] = static_cast<std::int64_t>(choice.leading.reason);
-  return values;
+  return {.is_chosen = choice.decision.is_chosen ? kChosen : 0,
+          .reason = static_cast<std::int64_t>(choice.decision.reason),
+          .nodes = choice.facts.nodes,
+          .bytes = choice.facts.bytes,
+          .span = choice.facts.span,
+          .reaches = choice.facts.reaches,
+          .stretches = choice.facts.stretches,
+          .window = choice.facts.window,
+          .known_window = agreed.known_window,
+          .known_begin = agreed.known_begin,
+          .granule_shift = choice.granule_shift,
+          .leaders = choice.leading.leaders,
+          .leader_reason = static_cast<std::int64_t>(choice.leading.reason)};
 }
 
 }  // namespace
 
-ExchangedTransfer::ExchangedTransfer(exchange::Channel& channel, storage::Store& store)
+ExchangedTransfer::ExchangedTransfer(exchange::FileChannel& channel, storage::Store& store)
     : channel_(channel), store_(store) {
-  if (channel.node_count() == 1 || channel.node_rank() >= exchange::kMostLeaders) return;
-  const auto nodes = static_cast<std::size_t>(channel.node_count());
+  if (channel.nodes().node_count() == 1 || channel.nodes().node_rank() >= exchange::kMostLeaders)
+    return;
+  const auto nodes = static_cast<std::size_t>(channel.nodes().node_count());
   parts_.resize(nodes);
   scratch_.resize(nodes);
   planner_.emplace(nodes);
@@ -67,7 +63,7 @@ ExchangedTransfer::ExchangedTransfer(exchange::Channel& channel, storage::Store&
 ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t first_window,
                                                   policy::Wish wish, const DomainWish& domains,
                                                   const exchange::Slots* slots,
-                                                  const exchange::Waiter& waiter) {
+                                                  const fabric::Waiter& waiter) {
   reserve_messages(mine, slots, domains.stripe);
   Agreed agreed;
   if (channel_.meet_leaders(std::as_bytes(std::span(&mine, 1)),
@@ -75,11 +71,11 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
                             std::as_writable_bytes(std::span(parts_)))) {
     is_broken_ = true;
     agreed.choice.decision.reason = ExchangeReason::no_memory;
-    channel_.publish(values_of(agreed));
+    channel_.board().announce(to_announce(agreed));
     return agreed;
   }
   // Bruck's algorithm sends each leader's part on from each but one.
-  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
+  const auto others = static_cast<std::size_t>(channel_.nodes().node_count() - 1);
   buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
   const policy::ExchangeDecision decision = decide(wish, domains, slots, waiter);
   agreed.choice = planner_->choice();
@@ -92,7 +88,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     agreed.known_window = first_window + known;
     agreed.known_begin = windows.range(known).begin;
   }
-  channel_.publish(values_of(agreed));
+  channel_.board().announce(to_announce(agreed));
   return agreed;
 }
 
@@ -100,7 +96,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
 /// take part then.
 void ExchangedTransfer::reserve_messages(NodePart& mine, const exchange::Slots* slots,
                                          ByteCount stripe) {
-  const int nodes = channel_.node_count();
+  const int nodes = channel_.nodes().node_count();
   const std::size_t room = slots != nullptr ? slots->all_bytes().size() : 0;
   const int slot_count = slots != nullptr ? slots->geometry().count : 0;
   if (room < sizeof mine * static_cast<std::size_t>(nodes)) mine.leaders = 1;
@@ -119,12 +115,12 @@ void ExchangedTransfer::reserve_messages(NodePart& mine, const exchange::Slots* 
 /// From the parts of all nodes. Where they are to exchange, all first leaders have a plan.
 policy::ExchangeDecision ExchangedTransfer::decide(policy::Wish wish, const DomainWish& domains,
                                                    const exchange::Slots* slots,
-                                                   const exchange::Waiter& waiter) {
+                                                   const fabric::Waiter& waiter) {
   policy::ExchangeDecision decision = planner_->decide(parts_, wish, domains);
   // First leaders that have the plan know that all have it: they were told the same before.
   const bool is_known = planner_->has_plan() && planner_->choice().leading.leaders == 1;
   if (!decision.is_chosen || is_known) return decision;
-  const auto others = static_cast<std::size_t>(channel_.node_count() - 1);
+  const auto others = static_cast<std::size_t>(channel_.nodes().node_count() - 1);
   const Result<bool> ready = channel_.are_leaders_ready(make_plan(slots, waiter));
   buffers_.sent().add(std::bit_width(others), std::bit_width(others));
   is_broken_ = !ready;
@@ -136,21 +132,21 @@ policy::ExchangeDecision ExchangedTransfer::decide(policy::Wish wish, const Doma
 }
 
 exchange::LeaderState& ExchangedTransfer::state(int leader) const {
-  return channel_.call_control().staging.leaders[static_cast<std::size_t>(leader)];
+  return channel_.staging().leaders[static_cast<std::size_t>(leader)];
 }
 
 /// Lets all leaders of the node plan the call; false where one lacks memory.
-bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter) {
+bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const fabric::Waiter& waiter) {
   Error lacking = attempt([this]() -> Error {
     planner_->make_plan();
     return {};
   });
   const int leaders = planner_->choice().leading.leaders;
   if (lacking || leaders == 1) return !lacking;
-  const std::uint64_t round = channel_.call_board().round();
+  const std::uint64_t round = channel_.board().round();
   // The node's ranks are done with the call before: its slots hold nothing.
   std::ranges::copy(std::as_bytes(std::span(parts_)), slots->all_bytes().begin());
-  exchange::Event& event = channel_.call_control().event;
+  fabric::Event& event = channel_.board().event();
   state(0).leaders = leaders;
   state(0).window_size = buffers_.size().window;
   state(0).slots = buffers_.size().slots;
@@ -165,12 +161,12 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const exchange::
   return !lacking;
 }
 
-bool ExchangedTransfer::is_wanted(const exchange::Waiter& waiter) {
-  const std::uint64_t round = channel_.call_board().round();
+bool ExchangedTransfer::is_wanted(const fabric::Waiter& waiter) {
+  const std::uint64_t round = channel_.board().round();
   const auto is_offered = [&] { return state(0).offered.load(std::memory_order_acquire) == round; };
-  channel_.call_control().event.wait(waiter,
-                                     [&] { return is_offered() || channel_.is_published(); });
-  return is_offered() && channel_.node_rank() < state(0).leaders;
+  channel_.board().event().wait(waiter,
+                                [&] { return is_offered() || channel_.board().is_announced(); });
+  return is_offered() && channel_.nodes().node_rank() < state(0).leaders;
 }
 
 void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
@@ -183,21 +179,21 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
     static_cast<void>(planner_->decide(parts_, wish, domains));
     planner_->make_plan();
     const bool has_buffers =
-        buffers_.reserve_alike(channel_.messenger(), channel_.node_count(), size);
+        buffers_.reserve_alike(channel_.messenger(), channel_.nodes().node_count(), size);
     return has_buffers ? Error{} : out_of_memory();
   });
   lacked_memory_ = static_cast<bool>(lacking);
-  exchange::LeaderState& mine = state(channel_.node_rank());
+  exchange::LeaderState& mine = state(channel_.nodes().node_rank());
   (lacking ? mine.lacking : mine.prepared)
-      .store(channel_.call_board().round(), std::memory_order_release);
-  channel_.call_control().event.signal();
+      .store(channel_.board().round(), std::memory_order_release);
+  channel_.board().event().signal();
 }
 
 /// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
 /// halved now and then while whole stripes, or even parts of one, are left. 0: none.
 ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, ByteCount stripe) {
   for (ByteCount size = window_size; size > 0; size /= 2) {
-    if (buffers_.reserve(channel_.messenger(), channel_.node_count(), size, slots, 1)) {
+    if (buffers_.reserve(channel_.messenger(), channel_.nodes().node_count(), size, slots, 1)) {
       return size;
     }
     const ByteCount half = size / 2;
@@ -207,29 +203,29 @@ ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, By
   return 0;
 }
 
-ExchangedTransfer::Agreed ExchangedTransfer::follow(const exchange::Waiter& waiter) {
-  const Values& values = channel_.wait_for_published(waiter);
+ExchangedTransfer::Agreed ExchangedTransfer::follow(const fabric::Waiter& waiter) {
+  const auto& told = channel_.board().wait_for_announcement(waiter).told.as<AnnouncedPlan>();
   Agreed agreed;
   ExchangeChoice& choice = agreed.choice;
-  choice.decision = {values[kIsChosen] == kChosen, static_cast<ExchangeReason>(values[kReason])};
-  choice.facts.nodes = static_cast<int>(values[kNodes]);
-  choice.facts.bytes = values[kBytes];
-  choice.facts.span = values[kSpan];
-  choice.facts.reaches = values[kReaches];
-  choice.facts.stretches = values[kStretches];
-  choice.facts.window = values[kWindow];
-  agreed.known_window = values[kKnownWindow];
-  agreed.known_begin = values[kKnownBegin];
-  choice.granule_shift = static_cast<int>(values[kGranuleShift]);
-  choice.leading = {static_cast<int>(values[kLeaders]),
-                    static_cast<policy::LeaderReason>(values[kLeaderReason])};
+  choice.decision = {told.is_chosen == kChosen, static_cast<ExchangeReason>(told.reason)};
+  choice.facts.nodes = static_cast<int>(told.nodes);
+  choice.facts.bytes = told.bytes;
+  choice.facts.span = told.span;
+  choice.facts.reaches = told.reaches;
+  choice.facts.stretches = told.stretches;
+  choice.facts.window = told.window;
+  agreed.known_window = told.known_window;
+  agreed.known_begin = told.known_begin;
+  choice.granule_shift = static_cast<int>(told.granule_shift);
+  choice.leading = {static_cast<int>(told.leaders),
+                    static_cast<policy::LeaderReason>(told.leader_reason)};
   return agreed;
 }
 
 exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agreed& agreed,
                                                 exchange::Slots& slots, const plan::Windows* ranks,
                                                 exchange::StagedAccess* access,
-                                                const exchange::Waiter& waiter) {
+                                                const fabric::Waiter& waiter) {
   const exchange::ExchangedCall call{.channel = channel_,
                                      .waiter = waiter,
                                      .store = store_,
@@ -240,7 +236,7 @@ exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agree
                                      .granule_shift = agreed.choice.granule_shift,
                                      .leaders = agreed.choice.leading.leaders};
   const bool writes = direction == Direction::write;
-  if (channel_.node_rank() >= agreed.choice.leading.leaders) {
+  if (channel_.nodes().node_rank() >= agreed.choice.leading.leaders) {
     return writes ? exchange::exchanged_write(call, *access)
                   : exchange::exchanged_read(call, *access);
   }
@@ -250,7 +246,7 @@ exchange::StagedOutcome ExchangedTransfer::move(Direction direction, const Agree
                                   *ranks,
                                   first_window_,
                                   buffers_,
-                                  channel_.node_rank(),
+                                  channel_.nodes().node_rank(),
                                   planner_->domains().lock_ahead};
   const exchange::LeaderOutcome outcome = writes ? exchange::lead_exchanged_write(lead, access)
                                                  : exchange::lead_exchanged_read(lead, access);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "exchange/channel.h"
 #include "exchange/exchanged_call.h"
+#include "exchange/file_channel.h"
 #include "exchange/message_buffers.h"
 #include "file/exchange_planner.h"
 #include "storage/store.h"
@@ -19,7 +19,7 @@ namespace headrace::file {
 class ExchangedTransfer {
  public:
   /// Takes what leading takes on ranks that may lead.
-  ExchangedTransfer(exchange::Channel& channel, storage::Store& store);
+  ExchangedTransfer(exchange::FileChannel& channel, storage::Store& store);
 
   /// What the nodes have agreed on.
   struct Agreed {
@@ -31,16 +31,16 @@ class ExchangedTransfer {
   /// call's windows begin on this node. `slots`: where there are any.
   Agreed lead(NodePart mine, std::int64_t first_window, policy::Wish wish,
               const DomainWish& domains, const exchange::Slots* slots,
-              const exchange::Waiter& waiter);
+              const fabric::Waiter& waiter);
   /// The others' call.
-  Agreed follow(const exchange::Waiter& waiter);
+  Agreed follow(const fabric::Waiter& waiter);
 
   /// For ranks that may lead besides the first: whether this one could in earlier calls.
   bool may_lead() const { return !is_broken_ && !lacked_memory_; }
   /// Before follow(), for those who said that they may: waits until the first leader wants to know
   /// whether this one can lead in the call, or does not. Where it returns true, prepare() is to
   /// follow.
-  bool is_wanted(const exchange::Waiter& waiter);
+  bool is_wanted(const fabric::Waiter& waiter);
   void prepare(std::int64_t first_window, policy::Wish wish, const DomainWish& domains,
                const exchange::Slots& slots);
 
@@ -48,7 +48,7 @@ class ExchangedTransfer {
   /// leaders.
   exchange::StagedOutcome move(Direction direction, const Agreed& agreed, exchange::Slots& slots,
                                const plan::Windows* ranks, exchange::StagedAccess* access,
-                               const exchange::Waiter& waiter);
+                               const fabric::Waiter& waiter);
 
   /// A first leader's: why there are not as many aggregators as hints ask for; empty where there
   /// are.
@@ -60,12 +60,12 @@ class ExchangedTransfer {
  private:
   void reserve_messages(NodePart& mine, const exchange::Slots* slots, ByteCount stripe);
   policy::ExchangeDecision decide(policy::Wish wish, const DomainWish& domains,
-                                  const exchange::Slots* slots, const exchange::Waiter& waiter);
-  bool make_plan(const exchange::Slots* slots, const exchange::Waiter& waiter);
+                                  const exchange::Slots* slots, const fabric::Waiter& waiter);
+  bool make_plan(const exchange::Slots* slots, const fabric::Waiter& waiter);
   exchange::LeaderState& state(int leader) const;
   ByteCount reserve_window(ByteCount window_size, int slots, ByteCount stripe);
 
-  exchange::Channel& channel_;
+  exchange::FileChannel& channel_;
   storage::Store& store_;
   // A leader's.
   exchange::MessageBuffers buffers_;

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
-#include "exchange/team.h"
+#include "exchange/file_team.h"
 #include "file/hints.h"
 #include "storage/store.h"
 #include "view/type.h"
@@ -114,7 +114,7 @@ class File {
  public:
   /// Collective. All ranks get a file, or all get an error, also where their modes differ. A rank
   /// whose arguments are wrong passes what is wrong with them as `refused`.
-  static Result<std::unique_ptr<File>> open(std::shared_ptr<exchange::Team> team,
+  static Result<std::unique_ptr<File>> open(std::shared_ptr<exchange::FileTeam> team,
                                             storage::FileSystem& file_system, std::string_view path,
                                             AccessMode mode, const Hints& hints,
                                             const Error& refused = {});

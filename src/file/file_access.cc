@@ -294,7 +294,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
 
 /// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
 /// `look`: see atomic_transfer().
-CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Waiter& waiter,
+CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const fabric::Waiter& waiter,
                                          const Look& look) {
   const TransferCall& call = prepared.call;
   Access& access = prepared.access;
@@ -320,7 +320,7 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const exchange::Wai
 }
 
 /// Moves the data of a prepared call and accounts for it.
-Outcome OpenFile::carry_out_once(Prepared& prepared, const exchange::Waiter& waiter) {
+Outcome OpenFile::carry_out_once(Prepared& prepared, const fabric::Waiter& waiter) {
   if (verification_) return carry_out_verified(prepared, waiter);
   const Direction direction = prepared.call.direction;
   const ByteCount reachable = prepared.access.bytes;

@@ -32,7 +32,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
     in_flight_->add();
   }
 
-  void run(const exchange::Waiter& waiter) override {
+  void run(const fabric::Waiter& waiter) override {
     Outcome outcome = file_.carry_out(*prepared_, waiter);
     if (outcome.error && prepared_->call.direction == Direction::write) {
       untold_.keep(outcome.error);
@@ -46,8 +46,8 @@ class OpenFile::BackgroundCall : public Operation, public Work {
 
   const Outcome& wait() override {
     if (!is_done()) {
-      const std::shared_ptr<exchange::Team> team = team_.lock();
-      event_.wait(team ? team->waiter() : exchange::Waiter{}, [this] { return is_done(); });
+      const std::shared_ptr<exchange::FileTeam> team = team_.lock();
+      event_.wait(team ? team->ranks().waiter() : fabric::Waiter{}, [this] { return is_done(); });
     }
     if (!done_.load(std::memory_order_acquire)) return left_behind();
     untold_.forget();
@@ -80,7 +80,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
   }
 
   OpenFile& file_;
-  std::weak_ptr<exchange::Team> team_;  ///< no helper thread may be the last to let go of it
+  std::weak_ptr<exchange::FileTeam> team_;  ///< no helper thread may be the last to let go of it
   std::shared_ptr<Background> background_;
   UntoldFailures::Place untold_;
   std::shared_ptr<WorkQueue> queue_;
@@ -89,7 +89,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
 
   ProcessMark process_;
   std::atomic<bool> done_ = false;
-  exchange::Event event_{};
+  fabric::Event event_{};
   Outcome outcome_;
 };
 

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <tuple>
 
 #include "base/settings.h"
 #include "file/agreement.h"
@@ -11,52 +9,40 @@
 
 namespace headrace::file {
 
-using exchange::Combine;
-using exchange::Values;
+/// What each rank tells when all close.
+struct OpenFile::Closing {
+  std::int64_t failure = 0;  ///< code_of() its error
+  std::int64_t failed_writes = 0;
+  record::FileTotals totals;
+  MemoryPeaks peaks{};
+  std::int64_t waited_for_turns = 0;
+  std::int64_t read_by_other_ways = 0;
 
-namespace {
-
-/// What each rank tells when all close; the order of its Values.
-enum Field : std::size_t {
-  kFailure,
-  kFailedWrites,
-  kWrittenDirectly,
-  kWrittenStaged,
-  kReadDirectly,
-  kReadStaged,
-  kFailedCalls,
-  kOfDevices,
-  kPeaks,
-  kWaitedForTurns = kPeaks + std::tuple_size_v<MemoryPeaks>,
-  kReadByOtherWays,
-  kFieldCount,
+  void combine(const Closing& other) {
+    fabric::keep_greatest(failure, other.failure);
+    fabric::add(failed_writes, other.failed_writes);
+    fabric::add(totals.written_directly, other.totals.written_directly);
+    fabric::add(totals.written_staged, other.totals.written_staged);
+    fabric::add(totals.read_directly, other.totals.read_directly);
+    fabric::add(totals.read_staged, other.totals.read_staged);
+    fabric::add(totals.failed_calls, other.totals.failed_calls);
+    fabric::add(totals.of_devices, other.totals.of_devices);
+    for (std::size_t use = 0; use < peaks.size(); ++use) {
+      fabric::keep_greatest(peaks[use], other.peaks[use]);
+    }
+    fabric::keep_greatest(waited_for_turns, other.waited_for_turns);
+    fabric::keep_greatest(read_by_other_ways, other.read_by_other_ways);
+  }
 };
-static_assert(kFieldCount <= std::tuple_size_v<Values>);
 
-constexpr auto kWays = [] {
-  std::array<Combine, kFieldCount> ways{};
-  ways.fill(Combine::max);
-  std::fill(ways.begin() + kFailedWrites, ways.begin() + kPeaks, Combine::sum);
-  return ways;
-}();
-
-}  // namespace
-
-Values OpenFile::values_at_end(const Error& failed) const {
+OpenFile::Closing OpenFile::told_at_close(const Error& failed) const {
   const storage::Choices choices = store_->choices();
-  Values values{};
-  values[kFailure] = code_of(failed);
-  values[kFailedWrites] = own_failed_writes_;
-  values[kWrittenDirectly] = totals_.written_directly;
-  values[kWrittenStaged] = totals_.written_staged;
-  values[kReadDirectly] = totals_.read_directly;
-  values[kReadStaged] = totals_.read_staged;
-  values[kFailedCalls] = totals_.failed_calls;
-  values[kOfDevices] = totals_.of_devices;
-  std::ranges::copy(memory_peaks(), values.begin() + kPeaks);
-  values[kWaitedForTurns] = choices.waited_for_turns ? 1 : 0;
-  values[kReadByOtherWays] = choices.read_by_other_ways ? 1 : 0;
-  return values;
+  return {.failure = code_of(failed),
+          .failed_writes = own_failed_writes_,
+          .totals = totals_,
+          .peaks = memory_peaks(),
+          .waited_for_turns = choices.waited_for_turns ? 1 : 0,
+          .read_by_other_ways = choices.read_by_other_ways ? 1 : 0};
 }
 
 Error OpenFile::close() {
@@ -66,25 +52,25 @@ Error OpenFile::close() {
   // One error is told; what was written comes first.
   Error failed = untold_failure();
   if (!failed) failed = std::move(closed);
-  Values values = values_at_end(failed);
+  Closing all = told_at_close(failed);
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
-  Error unreachable = channel_->combine(values, kWays);
+  Error unreachable = channel_->combine(all);
   if (!failed && unreachable) failed = unreachable;
   if (mode_.delete_on_close) {
     Error removed;
-    if (channel_->rank() == 0) removed = attempt([this] { return store_->remove(); });
+    if (channel_->nodes().rank() == 0) removed = attempt([this] { return store_->remove(); });
     removed = agree_on_error(*channel_, removed, {"delete", path_});
     if (!failed) failed = std::move(removed);
   }
   // Where there is no memory the report lacks this file.
   static_cast<void>(attempt([&]() -> Error {
-    record(values);
+    record(all);
     return {};
   }));
-  failed = own_or_others(failed, values[kFailure], {"close", path_});
+  failed = own_or_others(failed, all.failure, {"close", path_});
   if (failed) return failed;
-  if (values[kFailedWrites] > own_failed_writes_ + known_failed_writes_) {
+  if (all.failed_writes > own_failed_writes_ + known_failed_writes_) {
     return {ErrorClass::io,
             0,
             {"data is missing in '", path_,
@@ -93,23 +79,17 @@ Error OpenFile::close() {
   return {};
 }
 
-void OpenFile::record(const Values& totals) {
-  if (channel_->rank() != 0) return;
+void OpenFile::record(const Closing& all) {
+  if (channel_->nodes().rank() != 0) return;
   record::FileRecord file;
   file.path = path_;
-  file.totals = {.written_directly = totals[kWrittenDirectly],
-                 .written_staged = totals[kWrittenStaged],
-                 .read_directly = totals[kReadDirectly],
-                 .read_staged = totals[kReadStaged],
-                 .failed_calls = totals[kFailedCalls],
-                 .of_devices = totals[kOfDevices]};
+  file.totals = all.totals;
   file.write_reason = collective_->path_and_reason(Direction::write);
   file.read_reason = collective_->path_and_reason(Direction::read);
-  file.store_choices =
-      storage::explain({totals[kWaitedForTurns] != 0, totals[kReadByOtherWays] != 0},
-                       settings().write_turns, settings().realign_reads);
+  file.store_choices = storage::explain({all.waited_for_turns != 0, all.read_by_other_ways != 0},
+                                        settings().write_turns, settings().realign_reads);
   file.verified = verified_;
-  std::copy_n(totals.begin() + kPeaks, file.memory.size(), file.memory.begin());
+  file.memory = all.peaks;
   record::add_file(file);
 }
 
@@ -169,15 +149,12 @@ Error OpenFile::told_of(Direction direction, int system_error) const noexcept {
 /// A failed write of another rank of the node that this program has not been told of. Waits for
 /// nobody: failures on other nodes are told by close.
 Error OpenFile::failed_elsewhere() noexcept {
-  exchange::Control* const control = channel_->control();
-  if (control == nullptr) return {};
   const std::lock_guard lock(mutex_);
-  const std::int64_t all = control->failed_writes.load(std::memory_order_acquire);
-  const std::int64_t others = all - failed_writes_before_ - own_failed_writes_;
+  const exchange::FileChannel::FailedWrites all = channel_->failed_writes();
+  const std::int64_t others = all.count - failed_writes_before_ - own_failed_writes_;
   if (others <= known_failed_writes_) return {};
   known_failed_writes_ = others;
-  return system_failure(control->last_system_error.load(std::memory_order_relaxed),
-                        "data of another rank is missing in", path_);
+  return system_failure(all.last_system_error, "data of another rank is missing in", path_);
 }
 
 }  // namespace headrace::file

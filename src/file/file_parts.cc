@@ -13,10 +13,15 @@ namespace {
 constexpr ByteCount kLeastPart = ByteCount{4} << 10;
 constexpr ByteCount kMostPart = ByteCount{1} << 20;
 
+struct Calls {
+  std::int64_t most;
+  void combine(const Calls& other) { fabric::keep_greatest(most, other.most); }
+};
+
 }  // namespace
 
 ByteCount OpenFile::find_own_share() const {
-  return std::max(kLeastPart, settings().node_memory / (8 * channel_->node_size()));
+  return std::max(kLeastPart, settings().node_memory / (8 * channel_->nodes().node_size()));
 }
 
 ByteCount OpenFile::part_size() const {
@@ -26,29 +31,28 @@ ByteCount OpenFile::part_size() const {
 /// Ranks that meet in a call make as many calls as the one with most parts: those of all nodes, or
 /// those of a node. A rank that is alone on its node does not know that others meet on theirs.
 Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& prepared,
-                                          const exchange::Waiter& waiter) {
-  constexpr exchange::Combine ways[] = {exchange::Combine::max};
-  exchange::Values values{mine};
+                                          const fabric::Waiter& waiter) {
+  Calls calls{mine};
   const bool may_send = !prepared.in_background || channel_->helpers_send();
   const bool all_meet =
       (prepared.attends && may_send) ||
       collective_->meets_between_nodes(prepared.call.direction, prepared.in_background);
   if (all_meet) {
-    if (Error error = channel_->combine(values, ways)) return error;
-  } else if (exchange::Board* const board = channel_->board()) {
-    board->post(waiter, values);
-    values = board->combine(waiter, ways);
+    if (Error error = channel_->combine(calls)) return error;
+  } else if (channel_->nodes().shares_node()) {
+    channel_->board().post(waiter, calls);
+    calls = channel_->board().combine<Calls>(waiter);
   }
-  return values[0];
+  return calls.most;
 }
 
 /// Moves the data of a prepared call and accounts for it.
-Outcome OpenFile::carry_out(Prepared& prepared, const exchange::Waiter& waiter) {
+Outcome OpenFile::carry_out(Prepared& prepared, const fabric::Waiter& waiter) {
   return prepared.call.in_parts ? carry_out_parts(prepared, waiter)
                                 : carry_out_once(prepared, waiter);
 }
 
-Outcome OpenFile::carry_out_parts(Prepared& prepared, const exchange::Waiter& waiter) {
+Outcome OpenFile::carry_out_parts(Prepared& prepared, const fabric::Waiter& waiter) {
   Parts* const parts = prepared.call.count > 0 ? prepared.call.parts : nullptr;
   std::int64_t calls = 1;
   Error failed;
@@ -77,7 +81,7 @@ Outcome OpenFile::carry_out_parts(Prepared& prepared, const exchange::Waiter& wa
 
 /// One after the other. A rank with none left takes part where others may count on it.
 Outcome OpenFile::move_parts(Prepared& prepared, Parts* parts, std::int64_t calls,
-                             const exchange::Waiter& waiter) {
+                             const fabric::Waiter& waiter) {
   Outcome all;
   for (; calls > 0; --calls) {
     ByteCount bytes = 0;
@@ -100,7 +104,7 @@ Outcome OpenFile::move_parts(Prepared& prepared, Parts* parts, std::int64_t call
 
 /// In atomic mode: under one lock on all that the call touches.
 Outcome OpenFile::move_parts_alone(Prepared& prepared, Parts* parts, std::int64_t calls,
-                                   const exchange::Waiter& waiter) {
+                                   const fabric::Waiter& waiter) {
   if (parts == nullptr || prepared.access.bytes == 0) {
     return move_parts(prepared, parts, calls, waiter);
   }

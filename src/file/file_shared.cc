@@ -7,8 +7,16 @@
 namespace headrace::file {
 namespace {
 
-using exchange::Combine;
-using exchange::Values;
+/// What all ranks must give alike.
+struct GivenSeek {
+  fabric::Extremes offset;
+  fabric::Extremes whence;
+
+  void combine(const GivenSeek& other) {
+    offset.combine(other.offset);
+    whence.combine(other.whence);
+  }
+};
 
 // What is tried.
 constexpr const char* kFindPointer = "find the shared pointer of";
@@ -61,12 +69,11 @@ Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
   // All ranks opened with one mode, so none waits for one that returns here.
   if (mode_.sequential) return only_in_sequence();
   drain_lane();
-  constexpr Combine ways[] = {Combine::min, Combine::max, Combine::min, Combine::max};
-  const auto where = static_cast<std::int64_t>(whence);
-  Values values{offset, offset, where, where};
-  if (Error error = channel_->combine(values, ways)) return error;
+  GivenSeek given{fabric::Extremes::of(offset),
+                  fabric::Extremes::of(static_cast<std::int64_t>(whence))};
+  if (Error error = channel_->combine(given)) return error;
   const Undertaking what{kSeekPointer, path_};
-  if (values[0] != values[1] || values[2] != values[3]) {
+  if (!given.offset.are_same() || !given.whence.are_same()) {
     return {
         ErrorClass::not_same, 0,
         what.text() + " (offset or whence is not the same on all ranks), pass the same everywhere"};
@@ -87,11 +94,10 @@ Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
 Error OpenFile::set_atomicity(bool atomic) {
   // Calls of each mode are looked at in their own way (HEADRACE_VERIFY), not at once.
   drain();
-  constexpr Combine ways[] = {Combine::min, Combine::max};
-  Values values{atomic ? 1 : 0, atomic ? 1 : 0};
-  if (Error error = channel_->combine(values, ways)) return error;
+  auto given = fabric::Extremes::of(atomic ? 1 : 0);
+  if (Error error = channel_->combine(given)) return error;
   const Undertaking what{"set the atomic mode of", path_};
-  if (values[0] != values[1]) {
+  if (!given.are_same()) {
     return {ErrorClass::not_same, 0,
             what.text() + " (not all ranks ask for it), pass the same value everywhere"};
   }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <functional>
 #include <utility>
@@ -10,11 +9,32 @@
 
 namespace headrace::file {
 
-using exchange::Combine;
-using exchange::Values;
+namespace {
+
+/// What verifying found and cost on a rank.
+struct VerifiedByRank {
+  record::Verified verified;
+
+  void combine(const VerifiedByRank& other) {
+    record::Verified& into = verified;
+    const record::Verified& from = other.verified;
+    fabric::keep_greatest(into.nanoseconds, from.nanoseconds);
+    fabric::keep_greatest(into.transfer_nanoseconds, from.transfer_nanoseconds);
+    fabric::add(into.bytes_read_back, from.bytes_read_back);
+    fabric::add(into.bytes_read_alone, from.bytes_read_alone);
+    fabric::add(into.bytes_contested, from.bytes_contested);
+    fabric::add(into.ranges_wrong, from.ranges_wrong);
+    for (std::size_t i = 0; i < into.unverified.size(); ++i) {
+      fabric::add(into.unverified[i].calls, from.unverified[i].calls);
+      fabric::add(into.unverified[i].bytes, from.unverified[i].bytes);
+    }
+  }
+};
+
+}  // namespace
 
 /// Without HEADRACE_VERIFY calls take no time to look at the clock.
-Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter) {
+Outcome OpenFile::carry_out_verified(Prepared& prepared, const fabric::Waiter& waiter) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const ByteCount reachable = prepared.access.bytes;
@@ -52,26 +72,13 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const exchange::Waiter&
 
 /// Collective: what verifying found and cost on all ranks. Takes no memory: all wait for each.
 record::Verified OpenFile::collect_verified() {
-  using record::kUnverifiedReasons;
-  record::Verified all = verification_->totals();
+  VerifiedByRank all{verification_->totals()};
+  all.verified.transfer_nanoseconds = transfer_nanoseconds_;
   const auto independent = static_cast<std::size_t>(record::Unverified::independent);
-  all.unverified[independent].bytes = independently_written_;
-  std::array<Combine, 6 + 2 * kUnverifiedReasons> ways;
-  ways.fill(Combine::sum);
-  ways[0] = ways[1] = Combine::max;
-  Values values{all.nanoseconds,      transfer_nanoseconds_, all.bytes_read_back,
-                all.bytes_read_alone, all.bytes_contested,   all.ranges_wrong};
-  for (std::size_t i = 0; i < kUnverifiedReasons; ++i) {
-    values[6 + 2 * i] = all.unverified[i].calls;
-    values[7 + 2 * i] = all.unverified[i].bytes;
-  }
+  all.verified.unverified[independent].bytes = independently_written_;
+  const VerifiedByRank mine = all;
   // Where the ranks cannot be reached, close has that error to tell.
-  if (channel_->combine(values, ways)) return all;
-  all = {values[0], values[1], values[2], values[3], values[4], values[5], {}};
-  for (std::size_t i = 0; i < kUnverifiedReasons; ++i) {
-    all.unverified[i] = {values[6 + 2 * i], values[7 + 2 * i]};
-  }
-  return all;
+  return channel_->combine(all) ? mine.verified : all.verified;
 }
 
 }  // namespace headrace::file

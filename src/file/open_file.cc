@@ -11,9 +11,6 @@
 namespace headrace::file {
 namespace {
 
-using exchange::Combine;
-using exchange::Values;
-
 /// All that must be the same on all ranks, in one number.
 std::int64_t bits_of(const AccessMode& mode) {
   std::int64_t bits = 0;
@@ -24,31 +21,42 @@ std::int64_t bits_of(const AccessMode& mode) {
   return bits;
 }
 
+/// What each rank tells before all open a file.
+struct Opening {
+  std::int64_t failure = 0;  ///< code_of() its error
+  fabric::Extremes mode;
+  std::int64_t verifies = 0;  ///< 1: it is told to
+
+  void combine(const Opening& other) {
+    fabric::keep_greatest(failure, other.failure);
+    mode.combine(other.mode);
+    fabric::keep_least(verifies, other.verifies);
+  }
+};
+
 /// Before anything that depends on the mode: ranks of other modes would wait at other places.
 /// Whether all ranks are told to verify.
-Result<bool> agree_on_mode(exchange::Channel& channel, const AccessMode& mode,
+Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mode,
                            std::string_view path, const Error& refused) {
-  const std::int64_t bits = bits_of(mode);
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::max, Combine::min};
-  Values values{code_of(refused), bits, bits, settings().verify ? 1 : 0};
-  if (Error error = channel.combine(values, ways)) return error;
-  if (values[1] != values[2]) {
+  Opening all{code_of(refused), fabric::Extremes::of(bits_of(mode)), settings().verify ? 1 : 0};
+  if (Error error = channel.combine(all)) return error;
+  if (!all.mode.are_same()) {
     return Error{ErrorClass::not_same, 0,
                  Undertaking{"open", path}.text() +
                      " (the access mode is not the same on all ranks), pass the same mode "
                      "everywhere"};
   }
-  if (Error error = own_or_others(refused, values[0], {"open", path})) return error;
-  return values[3] == 1;
+  if (Error error = own_or_others(refused, all.failure, {"open", path})) return error;
+  return all.verifies == 1;
 }
 
 /// What this rank is to find out of how the file lies. The first rank looks, since file systems may
 /// be asked over the network for it; how it is mounted each node's leader knows.
-Error find_layout(const exchange::Channel& channel, storage::Store& store,
+Error find_layout(const exchange::FileChannel& channel, storage::Store& store,
                   storage::Layout& layout) {
-  if (!channel.is_leader()) return {};
+  if (!channel.nodes().is_leader()) return {};
   return attempt([&]() -> Error {
-    if (channel.rank() == 0) {
+    if (channel.nodes().rank() == 0) {
       layout = store.layout();
     } else {
       layout.is_coherent = store.is_coherent();
@@ -59,7 +67,7 @@ Error find_layout(const exchange::Channel& channel, storage::Store& store,
 
 }  // namespace
 
-Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
+Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::FileTeam> team,
                                          storage::FileSystem& file_system, std::string_view path,
                                          AccessMode mode, const Hints& hints,
                                          const Error& refused) {
@@ -68,7 +76,7 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
     file = std::make_unique<OpenFile>(team, file_system, std::string(path), mode);
     return {};
   });
-  Result<std::unique_ptr<exchange::Channel>> channel = team->open_channel();
+  Result<std::unique_ptr<exchange::FileChannel>> channel = team->open_channel();
   if (!channel) return channel.error();
   const Error& failed = lacking ? lacking : refused;
   const Result<bool> may_verify = agree_on_mode(*channel.value(), mode, path, failed);
@@ -79,7 +87,7 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::Team> team,
   return std::unique_ptr<File>(std::move(file));
 }
 
-OpenFile::OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
+OpenFile::OpenFile(std::shared_ptr<exchange::FileTeam> team, storage::FileSystem& file_system,
                    const std::string& path, AccessMode mode)
     : team_(std::move(team)),
       file_system_(file_system),
@@ -92,15 +100,13 @@ OpenFile::~OpenFile() {
   if (channel_) drain();
 }
 
-Error OpenFile::open(std::unique_ptr<exchange::Channel> channel, std::string_view path,
+Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel, std::string_view path,
                      const Hints& hints, bool may_verify) {
   channel_ = std::move(channel);
   own_share_ = find_own_share();
   shared_.emplace(*channel_, path_);
   // The place may have served a file before. No rank writes before all have agreed, below.
-  if (channel_->control() != nullptr) {
-    failed_writes_before_ = channel_->control()->failed_writes.load(std::memory_order_acquire);
-  }
+  failed_writes_before_ = channel_->failed_writes().count;
   hints_.values = default_hint_values();
   Error failed = attempt([&]() -> Error {
     take_hint_file();
@@ -142,7 +148,7 @@ void OpenFile::tell_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
     std::string all;
     for (const std::string& line : corrections_of(agreement)) {
-      if (channel_->rank() == 0) tell_once(line);
+      if (channel_->nodes().rank() == 0) tell_once(line);
       all += (all.empty() ? "" : "; ") + line;
     }
     const std::lock_guard lock(mutex_);
@@ -161,7 +167,7 @@ Error OpenFile::find_end() {
 /// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
 /// one; the others find it.
 Error OpenFile::open_store(std::string_view path) {
-  const bool is_first = channel_->rank() == 0;
+  const bool is_first = channel_->nodes().rank() == 0;
   const auto open_as = [&](bool create, bool exclusive) {
     return attempt([&]() -> Error {
       auto opened = file_system_.open(std::string(path),
@@ -185,7 +191,7 @@ Error OpenFile::open_store(std::string_view path) {
 
 void OpenFile::take_hint_file() {
   const HintFile& file = hint_file();
-  if (channel_->rank() == 0 && !file.problem.empty()) tell_once(file.problem);
+  if (channel_->nodes().rank() == 0 && !file.problem.empty()) tell_once(file.problem);
   if (file.hints.empty()) return;
   hints_ = hints_with(file.hints, "'" + printable(settings().hints_file) + "': ");
   take_settings(hints_.values);
@@ -197,7 +203,7 @@ HintsInUse OpenFile::hints_with(const Hints& hints, const std::string& source) c
   for (auto& [name, value] : apply_hints(hints, next.values, problems)) {
     next.given[name] = std::move(value);
   }
-  if (channel_->rank() == 0) {
+  if (channel_->nodes().rank() == 0) {
     for (const std::string& problem : problems) tell_once(source + problem);
   }
   return next;
@@ -225,21 +231,22 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
                 "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
   }
   drain_lane();
-  constexpr Combine ways[] = {Combine::min, Combine::max};
-  Values sizes{size, size};
-  if (Error error = channel_->combine(sizes, ways)) return error;
-  if (sizes[0] < 0) {
+  auto sizes = fabric::Extremes::of(size);
+  if (Error error = channel_->combine(sizes)) return error;
+  if (sizes.least < 0) {
     return {ErrorClass::argument, 0,
             "cannot change the size of '" + path_ + "' (a rank asks for " +
-                std::to_string(sizes[0]) + " bytes), check for overflow"};
+                std::to_string(sizes.least) + " bytes), check for overflow"};
   }
-  if (sizes[0] != sizes[1]) {
+  if (!sizes.are_same()) {
     return {ErrorClass::not_same, 0,
-            "cannot change the size of '" + path_ + "' (ranks ask for " + std::to_string(sizes[0]) +
-                " and " + std::to_string(sizes[1]) + " bytes), pass the same size on all ranks"};
+            "cannot change the size of '" + path_ + "' (ranks ask for " +
+                std::to_string(sizes.least) + " and " + std::to_string(sizes.greatest) +
+                " bytes), pass the same size on all ranks"};
   }
   Error failed;
-  if (channel_->rank() == 0) failed = attempt([&] { return (store_.get()->*change)(size); });
+  if (channel_->nodes().rank() == 0)
+    failed = attempt([&] { return (store_.get()->*change)(size); });
   return agree_on_error(*channel_, failed, {"change the size of", path_});
 }
 
@@ -277,7 +284,7 @@ Hints OpenFile::hints() const {
     hints[name + "taken"] = policy::name_of(collective_->path_taken(direction));
     hints[name + "reason"] = collective_->reason(direction);
   }
-  hints["headrace_shared_memory"] = team_->shared_memory();
+  hints["headrace_shared_memory"] = team_->ranks().sharing();
   if (!corrections_.empty()) hints["headrace_corrections"] = corrections_;
   return hints;
 }

@@ -25,14 +25,14 @@ namespace headrace::file {
 /// direct_transfer's business.
 class OpenFile : public File {
  public:
-  OpenFile(std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system,
+  OpenFile(std::shared_ptr<exchange::FileTeam> team, storage::FileSystem& file_system,
            const std::string& path, AccessMode mode);
   ~OpenFile() override;
 
   /// Collective: opens the store on all ranks, which have agreed on the mode and on whether they
   /// may verify, and agrees on hints. The only use of the name that the program gave.
-  Error open(std::unique_ptr<exchange::Channel> channel, std::string_view path, const Hints& hints,
-             bool may_verify);
+  Error open(std::unique_ptr<exchange::FileChannel> channel, std::string_view path,
+             const Hints& hints, bool may_verify);
 
   Error close() override;
   Error sync() override;
@@ -135,19 +135,19 @@ class OpenFile : public File {
                                   const device::Place& place, const PointerMove& move);
   Prepared prepare(const TransferCall& call, bool in_background);
   std::int64_t take_shared_place(TransferCall& call, ByteCount unit, Error& failed);
-  Outcome carry_out(Prepared& prepared, const exchange::Waiter& waiter);
-  Outcome carry_out_once(Prepared& prepared, const exchange::Waiter& waiter);
-  Outcome carry_out_parts(Prepared& prepared, const exchange::Waiter& waiter);
+  Outcome carry_out(Prepared& prepared, const fabric::Waiter& waiter);
+  Outcome carry_out_once(Prepared& prepared, const fabric::Waiter& waiter);
+  Outcome carry_out_parts(Prepared& prepared, const fabric::Waiter& waiter);
   Outcome move_parts(Prepared& prepared, Parts* parts, std::int64_t calls,
-                     const exchange::Waiter& waiter);
+                     const fabric::Waiter& waiter);
   Outcome move_parts_alone(Prepared& prepared, Parts* parts, std::int64_t calls,
-                           const exchange::Waiter& waiter);
+                           const fabric::Waiter& waiter);
   ByteCount set_next_part(Prepared& prepared, Parts& parts, ByteCount before, Error& failed);
   void leave_without_data(Prepared& prepared) const;
   Result<std::int64_t> most_calls(std::int64_t mine, const Prepared& prepared,
-                                  const exchange::Waiter& waiter);
-  Outcome carry_out_verified(Prepared& prepared, const exchange::Waiter& waiter);
-  CollectiveTransfer::Moved move(Prepared& prepared, const exchange::Waiter& waiter,
+                                  const fabric::Waiter& waiter);
+  Outcome carry_out_verified(Prepared& prepared, const fabric::Waiter& waiter);
+  CollectiveTransfer::Moved move(Prepared& prepared, const fabric::Waiter& waiter,
                                  const Look& look = {});
   void take_part_without_data(Prepared& prepared);
   Result<std::shared_ptr<Operation>> begin_call(const TransferCall& call, bool in_background);
@@ -174,11 +174,12 @@ class OpenFile : public File {
   void note_failed_write(int system_error);
   Error told_of(Direction direction, int system_error) const noexcept;
   Error failed_elsewhere() noexcept;
-  exchange::Values values_at_end(const Error& failed) const;
-  void record(const exchange::Values& totals);
+  struct Closing;
+  Closing told_at_close(const Error& failed) const;
+  void record(const Closing& all);
 
-  std::shared_ptr<exchange::Team> team_;
-  std::unique_ptr<exchange::Channel> channel_;
+  std::shared_ptr<exchange::FileTeam> team_;
+  std::unique_ptr<exchange::FileChannel> channel_;
   storage::FileSystem& file_system_;
   std::string path_;  ///< for messages: what `path` meant at open
   AccessMode mode_;

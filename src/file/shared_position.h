@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 #include "file/agreement.h"
 
 namespace headrace::file {
@@ -15,7 +15,7 @@ namespace headrace::file {
 class SharedPosition {
  public:
   /// `path` must outlive it.
-  SharedPosition(exchange::Channel& channel, const std::string& path)
+  SharedPosition(exchange::FileChannel& channel, const std::string& path)
       : channel_(channel), path_(path) {}
 
   /// Moves it by `etypes`; where it was. Waits for no rank.
@@ -35,32 +35,41 @@ class SharedPosition {
   Result<std::int64_t> found_by_first(const char* verb, Find find);
 
  private:
+  struct FoundByFirst {
+    std::int64_t failure = 0;
+    std::int64_t found = std::numeric_limits<std::int64_t>::min();
+
+    void combine(const FoundByFirst& other) {
+      fabric::keep_greatest(failure, other.failure);
+      fabric::keep_greatest(found, other.found);
+    }
+  };
+
   void set_cell(int cell, std::int64_t position) {
-    if (channel_.rank() == 0) channel_.set_pointer(cell, position);
+    if (channel_.nodes().rank() == 0) channel_.set_pointer(cell, position);
   }
 
-  exchange::Channel& channel_;
+  exchange::FileChannel& channel_;
   const std::string& path_;
   std::atomic<int> cell_ = 0;
 };
 
 template <class Find>
 Result<std::int64_t> SharedPosition::found_by_first(const char* verb, Find find) {
-  constexpr exchange::Combine ways[] = {exchange::Combine::max, exchange::Combine::max};
-  exchange::Values values{0, std::numeric_limits<std::int64_t>::min()};
+  FoundByFirst all;
   Error failed;
-  if (channel_.rank() == 0) {
+  if (channel_.nodes().rank() == 0) {
     failed = attempt([&]() -> Error {
       const Result<std::int64_t> found = find();
       if (!found) return found.error();
-      values[1] = found.value();
+      all.found = found.value();
       return {};
     });
-    values[0] = code_of(failed);
+    all.failure = code_of(failed);
   }
-  if (Error error = channel_.combine(values, ways)) return error;
-  if (Error error = own_or_others(failed, values[0], {verb, path_})) return error;
-  return values[1];
+  if (Error error = channel_.combine(all)) return error;
+  if (Error error = own_or_others(failed, all.failure, {verb, path_})) return error;
+  return all.found;
 }
 
 }  // namespace headrace::file

@@ -13,9 +13,7 @@
 namespace headrace::file {
 namespace {
 
-using exchange::Combine;
-using exchange::Ring;
-using exchange::Values;
+using fabric::Ring;
 using plan::FileRange;
 
 /// Ranges that are asked about at a time.
@@ -47,6 +45,57 @@ ByteCount bytes_within(Access& access, ByteCount first, const FileRange& range) 
   return bytes;
 }
 
+/// What ranks tell each other.
+
+struct Boxes {
+  std::int64_t offset;
+};
+
+struct SetUp {
+  std::int64_t failure;  ///< code_of() the error
+  std::int64_t can_read;
+  std::int64_t has_boxes;
+
+  void combine(const SetUp& other) {
+    fabric::keep_greatest(failure, other.failure);
+    fabric::keep_least(can_read, other.can_read);
+    fabric::keep_least(has_boxes, other.has_boxes);
+  }
+};
+
+/// The greatest rank that has ranges to ask about; -1: none.
+struct Asker {
+  std::int64_t rank;
+  void combine(const Asker& other) { fabric::keep_greatest(rank, other.rank); }
+};
+
+/// Of one rank, -1 where it has fewer.
+struct Asked {
+  std::array<FileOffset, kAskedAtATime> begin = all_absent();
+  std::array<FileOffset, kAskedAtATime> end = all_absent();
+
+  static constexpr std::array<FileOffset, kAskedAtATime> all_absent() {
+    std::array<FileOffset, kAskedAtATime> absent{};
+    absent.fill(-1);
+    return absent;
+  }
+  void combine(const Asked& other) {
+    for (std::size_t i = 0; i < kAskedAtATime; ++i) {
+      fabric::keep_greatest(begin[i], other.begin[i]);
+      fabric::keep_greatest(end[i], other.end[i]);
+    }
+  }
+};
+
+/// Of each range that was asked about: 1 where another rank gave bytes of it, too.
+struct Contested {
+  std::array<std::int64_t, kAskedAtATime> is{};
+
+  void combine(const Contested& other) {
+    for (std::size_t i = 0; i < kAskedAtATime; ++i) fabric::keep_greatest(is[i], other.is[i]);
+  }
+};
+
 std::string text_of(const FileRange& range) {
   return "bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end - 1);
 }
@@ -64,31 +113,30 @@ Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
     return {};
   });
   bool has_boxes = true;
-  exchange::Board* const board = channel_.board();
-  if (board != nullptr && channel_.node_count() == 1) {
-    const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(channel_.node_size());
-    if (channel_.node_rank() == 0) boxes_ = channel_.reserve_slots(size);
-    board->post(channel_.waiter(), Values{boxes_ ? boxes_->offset : -1});
-    board->wait_for_all(channel_.waiter());
-    const std::int64_t offset = board->values_of(0)[0];
+  if (channel_.nodes().shares_node() && channel_.nodes().node_count() == 1) {
+    fabric::Board& board = channel_.board();
+    const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(board.ranks());
+    if (board.rank() == 0) boxes_ = channel_.memory().reserve(size);
+    board.post(channel_.waiter(), Boxes{boxes_ ? boxes_->offset : -1});
+    board.wait_for_all(channel_.waiter());
+    const std::int64_t offset = board.told_by<Boxes>(0).offset;
     has_boxes = offset >= 0;
-    if (has_boxes && !boxes_) boxes_ = channel_.slots_at(offset, size);
+    if (has_boxes && !boxes_) boxes_ = channel_.memory().at(offset, size);
   }
   Error lacking = attempt([this]() -> Error {
     prepare_rings();
     return {};
   });
   if (!failed) failed = std::move(lacking);
-  constexpr Combine ways[] = {Combine::max, Combine::min, Combine::min};
-  Values values{code_of(failed), can_read ? 1 : 0, has_boxes ? 1 : 0};
-  if (Error error = channel_.combine(values, ways)) return error;
-  can_read_ = values[1] == 1;
-  has_boxes_ = values[2] == 1;
-  return own_or_others(failed, values[0], {"prepare to verify", path_});
+  SetUp all{code_of(failed), can_read ? 1 : 0, has_boxes ? 1 : 0};
+  if (Error error = channel_.combine(all)) return error;
+  can_read_ = all.can_read == 1;
+  has_boxes_ = all.has_boxes == 1;
+  return own_or_others(failed, all.failure, {"prepare to verify", path_});
 }
 
 Verification::~Verification() {
-  if (boxes_ && channel_.node_rank() == 0) channel_.return_slots(*boxes_);
+  if (boxes_ && channel_.nodes().node_rank() == 0) channel_.memory().give_back(*boxes_);
 }
 
 Verification::Found Verification::leave_out(record::Unverified reason, ByteCount written,
@@ -96,8 +144,8 @@ Verification::Found Verification::leave_out(record::Unverified reason, ByteCount
   const auto place = static_cast<std::size_t>(reason);
   const bool is_first = !std::exchange(told_[place], true);
   totals_.unverified[place].bytes += written;
-  if (channel_.rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
-  if (channel_.rank() != 0 || !is_first) return {written, {}};
+  if (channel_.nodes().rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
+  if (channel_.nodes().rank() != 0 || !is_first) return {written, {}};
   // Where there is no memory for the line, the report has it.
   static_cast<void>(attempt([&]() -> Error {
     tell_once("writes to '" + path_ + "' are not verified (" + record::text_of(reason) + ")");
@@ -107,8 +155,8 @@ Verification::Found Verification::leave_out(record::Unverified reason, ByteCount
 }
 
 void Verification::prepare_rings() {
-  near_ring_ = boxes_ ? exchange::make_node_ring(channel_, *boxes_) : exchange::make_lone_ring();
-  message_ring_ = exchange::make_message_ring(channel_);
+  near_ring_ = boxes_ ? fabric::make_node_ring(channel_, *boxes_) : fabric::make_lone_ring();
+  message_ring_ = fabric::make_message_ring(channel_);
   claim_.body.reserve(Ring::kMostBody);
   verdict_.body.reserve(Ring::kMostBody);
 }
@@ -123,9 +171,9 @@ std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
 }
 
 Verification::Found Verification::check(Access& access, ByteCount written, bool in_background,
-                                        const exchange::Waiter& waiter) {
+                                        const fabric::Waiter& waiter) {
   using record::Unverified;
-  const bool needs_messages = channel_.node_count() > 1 || !has_boxes_;
+  const bool needs_messages = channel_.nodes().node_count() > 1 || !has_boxes_;
   const bool may_send = !in_background || channel_.helpers_send();
   if (!can_read_ || (needs_messages && !may_send)) {
     if (access.direction == Direction::read) return {};
@@ -142,7 +190,7 @@ Verification::Found Verification::check_alone(Access& access, ByteCount written)
   const std::lock_guard lock(mutex_);
   if (!can_read_) return leave_out(record::Unverified::cannot_read, written, true);
   const ByteCount before = totals_.bytes_read_back;
-  Found found = check_by(*lone_ring_, channel_.node_count() > 1, {access, written, true});
+  Found found = check_by(*lone_ring_, channel_.nodes().node_count() > 1, {access, written, true});
   totals_.bytes_read_alone += totals_.bytes_read_back - before;
   return found;
 }
@@ -158,7 +206,7 @@ Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Ch
   WrittenClaims claims(what.access, what.written);
   Said said;
   Error error = compare(ring, opens_anew, claims, failed, said);
-  if (!error && said.has_suspects) error = settle_contested(ring, what.access, first, claims);
+  if (!error && said.has_suspects == 1) error = settle_contested(ring, what.access, first, claims);
   Found found = error ? Found{what.written, std::move(error)} : judge(claims, what);
   if (!failed && nodes_write_for_each_other_ && what.written > 0) {
     failed = own_or_others({}, said.failed, {"sync", path_});
@@ -168,35 +216,29 @@ Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Ch
   return found;
 }
 
-Error Verification::say(Ring& ring, const Said& mine, Said& all) {
-  constexpr Combine ways[] = {Combine::max, Combine::max, Combine::max, Combine::max};
-  Values values{mine.has_more ? 1 : 0, mine.has_suspects ? 1 : 0, mine.is_apart ? 1 : 0,
-                mine.failed};
-  Error error = ring.combine(values, ways);
-  if (!error) all = {values[0] == 1, values[1] == 1, values[2] == 1, values[3]};
-  return error;
-}
-
 /// `failed`: why this rank could not sync. A rank whose messages fail stays until all know, since
 /// others of its node count on it.
 Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
                             Said& all) {
-  Said mine{claims.has_more(), false, false, code_of(failed)};
+  all = {.has_more = claims.has_more() ? 1 : 0, .failed = code_of(failed)};
   // When all have said so, all have synced.
-  if (Error error = say(ring, mine, all)) return error;
+  if (Error error = ring.combine(all)) return error;
   std::unique_ptr<storage::Store> opened_anew;
-  if (opens_anew && all.has_more) opened_anew = open_anew();
+  if (opens_anew && all.has_more == 1) opened_anew = open_anew();
   storage::Store& own_reader = reader_ ? *reader_ : store_;
   ReadBack read_back(opened_anew ? *opened_anew : own_reader);
-  while (all.has_more && !all.is_apart) {
+  while (all.has_more == 1 && all.is_apart == 0) {
     Error apart = ring.turn(true, claims.next(), claim_);
     if (!apart) apart = ring.turn(false, read_back.judge(claim_), verdict_);
     if (!apart) claims.hear(verdict_);
-    mine = {claims.has_more(), !claims.suspects().empty(), static_cast<bool>(apart), mine.failed};
-    if (Error error = say(ring, mine, all); error || apart) return apart ? apart : error;
+    all = {.has_more = claims.has_more() ? 1 : 0,
+           .has_suspects = claims.suspects().empty() ? 0 : 1,
+           .is_apart = apart ? 1 : 0,
+           .failed = code_of(failed)};
+    if (Error error = ring.combine(all); error || apart) return apart ? apart : error;
   }
   totals_.bytes_read_back += read_back.bytes_read();
-  if (!all.is_apart) return {};
+  if (all.is_apart == 0) return {};
   return {ErrorClass::other,
           0,
           {"cannot verify what was written to '", path_,
@@ -209,32 +251,27 @@ Error Verification::settle_contested(Ring& ring, Access& access, ByteCount first
   std::vector<Suspect>& suspects = claims.suspects();
   std::size_t asked = 0;
   while (true) {
-    constexpr Combine one[] = {Combine::max};
-    Values asker{asked < suspects.size() ? channel_.rank() : -1};
-    if (Error error = ring.combine(asker, one)) return error;
-    if (asker[0] < 0) return {};
-    const bool asks = asker[0] == channel_.rank();
-    constexpr std::size_t kValues = 2 * kAskedAtATime;
-    std::array<Combine, kValues> ways;
-    ways.fill(Combine::max);
-    Values ranges{};
-    std::fill_n(ranges.begin(), kValues, -1);
+    Asker asker{asked < suspects.size() ? channel_.nodes().rank() : -1};
+    if (Error error = ring.combine(asker)) return error;
+    if (asker.rank < 0) return {};
+    const bool asks = asker.rank == channel_.nodes().rank();
+    Asked ranges;
     const std::size_t count = asks ? std::min(kAskedAtATime, suspects.size() - asked) : 0;
     for (std::size_t i = 0; i < count; ++i) {
-      ranges[2 * i] = suspects[asked + i].range.begin;
-      ranges[2 * i + 1] = suspects[asked + i].range.end;
+      ranges.begin[i] = suspects[asked + i].range.begin;
+      ranges.end[i] = suspects[asked + i].range.end;
     }
-    if (Error error = ring.combine(ranges, ways)) return error;
-    Values contested{};
+    if (Error error = ring.combine(ranges)) return error;
+    Contested contested;
     for (std::size_t i = 0; i < kAskedAtATime; ++i) {
-      const FileRange range{ranges[2 * i], ranges[2 * i + 1]};
+      const FileRange range{ranges.begin[i], ranges.end[i]};
       if (range.begin < 0) continue;
       // A rank's own pieces may overlap, too.
       const ByteCount own = asks ? range.end - range.begin : 0;
-      contested[i] = bytes_within(access, first, range) > own ? 1 : 0;
+      contested.is[i] = bytes_within(access, first, range) > own ? 1 : 0;
     }
-    if (Error error = ring.combine(contested, std::span(ways).first(kAskedAtATime))) return error;
-    for (std::size_t i = 0; i < count; ++i) suspects[asked + i].is_contested = contested[i] == 1;
+    if (Error error = ring.combine(contested)) return error;
+    for (std::size_t i = 0; i < count; ++i) suspects[asked + i].is_contested = contested.is[i] == 1;
     asked += count;
   }
 }

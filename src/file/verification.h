@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "exchange/channel.h"
-#include "exchange/ring.h"
+#include "exchange/file_channel.h"
+#include "fabric/ring.h"
 #include "file/direct_transfer.h"
 #include "record/summary.h"
 
@@ -29,7 +29,7 @@ struct Suspect;
 class Verification {
  public:
   /// `path` must outlive it.
-  Verification(exchange::Channel& channel, storage::Store& store, const std::string& path)
+  Verification(exchange::FileChannel& channel, storage::Store& store, const std::string& path)
       : channel_(channel), store_(store), path_(path) {}
   ~Verification();
   Verification(const Verification&) = delete;
@@ -48,8 +48,7 @@ class Verification {
   /// in this call are not compared, since any of them may be there. Moves the cursors; a rank that
   /// lacks memory takes part all the same, and so does one that reads: where other ranks write in
   /// this call, which is an error of the program, nobody must wait for what it does not do.
-  Found check(Access& access, ByteCount written, bool in_background,
-              const exchange::Waiter& waiter);
+  Found check(Access& access, ByteCount written, bool in_background, const fabric::Waiter& waiter);
   /// Of a call in atomic mode, while its lock keeps others from what it wrote: this rank itself
   /// reads it back, since another one could not wait for it. From any thread, also several.
   Found check_alone(Access& access, ByteCount written);
@@ -68,36 +67,42 @@ class Verification {
   /// Takes all memory that a ring needs, before others count on this rank.
   void prepare_rings();
   std::unique_ptr<storage::Store> open_anew() noexcept;
-  Found check_by(exchange::Ring& ring, bool opens_anew, const Check& what);
+  Found check_by(fabric::Ring& ring, bool opens_anew, const Check& what);
   /// What all ranks of a ring say of themselves before each turn.
   struct Said {
-    bool has_more = false;
-    bool has_suspects = false;
-    bool is_apart = false;    ///< one could not reach its neighbours
-    std::int64_t failed = 0;  ///< why one could not sync
+    std::int64_t has_more = 0;      ///< 1: one has
+    std::int64_t has_suspects = 0;  ///< 1: one has
+    std::int64_t is_apart = 0;      ///< 1: one could not reach its neighbours
+    std::int64_t failed = 0;        ///< why one could not sync
+
+    void combine(const Said& other) {
+      fabric::keep_greatest(has_more, other.has_more);
+      fabric::keep_greatest(has_suspects, other.has_suspects);
+      fabric::keep_greatest(is_apart, other.is_apart);
+      fabric::keep_greatest(failed, other.failed);
+    }
   };
-  static Error say(exchange::Ring& ring, const Said& mine, Said& all);
-  Error compare(exchange::Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
+  Error compare(fabric::Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
                 Said& all);
   /// `first`: where the call's data begins.
-  Error settle_contested(exchange::Ring& ring, Access& access, ByteCount first,
+  Error settle_contested(fabric::Ring& ring, Access& access, ByteCount first,
                          WrittenClaims& claims);
   Found judge(WrittenClaims& claims, const Check& what);
   Error mismatch(const Suspect& first, std::int64_t count, bool is_alone) const noexcept;
 
-  exchange::Channel& channel_;
+  exchange::FileChannel& channel_;
   storage::Store& store_;
   const std::string& path_;
   std::unique_ptr<storage::Store> reader_;  ///< null: store_ reads
-  std::optional<exchange::SlotMemory> boxes_;
+  std::optional<fabric::MemoryRange> boxes_;
   bool can_read_ = true;  ///< all ranks can
   bool nodes_write_for_each_other_ = false;
-  bool has_boxes_ = true;                      ///< the ranks of a node can tell each other pieces
-  std::unique_ptr<exchange::Ring> near_ring_;  ///< of the node, or of this rank alone
-  std::unique_ptr<exchange::Ring> message_ring_;
-  exchange::Ring::Message claim_;  ///< of the rank before
-  exchange::Ring::Message verdict_;
-  std::unique_ptr<exchange::Ring> lone_ring_ = exchange::make_lone_ring();
+  bool has_boxes_ = true;                    ///< the ranks of a node can tell each other pieces
+  std::unique_ptr<fabric::Ring> near_ring_;  ///< of the node, or of this rank alone
+  std::unique_ptr<fabric::Ring> message_ring_;
+  fabric::Ring::Message claim_;  ///< of the rank before
+  fabric::Ring::Message verdict_;
+  std::unique_ptr<fabric::Ring> lone_ring_ = fabric::make_lone_ring();
   std::mutex mutex_;  ///< of calls that check alone, on what follows and the messages above
   record::Verified totals_;
   std::array<bool, record::kUnverifiedReasons> told_{};  ///< while the job runs, once each

@@ -6,7 +6,7 @@ namespace headrace::file {
 
 WorkQueue::WorkQueue(std::size_t most_at_a_time) : most_at_a_time_(most_at_a_time) {}
 
-void WorkQueue::add(std::shared_ptr<Work> work, const exchange::Waiter& waiter) {
+void WorkQueue::add(std::shared_ptr<Work> work, const fabric::Waiter& waiter) {
   if (!process_.is_here()) return work->run(waiter);
   {
     const std::lock_guard lock(mutex_);
@@ -51,7 +51,7 @@ std::shared_ptr<Work> WorkQueue::take_out(std::shared_ptr<Work>& place, Work* be
 }
 
 /// Does what there is. The caller is counted among those at work.
-void WorkQueue::work_off(const exchange::Waiter& waiter) {
+void WorkQueue::work_off(const fabric::Waiter& waiter) {
   std::unique_lock lock(mutex_);
   while (first_) {
     std::shared_ptr<Work> work = take_out(first_, nullptr);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <mutex>
 
-#include "exchange/event.h"
+#include "fabric/event.h"
 #include "file/helper_threads.h"
 
 namespace headrace::file {
@@ -14,7 +14,7 @@ class Work {
  public:
   virtual ~Work() = default;
   /// Must not throw. Waits for other ranks, where it must, as `waiter` says.
-  virtual void run(const exchange::Waiter& waiter) = 0;
+  virtual void run(const fabric::Waiter& waiter) = 0;
 
  private:
   friend class WorkQueue;
@@ -29,7 +29,7 @@ class WorkQueue : public Job, public std::enable_shared_from_this<WorkQueue> {
 
   /// Returns at once. Only where no thread can be had the work is done here; that may wait for
   /// other ranks, as `waiter` says. Needs no memory: who adds work has told others that it comes.
-  void add(std::shared_ptr<Work> work, const exchange::Waiter& waiter);
+  void add(std::shared_ptr<Work> work, const fabric::Waiter& waiter);
 
   /// Takes back work that has not begun. False where it has.
   bool withdraw(const Work& work);
@@ -37,7 +37,7 @@ class WorkQueue : public Job, public std::enable_shared_from_this<WorkQueue> {
   void work() noexcept override { work_off({}); }
 
  private:
-  void work_off(const exchange::Waiter& waiter);
+  void work_off(const fabric::Waiter& waiter);
   std::shared_ptr<Work> take_out(std::shared_ptr<Work>& place, Work* before);
 
   ProcessMark process_;

@@ -10,7 +10,7 @@
 namespace headrace::file {
 namespace {
 
-using exchange::Ring;
+using fabric::Ring;
 using plan::FileRange;
 
 /// Data of a part at most.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/siphash.h"
-#include "exchange/ring.h"
+#include "fabric/ring.h"
 #include "file/direct_transfer.h"
 #include "plan/windows.h"
 
@@ -29,9 +29,9 @@ class WrittenClaims {
 
   bool has_more() const { return left_ > 0; }
   /// The next part; empty where there is none. Without memory nothing more is told.
-  exchange::Ring::Message next() noexcept;
+  fabric::Ring::Message next() noexcept;
   /// What the reader found of it.
-  void hear(const exchange::Ring::Message& verdict) noexcept;
+  void hear(const fabric::Ring::Message& verdict) noexcept;
   bool lacked_memory() const { return lacked_memory_; }
 
   /// In the order of the data; where they are very many, the last one stands for all that follow.
@@ -40,11 +40,11 @@ class WrittenClaims {
  private:
   static constexpr std::size_t kMostSuspects = 256;
 
-  exchange::Ring::Message make_next();
-  void take(const exchange::Ring::Message& verdict);
+  fabric::Ring::Message make_next();
+  void take(const fabric::Ring::Message& verdict);
   void give_up();
   bool add_pieces(const view::StridedRun& run, SipHash& hash);
-  void find_differences(const exchange::Ring::Message& verdict);
+  void find_differences(const fabric::Ring::Message& verdict);
   void suspect(ByteCount begin, ByteCount end, int system_error);
 
   Access& access_;  ///< at the part to tell next
@@ -69,11 +69,11 @@ class ReadBack {
   explicit ReadBack(storage::Store& store) : store_(store) {}
 
   /// Without memory the bytes count as bytes that cannot be read.
-  exchange::Ring::Message judge(const exchange::Ring::Message& claim) noexcept;
+  fabric::Ring::Message judge(const fabric::Ring::Message& claim) noexcept;
   ByteCount bytes_read() const { return bytes_read_; }
 
  private:
-  exchange::Ring::Message compare(const exchange::Ring::Message& claim);
+  fabric::Ring::Message compare(const fabric::Ring::Message& claim);
   /// Bytes in the order of `pieces`, into data_; fewer where the file ends or cannot be read.
   storage::Transferred read(std::span<const plan::FileRange> pieces);
   storage::Transferred read_group(std::span<const plan::FileRange> group);

@@ -60,7 +60,7 @@ class OpenedFile {
       : office_(ranks), disk_(0), files_(static_cast<std::size_t>(ranks)) {
     const std::vector<std::string> nodes(static_cast<std::size_t>(ranks), "node");
     run_ranks(office_, nodes, disk_,
-              [&](int rank, const std::shared_ptr<exchange::Team>& team, storage::FileSystem&) {
+              [&](int rank, const std::shared_ptr<exchange::FileTeam>& team, storage::FileSystem&) {
                 file::AccessMode mode;
                 mode.read = mode.write = mode.create = true;
                 std::unique_ptr<File>& file = files_[static_cast<std::size_t>(rank)];

@@ -42,7 +42,7 @@ struct Trial {
 
 class Rank {
  public:
-  Rank(Trial& trial, int rank, std::shared_ptr<exchange::Team> team, storage::FileSystem& files)
+  Rank(Trial& trial, int rank, std::shared_ptr<exchange::FileTeam> team, storage::FileSystem& files)
       : trial_(trial),
         rank_(rank),
         team_(std::make_shared<CountedTeam>(std::move(team))),
@@ -157,7 +157,7 @@ std::vector<Phase> run(const Case& what, Plant plant) {
   }
   sim::Disk disk(0);
   run_ranks(trial.office, nodes, disk,
-            [&](int rank, std::shared_ptr<exchange::Team> team, storage::FileSystem& files) {
+            [&](int rank, std::shared_ptr<exchange::FileTeam> team, storage::FileSystem& files) {
               Rank(trial, rank, std::move(team), files).run();
             });
   return std::move(trial.phases);

@@ -7,7 +7,7 @@
 
 #include "base/memory_account.h"
 #include "base/settings.h"
-#include "exchange/channel.h"
+#include "exchange/file_channel.h"
 
 namespace headrace::faults {
 namespace {
@@ -27,11 +27,11 @@ Error Rank::in_engine(Call call) {
   }
 }
 
-Error Rank::join(std::unique_ptr<exchange::Messenger> messenger) {
+Error Rank::join(std::unique_ptr<fabric::Messenger> messenger) {
   const std::string& node = script_.nodes[static_cast<std::size_t>(rank_)];
   return in_engine([&]() -> Error {
-    Result<std::shared_ptr<exchange::Team>> team =
-        exchange::Team::create(std::move(messenger), node);
+    Result<std::shared_ptr<exchange::FileTeam>> team =
+        exchange::FileTeam::create(std::move(messenger), node);
     if (!team) return team.error();
     team_ = std::move(team.value());
     return {};
@@ -61,18 +61,18 @@ Got Rank::close() {
 Error Rank::leave() {
   Error lost;
   {
-    Result<std::unique_ptr<exchange::Channel>> channel = team_->open_channel();
+    Result<std::unique_ptr<exchange::FileChannel>> channel = team_->open_channel();
     if (!channel) {
       lost = channel.error();
-    } else if (channel.value()->node_rank() == 0 && channel.value()->board() != nullptr) {
+    } else if (channel.value()->nodes().is_leader() && channel.value()->nodes().shares_node()) {
       const ByteCount most = buffers_share(settings().node_memory);
       const auto all = static_cast<std::size_t>(most) / kPage * kPage;
       // The budget is the process's, which is all nodes here: one leader at a time.
       static std::mutex alone;
       const std::lock_guard lock(alone);
-      const auto slots = channel.value()->reserve_slots(all);
+      const auto slots = channel.value()->memory().reserve(all);
       if (slots) {
-        channel.value()->return_slots(*slots);
+        channel.value()->memory().give_back(*slots);
       } else {
         lost = {ErrorClass::no_memory, 0, "slots were not returned"};
       }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "exchange/team.h"
+#include "exchange/file_team.h"
 #include "faults/injector.h"
 #include "faults/inspector.h"
 #include "faults/script.h"
@@ -20,7 +20,7 @@ class Rank {
   Rank(const Script& script, int rank, World& world, std::barrier<>& meeting)
       : script_(script), rank_(rank), world_(world), meeting_(meeting) {}
 
-  Error join(std::unique_ptr<exchange::Messenger> messenger);
+  Error join(std::unique_ptr<fabric::Messenger> messenger);
   Got open();
   Got take(const Step& step);
   Got close();
@@ -29,7 +29,10 @@ class Rank {
 
   bool has_team() const { return team_ != nullptr; }
   bool is_open() const { return file_ != nullptr; }
-  bool shares_memory() const { return team_->node_count() == 1 && team_->size() > 1; }
+  bool shares_memory() const {
+    const topo::NodeMap& nodes = team_->ranks().nodes();
+    return nodes.node_count() == 1 && nodes.size() > 1;
+  }
 
  private:
   template <class Call>
@@ -44,7 +47,7 @@ class Rank {
   int rank_;
   World& world_;
   std::barrier<>& meeting_;
-  std::shared_ptr<exchange::Team> team_;
+  std::shared_ptr<exchange::FileTeam> team_;
   std::unique_ptr<file::File> file_;
 };
 

@@ -21,12 +21,12 @@ class Messages : public sim::MailboxMessenger {
     const OutsideEngine outside;
     return MailboxMessenger::exchange(tag, to, outgoing, from, incoming);
   }
-  Error start_send(exchange::Message& message, int tag, int to,
+  Error start_send(fabric::Message& message, int tag, int to,
                    std::span<const std::byte> outgoing) override {
     const OutsideEngine outside;
     return MailboxMessenger::start_send(message, tag, to, outgoing);
   }
-  Error start_receive(exchange::Message& message, int tag, int from,
+  Error start_receive(fabric::Message& message, int tag, int from,
                       std::span<std::byte> incoming) override {
     const OutsideEngine outside;
     return MailboxMessenger::start_receive(message, tag, from, incoming);

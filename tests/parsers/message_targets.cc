@@ -12,8 +12,6 @@
 namespace headrace::parsers {
 namespace {
 
-using exchange::Secret;
-
 Secret secret_of(std::uint8_t byte) {
   Secret secret;
   secret.fill(std::byte{byte});
@@ -132,14 +130,14 @@ class PatternStore : public storage::Store {
 /// Head and body of a claim, then of a verdict to one of our own.
 void run_claim(const Input& input) {
   PatternStore store;
-  exchange::Ring::Message message;
+  fabric::Ring::Message message;
   const std::size_t head_len = std::min(input.size(), sizeof message.head);
   std::memcpy(message.head.data(), input.data(), head_len);
-  for (std::size_t i = head_len; i < input.size() && i < exchange::Ring::kMostBody; ++i) {
+  for (std::size_t i = head_len; i < input.size() && i < fabric::Ring::kMostBody; ++i) {
     message.body.push_back(std::byte{input[i]});
   }
   file::ReadBack read_back(store);
-  const exchange::Ring::Message verdict = read_back.judge(message);
+  const fabric::Ring::Message verdict = read_back.judge(message);
   require(verdict.body.size() <= (1U << 20), "a verdict that is too long");
 
   std::vector<std::byte> data(5000, std::byte{1});

@@ -20,7 +20,7 @@ constexpr std::size_t kBytes = 2 * kPieces;
 /// Where the ranks are.
 class Atomic : public testing::TestWithParam<std::vector<std::string>> {};
 
-std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::FileTeam>& team,
                                  storage::FileSystem& files) {
   auto file =
       file::File::open(team, files, "file", kReadWriteCreate, {{"headrace_write_path", "staged"}});

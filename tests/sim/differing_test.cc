@@ -80,10 +80,10 @@ TEST(DifferingRanks, KeepATeamWhereAllHaveRoom) {
       for (int rank = 0; rank < office.ranks(); ++rank) {
         threads.emplace_back([&, rank] {
           const auto team =
-              exchange::Team::create(std::make_unique<MailboxMessenger>(office, rank),
-                                     nodes[static_cast<std::size_t>(rank)], rank != full);
+              exchange::FileTeam::create(std::make_unique<MailboxMessenger>(office, rank),
+                                         nodes[static_cast<std::size_t>(rank)], rank != full);
           ASSERT_TRUE(team);
-          EXPECT_EQ(team.value()->may_stay(), full < 0) << "rank " << rank;
+          EXPECT_EQ(team.value()->ranks().may_stay(), full < 0) << "rank " << rank;
         });
       }
       for (std::thread& thread : threads) thread.join();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr file::AccessMode kReadWriteCreate{.read = true, .write = true, .create = true};
 
-std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::FileTeam>& team,
                                  storage::FileSystem& files, const std::string& path,
                                  const file::Hints& hints = {}) {
   auto file = file::File::open(team, files, path, kReadWriteCreate, hints);

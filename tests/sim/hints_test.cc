@@ -9,7 +9,7 @@
 namespace headrace::sim {
 namespace {
 
-std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::FileTeam>& team,
                                  storage::FileSystem& files, const file::Hints& hints) {
   auto file = file::File::open(team, files, "file", {.write = true, .create = true}, hints);
   EXPECT_TRUE(file);

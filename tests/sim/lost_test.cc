@@ -50,20 +50,20 @@ class FailingMessenger : public MailboxMessenger {
     }
     return {};
   }
-  std::unique_ptr<exchange::Message> make_message() override {
+  std::unique_ptr<fabric::Message> make_message() override {
     return std::make_unique<Failing>(left_, let_go_);
   }
-  Error start_send(exchange::Message& message, int tag, int to,
+  Error start_send(fabric::Message& message, int tag, int to,
                    std::span<const std::byte> outgoing) override {
     if (--left_ < 0) return gone();
     return MailboxMessenger::start_send(message, tag, to, outgoing);
   }
-  Error start_receive(exchange::Message& message, int tag, int from,
+  Error start_receive(fabric::Message& message, int tag, int from,
                       std::span<std::byte> incoming) override {
     if (left_ < 0) return gone();
     return MailboxMessenger::start_receive(message, tag, from, incoming);
   }
-  Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
+  Result<std::optional<fabric::Arrival>> find(int tag, int from) override {
     if (left_ < 0) return gone();
     return MailboxMessenger::find(tag, from);
   }
@@ -116,7 +116,7 @@ void set_view(Rank& rank) {
   ASSERT_FALSE(rank.file->set_view(file::View{rank.number * kPiece, byte, tile}));
 }
 
-std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::FileTeam>& team,
                                  storage::FileSystem& files, int aggregators) {
   auto file = file::File::open(team, files, "file", {.read = true, .write = true, .create = true},
                                {{"headrace_write_path", "exchanged"},
@@ -146,9 +146,9 @@ void on_all_ranks(Disk& disk, const Loss& loss, Body body) {
     threads.emplace_back([&, number] {
       const std::unique_ptr<storage::FileSystem> files = disk.file_system(number);
       Left& left = loss.only_further && number % 2 == 0 ? never : loss.left;
-      auto team =
-          exchange::Team::create(std::make_unique<FailingMessenger>(office, number, left, let_go),
-                                 kNodes[static_cast<std::size_t>(number)]);
+      auto team = exchange::FileTeam::create(
+          std::make_unique<FailingMessenger>(office, number, left, let_go),
+          kNodes[static_cast<std::size_t>(number)]);
       Rank rank{number, open(team.value(), *files, 3 * loss.leaders), {}, {}};
       rank.data.resize(kPiece * kPieces);
       set_view(rank);

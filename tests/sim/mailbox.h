@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "exchange/messenger.h"
+#include "fabric/messenger.h"
 
 namespace headrace::sim {
 
@@ -92,14 +92,14 @@ class PostOffice {
     return take(queue, message) == message.size();
   }
 
-  std::optional<exchange::Arrival> find(int from, int to, int tag) {
+  std::optional<fabric::Arrival> find(int from, int to, int tag) {
     Box& box = boxes_[static_cast<std::size_t>(to)];
     const std::lock_guard lock(box.mutex);
     for (auto entry = box.messages.lower_bound({tag, std::max(from, 0)});
          entry != box.messages.end() && entry->first.first == tag; ++entry) {
       if (from >= 0 && entry->first.second != from) break;
       if (entry->second.empty()) continue;
-      return exchange::Arrival{entry->first.second, entry->second.front().content.size()};
+      return fabric::Arrival{entry->first.second, entry->second.front().content.size()};
     }
     return std::nullopt;
   }
@@ -155,7 +155,7 @@ class PostOffice {
   std::vector<Box> boxes_;
 };
 
-class MailboxMessage : public exchange::Message {
+class MailboxMessage : public fabric::Message {
  public:
   void send(PostOffice::Taken taken) {
     expected_.reset();
@@ -191,7 +191,7 @@ class MailboxMessage : public exchange::Message {
 };
 
 /// One rank's messages. Usable from several threads, as the real one is.
-class MailboxMessenger : public exchange::Messenger {
+class MailboxMessenger : public fabric::Messenger {
  public:
   MailboxMessenger(PostOffice& office, int rank) : office_(office), rank_(rank) {}
 
@@ -210,15 +210,15 @@ class MailboxMessenger : public exchange::Messenger {
     return {};
   }
 
-  std::unique_ptr<exchange::Message> make_message() override {
+  std::unique_ptr<fabric::Message> make_message() override {
     return std::make_unique<MailboxMessage>();
   }
-  Error start_send(exchange::Message& message, int tag, int to,
+  Error start_send(fabric::Message& message, int tag, int to,
                    std::span<const std::byte> outgoing) override {
     static_cast<MailboxMessage&>(message).send(office_.send(rank_, to, tag, outgoing));
     return {};
   }
-  Error start_receive(exchange::Message& message, int tag, int from,
+  Error start_receive(fabric::Message& message, int tag, int from,
                       std::span<std::byte> incoming) override {
     auto expected = std::make_shared<PostOffice::Expected>();
     expected->from = from;
@@ -228,7 +228,7 @@ class MailboxMessenger : public exchange::Messenger {
     static_cast<MailboxMessage&>(message).expect(office_, std::move(expected));
     return {};
   }
-  Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
+  Result<std::optional<fabric::Arrival>> find(int tag, int from) override {
     return office_.find(from, rank_, tag);
   }
 

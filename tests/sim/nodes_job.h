@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/settings.h"
-#include "exchange/node_team.h"
+#include "exchange/file_team.h"
 #include "file/file.h"
 #include "plan/exchange_plan.h"
 #include "policy/slots.h"
@@ -119,7 +119,7 @@ inline file::Hints hints_of(const Job& job) {
 }
 
 inline std::unique_ptr<file::File> open(const Job& job, int rank,
-                                        const std::shared_ptr<exchange::Team>& team,
+                                        const std::shared_ptr<exchange::FileTeam>& team,
                                         storage::FileSystem& files, const file::Hints& hints) {
   auto file =
       file::File::open(team, files, "file", {.read = true, .write = true, .create = true}, hints);
@@ -160,7 +160,7 @@ struct Meter {
 
   /// So far. Ranks that verify use the channel's own tag, as leaders do that meet.
   Counted of_exchange() const {
-    const int first_tag = settings().verify ? exchange::MemoryLayout::kMostChannels : 0;
+    const int first_tag = settings().verify ? fabric::kMostChannels : 0;
     return {office.messages(first_tag), office.bytes(first_tag)};
   }
 

@@ -56,7 +56,7 @@ std::vector<Pieces> random_pieces(Random& random, std::size_t ranks, FileOffset 
   return pieces;
 }
 
-void write_pieces(const std::shared_ptr<exchange::Team>& team, storage::FileSystem& files,
+void write_pieces(const std::shared_ptr<exchange::FileTeam>& team, storage::FileSystem& files,
                   const Pieces& pieces, std::uint8_t value) {
   std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> offsets;

@@ -10,7 +10,7 @@ void run_ranks(PostOffice& office, const std::vector<std::string>& nodes, Disk& 
   for (int rank = 0; rank < office.ranks(); ++rank) {
     threads.emplace_back([&, rank] {
       const std::unique_ptr<storage::FileSystem> file_system = disk.file_system(rank);
-      Result<std::shared_ptr<exchange::Team>> team = exchange::Team::create(
+      Result<std::shared_ptr<exchange::FileTeam>> team = exchange::FileTeam::create(
           std::make_unique<MailboxMessenger>(office, rank), nodes[static_cast<std::size_t>(rank)]);
       body(rank, std::move(team.value()), *file_system);
     });

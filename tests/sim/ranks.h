@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange/team.h"
+#include "exchange/file_team.h"
 #include "sim/disk.h"
 #include "sim/mailbox.h"
 
@@ -13,7 +13,7 @@ namespace headrace::sim {
 
 /// Calls body(rank, team, file system) on a thread for each rank, and waits for all of them.
 using RankBody =
-    std::function<void(int rank, std::shared_ptr<exchange::Team>, storage::FileSystem&)>;
+    std::function<void(int rank, std::shared_ptr<exchange::FileTeam>, storage::FileSystem&)>;
 void run_ranks(const std::vector<std::string>& nodes, Disk& disk, const RankBody& body);
 
 /// The same with an office of the caller's, for as many ranks.

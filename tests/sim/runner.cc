@@ -14,7 +14,7 @@ constexpr std::uint64_t kExt4 = 0xef53;
 /// One file on one rank.
 class Actor {
  public:
-  Actor(const FileStory& story, int rank, std::shared_ptr<exchange::Team> team,
+  Actor(const FileStory& story, int rank, std::shared_ptr<exchange::FileTeam> team,
         storage::FileSystem& file_system, std::barrier<>& meeting, Problems& problems)
       : story_(story),
         rank_(rank),
@@ -106,7 +106,7 @@ class Actor {
 
   const FileStory& story_;
   int rank_;
-  std::shared_ptr<exchange::Team> team_;
+  std::shared_ptr<exchange::FileTeam> team_;
   storage::FileSystem& file_system_;
   std::barrier<>& meeting_;
   Problems& problems_;
@@ -161,15 +161,15 @@ std::vector<std::string> run_scenario(const Scenario& scenario) {
   Problems problems;
   // Half of the scenarios run as below MPI_THREAD_MULTIPLE.
   PostOffice office(scenario.ranks, scenario.order.size() % 2 == 1);
-  run_ranks(office, scenario.nodes, disk,
-            [&](int rank, std::shared_ptr<exchange::Team> team, storage::FileSystem& file_system) {
-              std::vector<Actor> actors;
-              for (std::size_t i = 0; i < scenario.files.size(); ++i) {
-                actors.emplace_back(scenario.files[i], rank, team, file_system, *meetings[i],
-                                    problems);
-              }
-              act(scenario, actors);
-            });
+  run_ranks(
+      office, scenario.nodes, disk,
+      [&](int rank, std::shared_ptr<exchange::FileTeam> team, storage::FileSystem& file_system) {
+        std::vector<Actor> actors;
+        for (std::size_t i = 0; i < scenario.files.size(); ++i) {
+          actors.emplace_back(scenario.files[i], rank, team, file_system, *meetings[i], problems);
+        }
+        act(scenario, actors);
+      });
   for (const FileStory& story : scenario.files) {
     const std::optional<Bytes> is = disk.content(story.path);
     if (is.has_value() != story.after.has_value()) {

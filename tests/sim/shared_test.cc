@@ -21,7 +21,7 @@ constexpr int kRanks = 4;
 /// Where the ranks are.
 class Shared : public testing::TestWithParam<std::vector<std::string>> {};
 
-std::unique_ptr<file::File> open(const std::shared_ptr<exchange::Team>& team,
+std::unique_ptr<file::File> open(const std::shared_ptr<exchange::FileTeam>& team,
                                  storage::FileSystem& files,
                                  file::AccessMode mode = kReadWriteCreate,
                                  const file::Hints& hints = {}) {

@@ -88,7 +88,7 @@ file::Outcome write(file::File& file, Way way, Bytes& data) {
   return file.end(Direction::write, false, true);
 }
 
-Told run_rank(const Job& job, std::size_t rank, const std::shared_ptr<exchange::Team>& team,
+Told run_rank(const Job& job, std::size_t rank, const std::shared_ptr<exchange::FileTeam>& team,
               storage::FileSystem& files) {
   const file::AccessMode mode{.read = job.reads, .write = true, .create = true};
   auto file =

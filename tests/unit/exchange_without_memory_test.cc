@@ -8,9 +8,9 @@
 #include "base/rounding.h"
 #include "base/settings.h"
 #include "exchange/message_buffers.h"
-#include "exchange/messages.h"
 #include "exchange/part_message.h"
-#include "exchange/slot_pool.h"
+#include "fabric/memory_pool.h"
+#include "fabric/messages.h"
 #include "plan/windows.h"
 #include "sim/mailbox.h"
 #include "storage/store.h"
@@ -202,7 +202,7 @@ TEST(WithoutMemory, OneCursorGoesAheadAndBack) {
 }
 
 TEST(WithoutMemory, SlotsAreRefusedAndGivenBack) {
-  SlotPool pool(1 << 20);
+  fabric::MemoryPool pool(1 << 20);
   const auto first = pool.take(4096);
   const auto second = pool.take(4096);
   ASSERT_TRUE(first && second);

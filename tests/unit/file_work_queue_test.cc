@@ -34,7 +34,7 @@ struct Record {
 class Numbered : public Work {
  public:
   Numbered(Record& record, int number) : record_(record), number_(number) {}
-  void run(const exchange::Waiter&) override {
+  void run(const fabric::Waiter&) override {
     {
       const std::lock_guard lock(record_.gate);
       record_.done.push_back(number_);

@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<bool> stopped = false;
 
-class RequestMessage final : public exchange::Message {
+class RequestMessage final : public fabric::Message {
  public:
   ~RequestMessage() override {
     if (request_ != MPI_REQUEST_NULL && !stopped) native.Request_free(&request_);
@@ -57,7 +57,7 @@ class RequestMessage final : public exchange::Message {
   bool receives_ = false;
 };
 
-class CommunicatorMessenger final : public exchange::Messenger {
+class CommunicatorMessenger final : public fabric::Messenger {
  public:
   ~CommunicatorMessenger() override {
     if (communicator_ != MPI_COMM_NULL && !stopped) native.Comm_free(&communicator_);
@@ -104,11 +104,11 @@ class CommunicatorMessenger final : public exchange::Messenger {
     return {};
   }
 
-  std::unique_ptr<exchange::Message> make_message() override {
+  std::unique_ptr<fabric::Message> make_message() override {
     return std::make_unique<RequestMessage>();
   }
 
-  Error start_send(exchange::Message& message, int tag, int to,
+  Error start_send(fabric::Message& message, int tag, int to,
                    std::span<const std::byte> outgoing) override {
     if (native.Issend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to, tag,
                       communicator_, of_mpi(message).to_send()) != MPI_SUCCESS) {
@@ -117,7 +117,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
     return {};
   }
 
-  Error start_receive(exchange::Message& message, int tag, int from,
+  Error start_receive(fabric::Message& message, int tag, int from,
                       std::span<std::byte> incoming) override {
     if (native.Irecv(incoming.data(), static_cast<int>(incoming.size()), MPI_BYTE, from, tag,
                      communicator_, of_mpi(message).to_receive()) != MPI_SUCCESS) {
@@ -126,7 +126,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
     return {};
   }
 
-  Result<std::optional<exchange::Arrival>> find(int tag, int from) override {
+  Result<std::optional<fabric::Arrival>> find(int tag, int from) override {
     int found = 0;
     int size = 0;
     MPI_Status status;
@@ -135,8 +135,8 @@ class CommunicatorMessenger final : public exchange::Messenger {
         (found != 0 && native.Get_count(&status, MPI_BYTE, &size) != MPI_SUCCESS)) {
       return native_failure("look for a message");
     }
-    if (found == 0) return std::optional<exchange::Arrival>();
-    return std::optional(exchange::Arrival{status.MPI_SOURCE, static_cast<std::size_t>(size)});
+    if (found == 0) return std::optional<fabric::Arrival>();
+    return std::optional(fabric::Arrival{status.MPI_SOURCE, static_cast<std::size_t>(size)});
   }
 
   void progress() override {
@@ -147,7 +147,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
  private:
   static constexpr std::size_t kLargestPart = std::size_t{1} << 30;
 
-  static RequestMessage& of_mpi(exchange::Message& message) {
+  static RequestMessage& of_mpi(fabric::Message& message) {
     return static_cast<RequestMessage&>(message);
   }
 
@@ -194,7 +194,7 @@ class CommunicatorMessenger final : public exchange::Messenger {
   bool serves_any_thread_ = false;
 };
 
-class SoloMessenger final : public exchange::Messenger {
+class SoloMessenger final : public fabric::Messenger {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -210,17 +210,17 @@ class SoloMessenger final : public exchange::Messenger {
   }
 
   // A communicator of one process has nobody to send to.
-  std::unique_ptr<exchange::Message> make_message() override {
+  std::unique_ptr<fabric::Message> make_message() override {
     return std::make_unique<RequestMessage>();
   }
-  Error start_send(exchange::Message&, int, int, std::span<const std::byte>) override {
+  Error start_send(fabric::Message&, int, int, std::span<const std::byte>) override {
     return {ErrorClass::other, 0, "there is nobody to send to"};
   }
-  Error start_receive(exchange::Message&, int, int, std::span<std::byte>) override {
+  Error start_receive(fabric::Message&, int, int, std::span<std::byte>) override {
     return {ErrorClass::other, 0, "there is nobody to receive from"};
   }
-  Result<std::optional<exchange::Arrival>> find(int, int) override {
-    return std::optional<exchange::Arrival>();
+  Result<std::optional<fabric::Arrival>> find(int, int) override {
+    return std::optional<fabric::Arrival>();
   }
 
   void progress() override {}
@@ -230,8 +230,8 @@ class SoloMessenger final : public exchange::Messenger {
 
 // MPI_Comm_split rather than MPI_Comm_dup: it copies none of the program's attributes. Ranks that
 // cannot go on split off, and all see by the size that some did.
-Result<std::unique_ptr<exchange::Messenger>> make_messenger(MPI_Comm communicator,
-                                                            const Error& failed) {
+Result<std::unique_ptr<fabric::Messenger>> make_messenger(MPI_Comm communicator,
+                                                          const Error& failed) {
   std::unique_ptr<CommunicatorMessenger> made;
   Error lacking = attempt([&]() -> Error {
     made = std::make_unique<CommunicatorMessenger>();
@@ -249,13 +249,13 @@ Result<std::unique_ptr<exchange::Messenger>> make_messenger(MPI_Comm communicato
   native.Comm_size(hidden, &size_of_equals);
   if (!lacking && size_of_equals == size) {
     made->take(hidden);
-    return std::unique_ptr<exchange::Messenger>(std::move(made));
+    return std::unique_ptr<fabric::Messenger>(std::move(made));
   }
   native.Comm_free(&hidden);
   return lacking ? std::move(lacking) : out_of_memory();
 }
 
-std::unique_ptr<exchange::Messenger> make_solo_messenger() {
+std::unique_ptr<fabric::Messenger> make_solo_messenger() {
   return std::make_unique<SoloMessenger>();
 }
 

@@ -76,7 +76,7 @@ Error make_ready(MPI_Comm communicator, int amode, MPI_Info info, Opening& openi
 }
 
 /// A rank that cannot go on takes part in the collective open, so that all ranks fail.
-Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::Team>& team,
+Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::FileTeam>& team,
                 std::string_view path, int amode, MPI_Info info, const SessionHold& session,
                 MPI_File* fh) {
   Opening opening{.session = session};
@@ -110,7 +110,7 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   is_ours = true;
   const auto session = hold_session();
   if (!session) return session.error();
-  const auto team = team_of(communicator);
+  const auto team = file_team_of(communicator);
   if (!team) return team.error();
   is_ours = team.value() != nullptr;
   if (!is_ours) return {};

@@ -16,10 +16,12 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-using TeamPtr = std::shared_ptr<exchange::Team>;
+using TeamPtr = std::shared_ptr<fabric::Team>;
+using FileTeamPtr = std::shared_ptr<exchange::FileTeam>;
 
-/// A team that stays with its communicator. There may be few: each has a communicator of its own,
-/// of which MPICH makes 2048 at most, and a descriptor. Others last while files are open.
+/// What stays with a communicator: its team, and what was made of it. There may be few: each has a
+/// communicator of its own, of which MPICH makes 2048 at most, and a descriptor. Others last while
+/// files are open.
 class StayingTeam {
  public:
   StayingTeam() { ++number; }
@@ -30,7 +32,8 @@ class StayingTeam {
   /// For those that are made. By sessions alone nothing stays.
   static bool has_room() { return number.load() <= kMost && is_initialized(); }
 
-  TeamPtr team;
+  TeamPtr ranks;
+  FileTeamPtr files;  ///< from the first file on
 
  private:
   static constexpr int kMost = 64;
@@ -70,12 +73,12 @@ Result<bool> lies_in_world(MPI_Comm communicator) {
 }
 
 /// All communicators of one process share this team.
-Result<TeamPtr> solo_team() {
+Result<FileTeamPtr> solo_team() {
   static std::mutex& mutex = *new std::mutex;
-  static TeamPtr& team = *new TeamPtr;
+  static FileTeamPtr& team = *new FileTeamPtr;
   const std::lock_guard lock(mutex);
   if (team == nullptr) {
-    auto made = exchange::Team::create(make_solo_messenger(), "");
+    auto made = exchange::FileTeam::create(make_solo_messenger(), "");
     if (!made) return made;
     team = made.value();
   }
@@ -102,25 +105,20 @@ Result<TeamPtr> make_team(MPI_Comm communicator, Error failed) {
   }
   auto messenger = make_messenger(communicator, failed);
   if (!messenger) return messenger.error();
-  return exchange::Team::create(std::move(messenger.value()), node, StayingTeam::has_room());
+  return fabric::Team::create(std::move(messenger.value()), node, exchange::FileChannel::needs(),
+                              StayingTeam::has_room());
 }
 
-}  // namespace
-
-Result<TeamPtr> team_of(MPI_Comm communicator) {
-  int size = 0;
-  int is_intercommunicator = 0;
-  if (native.Comm_size(communicator, &size) != MPI_SUCCESS ||
-      native.Comm_test_inter(communicator, &is_intercommunicator) != MPI_SUCCESS) {
-    return native_failure("examine a communicator");
-  }
-  if (size == 1 && !is_intercommunicator) return solo_team();
-
+/// What stays with the communicator; null where nothing does.
+StayingTeam* kept_with(MPI_Comm communicator) {
   StayingTeam* kept = nullptr;
   int found = 0;
-  if (native.Comm_get_attr(communicator, team_keyval, &kept, &found) == MPI_SUCCESS && found) {
-    return kept->team;
-  }
+  const int code = native.Comm_get_attr(communicator, team_keyval, &kept, &found);
+  return code == MPI_SUCCESS && found ? kept : nullptr;
+}
+
+/// Collective: the team of a communicator without one. `kept` is what then stays, if anything.
+Result<TeamPtr> make_and_keep(MPI_Comm communicator, StayingTeam*& kept) {
   std::unique_ptr<StayingTeam> owned;
   const Error lacking = attempt([&]() -> Error {
     owned = std::make_unique<StayingTeam>();
@@ -129,12 +127,34 @@ Result<TeamPtr> team_of(MPI_Comm communicator) {
   auto made = make_team(communicator, lacking);
   if (!made || owned == nullptr || made.value() == nullptr || !made.value()->may_stay())
     return made;
-  owned->team = made.value();
+  owned->ranks = made.value();
   if (native.Comm_set_attr(communicator, team_keyval, owned.get()) != MPI_SUCCESS) {
     return native_failure("keep a team with its communicator");
   }
-  owned.release();  // now owned by the attribute, see start_teams
+  kept = owned.release();  // now owned by the attribute, see start_teams
   return made;
+}
+
+}  // namespace
+
+Result<FileTeamPtr> file_team_of(MPI_Comm communicator) {
+  int size = 0;
+  int is_intercommunicator = 0;
+  if (native.Comm_size(communicator, &size) != MPI_SUCCESS ||
+      native.Comm_test_inter(communicator, &is_intercommunicator) != MPI_SUCCESS) {
+    return native_failure("examine a communicator");
+  }
+  if (size == 1 && !is_intercommunicator) return solo_team();
+
+  StayingTeam* kept = kept_with(communicator);
+  if (kept != nullptr && kept->files != nullptr) return kept->files;
+  Result<TeamPtr> ranks =
+      kept != nullptr ? Result<TeamPtr>(kept->ranks) : make_and_keep(communicator, kept);
+  if (!ranks) return ranks.error();
+  if (ranks.value() == nullptr) return FileTeamPtr();
+  Result<FileTeamPtr> files = exchange::FileTeam::create(std::move(ranks.value()));
+  if (files && kept != nullptr) kept->files = files.value();
+  return files;
 }
 
 bool start_teams() {

@@ -49,8 +49,9 @@ void Record::problem(const std::string& text) {
 }
 
 Actor::Actor(const Program& program, const Group& group, int rank,
-             std::shared_ptr<exchange::Team> team, std::shared_ptr<exchange::Team> next_team,
-             Files& files, std::barrier<>& barrier, Record& record)
+             std::shared_ptr<exchange::FileTeam> team,
+             std::shared_ptr<exchange::FileTeam> next_team, Files& files, std::barrier<>& barrier,
+             Record& record)
     : program_(program),
       group_(group),
       rank_(rank),

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "exchange/team.h"
+#include "exchange/file_team.h"
 #include "file/file.h"
 #include "fuzz/observations.h"
 #include "fuzz/sim/files.h"
@@ -32,9 +32,9 @@ class Record {
 class Actor {
  public:
   /// `team`: of the first open; `next_team`: of those that follow.
-  Actor(const Program& program, const Group& group, int rank, std::shared_ptr<exchange::Team> team,
-        std::shared_ptr<exchange::Team> next_team, Files& files, std::barrier<>& barrier,
-        Record& record);
+  Actor(const Program& program, const Group& group, int rank,
+        std::shared_ptr<exchange::FileTeam> team, std::shared_ptr<exchange::FileTeam> next_team,
+        Files& files, std::barrier<>& barrier, Record& record);
 
   int file() const { return group_.file; }
   void open();
@@ -67,8 +67,8 @@ class Actor {
   const Program& program_;
   const Group& group_;
   int rank_;
-  std::shared_ptr<exchange::Team> team_;
-  std::shared_ptr<exchange::Team> next_team_;
+  std::shared_ptr<exchange::FileTeam> team_;
+  std::shared_ptr<exchange::FileTeam> next_team_;
   Files& files_;
   std::barrier<>& barrier_;
   Record& record_;

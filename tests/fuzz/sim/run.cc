@@ -41,13 +41,13 @@ class RankRunner {
 
   void run() {
     // Files on all ranks share a team, as files on one communicator do.
-    const std::shared_ptr<exchange::Team> world = make_team(world_office_, rank_);
+    const std::shared_ptr<exchange::FileTeam> world = make_team(world_office_, rank_);
     for (const std::unique_ptr<Meeting>& meeting : meetings_) {
       const std::vector<int>& ranks = meeting->group.ranks;
       const auto found = std::ranges::find(ranks, rank_);
       if (found == ranks.end()) continue;
       const bool is_world = std::ssize(ranks) == program_.ranks();
-      const std::shared_ptr<exchange::Team> own =
+      const std::shared_ptr<exchange::FileTeam> own =
           make_team(meeting->office, static_cast<int>(found - ranks.begin()));
       // Threads must not open files on one communicator at once.
       actors_.push_back(
@@ -69,8 +69,8 @@ class RankRunner {
   }
 
  private:
-  std::shared_ptr<exchange::Team> make_team(sim::PostOffice& office, int rank) {
-    Result<std::shared_ptr<exchange::Team>> team = exchange::Team::create(
+  std::shared_ptr<exchange::FileTeam> make_team(sim::PostOffice& office, int rank) {
+    Result<std::shared_ptr<exchange::FileTeam>> team = exchange::FileTeam::create(
         std::make_unique<sim::MailboxMessenger>(office, rank), node_name(program_, rank_));
     return std::move(team.value());
   }

@@ -1,0 +1,59 @@
+#include "fabric/board.h"
+
+namespace headrace::fabric {
+
+// A rank has posted `round` when its entry for it holds that round or a later one of the same
+// place; it may have run ahead by up to kBoardDepth - 1 rounds.
+bool Board::all_have_posted(std::uint64_t round) const {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (entry(round, rank).round.load(std::memory_order_acquire) < round) return false;
+  }
+  return true;
+}
+
+std::uint64_t Board::post(const Waiter& waiter, const Told& told) {
+  const std::uint64_t round = round_ + 1;
+  if (round > kBoardDepth) {
+    // The entry to overwrite is of round - kBoardDepth. Its readers are done once they have posted
+    // the round after it.
+    const std::uint64_t needed = round - kBoardDepth + 1;
+    event().wait(waiter, [&] { return all_have_posted(needed); });
+  }
+  Post& mine = entry(round, rank_);
+  mine.told = told;
+  // seq_cst, as are the event's: of two ranks that post at a time one sees the other's.
+  mine.round.store(round, std::memory_order_seq_cst);
+  round_ = round;
+  event().signal_where([&] { return all_have_posted(round); });
+  return round;
+}
+
+void Board::wait_for_all(const Waiter& waiter) {
+  event().wait(waiter, [&] { return all_have_posted(round_); });
+}
+
+Told Board::combine(const Waiter& waiter, CombineTold way) {
+  wait_for_all(waiter);
+  Told all = entry(round_, 0).told;
+  for (int rank = 1; rank < ranks_; ++rank) way(all, entry(round_, rank).told);
+  return all;
+}
+
+void Board::announce(const Told& told, bool failed) {
+  Announcement& mine = announcement();
+  mine.told = told;
+  mine.failed = failed ? 1 : 0;
+  mine.round.store(round_, std::memory_order_release);
+  event().signal();
+}
+
+bool Board::is_announced() const {
+  return announcement().round.load(std::memory_order_acquire) >= round_;
+}
+
+const Announcement& Board::wait_for_announcement(const Waiter& waiter) {
+  event().wait(waiter, [this] { return is_announced(); });
+  return announcement();
+}
+
+}  // namespace headrace::fabric

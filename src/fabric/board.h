@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "fabric/event.h"
+#include "fabric/told.h"
+
+namespace headrace::fabric {
+
+/// What one rank tells in a round, in shared memory.
+struct alignas(64) Post {
+  std::atomic<std::uint64_t> round;  ///< the last round posted here, 0 for none
+  Told told;
+};
+
+/// What the first rank tells all in a round, once it knows.
+struct alignas(64) Announcement {
+  std::atomic<std::uint64_t> round;
+  std::int64_t failed;  ///< 1 where the first rank could not find out
+  Told told;
+};
+
+/// Posts are kept for this many rounds, so that a rank that need not read a round can run ahead.
+inline constexpr std::uint64_t kBoardDepth = 4;
+
+/// What a board needs in shared memory besides the posts, zeroed when new. It is never reset: a
+/// board that is made again at the same place goes on counting.
+struct BoardState {
+  Event event;
+  std::array<Announcement, kBoardDepth> announcements;
+};
+
+/// Lets the ranks of one node tell each other a few numbers, round by round. Posting waits for
+/// nobody (unless a rank is kBoardDepth rounds ahead of the slowest); reading a round waits until
+/// all have posted it. All ranks must post the same rounds in the same order.
+///
+/// A rank is done reading round r when it has posted r + 1. So before round r + kBoardDepth
+/// overwrites it, post() waits until all ranks have posted r + 1.
+class Board {
+ public:
+  /// `posts` holds kBoardDepth * ranks entries in shared memory, zeroed when new; `round` is the
+  /// last round that was used there.
+  Board(BoardState& state, std::span<Post> posts, int rank, int ranks, std::uint64_t round)
+      : state_(state), posts_(posts), rank_(rank), ranks_(ranks), round_(round) {}
+
+  /// Posts what this rank tells and returns the round's number.
+  std::uint64_t post(const Waiter& waiter, const Told& told);
+  template <Tellable T>
+  std::uint64_t post(const Waiter& waiter, const T& value) {
+    return post(waiter, Told::of(value));
+  }
+
+  /// Waits until all ranks have posted the current round. Afterwards told_by() may be read until
+  /// this rank's next post().
+  void wait_for_all(const Waiter& waiter);
+  /// `T` is what the rank posted.
+  template <Tellable T>
+  const T& told_by(int rank) const {
+    return entry(round_, rank).told.as<T>();
+  }
+  /// Waits for all; what they have posted, as one.
+  Told combine(const Waiter& waiter, CombineTold way);
+  template <Combinable T>
+  T combine(const Waiter& waiter) {
+    return combine(waiter, &combine_as<T>).template as<T>();
+  }
+
+  /// The first rank's call, once in a round: tells the others what holds in it.
+  template <Tellable T>
+  void announce(const T& value) {
+    announce(Told::of(value), false);
+  }
+  void announce(const Told& told, bool failed);
+  bool is_announced() const;
+  const Announcement& wait_for_announcement(const Waiter& waiter);
+
+  Event& event() { return state_.event; }
+  std::uint64_t round() const { return round_; }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+ private:
+  Post& entry(std::uint64_t round, int rank) const {
+    return posts_[(round % kBoardDepth) * static_cast<std::uint64_t>(ranks_) +
+                  static_cast<std::uint64_t>(rank)];
+  }
+  Announcement& announcement() const { return state_.announcements[round_ % kBoardDepth]; }
+  bool all_have_posted(std::uint64_t round) const;
+
+  BoardState& state_;
+  std::span<Post> posts_;
+  int rank_;
+  int ranks_;
+  std::uint64_t round_;
+};
+
+}  // namespace headrace::fabric

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace headrace::fabric {
+
+/// First-fit allocation in a range of `size` bytes. Thread-safe. Only the node's
+/// leader allocates; it tells the others the offsets.
+class MemoryPool {
+ public:
+  explicit MemoryPool(std::size_t size) : free_{{0, size}} {}
+
+  std::optional<std::size_t> take(std::size_t size);
+  /// Takes no memory.
+  void give_back(std::size_t offset, std::size_t size);
+
+ private:
+  struct Hole {
+    std::size_t offset;
+    std::size_t size;
+  };
+
+  std::mutex mutex_;
+  std::size_t taken_ = 0;   ///< parts that were not given back
+  std::vector<Hole> free_;  ///< by offset, never adjacent; room for what may come back
+};
+
+}  // namespace headrace::fabric

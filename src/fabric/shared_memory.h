@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/held_descriptor.h"
+#include "base/result.h"
+
+namespace headrace::fabric {
+
+/// What another process needs to map memory that this one made. Sent between ranks as bytes.
+struct SharedMemoryTicket {
+  std::int64_t process = 0;
+  std::int64_t descriptor = -1;
+  std::uint64_t size = 0;  ///< of the memory, in bytes
+  std::uint64_t secret[2] = {0,
+                             0};  ///< also the memory's first bytes: proof that it is the right one
+  char name[48] = {};             ///< for shm_open, empty where the descriptor serves
+};
+
+enum class SharedMemoryKind { memfd, posix };
+
+/// Memory shared by the processes of a node, mapped once and unmapped at the end. It has no name
+/// that outlives `unlink()`, so nothing is left behind however a job ends: an anonymous memfd that
+/// others open through /proc, or a POSIX object of a random name where that is not allowed.
+class SharedMemory {
+ public:
+  /// Makes `size` bytes (not yet backed by memory, see commit()). The first `kSecretBytes` are
+  /// taken.
+  static Result<std::unique_ptr<SharedMemory>> make(SharedMemoryKind kind, std::size_t size);
+  static Result<std::unique_ptr<SharedMemory>> open(const SharedMemoryTicket& ticket);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  static constexpr std::size_t kSecretBytes = 64;
+
+  const SharedMemoryTicket& ticket() const { return ticket_; }
+  std::byte* base() const { return base_; }
+  std::size_t size() const { return size_; }
+
+  /// Backs [offset, offset + len) with memory, so that touching it cannot end the program by
+  /// SIGBUS. False where there is none, or where the program closed the memory's descriptor. The
+  /// maker calls it; the others may then touch the range.
+  bool commit(std::size_t offset, std::size_t len);
+  /// Maps a committed range into this process at once: cheaper than a fault a page. Where another
+  /// process did so before (`has_pages`) the kernel maps several pages at a time, in a third of the
+  /// time; where that is not true, it only takes longer. May do nothing.
+  static void populate(std::byte* begin, std::size_t len, bool has_pages);
+  /// Gives the memory of a range back; its content is lost.
+  void release(std::size_t offset, std::size_t len);
+  /// Call when all have opened it. The maker's name goes away.
+  void unlink();
+
+ private:
+  SharedMemory() = default;
+  Error map(std::size_t size);
+
+  SharedMemoryTicket ticket_;
+  HeldDescriptor descriptor_;
+  std::byte* base_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace headrace::fabric

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <type_traits>
+
+namespace headrace::fabric {
+
+/// Bytes that a rank can tell at a time: two cache lines, with the number of the round.
+inline constexpr std::size_t kMostTold = 120;
+
+/// What a rank can tell others: a struct of plain numbers, without padding.
+template <class T>
+concept Tellable = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
+                   sizeof(T) <= kMostTold && alignof(T) <= alignof(std::int64_t);
+
+/// What several ranks can tell together: `a.combine(b)` makes `a` what both tell. The order in
+/// which ranks are combined must not matter.
+template <class T>
+concept Combinable = Tellable<T> && requires(T& into, const T& from) { into.combine(from); };
+
+/// A value as it lies in shared memory and in messages, zeros behind it.
+struct alignas(std::int64_t) Told {
+  std::array<std::byte, kMostTold> bytes;
+
+  template <Tellable T>
+  static Told of(const T& value) {
+    Told told{};
+    std::memcpy(told.bytes.data(), &value, sizeof value);
+    return told;
+  }
+  /// The value that of() was given.
+  template <Tellable T>
+  const T& as() const {
+    return *std::launder(reinterpret_cast<const T*>(bytes.data()));
+  }
+  template <Tellable T>
+  T& as() {
+    return *std::launder(reinterpret_cast<T*>(bytes.data()));
+  }
+};
+
+/// Makes `into` what both tell.
+using CombineTold = void (*)(Told& into, const Told& from);
+template <Combinable T>
+void combine_as(Told& into, const Told& from) {
+  into.as<T>().combine(from.as<T>());
+}
+
+// For combine() functions.
+
+inline void keep_least(std::int64_t& into, std::int64_t from) {
+  into = std::min(into, from);
+}
+inline void keep_greatest(std::int64_t& into, std::int64_t from) {
+  into = std::max(into, from);
+}
+/// At most the largest number.
+inline void add(std::int64_t& into, std::int64_t from) {
+  if (__builtin_add_overflow(into, from, &into)) into = std::numeric_limits<std::int64_t>::max();
+}
+
+/// The least and the greatest of what ranks give.
+struct Extremes {
+  std::int64_t least = 0;
+  std::int64_t greatest = 0;
+
+  static Extremes of(std::int64_t value) { return {value, value}; }
+  bool are_same() const { return least == greatest; }
+  void combine(const Extremes& other) {
+    keep_least(least, other.least);
+    keep_greatest(greatest, other.greatest);
+  }
+};
+
+}  // namespace headrace::fabric
