@@ -47,7 +47,7 @@ def paths(
         for file in figure.draw(judge(found), found.identity["size"], prefix):
             say(f"the figure is in '{file}'")
     if markdown is not None:
-        picture = f"{prefix.name}.svg" if prefix is not None else ""
+        picture = document.picture_link(prefix, markdown)
         document.write(markdown, output.section(found, picture), output.BEGIN, output.END)
     return 1 if problems(found, KEYS) else 0
 

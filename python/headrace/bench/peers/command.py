@@ -27,7 +27,7 @@ def peers(
 
     \b
     headrace bench peers --json results.json --minutes 30      and again, until it is done
-    headrace bench peers --from results.json --figure shares --markdown README.md
+    headrace bench peers --from results.json --figure shares --markdown peers.md
 
     A cell is a job on so many ranks in a directory under an MPI. Its ways alternate; losses come
     first. The exit status is 0 unless Headrace failed or made wrong data somewhere.
@@ -44,7 +44,7 @@ def peers(
         for file in figure.draw(judge(found), prefix):
             say(f"the figure is in '{file}'")
     if markdown is not None:
-        picture = f"{prefix.as_posix()}.svg" if prefix is not None else ""
+        picture = document.picture_link(prefix, markdown)
         document.write(markdown, document.section(found, picture))
     return 1 if problems(found) else 0
 
