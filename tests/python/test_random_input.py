@@ -17,12 +17,16 @@ from headrace.bench.promises.cases import Case
 from headrace.bench.promises.findings import Finding, Findings, read_findings, to_document
 from headrace.bench.promises.judgement import Verdict
 from headrace.errors import HeadraceError
-from headrace.launch import Settings, wrap
-from headrace.launchers import FAMILIES, Family, read_contexts
+from headrace.launch.values import RankEnvironment
+from headrace.launch.wrap import wrap
+from headrace.launchers.families import FAMILIES, Family
+from headrace.launchers.line import read_contexts
 
 LINES = 400
 DOCUMENTS = 400
-SETTINGS = Settings("/opt/lib/libheadrace.so", {"HEADRACE_QUIET": "1", "HEADRACE_VERIFY": "0"})
+SETTINGS = RankEnvironment(
+    "/opt/lib/libheadrace.so", {"HEADRACE_QUIET": "1", "HEADRACE_VERIFY": "0"}
+)
 ENVIRONMENTS = [
     {},
     {"LD_PRELOAD": "/usr/lib/other.so"},

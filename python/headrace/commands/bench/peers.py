@@ -9,9 +9,10 @@ from headrace.bench import report
 from headrace.bench.peers import document, figure, grid, output
 from headrace.bench.peers.judgement import judge, problems
 from headrace.bench.peers.results import FORMAT, Results
-from headrace.bench.peers.running import Request, find_results, grid_options, list_cells
+from headrace.bench.peers.running import find_results, list_cells
 from headrace.bench.peers.session import Session
 from headrace.bench.programs import ALL
+from headrace.commands.bench._grid import grid_options, request
 from headrace.errors import say
 
 USUAL_RANKS = "2,4,8"
@@ -38,7 +39,7 @@ def peers(
         return 0
     if prefix is not None:
         figure.require()
-    found = find_results(Request(**wanted), chosen, Session, FORMAT, _show)
+    found = find_results(request(**wanted), chosen, Session, FORMAT, _show)
     _show(found)
     if prefix is not None:
         for file in figure.draw(judge(found), prefix):

@@ -1,16 +1,13 @@
 """`headrace simulate`: plays a collective write by several methods and shows what each takes."""
 
-import json
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from headrace.bench.peers.output import show_table
-from headrace.errors import unwritable
 from headrace.simulate import figure
-from headrace.simulate.output import cost_table, method_table
-from headrace.simulate.play import Played, play
+from headrace.simulate.output import show, write
+from headrace.simulate.play import play
 
 # Cray, "MPT updates", 2009: IOR on an XT5, blocks and transfers of 1,000,000 and 10,000 bytes.
 PUBLISHED_PIECES = (1_000_000, 10_000)
@@ -76,26 +73,12 @@ def simulate(
         figure.require()
     flags["pieces"] = flags.pop("pieces_per_call")
     played = [play(_named({**flags, "piece": piece}), costs) for piece in pieces]
-    show(played)
+    show(Console(), played)
     if json_file is not None:
-        _write(json_file, played)
+        write(json_file, played)
     if prefix is not None:
         figure.draw(played, prefix)
 
 
 def _named(flags: dict[str, int]) -> dict[str, int]:
     return {name.replace("_", "-"): value for name, value in flags.items()}
-
-
-def show(played: list[Played]) -> None:
-    console = Console()
-    for one in played:
-        show_table(console, method_table(one))
-    show_table(console, cost_table(played))
-
-
-def _write(file: Path, played: list[Played]) -> None:
-    try:
-        file.write_text(json.dumps([one.job for one in played], indent=1) + "\n")
-    except OSError as error:
-        raise unwritable(file, error, "give another name") from error

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headrace import mpi as mpis
-from headrace.elf import contains_static
+from headrace.elf.facts import contains_static
 from headrace.errors import HeadraceError
-from headrace.mpi import Mpi
-from headrace.program import Program, linked_mpi
-
-KINDS = ("mpich", "openmpi", "intel")
-STANDARD_ABI = "abi"
+from headrace.mpi.environment import library_environment
+from headrace.mpi.installed import Mpi, find_all, from_library, in_prefix
+from headrace.mpi.kinds import KINDS, STANDARD_ABI, is_mpi_library, uses_standard_abi
+from headrace.mpi.program import Program, linked_mpi
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ def choose(program: Program, wanted: str | None, environ: Mapping[str, str]) -> 
 
 def _linked(program: Program, environ: Mapping[str, str]) -> Choice:
     if program.library is not None:
-        found = mpis.from_library(program.library, environ, "linked by the program")
+        found = from_library(program.library, environ, "linked by the program")
         if found is None:
             raise unsupported_mpi(program)
         if found.launcher is None:
@@ -43,7 +41,7 @@ def _linked(program: Program, environ: Mapping[str, str]) -> Choice:
         return Choice(found)
     if not program.uses_mpi:
         raise no_mpi(program)
-    for candidate in mpis.find_all(environ):
+    for candidate in find_all(environ):
         if program.soname is None or candidate.library_named(program.soname):
             return _redirected(program, candidate, candidate.kind, environ)
     missing = program.soname or "any libmpi"
@@ -57,13 +55,13 @@ def _linked(program: Program, environ: Mapping[str, str]) -> Choice:
 def _named(wanted: str, program: Program, environ: Mapping[str, str]) -> Mpi:
     if wanted in KINDS or wanted == STANDARD_ABI:
         if program.library is not None:
-            linked = mpis.from_library(program.library, environ, "linked by the program")
-            standard = wanted == STANDARD_ABI and mpis.uses_standard_abi(program.soname or "")
+            linked = from_library(program.library, environ, "linked by the program")
+            standard = wanted == STANDARD_ABI and uses_standard_abi(program.soname or "")
             if linked is not None and (linked.kind == wanted or standard):
                 return linked
         candidates = [
             candidate
-            for candidate in mpis.find_all(environ)
+            for candidate in find_all(environ)
             if candidate.kind == wanted or (wanted == STANDARD_ABI and candidate.abi_library)
         ]
         # Several of a kind may differ in the name of their library, as Debian's MPICH does.
@@ -88,11 +86,11 @@ def at_path(path: Path, environ: Mapping[str, str]) -> Mpi:
         )
     found = None
     if path.is_dir():
-        found = mpis.in_prefix(path, environ, "--mpi")
-    elif mpis.is_mpi_library(path):
-        found = mpis.from_library(path, environ, "--mpi")
+        found = in_prefix(path, environ, "--mpi")
+    elif is_mpi_library(path):
+        found = from_library(path, environ, "--mpi")
     elif os.access(path, os.X_OK):
-        found = mpis.in_prefix(path.parent.parent, environ, "--mpi")
+        found = in_prefix(path.parent.parent, environ, "--mpi")
     if found is None:
         raise HeadraceError(
             f"no MPI is at '{path}'",
@@ -107,7 +105,7 @@ def _redirected(program: Program, found: Mpi, wanted: str, environ: Mapping[str,
     if program.python or program.soname is None:
         library = found.abi_library if wanted == STANDARD_ABI else found.library
         assert library is not None
-        variables = mpis.library_environment(library, environ)
+        variables = library_environment(library, environ)
         if program.python:
             variables["MPI4PY_LIBMPI"] = str(library)
         return Choice(found, variables)
@@ -120,7 +118,7 @@ def _redirected(program: Program, found: Mpi, wanted: str, environ: Mapping[str,
         )
     if program.library is not None and library.resolve() == program.library.resolve():
         return Choice(found)
-    variables = mpis.library_environment(library, environ)
+    variables = library_environment(library, environ)
     linked = linked_mpi(program.image, {**environ, **variables})
     if linked and linked[1] and linked[1].resolve() != library.resolve():
         raise HeadraceError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from headrace.elf import ElfFacts, read_facts
+from headrace.elf.facts import ElfFacts, read_facts
 
 CACHE_FILE = Path("/etc/ld.so.cache")
 CACHE_MAGIC = b"glibc-ld.so.cache1.1"

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from headrace import elf
+from headrace.elf.facts import is_elf, read_facts
+from headrace.elf.loader import Loader
 from headrace.errors import HeadraceError, message
-from headrace.front import is_front
-from headrace.loader import Loader
-from headrace.program import PYTHON_NAME, candidates, image_of, linked_mpi
+from headrace.front.library import is_front
+from headrace.mpi.program import PYTHON_NAME, candidates, image_of, linked_mpi
 
 NAME = r"[\w./-]*\blib(?:mpi|mpich|mpi_abi|mpi_cray)\.so(?:\.\d+)*"
 IN_PROGRAM = re.compile(rf"(?<![\w./-])({NAME})\0".encode())
@@ -75,7 +75,7 @@ def _named(script: Path) -> list[str]:
 
 def _contained(image: Path) -> list[str]:
     """The names of MPI libraries in a program that looks symbols up."""
-    if not elf.is_elf(image) or not 0 < image.stat().st_size <= LARGEST_PROGRAM:
+    if not is_elf(image) or not 0 < image.stat().st_size <= LARGEST_PROGRAM:
         return []
     with open(image, "rb") as stream, mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
         if data.find(b"\0dlsym\0") < 0:
@@ -84,6 +84,6 @@ def _contained(image: Path) -> list[str]:
 
 
 def _leads_to_front(name: str, image: Path, environ: Mapping[str, str]) -> bool:
-    facts = elf.read_facts(image)
+    facts = read_facts(image)
     found = Loader(environ).find(name, [facts]) if facts else None
     return found is not None and is_front(found)

@@ -11,10 +11,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from headrace import elf
-from headrace.elf_writer import MACHINES, SharedObject, shared_object
+from headrace.elf.facts import defines, definitions, read_facts
+from headrace.elf.writer import MACHINES, SharedObject, shared_object
 from headrace.errors import HeadraceError, unwritable
-from headrace.mpi import is_mpi_library, kind_of
+from headrace.mpi.kinds import is_mpi_library, kind_of
 
 MARK = "headrace_front"
 FORWARD = "headrace_"  # before the name of a procedure that libheadrace.so does not export
@@ -38,12 +38,12 @@ def default_output(library: Path) -> Path:
 
 
 def is_front(path: Path) -> bool:
-    return elf.defines(path, MARK)
+    return defines(path, MARK)
 
 
 def read(path: Path) -> Front | None:
     """None for what is no front library."""
-    facts = elf.read_facts(path)
+    facts = read_facts(path)
     if facts is None or not is_front(path) or len(facts.needed) != 2 or not facts.runpath:
         return None
     return Front(Path(facts.runpath[0]) / facts.needed[0], Path(facts.needed[1]))
@@ -51,15 +51,15 @@ def read(path: Path) -> Front | None:
 
 def _forwards(library: Path, headrace: Path) -> dict[str, str]:
     """Procedures that the library has and libheadrace.so has under another name only."""
-    hidden = [name for name in elf.definitions(headrace) if name.startswith(FORWARD)]
+    hidden = [name for name in definitions(headrace) if name.startswith(FORWARD)]
     forwards = {name.removeprefix(FORWARD): name for name in sorted(hidden)}
-    return {name: own for name, own in forwards.items() if elf.defines(library, name)}
+    return {name: own for name, own in forwards.items() if defines(library, name)}
 
 
 def contents(library: Path, headrace: Path) -> bytes:
     """The bytes of a front library for `library`; an error where that is no MPI library for us."""
     refuse(library, headrace)
-    facts = elf.read_facts(library)
+    facts = read_facts(library)
     assert facts is not None
     # By name, not by path: a libheadrace.so that is preloaded from elsewhere then serves.
     content = SharedObject(
@@ -74,7 +74,7 @@ def contents(library: Path, headrace: Path) -> bytes:
 
 def refuse(library: Path, headrace: Path) -> None:
     """Raises the error for a file of which no front library can be made."""
-    own, facts = elf.read_facts(headrace), elf.read_facts(library)
+    own, facts = read_facts(headrace), read_facts(library)
     if not library.exists():
         raise _no_front(library, "there is no such file", "give the path of a libmpi")
     if facts is None or not facts.is_dynamic:
@@ -85,7 +85,7 @@ def refuse(library: Path, headrace: Path) -> None:
         raise _no_front(
             library, "it is a front library itself", "give the MPI library that it was made of"
         )
-    if not is_mpi_library(library) or not elf.defines(library, LIBRARY_MARK):
+    if not is_mpi_library(library) or not defines(library, LIBRARY_MARK):
         raise _no_front(library, "it is not an MPI library", "give the libmpi.so.N that ranks load")
     if kind_of(library) is None:
         raise _no_front(
@@ -115,6 +115,15 @@ def refuse(library: Path, headrace: Path) -> None:
 
 def _no_front(library: Path, why: str, remedy: str) -> HeadraceError:
     return HeadraceError(f"no front library can be made of '{library}'", why, remedy)
+
+
+def make(library: Path, headrace: Path, output: Path | None) -> Path:
+    """Writes a front library for `library`; the usual place without `output`. Returns its path."""
+    # Links stay as they are, so that an MPI may be updated behind them.
+    library = library.absolute()
+    made = output.absolute() if output else default_output(library)
+    write(library, headrace, made)
+    return made
 
 
 def write(library: Path, headrace: Path, output: Path) -> None:
@@ -153,7 +162,7 @@ def problems(path: Path) -> list[str]:
     if absent:
         return [f"'{path}' cannot be loaded ({place} is missing), {again}" for place in absent]
     wanted = _forwards(front.mpi, front.headrace)
-    available = elf.definitions(path)
+    available = definitions(path)
     if not is_mpi_library(front.mpi) or wanted.keys() != available - {MARK}:
         return [f"'{path}' does not fit its libraries (one of them was replaced), {again}"]
     return []

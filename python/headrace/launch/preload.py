@@ -1,23 +1,18 @@
-"""Where libheadrace.so is, and whether LD_PRELOAD can name it."""
+"""Where libheadrace.so is, whether LD_PRELOAD can name it, and whether a program loads it."""
 
 import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from headrace.elf.facts import read_facts
 from headrace.errors import HeadraceError
+from headrace.places import PACKAGE_DIRECTORY, checkout_directory
 
 LIBRARY_NAME = "libheadrace.so"
-PACKAGE_DIRECTORY = Path(__file__).resolve().parent
 
 # Separators and expansion characters of LD_PRELOAD; ld.so has no way to quote them.
 UNQUOTABLE = " :\t\n$"
-
-
-def checkout_directory() -> Path | None:
-    """The source tree this package runs from, or None when it is installed."""
-    root = PACKAGE_DIRECTORY.parent.parent
-    return root if (root / "CMakeLists.txt").is_file() else None
 
 
 def candidates() -> list[Path]:
@@ -97,3 +92,40 @@ def combine_preload(existing: str | None, library: str) -> str:
     if library not in parts:
         parts.append(library)
     return ":".join(parts)
+
+
+def preload_obstacle(image: Path, library: Path) -> tuple[str, str, str] | None:
+    """Why ld.so will not preload `library` into `image`: problem, why, remedy; None if it will."""
+    facts = read_facts(image)
+    own = read_facts(library)
+    if facts is None:
+        return None
+    if own and (facts.bits, facts.machine) != (own.bits, own.machine):
+        return (
+            f"'{image}' cannot be preloaded",
+            f"it is a {facts.bits}-bit {facts.machine[3:]} program and the library is "
+            f"{own.bits}-bit {own.machine[3:]}",
+            "use a headrace built for that machine",
+        )
+    if not facts.is_dynamic:
+        return (
+            f"'{image}' cannot be preloaded",
+            "it is linked statically",
+            "link it dynamically against its MPI",
+        )
+    if _gains_privileges(image):
+        return (
+            f"'{image}' cannot be preloaded",
+            "it is setuid, setgid or has capabilities, where ld.so ignores LD_PRELOAD paths",
+            "run a copy without these",
+        )
+    return None
+
+
+def _gains_privileges(path: Path) -> bool:
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        return True
+    try:
+        return bool(os.getxattr(path, "security.capability"))
+    except OSError:
+        return False

@@ -12,20 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from headrace.elf import defines, read_facts
-from headrace.launchers import FAMILIES, Family, detect, version_text
-from headrace.loader import default_directories
+from headrace.elf.facts import read_facts
+from headrace.elf.loader import default_directories
+from headrace.launchers.detection import detect, version_text
+from headrace.launchers.families import FAMILIES, Family
+from headrace.mpi.kinds import TITLES, is_mpi_library, kind_of
 
-# How each kind of MPI is told from the others, by a symbol only it exports; first match wins.
-MARKERS = (
-    ("ompi_mpi_comm_world", "openmpi"),
-    ("I_MPI_Check_image_status", "intel"),
-)
-MPICH_SONAME = re.compile(r"libmpi(ch)?(_\w+)?\.so\.12(\.|$)")
-ABI_SONAME = re.compile(r"libmpi_abi\.so\.\d+")
-LIBRARY_PATTERN = re.compile(r"lib(p?mpi|mpich|mpi_\w+)\.so(\.|$)")
-
-TITLES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 LAUNCHER_NAMES = {
     "mpich": ("mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun.mpich", "mpirun"),
     "openmpi": ("mpirun.openmpi", "mpirun", "mpiexec.openmpi", "mpiexec", "orterun"),
@@ -96,26 +88,6 @@ class Mpi:
             if facts and soname in (facts.soname, library.name):
                 return library
         return None
-
-
-def kind_of(library: Path) -> str | None:
-    """Which MPI a libmpi is, or None for one that Headrace does not carry."""
-    for symbol, kind in MARKERS:
-        if defines(library, symbol):
-            return kind
-    facts = read_facts(library)
-    if facts and any(name.startswith("libopen-pal.so") for name in facts.needed):
-        return "openmpi"
-    soname = (facts and facts.soname) or library.name
-    return "mpich" if MPICH_SONAME.match(soname) or ABI_SONAME.match(soname) else None
-
-
-def is_mpi_library(path: Path) -> bool:
-    return defines(path, "PMPI_Init")
-
-
-def uses_standard_abi(soname: str) -> bool:
-    return ABI_SONAME.match(soname) is not None
 
 
 def from_library(library: Path, environ: Mapping[str, str], source: str = "") -> Mpi | None:
@@ -210,31 +182,3 @@ def _prefixes(environ: Mapping[str, str]) -> Iterator[tuple[Path, str, tuple[str
             if entry and any((Path(entry) / name).is_file() for name in names):
                 yield Path(entry).parent, "PATH", (kind,)
     yield Path(sys.prefix), "beside headrace", ()
-
-
-def library_environment(library: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """What makes ranks load this libmpi: LD_LIBRARY_PATH, unless the system's search finds it."""
-    folder = library.parent
-    if folder in default_directories() or folder.resolve() in default_directories():
-        return {}
-    existing = [entry for entry in environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
-    rest = [entry for entry in existing if entry != str(folder)]
-    return {"LD_LIBRARY_PATH": ":".join([str(folder), *rest])}
-
-
-def runtime_environment(mpi: Mpi, environ: Mapping[str, str]) -> dict[str, str]:
-    """Variables without which this MPI does not start from where it is installed."""
-    if mpi.kind != "intel":
-        return {}
-    # Intel MPI relies on its setvars.sh or a module; the wheels have neither.
-    needed = {"I_MPI_ROOT": str(mpi.prefix)}
-    for folder in ("opt/mpi/libfabric/lib", "libfabric/lib", "lib"):
-        fabric = mpi.prefix / folder
-        if (fabric / "libfabric.so.1").is_file():
-            providers = fabric / "prov"
-            needed["FI_PROVIDER_PATH"] = str(providers if providers.is_dir() else fabric)
-            needed.update(library_environment(fabric / "libfabric.so.1", environ))
-            break
-    return {
-        name: value for name, value in needed.items() if not environ.get(name) or name[0] == "L"
-    }

@@ -2,26 +2,16 @@
 
 import json
 import os
-import tempfile
-from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from headrace import __version__
 from headrace.bench import report
-from headrace.bench.options import directory_option
 from headrace.bench.programs import CHOICES
 from headrace.bench.promises import page
-from headrace.bench.promises.cases import Case, list_cases, select
-from headrace.bench.promises.findings import Finding, Findings, merged, read_findings, to_document
-from headrace.bench.promises.hosts import find_hosts
-from headrace.bench.promises.judgement import Verdict
-from headrace.bench.promises.trial import try_case
-from headrace.bench.runner import Host
-from headrace.bench.workspace import surroundings, workspace
-from headrace.errors import say
+from headrace.bench.promises.findings import merged, read_findings, to_document
+from headrace.bench.promises.trying import selected_cases, try_all
+from headrace.commands._options import directory_option
 
 USUAL_SECONDS = 10
 
@@ -82,40 +72,15 @@ def promises(
         report.require_writable(path)
     if earlier:
         found = merged([findings for path in earlier for findings in read_findings(path)])
+    elif listing:
+        for case in selected_cases(wanted, names, directory, os.environ):
+            click.echo(f"{case.name:24} {case.promise} [MPI {case.section}]")
+        return 0
     else:
-        with workspace(directory or Path(tempfile.gettempdir())) as folder:
-            hosts = find_hosts(wanted, folder, os.environ)
-            if listing:
-                return _list(select(list_cases(hosts[0], os.environ), names))
-            work = [(host, select(list_cases(host, os.environ), names)) for host in hosts]
-            say(f"files in {surroundings(folder.parent)}")
-            found = [_try_all(host, cases, folder, limit) for host, cases in work]
+        found = try_all(wanted, names, directory, limit, os.environ)
     page.show(report.make_console(), found)
     if json_file is not None:
         report.write_text(json_file, json.dumps(to_document(found), indent=1) + "\n")
     if markdown is not None:
         report.write_text(markdown, page.markdown(found))
     return 0 if all(findings.is_sound() for findings in found) else 1
-
-
-def _list(cases: Sequence[Case]) -> int:
-    for case in cases:
-        print(f"{case.name:24} {case.promise} [MPI {case.section}]")
-    return 0
-
-
-def _try_all(host: Host, cases: Sequence[Case], folder: Path, limit: int) -> Findings:
-    findings = Findings(host.title, __version__, datetime.now(UTC).date().isoformat())
-    for number, case in enumerate(cases, start=1):
-        plain = try_case(case, host, folder, os.environ, layered=False, seconds=limit)
-        layered = try_case(case, host, folder, os.environ, layered=True, seconds=limit)
-        findings.findings.append(Finding(case, plain, layered))
-        say(
-            f"{host.title}, {number} of {len(cases)}, {case.name}: {_shown(plain)}, "
-            f"with Headrace: {_shown(layered)}"
-        )
-    return findings
-
-
-def _shown(verdict: Verdict) -> str:
-    return verdict.text + (f", {verdict.detail}" if verdict.detail else "")

@@ -14,7 +14,8 @@ from headrace.bench.peers.figure import require
 from headrace.bench.peers.grid import select
 from headrace.bench.peers.judgement import problems
 from headrace.bench.peers.results import Results
-from headrace.bench.peers.running import Request, find_results, grid_options, list_cells
+from headrace.bench.peers.running import find_results, list_cells
+from headrace.commands.bench._grid import grid_options, request
 from headrace.errors import say
 
 FORMAT = "headrace bench paths 2"
@@ -41,7 +42,7 @@ def paths(
         return 0
     if prefix is not None:
         require()
-    found = find_results(Request(**wanted), chosen, PathSession, FORMAT, _show)
+    found = find_results(request(**wanted), chosen, PathSession, FORMAT, _show)
     _show(found)
     if prefix is not None:
         for file in figure.draw(judge(found), found.identity["size"], prefix):

@@ -1,27 +1,24 @@
-"""What a program is: its image, whether it can be preloaded, and which MPI it links.
+"""What a program is: its image, and which MPI it links.
 
 Nothing of the program is run. For Python programs the interpreter is asked which libmpi mpi4py
-would load, without importing mpi4py.MPI, so that MPI is not initialised.
+would load.
 """
 
-import json
 import os
 import re
 import shutil
-import stat
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headrace import elf
+from headrace.elf.facts import is_elf, read_facts
+from headrace.elf.loader import Loader
 from headrace.errors import NOT_EXECUTABLE, NOT_FOUND, HeadraceError
-from headrace.loader import Loader
-from headrace.mpi import LIBRARY_PATTERN, is_mpi_library
+from headrace.mpi.kinds import LIBRARY_PATTERN, is_mpi_library
+from headrace.mpi.python_probe import ask_python
 
 PYTHON_NAME = re.compile(r"(python|pypy)[0-9.]*$")
 DEEPEST_SHEBANG = 4
-PYTHON_PROBE_SECONDS = 60
 
 # Programs that run another one; the MPI is looked for in their arguments.
 WRAPPERS = frozenset(
@@ -29,36 +26,6 @@ WRAPPERS = frozenset(
     | {"bash", "sh", "dash", "ksh", "zsh", "xterm", "nohup", "setsid", "catchsegv"}
     | {"strace", "ltrace", "perf", "gdb", "valgrind", "hpcrun", "scalasca", "nsys", "vtune"}
 )
-
-PYTHON_PROBE = r"""
-import glob, json, os, sys
-answer = {"mpi4py": None, "extension": None, "library": None, "problem": None}
-try:
-    import mpi4py
-    answer["mpi4py"] = mpi4py.__version__
-    folder = os.path.dirname(mpi4py.__file__)
-    names = glob.glob(os.path.join(folder, "MPI.*.so"))
-    tagged = [n for n in names if os.path.basename(n).count(".") == 2]
-    abi = getattr(mpi4py, "_mpiabi", None)
-    if tagged or abi is None:
-        answer["extension"] = (tagged or names or [None])[0]
-    else:
-        library = abi._dlopen_libmpi(abi.LIBMPI or os.environ.get("MPI4PY_LIBMPI"))
-        import ctypes
-        class Symbol(ctypes.Structure):
-            _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p),
-                        ("name", ctypes.c_char_p), ("value", ctypes.c_void_p)]
-        found = Symbol()
-        # A front library finds MPI_Init in ours; this one only an MPI library has.
-        address = ctypes.cast(library.PMPI_Type_get_contents, ctypes.c_void_p)
-        if ctypes.CDLL(None).dladdr(address, ctypes.byref(found)):
-            answer["library"] = os.fsdecode(found.file)
-except ImportError as error:
-    answer["problem"] = str(error)
-except Exception as error:
-    answer["problem"] = str(error).splitlines()[0]
-print("\n" + json.dumps(answer))
-"""
 
 
 @dataclass(frozen=True)
@@ -136,7 +103,7 @@ def interpreter_of(path: Path, environ: Mapping[str, str]) -> Path | None:
 def image_of(path: Path, environ: Mapping[str, str]) -> Path:
     """The ELF file the kernel loads for `path`, or `path` where it is no such thing."""
     for _ in range(DEEPEST_SHEBANG):
-        if elf.is_elf(path):
+        if is_elf(path):
             break
         interpreter = interpreter_of(path, environ)
         if interpreter is None:
@@ -145,74 +112,20 @@ def image_of(path: Path, environ: Mapping[str, str]) -> Path:
     return path
 
 
-def preload_obstacle(image: Path, library: Path) -> tuple[str, str, str] | None:
-    """Why ld.so will not preload `library` into `image`: problem, why, remedy; None if it will."""
-    facts = elf.read_facts(image)
-    own = elf.read_facts(library)
-    if facts is None:
-        return None
-    if own and (facts.bits, facts.machine) != (own.bits, own.machine):
-        return (
-            f"'{image}' cannot be preloaded",
-            f"it is a {facts.bits}-bit {facts.machine[3:]} program and the library is "
-            f"{own.bits}-bit {own.machine[3:]}",
-            "use a headrace built for that machine",
-        )
-    if not facts.is_dynamic:
-        return (
-            f"'{image}' cannot be preloaded",
-            "it is linked statically",
-            "link it dynamically against its MPI",
-        )
-    if _gains_privileges(image):
-        return (
-            f"'{image}' cannot be preloaded",
-            "it is setuid, setgid or has capabilities, where ld.so ignores LD_PRELOAD paths",
-            "run a copy without these",
-        )
-    return None
-
-
-def _gains_privileges(path: Path) -> bool:
-    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-        return True
-    try:
-        return bool(os.getxattr(path, "security.capability"))
-    except OSError:
-        return False
-
-
 def linked_mpi(
     image: Path, environ: Mapping[str, str], loaded_by: Path | None = None
 ) -> tuple[str, Path | None] | None:
     """soname and file of the libmpi that `image` needs, directly or through its libraries."""
-    facts = elf.read_facts(image)
+    facts = read_facts(image)
     if facts is None:
         return None
     missing = None
-    for dependency in Loader(environ).closure(facts, loaded_by and elf.read_facts(loaded_by)):
+    for dependency in Loader(environ).closure(facts, loaded_by and read_facts(loaded_by)):
         if dependency.path is not None and is_mpi_library(dependency.path):
             return dependency.soname, dependency.path
         if dependency.path is None and LIBRARY_PATTERN.match(dependency.soname):
             missing = missing or (dependency.soname, None)
     return missing
-
-
-def ask_python(interpreter: Path, environ: Mapping[str, str]) -> dict:
-    """What mpi4py of that interpreter would load: keys mpi4py, extension, library, problem."""
-    clean = {name: value for name, value in environ.items() if name != "LD_PRELOAD"}
-    try:
-        answer = subprocess.run(
-            [interpreter, "-c", PYTHON_PROBE],
-            env=clean,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PYTHON_PROBE_SECONDS,
-            check=False,
-        )
-        return json.loads(answer.stdout.decode("utf-8", "replace").splitlines()[-1])
-    except (OSError, subprocess.TimeoutExpired, ValueError, IndexError):
-        return {"mpi4py": None, "extension": None, "library": None, "problem": "it does not run"}
 
 
 def _examine_python(path: Path, image: Path, environ: Mapping[str, str]) -> Program:
@@ -224,7 +137,7 @@ def _examine_python(path: Path, image: Path, environ: Mapping[str, str]) -> Prog
         soname, library = linked or (None, None)
         return Program(path, image, soname=soname, library=library)
     library = Path(answer["library"]) if answer["library"] else None
-    facts = elf.read_facts(library) if library else None
+    facts = read_facts(library) if library else None
     return Program(path, image, python=True, soname=facts and facts.soname, library=library)
 
 
