@@ -15,7 +15,7 @@ NO = ("0", "no", "false", "off")
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 NUMBER = re.compile(r"-?[0-9]+")
-SIZE = re.compile(r"(-?[0-9]+)(?:b|([kmg])(?:b|ib)?)?", re.IGNORECASE)
+SIZE = re.compile(r"(-?[0-9]+)(?:b|([kmg])(?:b|ib)?)?", re.ASCII | re.IGNORECASE)
 LARGEST_NUMBER = (1 << 63) - 1
 MOST_DIGITS = len(str(LARGEST_NUMBER))
 
