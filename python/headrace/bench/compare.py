@@ -12,7 +12,7 @@ from headrace.bench.workspace import surroundings, workspace
 from headrace.errors import say
 
 
-def compare(
+def compare_ways(
     name: str,
     job: Job,
     wanted: str,

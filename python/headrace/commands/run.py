@@ -7,7 +7,7 @@ import click
 
 from headrace.errors import HeadraceError, say
 from headrace.launch.execution import become, shown
-from headrace.launch.job import find_layer, launch_of_line, launch_of_program
+from headrace.launch.job import find_preload, launch_of_line, launch_of_program
 from headrace.launchers.families import FAMILIES
 from headrace.mpi.kinds import KINDS, STANDARD_ABI
 from headrace.settings.resolver import resolve_run
@@ -80,11 +80,11 @@ def run(
 ) -> None:
     _refuse_meaningless(np, wanted, family_name)
     settings = resolve_run(os.environ, assignments, verify, files)
-    layer = find_layer(settings, os.environ)
+    preload = find_preload(settings, os.environ)
     if np is None:
-        launch = launch_of_line(command, family_name, layer)
+        launch = launch_of_line(command, family_name, preload)
     else:
-        launch = launch_of_program(command, np, wanted, layer)
+        launch = launch_of_program(command, np, wanted, preload)
     if dry_run:
         for line in settings.told():
             say(line)

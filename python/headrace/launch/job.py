@@ -21,7 +21,7 @@ from headrace.settings.resolver import Resolution
 
 
 @dataclass(frozen=True)
-class Layer:
+class Preload:
     """Headrace as a job gets it. environ: the command's environment with the settings in it."""
 
     library: Path
@@ -37,23 +37,23 @@ class Layer:
         return self.settings.value("HEADRACE_QUIET") is True
 
 
-def find_layer(settings: Resolution, environ: Mapping[str, str]) -> Layer:
-    """The layer with these settings, one of which may say where its library is."""
+def find_preload(settings: Resolution, environ: Mapping[str, str]) -> Preload:
+    """The preload with these settings, one of which may say where its library is."""
     environ = {**environ, **settings.given}
-    return Layer(find_library(environ), settings, environ)
+    return Preload(find_library(environ), settings, environ)
 
 
-def launch_of_line(line: Sequence[str], family_name: str | None, layer: Layer) -> Launch:
+def launch_of_line(line: Sequence[str], family_name: str | None, preload: Preload) -> Launch:
     """`line`, launcher first, as it is executed. family_name: one of FAMILIES, to be taken for the
-    launcher's. Says on stderr what will keep the layer out."""
-    launcher = locate(line[0], layer.environ)
-    family = FAMILIES[family_name] if family_name else detect(launcher, layer.environ)
+    launcher's. Says on stderr what will keep the preload out."""
+    launcher = locate(line[0], preload.environ)
+    family = FAMILIES[family_name] if family_name else detect(launcher, preload.environ)
     if family is None:
         raise _unknown_launcher(line[0])
-    if not layer.is_quiet:
-        warn_of_line(line, family, layer.environ, layer.library)
+    if not preload.is_quiet:
+        warn_of_line(line, family, preload.environ, preload.library)
     # argv[0] stays as given: Open MPI takes an absolute one for a --prefix.
-    return replace(wrap(line, family, layer.ranks, layer.environ), executable=str(launcher))
+    return replace(wrap(line, family, preload.ranks, preload.environ), executable=str(launcher))
 
 
 def _unknown_launcher(name: str) -> HeadraceError:
@@ -66,7 +66,9 @@ def _unknown_launcher(name: str) -> HeadraceError:
     return HeadraceError(f"'{name}' is not a launcher Headrace knows", why, remedy)
 
 
-def launch_of_program(command: Sequence[str], np: int, wanted: str | None, layer: Layer) -> Launch:
+def launch_of_program(
+    command: Sequence[str], np: int, wanted: str | None, preload: Preload
+) -> Launch:
     """`np` ranks of `command` under its MPI, or the MPI `wanted`, as they are executed."""
     if looks_like_launcher(Path(command[0]).name):
         raise HeadraceError(
@@ -74,13 +76,13 @@ def launch_of_program(command: Sequence[str], np: int, wanted: str | None, layer
             "the launcher has a count of its own",
             f"write 'headrace run {command[0]} -n {np} ...'",
         )
-    environ = layer.environ
+    environ = preload.environ
     program = examine(command, environ)
-    _refuse(program, layer.library)
+    _refuse(program, preload.library)
     choice = choose(program, wanted, environ)
-    if not layer.is_quiet:
+    if not preload.is_quiet:
         warn_of_look_up(command, {**environ, **choice.variables})
-    ranks = layer.ranks
+    ranks = preload.ranks
     return launch_line(
         choice.mpi,
         np,

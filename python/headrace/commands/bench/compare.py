@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from headrace.bench import report
-from headrace.bench.compare import compare as measured
+from headrace.bench.compare import compare_ways
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
 from headrace.bench.programs import DEFAULT_RANKS
@@ -59,7 +59,7 @@ def compare(
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
     if hand_set:
         job = with_hand_set(job)
-    found = measured(job_name, job, wanted, rounds, directory, os.environ)
+    found = compare_ways(job_name, job, wanted, rounds, directory, os.environ)
     report.show(report.make_console(), found)
     if json_file is not None:
         documents = [report.to_document(one) for one in found]
