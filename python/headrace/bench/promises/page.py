@@ -11,8 +11,8 @@ from rich.text import Text
 from headrace.bench.promises.cases import Case
 from headrace.bench.promises.findings import Findings
 from headrace.bench.promises.judgement import Verdict
-from headrace.launch import PRESETS
-from headrace.mpi import TITLES
+from headrace.launch.start import PRESETS
+from headrace.mpi.kinds import TITLES
 
 PAGE_WIDTH = 104
 INTRODUCTION = (
