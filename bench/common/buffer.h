@@ -10,8 +10,8 @@
 namespace headrace::bench {
 
 /// Memory of a benchmark, zeroed. Kernels copy slower to some places of a page than to others
-/// (docs/copy-kernels.md), so what is compared must lie alike: at the beginning of a page, or where
-/// malloc puts it, as programs have it.
+/// (docs/measurements/copy-kernels.md), so what is compared must lie alike: at the beginning of a
+/// page, or where malloc puts it, as programs have it.
 class Buffer {
  public:
   enum class Place { page, malloc };

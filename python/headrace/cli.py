@@ -1,48 +1,20 @@
-"""The `headrace` command. Commands of other packages are loaded when they are called."""
+"""The `headrace` command. Its commands are found in headrace/commands."""
 
-import importlib
-import importlib.util
 import sys
 from typing import NoReturn
 
 import click
 
 from headrace import __version__
+from headrace.commands import CommandFolder
 from headrace.errors import USAGE, HeadraceError, say
 
-# Command -> where it is; all are click commands.
-COMMANDS = {
-    "run": "headrace.commands.run:run",
-    "preload": "headrace.commands.preload:preload",
-    "doctor": "headrace.commands.doctor:doctor",
-    "bench": "headrace.bench.cli:bench",
-    "simulate": "headrace.simulate.command:simulate",
-    "demo": "headrace.demo.cli:demo",
-}
 
-
-class LazyGroup(click.Group):
-    """A group that imports a command's module when the command is used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in COMMANDS if _exists(COMMANDS[name])]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        place = COMMANDS.get(cmd_name)
-        if place is None or not _exists(place):
-            return None
-        module, _, attribute = place.partition(":")
-        return getattr(importlib.import_module(module), attribute)
-
-
-def _exists(place: str) -> bool:
-    try:
-        return importlib.util.find_spec(place.partition(":")[0]) is not None
-    except ModuleNotFoundError:
-        return False
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=CommandFolder,
+    package="headrace.commands",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="headrace", message="%(prog)s %(version)s")
 def cli() -> None:
     """Faster MPI programs by a preload, for any MPI.

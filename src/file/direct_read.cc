@@ -64,7 +64,7 @@ class ReadBatch {
   }
 
   /// Memory for the gap behind the last piece, half a page from the gap's place in its own: the
-  /// kernel copies slowly to some places near by (docs/copy-kernels.md).
+  /// kernel copies slowly to some places near by (docs/measurements/copy-kernels.md).
   std::byte* waste() {
     const auto start = reinterpret_cast<std::uintptr_t>(waste_.data());
     const auto page = std::uintptr_t{kPage};

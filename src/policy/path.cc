@@ -11,7 +11,7 @@ namespace headrace::policy {
 namespace {
 
 /// Constants of the cost model, measured on 2 cores with ext4 and tmpfs, data in the page cache;
-/// docs/paths.md has the curves. Times in nanoseconds.
+/// docs/measurements/paths.md has the curves. Times in nanoseconds.
 struct Costs {
   double call;            ///< a system call of a rank's own, without its bytes
   double call_byte;       ///< a byte between page cache and user memory

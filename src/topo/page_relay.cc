@@ -40,7 +40,7 @@ void fill(PageRelay& relay, std::uint64_t trip) {
 
 /// Brings the page to this core; how long it took.
 Clock::duration fetch(const PageRelay& relay) {
-  // As far in a page: elsewhere some processors copy slower (docs/copy-kernels.md).
+  // As far in a page: elsewhere some processors copy slower (docs/measurements/copy-kernels.md).
   alignas(kPage) std::array<std::byte, 2 * kPage> own;
   std::byte* const place = own.data() + reinterpret_cast<std::uintptr_t>(&relay.page) % kPage;
   std::size_t size = relay.page.size();

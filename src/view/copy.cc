@@ -88,7 +88,7 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
     case 32: return move_fixed<32>(to, from, count);
     default: break;
   }
-  // Longer pieces are faster by the C library (docs/copy-kernels.md).
+  // Longer pieces are faster by the C library (docs/measurements/copy-kernels.md).
   if (length >= 2048) return move_long(to, from, length, count);
   if (length > 64) return move_any(to, from, length, count);
   if (length > 32) return move_two_parts<32>(to, from, length, count);
@@ -99,7 +99,7 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
 }
 
 /// Shorter pieces gain nothing by bypassing the caches, longer ones are faster by the C library
-/// (docs/copy-kernels.md).
+/// (docs/measurements/copy-kernels.md).
 constexpr ByteCount kLeastStreamed = 512;
 constexpr ByteCount kMostStreamed = 8192;
 

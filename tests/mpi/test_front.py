@@ -12,8 +12,10 @@ import pytest
 from hosts import REPOSITORY, Host, host_named
 from running import C_FLAGS, PROGRAMS, Result, compile_program, launch, run, work_directory
 
-from headrace import elf, front, program
-from headrace.elf_writer import MACHINES, SharedObject, shared_object
+from headrace.elf.facts import read_facts
+from headrace.elf.writer import MACHINES, SharedObject, shared_object
+from headrace.front import library as front
+from headrace.mpi.program import linked_mpi
 
 # The standard ABI of MPICH and MPICH's own have functions with large counts, Open MPI 5 has none.
 WITH_LARGE_COUNTS = ("mpich", "mpich-abi", "intel", "debian-mpich")
@@ -27,7 +29,7 @@ def _environment(host: Host) -> dict[str, str]:
 def mpi_library(host_name: str, compiler: tuple[str, ...], places: str) -> Path:
     """The MPI library that programs of the host's compiler need."""
     linked = compile_program(list(compiler), ["handle_query.c"], f"handle_query-{host_name}")
-    found = program.linked_mpi(linked, {**os.environ, "LD_LIBRARY_PATH": places})
+    found = linked_mpi(linked, {**os.environ, "LD_LIBRARY_PATH": places})
     assert found is not None and found[1] is not None, linked
     return found[1]
 
@@ -61,7 +63,7 @@ def c_program(host: Host, source: str = "looked_up") -> Path:
         f"{source}-{host.name}",
         flags,
     )
-    facts = elf.read_facts(built)
+    facts = read_facts(built)
     assert facts is not None and not any("mpi" in name for name in facts.needed), facts
     return built
 
@@ -120,7 +122,7 @@ def test_front_is_what_it_says(host: Host, library: Path) -> None:
     found = front.read(made)
     assert found == front.Front(library, library_of(host))
     assert front.problems(made) == []
-    wanted, own = elf.read_facts(library_of(host)), elf.read_facts(made)
+    wanted, own = read_facts(library_of(host)), read_facts(made)
     assert wanted is not None and own is not None
     assert (own.soname, own.machine) == (wanted.soname, wanted.machine)
 

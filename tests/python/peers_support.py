@@ -16,7 +16,7 @@ from headrace.bench.peers.progress import Progress
 from headrace.bench.peers.results import Attempt, Measured, Results, Round
 from headrace.bench.peers.session import Session
 from headrace.bench.runner import Host, RunFailed
-from headrace.mpi import Mpi
+from headrace.mpi.installed import Mpi
 
 SIZE = 64_000_000
 TITLES = {"mpich": "MPICH 5.0.2", "openmpi": "Open MPI 5.0.11"}

@@ -25,7 +25,7 @@ from headrace.bench.jobs import (
     tile_job,
 )
 from headrace.bench.report import facts, is_sound
-from headrace.mpi import Mpi
+from headrace.mpi.installed import Mpi
 
 HINTS = {"headrace_write_taken": "direct", "headrace_write_reason": "for the test"}
 

@@ -8,8 +8,8 @@ from bench_support import bench_command, lattice_file
 from cli_support import Command
 
 from headrace.bench.programs import NAMES, SUFFIXES, find_program
-from headrace.elf import read_facts
-from headrace.library import find_library
+from headrace.elf.facts import read_facts
+from headrace.launch.preload import find_library
 
 KINDS = ("mpich", "openmpi", "intel", "abi")
 DIMS = (8, 4, 2, 6)

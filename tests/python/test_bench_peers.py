@@ -285,8 +285,8 @@ def test_every_piece_has_one_target_for_each_access() -> None:
 
 
 def test_the_section_goes_between_its_markers(tmp_path: Path) -> None:
-    text = document.section(many(), "docs/shares.svg")
-    assert "](docs/shares.svg)" in text and "| 4-D lattice, runs of 9,216 B, read | 80% |" in text
+    text = document.section(many(), "shares.svg")
+    assert "](shares.svg)" in text and "| 4-D lattice, runs of 9,216 B, read | 80% |" in text
     assert "40% (no buffering)" in text
     page = tmp_path / "page.md"
     document.write(str(page), text)
@@ -296,6 +296,20 @@ def test_the_section_goes_between_its_markers(tmp_path: Path) -> None:
         document.write(str(page), text)
         expected = f"# Head\n\n{document.BEGIN}\n{text}{document.END}\n\nTail\n"
         assert page.read_text() == expected
+
+
+@pytest.mark.parametrize(
+    ("figure", "page", "link"),
+    [
+        (None, "docs/page.md", ""),
+        ("docs/shares", "docs/page.md", "shares.svg"),
+        ("docs/shares", "page.md", "docs/shares.svg"),
+        ("pictures/shares", "docs/page.md", "../pictures/shares.svg"),
+        ("docs/shares", "-", "docs/shares.svg"),
+    ],
+)
+def test_the_page_finds_the_figure(figure: str | None, page: str, link: str) -> None:
+    assert document.picture_link(Path(figure) if figure else None, page) == link
 
 
 @pytest.mark.parametrize(

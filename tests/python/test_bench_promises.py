@@ -20,7 +20,7 @@ from headrace.bench.promises.findings import Finding, Findings, from_document, m
 from headrace.bench.promises.judgement import Record, Verdict, judge, read_record
 from headrace.bench.promises.page import counts, markdown
 from headrace.bench.promises.trial import MARKER, processes_with
-from headrace.elf import read_facts
+from headrace.elf.facts import read_facts
 from headrace.errors import HeadraceError
 
 COMPLETE = "begun\nlayer\njudged\nfinished\n"

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from cli_support import clean_environment, compile_c, link, make_mpi, mpi_path
 
-from headrace.choice import choose
 from headrace.errors import HeadraceError
-from headrace.launch import Settings, launch_line
-from headrace.mpi import find_all
-from headrace.program import Program, examine
+from headrace.launch.start import launch_line
+from headrace.launch.values import RankEnvironment
+from headrace.mpi.choice import choose
+from headrace.mpi.installed import find_all
+from headrace.mpi.program import Program, examine
 
 HYDRA_VERSION = "HYDRA build details:"
 OPENMPI_SYMBOL = "ompi_mpi_comm_world"
@@ -126,7 +127,7 @@ def test_the_embedded_one_runs_a_program_that_finds_no_mpi(tmp_path, monkeypatch
     environ = {**clean_environment(), "PATH": "/nonexistent"}
     choice = choose(examine([str(app)], environ), None, environ)
     assert choice.mpi.library == wheel.library
-    settings = Settings(str(marker.library), choice.variables)
-    launch = launch_line(choice.mpi, 2, [str(app)], environ, settings=settings)
+    ranks = RankEnvironment(str(marker.library), choice.variables)
+    launch = launch_line(choice.mpi, 2, [str(app)], environ, ranks=ranks)
     subprocess.run(launch.argv, env=launch.environ, check=True)
     assert [mark.name for mark in marker.marks()] == ["app", "app"]

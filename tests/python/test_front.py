@@ -10,8 +10,9 @@ from cli_support import ROOT, compile_c, link, make_mpi
 from elftools.elf.elffile import ELFFile
 from test_cli import assert_one_line
 
-from headrace import elf, front
-from headrace.elf_writer import MACHINES, SharedObject, shared_object
+from headrace.elf.facts import definitions, read_facts
+from headrace.elf.writer import MACHINES, SharedObject, shared_object
+from headrace.front import library as front
 
 HEADRACE = """
 int MPI_Init() { return 11; }
@@ -53,7 +54,7 @@ def test_look_up_finds_ours_first(ours, mpi, tmp_path):
 def test_front_has_the_librarys_name_and_needs_both(ours, mpi, tmp_path):
     made = tmp_path / "front.so"
     front.write(mpi, ours, made)
-    facts = elf.read_facts(made)
+    facts = read_facts(made)
     assert facts.soname == "libmpi.so.12"
     assert facts.needed == ("libheadrace.so", str(mpi))
     assert facts.runpath == (str(ours.parent),)
@@ -81,10 +82,10 @@ def test_written_objects_are_read_by_others(machine, tmp_path):
     content = SharedObject("soname.so", ("one.so", "/two.so"), "/where", ("note", "text"), forwards)
     path = tmp_path / "object.so"
     path.write_bytes(shared_object(content, MACHINES[machine], 5))
-    facts = elf.read_facts(path)
+    facts = read_facts(path)
     assert (facts.machine, facts.flags, facts.soname) == (machine, 5, "soname.so")
     assert (facts.needed, facts.runpath) == (("one.so", "/two.so"), ("/where",))
-    assert elf.definitions(path) == {"note", *forwards}
+    assert definitions(path) == {"note", *forwards}
     with path.open("rb") as stream:
         loads = [one for one in ELFFile(stream).iter_segments() if one["p_type"] == "PT_LOAD"]
         assert all(one["p_offset"] % 0x10000 == one["p_vaddr"] % 0x10000 for one in loads)
@@ -157,7 +158,7 @@ def test_run_warns_of_a_script_that_opens_an_mpi(headrace, ours, mpi, tmp_path):
     environ = {"HEADRACE_LIBRARY": str(ours)}
 
     def said(*command):
-        from headrace import look_up
+        from headrace.front import look_up
 
         found = look_up.warning([str(word) for word in command], {**headrace.environ, **environ})
         return found or ""
@@ -174,7 +175,7 @@ def test_run_warns_of_a_script_that_opens_an_mpi(headrace, ours, mpi, tmp_path):
 def test_run_warns_of_a_program_that_opens_an_mpi(headrace, ours, mpi, tmp_path):
     source = f'#include <dlfcn.h>\nint main(void) {{ return !dlsym(dlopen("{mpi}", 2), "x"); }}'
     program = compile_c(source, tmp_path / "program", "-ldl")
-    from headrace import look_up
+    from headrace.front import look_up
 
     assert "preload --front" in look_up.warning([str(program)], headrace.environ)
 

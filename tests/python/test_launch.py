@@ -2,13 +2,17 @@
 
 import pytest
 
-from headrace.launch import PRESETS, Settings, launch_line, own_settings, slurm_export, wrap
-from headrace.launchers import ALPS, HYDRA, INHERIT, OPENMPI, SLURM
-from headrace.mpi import Mpi
+from headrace.launch.slurm import slurm_export
+from headrace.launch.start import PRESETS, launch_line
+from headrace.launch.values import RankEnvironment
+from headrace.launch.wrap import wrap
+from headrace.launchers.families import ALPS, HYDRA, INHERIT, OPENMPI, SLURM
+from headrace.mpi.installed import Mpi
+from headrace.settings.resolver import resolve_run
 
 OURS = "/opt/headrace/libheadrace.so"
-ONLY_PRELOAD = Settings(OURS)
-WITH_SETTING = Settings(OURS, {"HEADRACE_QUIET": "1"})
+ONLY_PRELOAD = RankEnvironment(OURS)
+WITH_SETTING = RankEnvironment(OURS, {"HEADRACE_QUIET": "1"})
 
 
 def wrapped(line: str, family, settings=ONLY_PRELOAD, environ=None) -> str:
@@ -133,7 +137,7 @@ def test_settings_reach_other_nodes():
 
 def test_settings_of_the_command_stay_with_it():
     environ = {"HEADRACE_LIBRARY": OURS, "HEADRACE_MPI_PATH": "/opt", "HEADRACE_QUIET": "1"}
-    assert own_settings(environ) == {"HEADRACE_QUIET": "1"}
+    assert resolve_run(environ).for_ranks() == {"HEADRACE_QUIET": "1"}
     launch = wrap(["mpiexec", "./app"], HYDRA, ONLY_PRELOAD, environ)
     assert launch.environ == {"HEADRACE_QUIET": "1"}
 

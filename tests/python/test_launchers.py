@@ -2,16 +2,9 @@
 
 import pytest
 
-from headrace.launchers import (
-    ALPS,
-    HYDRA,
-    OPENMPI,
-    SLURM,
-    detect,
-    family_by_version,
-    looks_like_launcher,
-    read_contexts,
-)
+from headrace.launchers.detection import detect, family_by_version, looks_like_launcher
+from headrace.launchers.families import ALPS, HYDRA, OPENMPI, SLURM
+from headrace.launchers.line import read_contexts
 
 VERSIONS = [
     ("HYDRA build details:\n    Version:   4.0.2\n", HYDRA),

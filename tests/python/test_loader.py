@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from cli_support import compile_c
 
-from headrace.elf import defines, read_facts
-from headrace.loader import Loader, read_cache
+from headrace.elf.facts import defines, read_facts
+from headrace.elf.loader import Loader, read_cache
 
 LDD = shutil.which("ldd")
 

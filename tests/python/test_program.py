@@ -9,8 +9,11 @@ import pytest
 from cli_support import compile_c, link, make_mpi
 
 from headrace.errors import NOT_EXECUTABLE, NOT_FOUND, HeadraceError
-from headrace.mpi import from_library, kind_of
-from headrace.program import ask_python, examine, locate, preload_obstacle
+from headrace.launch.preload import preload_obstacle
+from headrace.mpi.installed import from_library
+from headrace.mpi.kinds import kind_of
+from headrace.mpi.program import examine, locate
+from headrace.mpi.python_probe import ask_python
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath)}
 KINDS = [

@@ -1,5 +1,5 @@
-"""Random input for what reads launcher lines and results: it is understood or refused, never a
-traceback, and what a user wrote is kept."""
+"""Random input for what reads launcher lines, settings and results: it is understood or refused,
+never a traceback, and what a user wrote is kept."""
 
 import copy
 import json
@@ -17,12 +17,17 @@ from headrace.bench.promises.cases import Case
 from headrace.bench.promises.findings import Finding, Findings, read_findings, to_document
 from headrace.bench.promises.judgement import Verdict
 from headrace.errors import HeadraceError
-from headrace.launch import Settings, wrap
-from headrace.launchers import FAMILIES, Family, read_contexts
+from headrace.launch.values import RankEnvironment
+from headrace.launch.wrap import wrap
+from headrace.launchers.families import FAMILIES, Family
+from headrace.launchers.line import read_contexts
+from headrace.settings.resolver import resolve_run
 
 LINES = 400
 DOCUMENTS = 400
-SETTINGS = Settings("/opt/lib/libheadrace.so", {"HEADRACE_QUIET": "1", "HEADRACE_VERIFY": "0"})
+SETTINGS = RankEnvironment(
+    "/opt/lib/libheadrace.so", {"HEADRACE_QUIET": "1", "HEADRACE_VERIFY": "0"}
+)
 ENVIRONMENTS = [
     {},
     {"LD_PRELOAD": "/usr/lib/other.so"},
@@ -138,3 +143,47 @@ def test_findings_of_promises(tmp_path: Path) -> None:
     case = Case("counts", 2, 1, True, "14.4", "counts are true")
     document = to_document([Findings("MPICH", "0.1.0", "2026-11-22", [Finding(case, kept, kept)])])
     refuses_or_reads(document, tmp_path / "out", read_findings)
+
+
+SETTINGS_FILE = """[settings]
+quiet = true
+HEADRACE_BUFFER_SIZE = "1m"
+buffer_count = 0x10
+write_path = 'staged'
+mimic_stripes = "4x1m"
+coherent_fs = "nfs,beegfs"
+"""
+
+
+def test_settings_files(tmp_path: Path) -> None:
+    pieces = [
+        "",
+        "\0",
+        "é",
+        "=",
+        "[",
+        "]",
+        "'",
+        '"',
+        "\n",
+        "#",
+        ".",
+        "-",
+        "1" * 5000,
+        "[[",
+        "\\u0000",
+    ]
+    path = tmp_path / "file"
+    refused = 0
+    for seed in range(DOCUMENTS):
+        chance = random.Random(seed)
+        place = chance.randrange(len(SETTINGS_FILE))
+        behind = SETTINGS_FILE[place + chance.randrange(4) :]
+        path.write_text(SETTINGS_FILE[:place] + chance.choice(pieces) + behind)
+        try:
+            given = resolve_run({}, files=[path]).for_ranks()
+            assert not any("\0" in text for text in given.values())
+        except HeadraceError as error:
+            assert str(path) in str(error) and "\n" not in str(error)
+            refused += 1
+    assert DOCUMENTS // 4 < refused < DOCUMENTS

@@ -13,9 +13,11 @@ import pytest
 from cli_support import Command, Marker, clean_environment, compile_c, mpi_path
 from hanging import PATIENCE, is_running
 
-from headrace.launch import ROOT_ALLOWANCE, Settings, launch_line
-from headrace.launchers import detect
-from headrace.mpi import Mpi, find_all, runtime_environment
+from headrace.launch.start import ROOT_ALLOWANCE, launch_line
+from headrace.launch.values import RankEnvironment
+from headrace.launchers.detection import detect
+from headrace.mpi.environment import runtime_environment
+from headrace.mpi.installed import Mpi, find_all
 
 MPIS = find_all({**clean_environment(), "HEADRACE_MPI_PATH": mpi_path()})
 SOURCE = """
@@ -229,9 +231,9 @@ def test_plain_launch_for_comparisons(mpi, app, tmp_path, marker):
     launch = launch_line(mpi, 2, [str(app)], clean_environment(), as_root=os.geteuid() == 0)
     subprocess.run(launch.argv, env=launch.environ, check=True)
     assert marker.marks() == []
-    settings = Settings(str(marker.library))
+    ranks = RankEnvironment(str(marker.library))
     root = os.geteuid() == 0
-    launch = launch_line(mpi, 2, [str(app)], clean_environment(), settings=settings, as_root=root)
+    launch = launch_line(mpi, 2, [str(app)], clean_environment(), ranks=ranks, as_root=root)
     subprocess.run(launch.argv, env=launch.environ, check=True)
     assert_ranks(marker, {"app": 2})
 

@@ -8,7 +8,7 @@ import pytest
 
 from headrace.bench.workspace import workspace
 from headrace.errors import HeadraceError
-from headrace.library import find_library
+from headrace.launch.preload import find_library
 
 
 def test_a_workspace_is_nobody_elses(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from devtool import building, debian, provision
 from devtool.paths import DEV, ROOT, VENV, shown
 
 FOLDER = DEV / "device-check"
-PAGE = ROOT / "docs" / "device-check.md"
+PAGE = ROOT / "docs" / "measurements" / "device-check.md"
 SOURCES = ROOT / "tests" / "device_check"
 
 

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import jinja2
 
-FORMATTED_SUFFIXES = {".h", ".cc"}
+ROOT = Path(__file__).resolve().parents[2]
+
+CLANG_FORMAT = ("clang-format", "--assume-filename={path}", "--style=file")
+RUFF = ("ruff", "format", "--no-cache", "--quiet", "--stdin-filename={path}", "-")
+FORMATTERS = {".h": CLANG_FORMAT, ".cc": CLANG_FORMAT, ".py": RUFF}
 
 
 class SpecError(Exception):
@@ -36,6 +40,7 @@ def environment() -> jinja2.Environment:
         autoescape=False,
     )
     made.filters["c_string"] = c_string
+    made.filters["python_literal"] = python_literal
     return made
 
 
@@ -51,39 +56,45 @@ def c_string(text: str) -> str:
     return f'"{escaped}"'
 
 
+def python_literal(value: str | list[str]) -> str:
+    """A text, or a tuple of texts, as Python has it."""
+    return repr(tuple(value) if isinstance(value, list) else value)
+
+
 def finish(outputs: list[Output]) -> list[Output]:
-    """The outputs with C++ in the repository's format."""
-    formatter = find_formatter()
+    """The outputs with code in the repository's format."""
     return [
-        replace(output, text=format_code(formatter, output))
-        if Path(output.path).suffix in FORMATTED_SUFFIXES
+        replace(output, text=format_code(output))
+        if Path(output.path).suffix in FORMATTERS
         else output
         for output in outputs
     ]
 
 
-def find_formatter() -> str:
-    """clang-format beside this Python, else in PATH."""
-    beside = Path(sys.executable).parent / "clang-format"
-    found = str(beside) if beside.exists() else shutil.which("clang-format")
+def find_formatter(name: str) -> str:
+    """A formatter beside this Python, else in PATH."""
+    beside = Path(sys.executable).parent / name
+    found = str(beside) if beside.exists() else shutil.which(name)
     if not found:
         raise SpecError(
-            "clang-format is missing (generated C++ is committed formatted), "
-            "install it: pip install clang-format"
+            f"{name} is missing (generated code is committed formatted), "
+            f"install it: pip install {name}"
         )
     return found
 
 
-def format_code(formatter: str, output: Output) -> str:
-    """The text as clang-format and the repository's .clang-format lay it out."""
-    root = Path(__file__).resolve().parents[2]
+def format_code(output: Output) -> str:
+    """The text as the repository's settings of its language's formatter lay it out."""
+    name, *arguments = FORMATTERS[Path(output.path).suffix]
+    path = str(ROOT / output.path)
     done = subprocess.run(
-        [formatter, f"--assume-filename={root / output.path}", "--style=file"],
+        [find_formatter(name), *(argument.format(path=path) for argument in arguments)],
         input=output.text,
         capture_output=True,
         text=True,
         check=False,
+        cwd=ROOT,
     )
     if done.returncode:
-        raise SpecError(f"clang-format failed on {output.path}: {done.stderr.strip()}")
+        raise SpecError(f"{name} failed on {output.path}: {done.stderr.strip()}")
     return done.stdout

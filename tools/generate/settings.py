@@ -1,4 +1,4 @@
-"""spec/settings.toml -> struct Settings, its reader, and the reference page."""
+"""spec/settings.toml -> struct Settings and its reader, the command's table, the reference page."""
 
 from __future__ import annotations
 
@@ -113,5 +113,6 @@ def outputs(spec: Path) -> list[Output]:
     return [
         render("settings.h.j2", "src/base/settings.h", **values),
         render("settings.cc.j2", "src/base/settings.cc", **values),
+        render("settings.py.j2", "python/headrace/settings/generated/table.py", **values),
         render("settings.md.j2", "docs/reference/settings.md", **values),
     ]

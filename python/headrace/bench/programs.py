@@ -1,14 +1,16 @@
 """The benchmark programs: where they are, and which one belongs to which MPI."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from headrace.choice import KINDS, STANDARD_ABI
 from headrace.errors import HeadraceError
-from headrace.library import PACKAGE_DIRECTORY, checkout_directory
+from headrace.mpi.kinds import KINDS, STANDARD_ABI
+from headrace.places import PACKAGE_DIRECTORY, checkout_directory
 
 NAMES = ("checkpoint", "ior", "irregular", "lattice", "overlap", "strided", "tile")
+
+DEFAULT_RANKS = {name: 2 for name in NAMES} | {"overlap": 1, "strided": 4}
 
 # MPI -> suffix of the programs built for its ABI.
 SUFFIXES = {"mpich": "mpich", "intel": "mpich", "openmpi": "openmpi", STANDARD_ABI: "mpiabi"}
@@ -50,3 +52,9 @@ def find_file(file_name: str, environ: Mapping[str, str] = os.environ) -> Path:
         "it is neither installed with this package nor built in this checkout",
         "run './dev build', reinstall headrace, or set HEADRACE_BENCH_PATH to its directory",
     )
+
+
+def become_program(file_name: str, flags: Sequence[str]) -> None:
+    """Replaces this process by a program without an MPI."""
+    program = str(find_file(file_name))
+    os.execv(program, [program, *flags])

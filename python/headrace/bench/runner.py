@@ -11,12 +11,14 @@ from typing import Any
 from headrace import machine
 from headrace.bench.jobs import Job, Measurement, Way, read_measurement
 from headrace.bench.programs import ALL, find_program, kinds_of
-from headrace.choice import choose
-from headrace.errors import HeadraceError
-from headrace.launch import PRESETS, Launch, Settings, launch_line, own_settings
-from headrace.library import find_library, without_headrace
-from headrace.mpi import Mpi, find_all
-from headrace.program import examine
+from headrace.errors import HeadraceError, say
+from headrace.launch.preload import find_library, without_headrace
+from headrace.launch.start import PRESETS, launch_line
+from headrace.launch.values import Launch, RankEnvironment
+from headrace.mpi.choice import choose
+from headrace.mpi.installed import Mpi, find_all
+from headrace.mpi.program import examine
+from headrace.settings.resolver import resolve_run
 
 RUN_SECONDS = 300
 GRACE_SECONDS = 5
@@ -111,13 +113,13 @@ def launch(
     """The line that starts a benchmark with the fair settings, with Headrace or without, whatever
     LD_PRELOAD holds; `variables` are set in its ranks."""
     library = str(find_library(environ)) if preload else None
-    own = own_settings(environ) if preload else {}
+    own = resolve_run(environ).for_ranks() if preload else {}
     return launch_line(
         host.mpi,
         ranks,
         command,
         environ if preload else without_headrace(environ),
-        settings=Settings(library, {**own, **host.variables, **(variables or {})}),
+        ranks=RankEnvironment(library, {**own, **host.variables, **(variables or {})}),
         presets=presets(ranks),
         oversubscribe=is_oversubscribed(ranks) and not machine.in_batch_job(environ),
         as_root=os.geteuid() == 0,
@@ -132,6 +134,29 @@ def run_shown(line: Launch) -> int:
                 return child.wait()
             except KeyboardInterrupt:
                 continue  # The launcher got it too and ends its ranks, which remove their files.
+
+
+def run_program(
+    name: str,
+    ranks: int,
+    wanted: str,
+    flags: Sequence[str],
+    environ: Mapping[str, str],
+    preload: bool,
+) -> int:
+    """Runs the benchmark `name` under the MPIs of a value of --mpi, shown. The exit code is the
+    program's, that of the first that failed where several MPIs are run."""
+    kinds = kinds_of(wanted)
+    status = 0
+    for kind in kinds:
+        host = find_host(kind, environ)
+        if len(kinds) > 1:
+            say(f"{name} under {host.title}, settings: {fair_settings(host, ranks)}")
+        program = find_program(name, kind, environ)
+        line = launch(host, ranks, [str(program), *flags], environ, preload)
+        code = run_shown(line)
+        status = status or code
+    return status
 
 
 def measure(

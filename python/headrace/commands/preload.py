@@ -5,13 +5,11 @@ from pathlib import Path
 
 import click
 
-from headrace import front
-from headrace.choice import no_mpi, unsupported_mpi
 from headrace.errors import HeadraceError
-from headrace.launch import PRELOAD
-from headrace.library import combine_preload, find_library
-from headrace.mpi import kind_of
-from headrace.program import examine, preload_obstacle
+from headrace.front import library as front
+from headrace.launch.job import require_preloadable
+from headrace.launch.preload import combine_preload, find_library
+from headrace.launch.values import PRELOAD
 
 
 @click.command()
@@ -37,7 +35,7 @@ def preload(program: str | None, mpi_library: str | None, output: str | None) ->
     library = find_library(os.environ)
     if mpi_library is not None:
         _refuse_program(program)
-        click.echo(_make_front(Path(mpi_library), library, output))
+        click.echo(front.make(Path(mpi_library), library, Path(output) if output else None))
         return
     if output is not None:
         raise HeadraceError(
@@ -46,14 +44,7 @@ def preload(program: str | None, mpi_library: str | None, output: str | None) ->
             "leave it out, or give --front LIBMPI",
         )
     if program is not None:
-        found = examine([program], os.environ)
-        obstacle = preload_obstacle(found.image, library)
-        if obstacle is not None:
-            raise HeadraceError(*obstacle)
-        if not found.uses_mpi:
-            raise no_mpi(found)
-        if found.library is not None and kind_of(found.library) is None:
-            raise unsupported_mpi(found)
+        require_preloadable([program], library, os.environ)
     click.echo(combine_preload(os.environ.get(PRELOAD), str(library)))
 
 
@@ -64,11 +55,3 @@ def _refuse_program(program: str | None) -> None:
             "a front library is made for an MPI library, not for a program",
             "leave one of them out",
         )
-
-
-def _make_front(mpi_library: Path, library: Path, output: str | None) -> Path:
-    # Links stay as they are, so that an MPI may be updated behind them.
-    mpi_library = mpi_library.absolute()
-    made = Path(output).absolute() if output else front.default_output(mpi_library)
-    front.write(mpi_library, library, made)
-    return made

@@ -1,8 +1,14 @@
-"""What was played, as tables."""
+"""What was played, as tables and as a file."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
+from rich.console import Console
+
+from headrace.bench.peers.output import show_table
 from headrace.bench.peers.tables import Table
+from headrace.errors import unwritable
 from headrace.simulate.play import Played
 
 MEGA = 1e6
@@ -47,3 +53,18 @@ def cost_table(played: Sequence[Played]) -> Table:
         for one in played[0].job["costs"]
     ]
     return Table("Costs of the estimate", ("cost", "value", "unit", "source"), rows)
+
+
+def show(console: Console, played: Sequence[Played]) -> None:
+    """A table for each job, and one of the estimate's costs."""
+    for one in played:
+        show_table(console, method_table(one))
+    show_table(console, cost_table(played))
+
+
+def write(file: Path, played: Sequence[Played]) -> None:
+    """All counts, as JSON. Raises HeadraceError where the file cannot be written."""
+    try:
+        file.write_text(json.dumps([one.job for one in played], indent=1) + "\n")
+    except OSError as error:
+        raise unwritable(file, error, "give another name") from error

@@ -1,6 +1,6 @@
 // Stand-in for NVIDIA's libcuda.so.1: the functions of the CUDA Driver API that Headrace and its
 // tests use, with the names, types and numbers of cuda.h, and strict where the real one may be
-// lenient. What the real one does: docs/device-check.md.
+// lenient. What the real one does: docs/measurements/device-check.md.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 """The findings as a section of a Markdown file, between two markers."""
 
+import os
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -28,6 +29,13 @@ def section(results: Results, picture: str = "") -> str:
         *settings(results),
     ]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def picture_link(figure: Path | None, page: str) -> str:
+    """The path of a figure's SVG file as seen from the page that shows it; empty without one."""
+    if figure is None:
+        return ""
+    return Path(os.path.relpath(f"{figure}.svg", Path(page).parent)).as_posix()
 
 
 def _tables(results: Results, verdicts: Sequence[Verdict]) -> Iterable[str]:

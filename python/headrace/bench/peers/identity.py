@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace import __version__, machine
 from headrace.bench.workspace import file_system
-from headrace.library import find_library
+from headrace.launch.preload import find_library
 
 MEMORY_FILE_SYSTEM = Path("/dev/shm")
 DISK_FOLDERS = ("/tmp", "/var/tmp")

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from headrace.bench.programs import ALL
 from headrace.bench.runner import Host, find_host
-from headrace.choice import KINDS, STANDARD_ABI, at_path
 from headrace.errors import HeadraceError
-from headrace.mpi import Mpi, find_all, library_environment
+from headrace.mpi.choice import at_path
+from headrace.mpi.environment import library_environment
+from headrace.mpi.installed import Mpi, find_all
+from headrace.mpi.kinds import KINDS, STANDARD_ABI
 
 # The library that the program for an MPI's ABI asks for.
 SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}

@@ -11,20 +11,20 @@ from rich.text import Text
 from headrace.bench.promises.cases import Case
 from headrace.bench.promises.findings import Findings
 from headrace.bench.promises.judgement import Verdict
-from headrace.launch import PRESETS
-from headrace.mpi import TITLES
+from headrace.launch.start import PRESETS
+from headrace.mpi.kinds import TITLES
 
 PAGE_WIDTH = 104
 INTRODUCTION = (
-    "Written by `headrace bench promises --markdown FILE`; run it under your own MPI "
-    "(`--mpi DIRECTORY`) to see what that one does. Each case is a job of its own, tried on the "
-    "plain MPI and under Headrace, and judged from the file's bytes as POSIX calls read them, the "
-    "counts, the error classes, and whether it ended. A file size limit is the process's own "
-    "(`RLIMIT_FSIZE`, the error EFBIG); full disks and quotas take the same way through a library. "
-    "What atomic mode and threads promise is tried by races: a library may be lucky in one run."
+    "Which promises of the MPI standard on files does an MPI keep? The command tries each case in "
+    "a job of its own, on the plain MPI and under Headrace. It judges the file's bytes as POSIX "
+    "calls read them, the counts, the error classes, and whether the job ended. `--mpi DIRECTORY` "
+    "tests your own MPI; `--markdown FILE` writes this page. A file size limit is the process's "
+    "own (`RLIMIT_FSIZE`, the error EFBIG); full disks and quotas take the same way through a "
+    "library. Races try what atomic mode and threads promise: a library may be lucky in one run."
 )
 NOTE = (
-    "Cases of practice (marked *) are not demanded by the text of the standard, "
+    "The text of the standard does not demand the cases of practice (marked *), "
     "but programs count on them."
 )
 
@@ -85,6 +85,8 @@ def markdown(all_findings: Sequence[Findings]) -> str:
     """The page of the documentation: how it was run, the table, and what each case promises."""
     parts = [
         "# What MPIs make of their promises on files",
+        "",
+        "    headrace bench promises --mpi DIRECTORY",
         "",
         *textwrap.wrap(INTRODUCTION, PAGE_WIDTH),
         "",

@@ -12,7 +12,7 @@ from headrace.bench.programs import find_program
 from headrace.bench.promises.cases import PROGRAM, Case
 from headrace.bench.promises.judgement import Record, Verdict, judge, read_record
 from headrace.bench.runner import Host, end_group, launch, start_captured
-from headrace.launch import Launch
+from headrace.launch.values import Launch
 
 # Ranks end themselves after their time; the launcher gets this much more to start and to end.
 LAUNCH_SECONDS = 20

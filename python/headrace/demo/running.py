@@ -1,0 +1,71 @@
+"""Runs the parts of the demo under each MPI, in its time."""
+
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from headrace.bench.comparison import Comparison, run_rounds, start
+from headrace.bench.programs import kinds_of
+from headrace.bench.runner import Host, find_wanted
+from headrace.bench.workspace import surroundings, workspace
+from headrace.demo.progress import DemoProgress
+from headrace.demo.sizing import PARTS, sized_job
+
+MOST_ROUNDS = 25
+
+
+def run_demo(
+    console: Console,
+    wanted: str,
+    seconds: float,
+    directory: Path | None,
+    environ: Mapping[str, str],
+) -> list[Comparison]:
+    """The comparisons under the MPIs of a value of --mpi, in about `seconds` for each."""
+    base = directory or Path(tempfile.gettempdir())
+    total = seconds * len(kinds_of(wanted))
+    comparisons: list[Comparison] = []
+
+    def tell(text: str) -> None:
+        console.print(text, markup=False, highlight=False)
+
+    with workspace(base) as folder, DemoProgress(console, total) as progress:
+        console.print(
+            f"Headrace demo in {surroundings(base)}, about {total:.0f} s", highlight=False
+        )
+        for host in find_wanted([wanted], environ, tell):
+            comparisons += _run_parts(host, seconds, folder, environ, progress)
+    return comparisons
+
+
+def _run_parts(
+    host: Host, seconds: float, folder: Path, environ: Mapping[str, str], progress: DemoProgress
+) -> list[Comparison]:
+    result = []
+    end = time.monotonic()
+    for part in PARTS:
+        budget = part.share * seconds
+        end += budget
+        key = part.make(part.sizes[-1]).key
+
+        def tell(text: str, key: str = key) -> None:
+            progress.tell(f"{host.title}, {key}: {text}")
+
+        job = sized_job(part, budget, host, folder, environ, tell)
+        comparison = start(job, host, folder, environ, tell)
+        run_rounds(comparison, folder, environ, tell, part.fewest, MOST_ROUNDS, end)
+        result.append(comparison)
+    return result
+
+
+def show_next_steps(console: Console) -> None:
+    """What a user may try after the demo."""
+    console.print()
+    console.print("Run your own program:   ./dev headrace run -n 4 ./app", highlight=False)
+    console.print(
+        "Compare at other sizes: ./dev headrace bench compare ior -- -s 500 -b 1m -t 1m",
+        highlight=False,
+    )

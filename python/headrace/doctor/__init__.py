@@ -1,0 +1,1 @@
+"""What Headrace finds on a machine."""

@@ -1,0 +1,63 @@
+"""Looks for the library, the MPIs and front libraries, and shows them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from headrace import __version__, machine
+from headrace.errors import HeadraceError
+from headrace.front import library as front
+from headrace.launch.preload import find_library
+from headrace.mpi.installed import Mpi, embedded, find_all
+
+# Columns where the output is no terminal: lines stay whole for grep.
+PLAIN_WIDTH = 240
+
+HEADINGS = ("MPI", "version", "launcher", "library", "standard ABI", "found by")
+
+
+def show(fronts: Sequence[Path], environ: Mapping[str, str]) -> list[str]:
+    """Shows what is found on stdout. Returns what lacks or is wrong, a line each."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PLAIN_WIDTH
+    console.print(f"headrace  {__version__}, {machine.available_cores()} cores")
+    problems = []
+    try:
+        console.print(f"library   {find_library(environ)}", markup=False)
+    except HeadraceError as error:
+        problems.append(str(error))
+    mpis = find_all(environ)
+    if mpis:
+        console.print(_table(mpis))
+    else:
+        problems.append(
+            "no MPI was found (no launcher in PATH), load a module or set HEADRACE_MPI_PATH"
+        )
+    if embedded(environ) is None:
+        console.print("embedded  no MPICH wheel beside headrace (pip install mpich)", markup=False)
+    for path in fronts:
+        problems += _show_front(console, path.absolute())
+    return problems
+
+
+def _table(mpis: Sequence[Mpi]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for mpi in mpis:
+        standard = "yes" if mpi.abi_library else "no"
+        table.add_row(
+            mpi.title, mpi.version, str(mpi.launcher), str(mpi.library), standard, mpi.source
+        )
+    return table
+
+
+def _show_front(console: Console, path: Path) -> list[str]:
+    found = front.read(path)
+    if found is not None:
+        line = f"front     {path}: {found.headrace}, then {found.mpi}"
+        console.print(line, markup=False)
+    return front.problems(path)

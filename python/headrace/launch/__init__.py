@@ -1,0 +1,1 @@
+"""Turns a line or a program into what is executed, with Headrace under its ranks."""

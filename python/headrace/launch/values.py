@@ -1,0 +1,26 @@
+"""What is launched, and what its ranks are given."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PRELOAD = "LD_PRELOAD"
+
+
+@dataclass(frozen=True)
+class RankEnvironment:
+    """What every rank must find in its environment; `preload` is a library's path or None."""
+
+    preload: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING = RankEnvironment()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to execute. `executable` is argv[0]'s file where that is a bare name."""
+
+    argv: list[str]
+    environ: dict[str, str]
+    executable: str = ""

@@ -1,0 +1,1 @@
+"""The families of MPI launchers, how one is recognised, and how its lines are read."""

@@ -1,0 +1,115 @@
+"""The places that settings come from, each as a layer: a name for people, and values as texts.
+
+A layer knows nothing of which settings there are; the resolver looks at that.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace.errors import HeadraceError
+from headrace.settings.setting import PREFIX, Setting, variable_name
+
+FILE_TABLE = "settings"
+LARGEST_FILE = 1 << 20  # bytes
+LARGEST_NUMBER = (1 << 63) - 1  # TOML's
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one place says.
+
+    origin: the place, as it is told to people. values: by the name of the variable.
+    strict: whether a name or a value that cannot be used is an error. It is not in the
+    environment, which modules and profiles set for other versions, too: the library says what it
+    ignores there.
+    forwarded: whether ranks are given these variables. They read other toolkits' variables from
+    their own environment.
+    """
+
+    origin: str
+    values: Mapping[str, str]
+    strict: bool = True
+    forwarded: bool = True
+
+
+def command_line(assignments: Sequence[str], verify: bool = False) -> list[Layer]:
+    """Layers of `--verify` and of each `--set NAME=VALUE`, of which the last counts."""
+    layers = [Layer("--verify", {"HEADRACE_VERIFY": "1"})] if verify else []
+    values = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name.replace("_", "").isalnum():
+            raise HeadraceError(
+                f"--set {assignment} is not understood",
+                "it is not of the form NAME=VALUE",
+                "give for example --set QUIET=1",
+            )
+        values[variable_name(name)] = value
+    return [*layers, Layer("the command line", values)]
+
+
+def environment(environ: Mapping[str, str], table: Iterable[Setting]) -> list[Layer]:
+    """Layers of our own variables, and of each variable of another toolkit that means the same."""
+    own = {name: value for name, value in sorted(environ.items()) if name.startswith(PREFIX)}
+    layers = [Layer("the environment", own, strict=False)]
+    for setting in table:
+        if setting.alias and setting.alias in environ:
+            value = {setting.name: environ[setting.alias]}
+            origin = f"{setting.alias} in the environment"
+            layers.append(Layer(origin, value, strict=False, forwarded=False))
+    return layers
+
+
+def settings_file(path: Path) -> Layer:
+    """The layer of a settings file: TOML, with one table, [settings]."""
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error), "give another file") from error
+    if len(data) > LARGEST_FILE:
+        raise _unreadable(path, "it has more than 1 MiB", "give a settings file")
+    try:
+        document = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or too deep
+        why = f"it is not TOML: {error}".splitlines()[0]
+        raise _unreadable(path, why, "write lines NAME = VALUE below [settings]") from error
+    return Layer(f"'{path}'", _values(document, path))
+
+
+def _values(document: Mapping[str, object], path: Path) -> dict[str, str]:
+    table = document.get(FILE_TABLE)
+    if not isinstance(table, dict):
+        raise _unreadable(path, "it has no table [settings]", "write [settings] above its lines")
+    others = [name for name in document if name != FILE_TABLE]
+    if others:
+        why = f"it has '{others[0]}' outside of the table [settings]"
+        raise _unreadable(path, why, "leave it out, or move it below [settings]")
+    values: dict[str, str] = {}
+    for word, value in table.items():
+        name = variable_name(word)
+        if name in values:
+            raise _unreadable(path, f"it gives {name} twice", "leave one of them out")
+        values[name] = _text(word, value, path)
+    return values
+
+
+def _text(word: str, value: object, path: Path) -> str:
+    """A value of TOML as it would be written in the environment."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, int) and abs(value) <= LARGEST_NUMBER:
+        return str(value)
+    if isinstance(value, str):
+        return value
+    raise _unreadable(
+        path,
+        f"the value of '{word}' is neither text nor a whole number, true or false",
+        "write it in quotes, as it would stand in the environment",
+    )
+
+
+def _unreadable(path: Path, why: str, remedy: str) -> HeadraceError:
+    return HeadraceError(f"settings file '{path}' cannot be used", why, remedy)

@@ -1,0 +1,30 @@
+"""One setting: its name and what may be written. The generated table has all of them."""
+
+from dataclasses import dataclass
+
+PREFIX = "HEADRACE_"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An entry of spec/settings.toml, which says what each field means.
+
+    default: as a user would write it, be it out of the range of other values.
+    minimum, maximum: of a size (in bytes) or a whole number.
+    alias: another toolkit's variable that means the same.
+    of_command: only the `headrace` command reads it; ranks do not get it.
+    """
+
+    name: str
+    type: str
+    default: str
+    minimum: int = 0
+    maximum: int = 0
+    values: tuple[str, ...] = ()
+    alias: str = ""
+    of_command: bool = False
+
+
+def variable_name(word: str) -> str:
+    """The variable that a user's word names: `quiet`, `QUIET` and `HEADRACE_QUIET` are one."""
+    return PREFIX + word.upper().removeprefix(PREFIX)
