@@ -104,7 +104,7 @@ Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call
   Error failed = std::move(prepared.failed);
   const bool meets = prepared.keeps_order();
   // Where ranks meet the others count on this one: it takes part with no data.
-  note_unwritten(call, failed);
+  failures_->note_unwritten(call.direction, failed);
   if (failed && !meets) return failed;
   const bool moves = prepared.access.bytes > 0;
   std::shared_ptr<WorkQueue> queue;
@@ -117,8 +117,8 @@ Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call
     return {};
   });
   if (lacking) {
-    if (!failed) note_unwritten(call, lacking);
-    pull_back(call.direction, prepared.access.bytes, prepared.move);
+    if (!failed) failures_->note_unwritten(call.direction, lacking);
+    pointer_.pull_back(call.direction, prepared.access.bytes, prepared.move);
     if (meets) take_part_without_data(prepared);
     return failed ? failed : lacking;
   }
@@ -177,34 +177,13 @@ Error OpenFile::begin(const TransferCall& call) {
   const bool in_background = !collective_->needs_the_program(call.direction);
   Result<std::shared_ptr<Operation>> started = begin_call(call, in_background);
   if (!started) return started.error();
-  const std::lock_guard lock(mutex_);
-  split_ = {call.direction, call.shared, call.offset.has_value(), std::move(started.value())};
-  is_splitting_.store(true, std::memory_order_relaxed);
+  split_.begin(call, std::move(started.value()));
   return {};
 }
 
 Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
-  std::shared_ptr<Operation> operation;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!split_.operation) {
-      return {0,
-              {ErrorClass::io,
-               0,
-               {"no split collective call is active on '", path_, "', begin one first"}}};
-    }
-    if (split_.direction != direction || split_.shared != shared ||
-        split_.has_offset != has_offset) {
-      return {0,
-              {ErrorClass::io,
-               0,
-               {"the split collective call active on '", path_,
-                "' is another one, end it by the procedure that belongs to its begin"}}};
-    }
-    operation = std::move(split_.operation);
-    is_splitting_.store(false, std::memory_order_relaxed);
-  }
-  return operation->wait();
+  const Result<std::shared_ptr<Operation>> begun = split_.end(direction, shared, has_offset, path_);
+  return begun ? begun.value()->wait() : Outcome{0, begun.error()};
 }
 
 void stop_background() {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cerrno>
 
 #include "base/settings.h"
 #include "file/agreement.h"
@@ -37,9 +36,11 @@ struct OpenFile::Closing {
 
 OpenFile::Closing OpenFile::told_at_close(const Error& failed) const {
   const storage::Choices choices = store_->choices();
+  record::FileTotals totals = totals_;
+  totals.failed_calls = failures_->failed_calls();
   return {.failure = code_of(failed),
-          .failed_writes = own_failed_writes_,
-          .totals = totals_,
+          .failed_writes = failures_->own_writes(),
+          .totals = totals,
           .peaks = memory_peaks(),
           .waited_for_turns = choices.waited_for_turns ? 1 : 0,
           .read_by_other_ways = choices.read_by_other_ways ? 1 : 0};
@@ -50,7 +51,7 @@ Error OpenFile::close() {
   Error closed = attempt([this] { return store_->close(); });
   if (verification_) verified_ = collect_verified();
   // One error is told; what was written comes first.
-  Error failed = untold_failure();
+  Error failed = failures_->take_untold();
   if (!failed) failed = std::move(closed);
   Closing all = told_at_close(failed);
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
@@ -70,7 +71,7 @@ Error OpenFile::close() {
   }));
   failed = own_or_others(failed, all.failure, {"close", path_});
   if (failed) return failed;
-  if (all.failed_writes > own_failed_writes_ + known_failed_writes_) {
+  if (all.failed_writes > failures_->known_writes()) {
     return {ErrorClass::io,
             0,
             {"data is missing in '", path_,
@@ -99,62 +100,9 @@ Error OpenFile::sync() {
   Error failed = attempt([this] { return store_->sync(); });
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;
-  failed = untold_failure();
-  if (!failed) failed = failed_elsewhere();
+  failed = failures_->take_untold();
+  if (!failed) failed = failures_->take_others();
   return failed;
-}
-
-/// A failed write that was begun by this rank, and that the program has not been told of.
-Error OpenFile::untold_failure() noexcept {
-  Error failed = background_->untold.take();
-  // Without a text it is told all the same.
-  if (failed.message.empty()) return failed;
-  return {
-      failed.error_class, failed.system_error, {"a nonblocking write failed: ", failed.message}};
-}
-
-/// Others may count on what a write lacks because its rank has no memory.
-void OpenFile::note_unwritten(const TransferCall& call, const Error& failed) {
-  if (failed.error_class != ErrorClass::no_memory || call.direction != Direction::write) return;
-  const std::lock_guard lock(mutex_);
-  note_failed_write(ENOMEM);
-}
-
-/// Only a write that the file system failed, errno not 0, leaves data missing that others may count
-/// on.
-void OpenFile::note_failed_call(Direction direction, int system_error) {
-  const std::lock_guard lock(mutex_);
-  totals_.failed_calls += 1;
-  if (direction == Direction::write && system_error != 0) note_failed_write(system_error);
-}
-
-/// Both counts change under the lock, which the caller holds, so that no thread takes this rank's
-/// failure for another's.
-void OpenFile::note_failed_write(int system_error) {
-  own_failed_writes_ += 1;
-  channel_->note_failed_write(system_error);
-}
-
-/// What a program is told of a failed call; errno 0: its view shows no bytes.
-Error OpenFile::told_of(Direction direction, int system_error) const noexcept {
-  const bool writes = direction == Direction::write;
-  if (system_error == 0) {
-    return {ErrorClass::argument,
-            0,
-            {"cannot write to '", path_, "' (the view shows no bytes), set another view"}};
-  }
-  return system_failure(system_error, writes ? "cannot write to" : "cannot read from", path_);
-}
-
-/// A failed write of another rank of the node that this program has not been told of. Waits for
-/// nobody: failures on other nodes are told by close.
-Error OpenFile::failed_elsewhere() noexcept {
-  const std::lock_guard lock(mutex_);
-  const exchange::FileChannel::FailedWrites all = channel_->failed_writes();
-  const std::int64_t others = all.count - failed_writes_before_ - own_failed_writes_;
-  if (others <= known_failed_writes_) return {};
-  known_failed_writes_ = others;
-  return system_failure(all.last_system_error, "data of another rank is missing in", path_);
 }
 
 }  // namespace headrace::file

@@ -68,7 +68,8 @@ Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset be
     return end_staging(&staging, call.direction, moved.transferred);
   });
   Outcome outcome = finish(whole, call.bytes, moved, lost ? &lost : nullptr);
-  if (outcome.bytes < call.bytes) pull_back(call.direction, call.bytes - outcome.bytes, move);
+  if (outcome.bytes < call.bytes)
+    pointer_.pull_back(call.direction, call.bytes - outcome.bytes, move);
   return outcome;
 }
 

@@ -74,7 +74,7 @@ Outcome OpenFile::carry_out_parts(Prepared& prepared, const fabric::Waiter& wait
     failed = all.error();
   }
   if (parts != nullptr) parts->close();
-  note_unwritten(prepared.call, failed);
+  failures_->note_unwritten(prepared.call.direction, failed);
   if (failed) outcome.error = std::move(failed);
   return outcome;
 }
@@ -139,7 +139,7 @@ ByteCount OpenFile::set_next_part(Prepared& prepared, Parts& parts, ByteCount be
     bytes = call.count;
     return {};
   });
-  note_unwritten(prepared.call, failed);
+  failures_->note_unwritten(prepared.call.direction, failed);
   return failed ? 0 : bytes;
 }
 

@@ -24,13 +24,6 @@ constexpr const char* kSeekPointer = "seek by the shared pointer of";
 
 }  // namespace
 
-Error OpenFile::only_in_sequence() const {
-  return {ErrorClass::unsupported_operation, 0,
-          "'" + path_ +
-              "' has no positions to go to (it was opened with MPI_MODE_SEQUENTIAL), use shared or "
-              "ordered access"};
-}
-
 /// Where a call by the shared pointer begins. Collective for an ordered call, in which a rank takes
 /// part with no data where it failed.
 std::int64_t OpenFile::take_shared_place(TransferCall& call, ByteCount unit, Error& failed) {
@@ -52,7 +45,7 @@ std::int64_t OpenFile::take_shared_place(TransferCall& call, ByteCount unit, Err
 }
 
 Result<std::int64_t> OpenFile::shared_position() {
-  if (mode_.sequential) return only_in_sequence();
+  if (mode_.sequential) return only_in_sequence(path_);
   return shared_->take(0);
 }
 
@@ -67,7 +60,7 @@ Result<FileOffset> OpenFile::shared_byte_offset() {
 
 Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
   // All ranks opened with one mode, so none waits for one that returns here.
-  if (mode_.sequential) return only_in_sequence();
+  if (mode_.sequential) return only_in_sequence(path_);
   drain_lane();
   GivenSeek given{fabric::Extremes::of(offset),
                   fabric::Extremes::of(static_cast<std::int64_t>(whence))};
@@ -84,7 +77,7 @@ Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
         if (whence == Whence::current) base = shared_->take(0);
         if (whence == Whence::end) base = end_position();
         if (!base) return base;
-        const Result<std::int64_t> target = seek_target(base.value(), offset);
+        const Result<std::int64_t> target = pointer_.target(base.value(), offset);
         if (target) shared_->set(target.value());
         return target;
       });

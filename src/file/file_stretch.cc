@@ -1,7 +1,6 @@
 #include <cerrno>
 #include <new>
 
-#include "base/rounding.h"
 #include "device/detection.h"
 #include "file/open_file.h"
 #include "storage/realigned_reads.h"
@@ -50,27 +49,16 @@ bool OpenFile::may_be_stretch(const StretchCall& call) const {
   if (!is_permitted || mode_.sequential || verification_) return false;
   if (is_atomic_.load(std::memory_order_relaxed)) return false;
   if (!call.collective) return true;
-  return !collective_->meets(call.direction) && !is_splitting_.load(std::memory_order_relaxed);
-}
-
-/// The pointer's place for `bytes` bytes; moves the pointer behind them.
-std::optional<FileOffset> OpenFile::take_place(ByteCount bytes, PointerMove& move) {
-  const std::lock_guard lock(mutex_);
-  const ViewedStretch stretch = stretch_.get();
-  const std::optional<FileOffset> place = stretch.place_of(position_, bytes);
-  if (!place) return std::nullopt;
-  position_ += bytes / stretch.unit;
-  move = {stretch.unit, position_, seeks_};
-  return place;
+  return !collective_->meets(call.direction) && !split_.is_active();
 }
 
 std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
   if (!may_be_stretch(call)) return std::nullopt;
   if (device::is_driver_known() && device::find(call.memory)) return std::nullopt;
   PointerMove move;
-  const std::optional<FileOffset> place = call.offset
-                                              ? stretch_.get().place_of(*call.offset, call.bytes)
-                                              : take_place(call.bytes, move);
+  const std::optional<FileOffset> place =
+      call.offset ? pointer_.stretch().place_of(*call.offset, call.bytes)
+                  : pointer_.take_stretch(call.bytes, move);
   if (!place) return std::nullopt;
   if (call.collective) collective_->note_call(call.direction, false);
   const bool may_not_copy = is_misplaced_read(call, *place) && device::find(call.memory);
@@ -82,22 +70,9 @@ std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
     }
   }
   count(call.direction, policy::Path::direct, done.bytes);
-  if (done.bytes < call.bytes) pull_back(call.direction, call.bytes - done.bytes, move);
+  if (done.bytes < call.bytes) pointer_.pull_back(call.direction, call.bytes - done.bytes, move);
   if (done.system_error == 0) return Outcome{done.bytes, {}};
-  return Outcome{done.bytes, failure_of(call.direction, done.system_error)};
-}
-
-/// The pointer was moved by what was asked for; afterwards it stands behind the whole etypes that
-/// were done. What other threads did with it meanwhile counts:
-///  - A seek says where it stands, whatever came before.
-///  - Reads that met the end of the file together give back what each did not get, in any order.
-///  - Behind a write that failed lies what a later one has written: the pointer stays behind that.
-void OpenFile::pull_back(Direction direction, ByteCount missing, const PointerMove& move) {
-  if (move.unit == 0) return;
-  const std::lock_guard lock(mutex_);
-  if (seeks_ != move.seeks) return;
-  if (direction == Direction::write && position_ != move.end) return;
-  position_ -= divide_up(missing, move.unit);
+  return Outcome{done.bytes, failures_->fail(call.direction, done.system_error)};
 }
 
 }  // namespace headrace::file

@@ -1,12 +1,7 @@
 #include "file/open_file.h"
 
-#include <vector>
-
-#include "base/message.h"
 #include "base/settings.h"
-#include "base/spelling.h"
 #include "file/agreement.h"
-#include "file/hint_file.h"
 
 namespace headrace::file {
 namespace {
@@ -92,9 +87,9 @@ OpenFile::OpenFile(std::shared_ptr<exchange::FileTeam> team, storage::FileSystem
     : team_(std::move(team)),
       file_system_(file_system),
       path_(file_system.full_name(path)),
-      mode_(mode) {
-  show(std::make_shared<const View>(View{.displacement = 0, .etype = byte_, .filetype = byte_}));
-}
+      mode_(mode),
+      pointer_(path_, std::make_shared<const View>(
+                          View{.displacement = 0, .etype = byte_, .filetype = byte_})) {}
 
 OpenFile::~OpenFile() {
   if (channel_) drain();
@@ -106,11 +101,10 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel, std::string
   own_share_ = find_own_share();
   shared_.emplace(*channel_, path_);
   // The place may have served a file before. No rank writes before all have agreed, below.
-  failed_writes_before_ = channel_->failed_writes().count;
-  hints_.values = default_hint_values();
+  failures_.emplace(*channel_, path_, background_->untold);
+  hints_.emplace(channel_->nodes().rank() == 0);
   Error failed = attempt([&]() -> Error {
-    take_hint_file();
-    hints_ = hints_with(hints);
+    hints_->start(hints);
     return {};
   });
   if (Error error = open_store(path); !failed) failed = std::move(error);
@@ -125,13 +119,13 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel, std::string
     });
   }
   // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
-  shared_->set(position_);
+  shared_->set(pointer_.position());
   if (store_ != nullptr) {
     const Error unknown = find_layout(*channel_, *store_, layout_);
     if (!failed) failed = unknown;
   }
-  Result<Agreement> agreement =
-      agree(*channel_, failed, {"open", path_}, hints_.values, *view_, layout_, file_number());
+  Result<Agreement> agreement = agree(*channel_, failed, {"open", path_}, hints_->values(),
+                                      *pointer_.view(), layout_, file_number());
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
@@ -142,17 +136,10 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel, std::string
   return verification_ ? verification_->set_up(mode_.read, nodes_write_for_each_other_) : Error{};
 }
 
-/// Hints that count for no rank, or not as this one gave them, are told once by the first rank, and
-/// by hints() of all. Without memory for the text nobody is told.
+/// Without memory for the text nobody is told.
 void OpenFile::tell_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
-    std::string all;
-    for (const std::string& line : corrections_of(agreement)) {
-      if (channel_->nodes().rank() == 0) tell_once(line);
-      all += (all.empty() ? "" : "; ") + line;
-    }
-    const std::lock_guard lock(mutex_);
-    corrections_ = std::move(all);
+    hints_->note_corrections(corrections_of(agreement));
     return {};
   }));
 }
@@ -160,7 +147,7 @@ void OpenFile::tell_corrections(const Agreement& agreement) {
 Error OpenFile::find_end() {
   const Result<ByteCount> size = store_->size();
   if (!size) return size.error();
-  position_ = size.value();
+  pointer_.start_at(size.value());
   return {};
 }
 
@@ -176,7 +163,7 @@ Error OpenFile::open_store(std::string_view path) {
                                        .create = create,
                                        .exclusive = exclusive,
                                        .is_deleted_later = is_first && mode_.delete_on_close,
-                                       .striping = striping_of(hints_.values)});
+                                       .striping = striping_of(hints_->values())});
       if (!opened) return opened.error();
       store_ = std::move(opened.value());
       return {};
@@ -187,26 +174,6 @@ Error OpenFile::open_store(std::string_view path) {
   if (is_first) failed = open_as(true, mode_.exclusive);
   if (Error error = agree_on_error(*channel_, failed, {"create", path_})) return error;
   return is_first ? Error{} : open_as(false, false);
-}
-
-void OpenFile::take_hint_file() {
-  const HintFile& file = hint_file();
-  if (channel_->nodes().rank() == 0 && !file.problem.empty()) tell_once(file.problem);
-  if (file.hints.empty()) return;
-  hints_ = hints_with(file.hints, "'" + printable(settings().hints_file) + "': ");
-  take_settings(hints_.values);
-}
-
-HintsInUse OpenFile::hints_with(const Hints& hints, const std::string& source) const {
-  HintsInUse next = hints_;
-  std::vector<std::string> problems;
-  for (auto& [name, value] : apply_hints(hints, next.values, problems)) {
-    next.given[name] = std::move(value);
-  }
-  if (channel_->nodes().rank() == 0) {
-    for (const std::string& problem : problems) tell_once(source + problem);
-  }
-  return next;
 }
 
 Result<ByteCount> OpenFile::size() {
@@ -254,25 +221,20 @@ Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
   drain_lane();
   HintsInUse next;
   const Error failed = attempt([&]() -> Error {
-    next = hints_with(hints);
+    next = hints_->with(hints);
     return refused;
   });
   Result<Agreement> agreement = agree(*channel_, failed, {"set hints of", path_}, next.values,
-                                      *view_, layout_, file_number());
+                                      *pointer_.view(), layout_, file_number());
   if (!agreement) return agreement.error();
-  {
-    const std::lock_guard lock(mutex_);
-    hints_ = std::move(next);
-  }
+  hints_->set(std::move(next));
   collective_->set(agreement.value());
   tell_corrections(agreement.value());
   return {};
 }
 
 Hints OpenFile::hints() const {
-  const std::lock_guard lock(mutex_);
-  Hints hints = hints_.given;
-  for (auto& [name, value] : hints_of(hints_.values)) hints[name] = std::move(value);
+  Hints hints = hints_->shown();
   hints["cb_buffer_size"] = std::to_string(collective_->window_size());
   for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
   if (const auto sent = collective_->sent(); sent.messages > 0) {
@@ -285,7 +247,6 @@ Hints OpenFile::hints() const {
     hints[name + "reason"] = collective_->reason(direction);
   }
   hints["headrace_shared_memory"] = team_->ranks().sharing();
-  if (!corrections_.empty()) hints["headrace_corrections"] = corrections_;
   return hints;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -12,10 +11,13 @@
 #include "file/atomic_transfer.h"
 #include "file/background.h"
 #include "file/collective_transfer.h"
+#include "file/failure_ledger.h"
 #include "file/file.h"
+#include "file/file_hints.h"
+#include "file/file_pointer.h"
 #include "file/shared_position.h"
+#include "file/split_call.h"
 #include "file/verification.h"
-#include "file/viewed_stretch.h"
 #include "file/work_queue.h"
 #include "record/summary.h"
 
@@ -66,13 +68,6 @@ class OpenFile : public File {
 
  private:
   std::int64_t file_number() const { return store_ != nullptr ? store_->file_number() : 0; }
-  /// How a call moved the individual pointer, if it did.
-  struct PointerMove {
-    ByteCount unit = 0;       ///< bytes of an etype then; 0 where it did not move it
-    std::int64_t end = 0;     ///< where it left it
-    std::uint64_t seeks = 0;  ///< seeks_ then
-  };
-
   /// Whether data goes as if alone, and whether what keeps the others away is taken already.
   enum class Apart : std::uint8_t { no, to_be_locked, locked };
 
@@ -102,29 +97,12 @@ class OpenFile : public File {
 
   class BackgroundCall;
 
-  /// The split collective call that was begun and not ended.
-  struct Split {
-    Direction direction = Direction::write;
-    bool shared = false;
-    bool has_offset = false;
-    std::shared_ptr<Operation> operation;  ///< null where there is none
-  };
-
   ByteCount find_own_share() const;
   Error open_store(std::string_view path);
   Error find_end();
   void tell_corrections(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
-  /// The hints in use with `hints` over them; `source` says where those are from, but for the
-  /// program's.
-  HintsInUse hints_with(const Hints& hints, const std::string& source = {}) const;
-  void take_hint_file();
   Result<std::int64_t> end_position();
-  void show(std::shared_ptr<const View> view);
-  Error check(const Result<View>& view) const;
-  Error check(const TransferCall& call, ByteCount unit) const;
-  Error check_place(const TransferCall& call, ByteCount unit, std::int64_t position,
-                    ByteCount bytes) const;
   Access access_of(const TransferCall& call, const View& view, std::int64_t position) const;
   Access no_access(Direction direction) const;
   Error stage_device_data(const TransferCall& call,
@@ -154,26 +132,15 @@ class OpenFile : public File {
   record::Verified collect_verified();
   /// Collective: where the shared pointer stands, in bytes of the file.
   Result<FileOffset> shared_byte_offset();
-  Result<std::int64_t> seek_target(std::int64_t base, std::int64_t offset) const;
-  Error only_in_sequence() const;
 
   static std::optional<StretchCall> stretch_of(const TransferCall& call);
   bool may_be_stretch(const StretchCall& call) const;
-  std::optional<FileOffset> take_place(ByteCount bytes, PointerMove& move);
-  void pull_back(Direction direction, ByteCount missing, const PointerMove& move);
   Outcome finish(const TransferCall& call, ByteCount reachable,
                  const CollectiveTransfer::Moved& moved, const Error* wrong = nullptr);
   void count(Direction direction, policy::Path path, ByteCount bytes);
-  Error failure_of(Direction direction, int system_error);
   std::shared_ptr<WorkQueue> lane();
   void drain_lane();
   void drain();
-  Error untold_failure() noexcept;
-  void note_unwritten(const TransferCall& call, const Error& failed);
-  void note_failed_call(Direction direction, int system_error);
-  void note_failed_write(int system_error);
-  Error told_of(Direction direction, int system_error) const noexcept;
-  Error failed_elsewhere() noexcept;
   struct Closing;
   Closing told_at_close(const Error& failed) const;
   void record(const Closing& all);
@@ -196,23 +163,16 @@ class OpenFile : public File {
   std::atomic<ByteCount> independently_written_ = 0;    ///< counted where something is verified
   std::optional<record::Verified> verified_;            ///< by all ranks, when closed
   const std::shared_ptr<Background> background_ = std::make_shared<Background>();
-  std::atomic<bool> is_splitting_ = false;  ///< whether split_ has an operation
   std::atomic<bool> is_atomic_ = false;
-  std::atomic<ByteCount> unit_ = 1;  ///< of view_, as unit_of()
-  SharedStretch stretch_;            ///< of view_
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  record::FileTotals totals_;  ///< of this rank; its byte counts are added atomically
+  std::optional<FailureLedger> failures_;
+  std::optional<FileHints> hints_;
+  FilePointer pointer_;
+  SplitCall split_;
+
+  std::mutex mutex_;  ///< guards what follows
   std::shared_ptr<WorkQueue> lane_;
-  Split split_;
-  HintsInUse hints_;
-  std::string corrections_;  ///< of hints that do not count as they were given
-  std::shared_ptr<const View> view_;
-  std::int64_t position_ = 0;              ///< individual pointer, in etypes
-  std::uint64_t seeks_ = 0;                ///< how often it was set, not moved by a call
-  record::FileTotals totals_;              ///< of this rank; its byte counts are added atomically
-  std::int64_t failed_writes_before_ = 0;  ///< the channel's count when the file was opened
-  std::int64_t own_failed_writes_ = 0;
-  std::int64_t known_failed_writes_ = 0;  ///< of others on this node, told to the program
 };
 
 }  // namespace headrace::file

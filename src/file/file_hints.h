@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "file/hints.h"
+
+namespace headrace::file {
+
+/// The hints that count for an open file, and what became of those that were given. Safe from
+/// several threads.
+class FileHints {
+ public:
+  /// `tells`: whether this rank tells the user of hints that do not count; one does.
+  explicit FileHints(bool tells) : tells_(tells) { set({default_hint_values(), {}}); }
+
+  /// Takes those of the hint file and the settings, then the program's. Throws where memory lacks.
+  void start(const Hints& given);
+  /// Those in use with `hints` over them; `source` says where these are from, but for the
+  /// program's.
+  HintsInUse with(const Hints& hints, const std::string& source = {}) const;
+  void set(HintsInUse next);
+  /// For calls that change them, which are collective and come one at a time.
+  const HintValues& values() const { return in_use_.values; }
+  /// Takes no lock.
+  ByteCount sieve_size() const { return sieve_size_.load(std::memory_order_relaxed); }
+
+  /// Lines on hints that count for no rank, or not as this one gave them: told once to the user,
+  /// and by shown(). Throws where memory lacks.
+  void note_corrections(const std::vector<std::string>& lines);
+  /// With their values, and headrace_corrections.
+  Hints shown() const;
+
+ private:
+  const bool tells_;
+  std::atomic<ByteCount> sieve_size_ = 0;
+
+  mutable std::mutex mutex_;  ///< guards what follows
+  HintsInUse in_use_;
+  std::string corrections_;
+};
+
+}  // namespace headrace::file
