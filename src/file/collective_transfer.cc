@@ -6,20 +6,12 @@
 
 #include "base/settings.h"
 #include "file/meeting_post.h"
+#include "policy/streaming.h"
 
 namespace headrace::file {
 namespace {
 
 using policy::Path;
-
-/// Data that will have left the caches when a call ends goes past them: more than the third level
-/// of today's CPUs holds in one piece, and more than a core's part of it. The C library's answers
-/// count the caches of several such pieces together.
-view::Stores stores_for(ByteCount of_all, ByteCount of_rank) {
-  constexpr ByteCount kThirdLevel = 32 << 20;
-  constexpr ByteCount kPerCore = 4 << 20;
-  return of_all > kThirdLevel && of_rank > kPerCore ? view::Stores::streaming : view::Stores::usual;
-}
 
 /// Limits that belong to a process or a user, and descriptors that a program closed: the owner of
 /// the bytes may have others than the rank that wrote them.
@@ -233,7 +225,7 @@ Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::Rank
                                 .begin = range.begin,
                                 .end = range.end,
                                 .bytes = access.bytes,
-                                .stores = stores_for(meeting.facts.bytes, access.bytes),
+                                .stores = policy::stores_for(meeting.facts.bytes, access.bytes),
                                 .staging = access.staging};
   const bool writes = access.direction == Direction::write;
   const exchange::StagedOutcome outcome =

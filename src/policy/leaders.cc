@@ -2,16 +2,10 @@
 
 #include <algorithm>
 
+#include "policy/generated/costs.h"
+
 namespace headrace::policy {
 namespace {
-
-/// Nanoseconds. A byte that goes to another node is packed, sent, received and unpacked: copied
-/// four times, about 0.1 each at the speed of one core's memory. One that is written costs what it
-/// costs a staged call. A further leader costs a copy of the plan, and its words to each node.
-constexpr double kMessageByte = 0.4;
-constexpr double kFileByte = 0.325;
-constexpr double kFurtherLeader = 30'000;
-constexpr double kFurtherWord = 2'000;
 
 /// Without being asked, a rank leads beside another only where so many cores are for each: others
 /// copy pieces meanwhile, and the MPI library may want some.
@@ -33,10 +27,11 @@ int leaders_to_prepare(const LeaderFacts& facts) {
 }
 
 double leading_cost(int nodes, int leaders, ByteCount bytes) {
+  const CommonCosts& cost = costs().common;
   const double of_node = static_cast<double>(bytes) / nodes;
   const double sent = of_node * (nodes - 1) / nodes;
-  return (sent * kMessageByte + of_node * kFileByte) / leaders +
-         (leaders - 1) * (kFurtherLeader + kFurtherWord * nodes);
+  return (sent * cost.message_byte + of_node * costs().write.window_byte) / leaders +
+         (leaders - 1) * (cost.further_leader + cost.further_word * nodes);
 }
 
 LeaderDecision decide_leaders(int nodes, int ready, int asked, ByteCount bytes) {

@@ -5,72 +5,11 @@
 #include <cstdio>
 
 #include "base/rounding.h"
+#include "policy/generated/costs.h"
 #include "policy/readable.h"
 
 namespace headrace::policy {
 namespace {
-
-/// Constants of the cost model, measured on 2 cores with ext4 and tmpfs, data in the page cache;
-/// docs/measurements/paths.md has the curves. Times in nanoseconds.
-struct Costs {
-  double call;            ///< a system call of a rank's own, without its bytes
-  double call_byte;       ///< a byte between page cache and user memory
-  double growth_byte;     ///< more for each of a call's first kFirstBytes: the file grows by pages
-  double window_call;     ///< a system call for a window
-  double window_byte;     ///< a byte between page cache and a slot, which stays in CPU caches
-  double copy_byte;       ///< a byte between a slot and user memory
-  double copy_piece;      ///< a piece between a slot and user memory
-  double page_transfers;  ///< transfers of a slot's page to another core, before it has been moved
-  double longest_transfer;  ///< of a page; those that take longer cost no more
-  double crowded_byte;      ///< more for a byte of a slot, times the share of ranks without a core
-};
-constexpr Costs kWriteCosts{.call = 700,
-                            .call_byte = 0.33,
-                            .growth_byte = 0.30,
-                            .window_call = 700,
-                            .window_byte = 0.325,
-                            .copy_byte = 0.08,
-                            .copy_piece = 4,
-                            .page_transfers = 0.75,
-                            .longest_transfer = 600,
-                            .crowded_byte = 0.036};
-constexpr Costs kReadCosts{.call = 1'200,
-                           .call_byte = 0.145,
-                           .growth_byte = 0,
-                           .window_call = 1'200,
-                           .window_byte = 0.085,
-                           .copy_byte = 0.075,
-                           .copy_piece = 4,
-                           .page_transfers = 1.4,
-                           .longest_transfer = 1'200,
-                           .crowded_byte = 0.24};
-/// The same of pieces that are read by one call with the gaps between them.
-constexpr double kJoinedPiece = 60;
-constexpr double kJoinedByte = 0.115;
-/// Transfers up to this many nanoseconds, those of cores that share a cache, are in the other
-/// constants.
-constexpr double kUsualTransfer = 80;
-constexpr double kFirstBytes = 64 << 10;
-
-/// Until other ranks' part in a window is done, each with a core; and for each rank where they take
-/// turns. The meeting is not in it: when a call is decided it has been paid for, on either path.
-constexpr double kWaiting = 300;
-constexpr double kCrowdedWaiting = 15'000;
-
-/// Of written pieces this long, and shorter ones, each page of a slot has lines of several cores.
-/// Whole pages of another core come at a fifth of the cost, since they are fetched ahead.
-constexpr double kScatteredPiece = 2'048;
-constexpr double kLeastScattered = 0.2;
-
-/// What a rank reads for itself in this time, it reads before it could have met the others: some
-/// KiB in pieces that lie between each other.
-constexpr double kMeetingRead = 2'000;
-
-/// Views with mean pieces from this size on go directly, so that nobody waits for anybody. A
-/// deliberate simplification: on ext4 staged writes are the faster ones up to 8 MB, by 9 % at 1 MB
-/// and 4 % at 4 MB (docs/paths.md).
-constexpr ByteCount kLargePieceToWrite = 1 << 20;
-constexpr ByteCount kLargePieceToRead = 256 << 10;
 
 /// Staging moves whole windows. Below this share of wanted bytes it is not considered.
 constexpr double kLeastDensity = 1.0 / 8;
@@ -82,10 +21,6 @@ constexpr double kLeastFilled = 0.9;
 
 constexpr const char* kAskedFor = "asked for by hint or setting";
 
-const Costs& costs_of(Direction direction) {
-  return direction == Direction::write ? kWriteCosts : kReadCosts;
-}
-
 double mean_piece(const CallFacts& facts) {
   const auto pieces = std::max<std::int64_t>(1, facts.pieces);
   return static_cast<double>(facts.bytes) / static_cast<double>(pieces);
@@ -93,12 +28,14 @@ double mean_piece(const CallFacts& facts) {
 
 /// What `bytes` in slots cost more where ranks' cores are far apart: they go from core to core.
 double distance_cost(const CallFacts& facts, double bytes) {
-  const Costs& costs = costs_of(facts.direction);
-  const double transfer =
-      std::clamp(static_cast<double>(facts.page_transfer), kUsualTransfer, costs.longest_transfer);
-  const double all = bytes / kPage * (transfer - kUsualTransfer) * costs.page_transfers;
+  const PathCosts& cost = costs().of(facts.direction);
+  const double transfer = std::clamp(static_cast<double>(facts.page_transfer),
+                                     costs().common.usual_transfer, cost.longest_transfer);
+  const double all =
+      bytes / kPage * (transfer - costs().common.usual_transfer) * cost.page_transfers;
   if (facts.direction == Direction::read) return all;
-  return all * std::clamp(kScatteredPiece / mean_piece(facts), kLeastScattered, 1.0);
+  return all * std::clamp(costs().common.scattered_piece / mean_piece(facts),
+                          costs().common.least_scattered, 1.0);
 }
 
 /// Ranks that can work at the same time.
@@ -117,14 +54,14 @@ double together_cost(const CallFacts& facts) {
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
   const double spans = static_cast<double>(facts.span) * facts.node_ranks;
-  const double calls = facts.node_ranks * kReadCosts.call;
+  const double calls = facts.node_ranks * costs().read.call;
   if (mean_piece(facts) < static_cast<double>(kSievedPiece)) {
-    return calls + spans * kReadCosts.window_byte + bytes * kReadCosts.copy_byte +
-           pieces * kReadCosts.copy_piece;
+    return calls + spans * costs().read.window_byte + bytes * costs().read.copy_byte +
+           pieces * costs().read.copy_piece;
   }
   const double gap = (spans - bytes) / pieces;
   if (gap > static_cast<double>(kJoinedGap)) return std::numeric_limits<double>::infinity();
-  return calls + spans * kJoinedByte + pieces * kJoinedPiece;
+  return calls + spans * costs().common.joined_byte + pieces * costs().common.joined_piece;
 }
 
 /// Whether nodes would write and read for each other, where they may.
@@ -146,8 +83,11 @@ ViewReason reason_of(Direction direction, Wish wish, const ViewFacts& facts) {
   if (wish == Wish::direct) return ViewReason::direct_asked_for;
   if (wish == Wish::staged || wish == Wish::exchanged) return ViewReason::staging_asked_for;
   if (facts.smallest_mean_piece == kContiguousView) return ViewReason::contiguous;
-  const ByteCount large = direction == Direction::write ? kLargePieceToWrite : kLargePieceToRead;
-  return facts.smallest_mean_piece >= large ? ViewReason::large_pieces : ViewReason::small_pieces;
+  const CommonCosts& common = costs().common;
+  const double large =
+      direction == Direction::write ? common.large_piece_to_write : common.large_piece_to_read;
+  return static_cast<double>(facts.smallest_mean_piece) >= large ? ViewReason::large_pieces
+                                                                 : ViewReason::small_pieces;
 }
 
 Path path_for(ViewReason reason) {
@@ -210,12 +150,12 @@ std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
 }
 
 double direct_cost(const CallFacts& facts) {
-  const Costs& costs = costs_of(facts.direction);
+  const PathCosts& cost = costs().of(facts.direction);
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
-  const double first_bytes = std::min(mean_piece(facts), kFirstBytes);
+  const double first_bytes = std::min(mean_piece(facts), costs().common.first_bytes);
   const double by_pieces =
-      pieces * (costs.call + first_bytes * costs.growth_byte) + bytes * costs.call_byte;
+      pieces * (cost.call + first_bytes * cost.growth_byte) + bytes * cost.call_byte;
   // One write on an inode excludes the others; reads go side by side.
   if (facts.direction == Direction::write) return by_pieces;
   const int workers = workers_of(facts);
@@ -223,31 +163,33 @@ double direct_cost(const CallFacts& facts) {
 }
 
 double staged_cost(const CallFacts& facts) {
-  const Costs& costs = costs_of(facts.direction);
+  const PathCosts& cost = costs().of(facts.direction);
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(facts.pieces);
   const auto windows = static_cast<double>(facts.windows);
   const int workers = workers_of(facts);
   const double crowded = crowded_share(facts);
-  const double waiting = crowded > 0 ? kCrowdedWaiting * facts.node_ranks : kWaiting;
-  const double slot_byte = costs.window_byte + crowded * costs.crowded_byte;
-  const double copy = (bytes * costs.copy_byte + pieces * costs.copy_piece) / workers;
+  const double waiting =
+      crowded > 0 ? costs().common.crowded_waiting * facts.node_ranks : costs().common.waiting;
+  const double slot_byte = cost.window_byte + crowded * cost.crowded_byte;
+  const double copy = (bytes * cost.copy_byte + pieces * cost.copy_piece) / workers;
   if (facts.direction == Direction::read) {
     const auto span = static_cast<double>(facts.span);
-    const double file = windows * costs.window_call + span * slot_byte + distance_cost(facts, span);
+    const double file = windows * cost.window_call + span * slot_byte + distance_cost(facts, span);
     return waiting + copy + file / workers;
   }
   // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
   const bool has_holes = bytes < kLeastFilled * static_cast<double>(facts.span);
   const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
-  const double file = calls * costs.window_call + bytes * slot_byte + distance_cost(facts, bytes);
+  const double file = calls * cost.window_call + bytes * slot_byte + distance_cost(facts, bytes);
   // One rank writes a window while others fill the next ones.
   return waiting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
 
 std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own) {
   const bool is_small = own.direction == Direction::read && wish == Wish::automatic &&
-                        own.is_local && own.bytes > 0 && direct_cost(own) <= kMeetingRead;
+                        own.is_local && own.bytes > 0 &&
+                        direct_cost(own) <= costs().common.meeting_read;
   if (!is_small) return std::nullopt;
   return CallDecision{Path::direct, CallReason::small_part};
 }
