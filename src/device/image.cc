@@ -67,8 +67,7 @@ Error Image::move(Direction direction, ByteCount bytes) {
   if (bytes == 0) return {};
   view::Cursor here(type_, 0, bytes);
   const auto staging = Staging::make(direction, place_, device_buffer_, here);
-  if (!staging) return staging.error();
-  Staging& data = *staging.value();
+  Staging& data = *staging;
   while (here.remaining() > 0) {
     const std::span<std::byte> host = data.open(here.position(), here.remaining());
     if (host.empty()) return data.failure();
