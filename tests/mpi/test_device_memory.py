@@ -24,7 +24,7 @@ PINNED_MOST = 4 * (2 << 20)  # what the layer may hold for staging, in bytes
 def stand_in(driver: str) -> Path:
     """The directory of the driver's library, under the name by which programs open it."""
     name, source, flags = DRIVERS[driver]
-    parts = [source, "memory.c", "statistics.c", "stream.c"]
+    parts = [source, "memory.c", "statistics.c", "stream.c", "reset.c"]
     options = ["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-pthread", f"-Wl,-soname,{name}"]
     built = compile_program(
         ["gcc"], [str(STAND_INS / part) for part in parts], f"driver-{driver}", options + flags
@@ -105,6 +105,29 @@ def test_driver_comes_late(host: Host, driver: str, library: Path) -> None:
     result, counts = run_program(host, driver, 2, "late", program="faults")
     require_all_right(result)
     assert sum(one["copies"] for one in counts) > 0, counts
+
+
+@pytest.mark.parametrize(
+    ("driver", "mode"),
+    [
+        *[("cuda", "reset"), ("hip", "reset"), ("hip", "keep"), ("level_zero", "reset")],
+        *[deep("hip5", "reset"), deep("hip5", "keep")],
+    ],
+)
+def test_device_is_reset(host: Host, driver: str, mode: str, library: Path) -> None:
+    """What the program makes afterwards lies where the layer's lay, and is not taken for it."""
+    require_all_right(run_program(host, driver, 1, mode, program="reset")[0])
+
+
+@pytest.mark.parametrize("mode", ["independent", "collective", "split"])
+@pytest.mark.parametrize("driver", ["cuda", deep("hip"), deep("level_zero")])
+def test_many_calls_wait(host: Host, driver: str, mode: str, library: Path) -> None:
+    """Calls that wait for other ranks, or for a thread, hold neither pinned memory nor streams."""
+    result, counts = run_program(host, driver, 2, mode, program="many")
+    require_all_right(result)
+    assert sum(one["copies"] for one in counts) > 0, counts
+    assert all(one["pinned_most"] <= PINNED_MOST for one in counts), counts
+    assert all(one["streams"] <= 100 for one in counts), counts
 
 
 def test_stand_in_is_out_of_reach(host: Host, library: Path) -> None:
