@@ -37,7 +37,14 @@ def stand_in(driver: str) -> Path:
 
 
 def run_program(
-    host: Host, driver: str, ranks: int, mode: str, *, program: str = "files", layered: bool = True
+    host: Host,
+    driver: str,
+    ranks: int,
+    mode: str,
+    *,
+    program: str = "files",
+    layered: bool = True,
+    settings: dict | None = None,
 ) -> tuple[Result, list[dict]]:
     """What came out, and what the drivers of the ranks counted."""
     directory = work_directory(f"device-{host.name}-{driver}-{ranks}-{mode}")
@@ -46,6 +53,7 @@ def run_program(
     variables = {
         "LD_LIBRARY_PATH": f"{stand_in(driver)}:{host.environment.get('LD_LIBRARY_PATH', '')}",
         "GPU_LOG": str(log),
+        **(settings or {}),
     }
     result = launch(host, ranks, [built, directory, driver, mode], layered, variables)
     counts = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -86,9 +94,7 @@ def test_other_buffers(host: Host, mode: str, library: Path) -> None:
 
 @pytest.mark.parametrize(("mode", "failures"), [("fail", 40), ("stream", 10)])
 @pytest.mark.parametrize("driver", ["cuda", deep("hip"), deep("level_zero")])
-def test_copies_that_fail(
-    host: Host, driver: str, mode: str, failures: int, library: Path
-) -> None:
+def test_copies_that_fail(host: Host, driver: str, mode: str, failures: int, library: Path) -> None:
     """A copy fails, or there is no stream for it: the others of a call go on."""
     result, counts = run_program(host, driver, 2, mode, program="faults")
     require_all_right(result)
@@ -132,6 +138,15 @@ def test_many_calls_wait(host: Host, driver: str, mode: str, library: Path) -> N
     assert sum(one["copies"] for one in counts) > 0, counts
     assert all(one["pinned_most"] <= PINNED_MOST for one in counts), counts
     assert all(one["streams"] <= 100 for one in counts), counts
+
+
+def test_node_memory_bounds_pinned_memory(host: Host, library: Path) -> None:
+    """An eighth for all ranks of the node, as of what they convert and sieve."""
+    result, counts = run_program(
+        host, "cuda", 2, "late", program="faults", settings={"HEADRACE_NODE_MEMORY": "1m"}
+    )
+    require_all_right(result)
+    assert all(0 < one["pinned_largest"] <= (1 << 20) // 8 // 2 for one in counts), counts
 
 
 def test_stand_in_is_out_of_reach(host: Host, library: Path) -> None:
