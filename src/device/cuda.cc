@@ -168,15 +168,17 @@ class CudaStream : public Stream {
         functions_.allocate_host(&memory, static_cast<std::size_t>(bytes), kPortable) != kSuccess) {
       return nullptr;
     }
+    buffer_id_ = id_of(memory);
+    if (buffer_id_ == 0) {
+      functions_.free_host(memory);
+      return nullptr;
+    }
     memory_ = memory;
-    buffer_id_ = id_of_memory();
     return static_cast<std::byte*>(memory);
   }
 
   /// An allocation's number is never given to another one.
-  bool is_valid() override {
-    return memory_ != nullptr && buffer_id_ != 0 && id_of_memory() == buffer_id_;
-  }
+  bool is_valid() override { return memory_ != nullptr && id_of(memory_) == buffer_id_; }
 
  private:
   Error copy_stretch(const Rows& stretch) {
@@ -188,12 +190,12 @@ class CudaStream : public Stream {
 
   Error failure(Code code) const { return functions_.failure("copy device memory", code); }
 
-  unsigned long long id_of_memory() const {
+  unsigned long long id_of(const void* memory) const {
     unsigned long long id = 0;
     int attribute = kAttributeBufferId;
     void* place = &id;
     const Code code =
-        functions_.get_attributes(1, &attribute, &place, reinterpret_cast<Address>(memory_));
+        functions_.get_attributes(1, &attribute, &place, reinterpret_cast<Address>(memory));
     return code == kSuccess ? id : 0;
   }
 

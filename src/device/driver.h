@@ -47,9 +47,10 @@ class Stream {
   virtual Error wait() = 0;
 
   /// Host memory that the driver reaches fastest (pinned); of `bytes` bytes, null where it has
-  /// none. At most once.
+  /// none, or none that is_valid() could tell from other memory. At most once.
   virtual std::byte* take_memory(ByteCount bytes) = 0;
-  /// Whether the stream and its memory still are what they were: a program may reset a device.
+  /// Whether the stream and its memory still are what they were: a program may reset a device, and
+  /// what it makes afterwards may lie at their addresses.
   virtual bool is_valid() = 0;
 };
 

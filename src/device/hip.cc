@@ -14,6 +14,8 @@ constexpr Code kSuccess = 0;
 using StreamHandle = void*;
 constexpr int kCopyDefault = 4;  // hipMemcpyDefault: the addresses tell the direction
 
+constexpr int kAttributeBufferId = 7;  // hipPointer_attribute
+
 /// hipPointerAttribute_t. The numbers of `type` differ between HIP 5 and 6, so it is not looked at.
 struct Attributes {
   int type = 0;
@@ -27,31 +29,39 @@ struct Attributes {
 
 struct Functions {
   Code (*get_attributes)(Attributes*, const void*) = nullptr;
+  Code (*get_attribute)(void*, int, void*) = nullptr;
   Code (*peek_error)() = nullptr;
   Code (*take_error)() = nullptr;
   Code (*get_device)(int*) = nullptr;
   Code (*set_device)(int) = nullptr;
   Code (*create_stream)(StreamHandle*) = nullptr;
   Code (*destroy_stream)(StreamHandle) = nullptr;
+  Code (*query_stream)(StreamHandle) = nullptr;
   Code (*synchronize)(StreamHandle) = nullptr;
   Code (*copy)(void*, const void*, std::size_t, int, StreamHandle) = nullptr;
   Code (*copy_rectangle)(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t,
                          int, StreamHandle) = nullptr;
+  Code (*allocate)(void**, std::size_t) = nullptr;
+  Code (*free)(void*) = nullptr;
   Code (*allocate_host)(void**, std::size_t, unsigned) = nullptr;
   Code (*free_host)(void*) = nullptr;
   const char* (*get_text)(Code) = nullptr;
 
   bool find(void* library) {
     return find_function(library, "hipPointerGetAttributes", get_attributes) &&
+           find_function(library, "hipPointerGetAttribute", get_attribute) &&
            find_function(library, "hipPeekAtLastError", peek_error) &&
            find_function(library, "hipGetLastError", take_error) &&
            find_function(library, "hipGetDevice", get_device) &&
            find_function(library, "hipSetDevice", set_device) &&
            find_function(library, "hipStreamCreate", create_stream) &&
            find_function(library, "hipStreamDestroy", destroy_stream) &&
+           find_function(library, "hipStreamQuery", query_stream) &&
            find_function(library, "hipStreamSynchronize", synchronize) &&
            find_function(library, "hipMemcpyAsync", copy) &&
            find_function(library, "hipMemcpy2DAsync", copy_rectangle) &&
+           find_function(library, "hipMalloc", allocate) &&
+           find_function(library, "hipFree", free) &&
            find_function(library, "hipHostMalloc", allocate_host) &&
            find_function(library, "hipHostFree", free_host) &&
            find_function(library, "hipGetErrorString", get_text);
@@ -89,6 +99,34 @@ std::optional<Attributes> attributes_of(const Functions& functions, const void* 
   return attributes;
 }
 
+/// The number of the allocation at an address, which is never given to another one; 0 where HIP
+/// knows none there. Some versions write four bytes, others may write eight.
+std::uint64_t buffer_id_of(const Functions& functions, void* address) {
+  const OwnErrors own(functions);
+  std::uint64_t id = 0;
+  return functions.get_attribute(&id, kAttributeBufferId, address) == kSuccess ? id : 0;
+}
+
+/// An allocation of our own, as long as a reset of its device has not taken it away.
+class OwnMemory {
+ public:
+  /// Whether HIP can tell it from others.
+  bool set(const Functions& functions, void* address) {
+    id_ = buffer_id_of(functions, address);
+    if (id_ != 0) address_ = address;
+    return id_ != 0;
+  }
+  bool was_set() const { return address_ != nullptr; }
+  bool is_there(const Functions& functions) const {
+    return was_set() && buffer_id_of(functions, address_) == id_;
+  }
+  void* address() const { return address_; }
+
+ private:
+  void* address_ = nullptr;
+  std::uint64_t id_ = 0;
+};
+
 /// Makes a device the current one of this thread.
 class Current {
  public:
@@ -120,11 +158,12 @@ class HipStream : public Stream {
   HipStream(const Functions& functions, int device) : functions_(functions), device_(device) {}
   ~HipStream() override {
     // What a reset of the device has taken away is not there to be freed.
-    if (memory_ != nullptr && !is_valid()) return;
     const Current current(functions_, device_);
     if (current.code() != kSuccess) return;
-    if (stream_ != nullptr) static_cast<void>(functions_.destroy_stream(stream_));
-    if (memory_ != nullptr) static_cast<void>(functions_.free_host(memory_));
+    const bool has_stream = !mark_.was_set() || mark_.is_there(functions_);
+    if (stream_ != nullptr && has_stream) static_cast<void>(functions_.destroy_stream(stream_));
+    if (memory_.is_there(functions_)) static_cast<void>(functions_.free_host(memory_.address()));
+    if (mark_.is_there(functions_)) static_cast<void>(functions_.free(mark_.address()));
   }
 
   /// Not hipStreamNonBlocking: what the program put on its default stream before comes first.
@@ -132,7 +171,12 @@ class HipStream : public Stream {
     const Current current(functions_, device_);
     Code code = current.code();
     if (code == kSuccess) code = functions_.create_stream(&stream_);
-    return code == kSuccess ? Error{} : functions_.failure("make a stream on the device", code);
+    if (code != kSuccess) return functions_.failure("make a stream on the device", code);
+    void* mark = nullptr;
+    if (functions_.allocate(&mark, 1) == kSuccess && !mark_.set(functions_, mark)) {
+      static_cast<void>(functions_.free(mark));
+    }
+    return {};
   }
 
   Error copy(const Rows& rows) override {
@@ -164,14 +208,21 @@ class HipStream : public Stream {
         functions_.allocate_host(&memory, static_cast<std::size_t>(bytes), 0) != kSuccess) {
       return nullptr;
     }
-    memory_ = memory;
+    if (!memory_.set(functions_, memory)) {
+      static_cast<void>(functions_.free_host(memory));
+      return nullptr;
+    }
     return static_cast<std::byte*>(memory);
   }
 
+  /// A reset leaves pinned memory alone where there are several devices.
   bool is_valid() override {
-    if (memory_ == nullptr) return false;
-    const std::optional<Attributes> found = attributes_of(functions_, memory_);
-    return found && found->host_pointer == memory_;
+    const Current current(functions_, device_);
+    if (current.code() != kSuccess) return false;
+    if (!mark_.is_there(functions_) || !memory_.is_there(functions_)) return false;
+    constexpr Code kNotReady = 600;
+    const Code code = functions_.query_stream(stream_);
+    return code == kSuccess || code == kNotReady;
   }
 
  private:
@@ -185,7 +236,9 @@ class HipStream : public Stream {
   const Functions& functions_;
   int device_;
   StreamHandle stream_ = nullptr;
-  void* memory_ = nullptr;
+  /// Of the device's memory: it goes when the device's streams do, whose handles may come again.
+  OwnMemory mark_;
+  OwnMemory memory_;  ///< of the host
 };
 
 class Hip : public Driver {

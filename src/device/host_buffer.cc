@@ -26,15 +26,18 @@ Kept& kept() {
   return *all;
 }
 
-EntryPtr take_kept(const Place& place) {
+/// The smallest that will do.
+EntryPtr take_kept(const Place& place, ByteCount size) {
   Kept& all = kept();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
   if (!lock || !all.process.is_here()) return nullptr;
+  EntryPtr* best = nullptr;
   for (EntryPtr& entry : all.entries) {
-    if (entry == nullptr || entry->place.driver != place.driver) continue;
-    if (entry->place.device == place.device) return std::exchange(entry, nullptr);
+    if (entry == nullptr || entry->place.driver != place.driver || entry->size < size) continue;
+    if (entry->place.device != place.device) continue;
+    if (best == nullptr || entry->size < (*best)->size) best = &entry;
   }
-  return nullptr;
+  return best != nullptr ? std::move(*best) : nullptr;
 }
 
 /// Where all places are taken, one that another call left makes room.
@@ -49,15 +52,16 @@ EntryPtr keep(EntryPtr entry) {
   return entry;
 }
 
-Result<EntryPtr> make(const Place& place) {
+Result<EntryPtr> make(const Place& place, ByteCount size) {
   auto entry = std::make_unique<HostBuffer::Entry>();
   entry->place = place;
   Result<std::unique_ptr<Stream>> stream = place.driver->make_stream(place.device);
   if (!stream) return stream.error();
   entry->stream = std::move(stream.value());
-  entry->memory = entry->stream->take_memory(HostBuffer::kSize);
+  entry->size = size;
+  entry->memory = entry->stream->take_memory(size);
   if (entry->memory == nullptr) {
-    entry->pageable.reset(new std::byte[static_cast<std::size_t>(HostBuffer::kSize)]);
+    entry->pageable.reset(new std::byte[static_cast<std::size_t>(size)]);
     entry->memory = entry->pageable.get();
   }
   return entry;
@@ -65,12 +69,12 @@ Result<EntryPtr> make(const Place& place) {
 
 }  // namespace
 
-Result<HostBuffer> HostBuffer::take(const Place& place) try {
+Result<HostBuffer> HostBuffer::take(const Place& place, ByteCount size) try {
   // One that a reset of its device has made useless goes.
-  while (EntryPtr entry = take_kept(place)) {
+  while (EntryPtr entry = take_kept(place, size)) {
     if (entry->stream->is_valid()) return HostBuffer(std::move(entry));
   }
-  Result<EntryPtr> made = make(place);
+  Result<EntryPtr> made = make(place, size);
   if (!made) return made.error();
   return HostBuffer(std::move(made.value()));
 } catch (const std::bad_alloc&) {
@@ -78,8 +82,22 @@ Result<HostBuffer> HostBuffer::take(const Place& place) try {
 }
 
 HostBuffer::~HostBuffer() {
-  if (entry_ == nullptr || entry_->pageable != nullptr) return;
+  if (entry_ == nullptr || entry_->pageable != nullptr || entry_->has_failed) return;
   keep(std::move(entry_));
+}
+
+Error HostBuffer::copy(const Rows& rows) {
+  return note(attempt([&] { return entry_->stream->copy(rows); }));
+}
+
+Error HostBuffer::wait() {
+  return note(attempt([&] { return entry_->stream->wait(); }));
+}
+
+/// Some failures stay with a stream, and the next call must not meet them.
+Error HostBuffer::note(Error error) {
+  if (error) entry_->has_failed = true;
+  return error;
 }
 
 }  // namespace headrace::device

@@ -24,8 +24,9 @@ Error no_room(ByteCount bytes) {
 }  // namespace
 
 Result<std::unique_ptr<Image>> Image::make(const Place& place, std::byte* buffer,
-                                           const view::TypePtr& type, std::int64_t count) {
-  std::unique_ptr<Image> image(new Image(place, buffer, type, count));
+                                           const view::TypePtr& type, std::int64_t count,
+                                           ByteCount most) {
+  std::unique_ptr<Image> image(new Image(place, buffer, type, count, most));
   if (!image->map()) return no_room(count * type->size());
   return Result<std::unique_ptr<Image>>(std::move(image));
 }
@@ -66,9 +67,8 @@ Error Image::store(ByteCount bytes) {
 Error Image::move(Direction direction, ByteCount bytes) {
   if (bytes == 0) return {};
   view::Cursor here(type_, 0, bytes);
-  const auto staging = Staging::make(direction, place_, device_buffer_, here);
-  if (!staging) return staging.error();
-  Staging& data = *staging.value();
+  const auto staging = Staging::make(direction, place_, device_buffer_, here, most_);
+  Staging& data = *staging;
   while (here.remaining() > 0) {
     const std::span<std::byte> host = data.open(here.position(), here.remaining());
     if (host.empty()) return data.failure();

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "device/detection.h"
+#include "device/host_buffer.h"
 #include "view/type.h"
 
 namespace headrace::device {
@@ -16,9 +17,11 @@ namespace headrace::device {
 /// that need all of it. Only pages with data take memory. One thread at a time.
 class Image {
  public:
-  /// Of `count` elements of `type` at `buffer`; both are not empty. Error: no memory.
+  /// Of `count` elements of `type` at `buffer`; both are not empty. `most`: of the memory by way of
+  /// which it is copied. Error: no memory.
   static Result<std::unique_ptr<Image>> make(const Place& place, std::byte* buffer,
-                                             const view::TypePtr& type, std::int64_t count);
+                                             const view::TypePtr& type, std::int64_t count,
+                                             ByteCount most = HostBuffer::kMostSize);
   ~Image();
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
@@ -31,8 +34,9 @@ class Image {
   Error store(ByteCount bytes);
 
  private:
-  Image(const Place& place, std::byte* buffer, view::TypePtr type, std::int64_t count)
-      : place_(place), device_buffer_(buffer), type_(std::move(type)), count_(count) {}
+  Image(const Place& place, std::byte* buffer, view::TypePtr type, std::int64_t count,
+        ByteCount most)
+      : place_(place), device_buffer_(buffer), type_(std::move(type)), count_(count), most_(most) {}
   bool map();
   Error move(Direction direction, ByteCount bytes);
 
@@ -40,6 +44,7 @@ class Image {
   std::byte* device_buffer_;
   view::TypePtr type_;
   std::int64_t count_;
+  ByteCount most_;
   std::int64_t low_ = 0;  ///< offset of the first mapped byte
   std::byte* mapped_ = nullptr;
   std::size_t mapped_len_ = 0;

@@ -21,6 +21,7 @@ constexpr int kContextDescription = 0xd;
 constexpr int kQueueDescription = 0xe;
 constexpr int kHostDescription = 0x16;
 constexpr int kAllocationProperties = 0x17;
+constexpr int kMemoryOfHost = 1;
 constexpr int kMemoryOfDevice = 2;
 constexpr int kModeSynchronous = 1;
 constexpr int kModeAsynchronous = 2;
@@ -101,6 +102,8 @@ class LevelZeroStream : public Stream {
         context_(reinterpret_cast<Handle>(device.context)),
         device_(reinterpret_cast<Handle>(device.number)) {}
   ~LevelZeroStream() override {
+    // What a reset of the device has taken away is not there to be freed.
+    if (memory_ != nullptr && !is_valid()) return;
     if (list_ != nullptr) functions_.destroy_list(list_);
     if (memory_ != nullptr) functions_.free(context_, memory_);
   }
@@ -142,14 +145,29 @@ class LevelZeroStream : public Stream {
                                  &memory) != kSuccess) {
       return nullptr;
     }
+    const std::optional<std::uint64_t> id = id_of(memory);
+    if (!id) {
+      functions_.free(context_, memory);
+      return nullptr;
+    }
     memory_ = memory;
+    id_ = *id;
     return static_cast<std::byte*>(memory);
   }
 
-  /// Its context is our own, which no program ends.
-  bool is_valid() override { return memory_ != nullptr; }
+  /// Its context is our own, which no program ends; but it may reset the device (zesDeviceReset).
+  bool is_valid() override { return memory_ != nullptr && id_of(memory_) == id_; }
 
  private:
+  /// The number of an allocation of host memory; none for other memory.
+  std::optional<std::uint64_t> id_of(const void* memory) const {
+    AllocationProperties properties;
+    Handle device = nullptr;
+    const Code code = functions_.get_properties(context_, memory, &properties, &device);
+    if (code != kSuccess || properties.memory_type != kMemoryOfHost) return std::nullopt;
+    return properties.id;
+  }
+
   Error copy_stretch(const Rows& stretch) {
     const Code code = functions_.copy(list_, stretch.to, stretch.from,
                                       static_cast<std::size_t>(stretch.width), nullptr, 0, nullptr);
@@ -161,6 +179,7 @@ class LevelZeroStream : public Stream {
   Handle device_;
   Handle list_ = nullptr;
   void* memory_ = nullptr;
+  std::uint64_t id_ = 0;
 };
 
 class LevelZero : public Driver {

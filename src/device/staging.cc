@@ -7,12 +7,26 @@
 #include "view/copy.h"
 
 namespace headrace::device {
+namespace {
 
-Result<std::unique_ptr<Staging>> Staging::make(Direction direction, const Place& place,
-                                               std::byte* buffer, const view::Cursor& memory) {
-  Result<HostBuffer> host = HostBuffer::take(place);
-  if (!host) return host.error();
-  return std::unique_ptr<Staging>(new Staging(direction, std::move(host.value()), buffer, memory));
+constexpr ByteCount kLeastSize = ByteCount{4} << 10;
+/// Below this size a smaller buffer spares nothing.
+constexpr ByteCount kSmallSize = ByteCount{64} << 10;
+
+/// Of the host memory for a call: where its data fits in one half there is no other stretch.
+ByteCount size_for(ByteCount bytes, ByteCount most) {
+  ByteCount size = kSmallSize;
+  while (size < HostBuffer::kMostSize && size / 2 < bytes) size *= 2;
+  while (size > kLeastSize && size > most) size /= 2;
+  return size;
+}
+
+}  // namespace
+
+std::unique_ptr<Staging> Staging::make(Direction direction, const Place& place, std::byte* buffer,
+                                       const view::Cursor& memory, ByteCount most) {
+  const ByteCount size = size_for(memory.remaining(), most);
+  return std::unique_ptr<Staging>(new Staging(direction, place, size, buffer, memory));
 }
 
 Staging::~Staging() {
@@ -20,21 +34,21 @@ Staging::~Staging() {
 }
 
 std::span<std::byte> Staging::open(ByteCount position, ByteCount bytes) {
-  if (failure_) return {};
+  if (failure_ || !has_host()) return {};
   if (direction_ == Direction::write) {
     if (!present_.holds(position) && !load(position)) return {};
     const ByteCount given = std::min(bytes, present_.end() - position);
     return {memory_of(present_.half) + (position - present_.begin),
             static_cast<std::size_t>(given)};
   }
-  const bool goes_on = position == present_.end() && present_.bytes < kHalf;
+  const bool goes_on = position == present_.end() && present_.bytes < half_size();
   if (!goes_on) {
     if (!put()) return {};
     present_.begin = position;
   }
   opened_ = position;
   return {memory_of(present_.half) + present_.bytes,
-          static_cast<std::size_t>(std::min(bytes, kHalf - present_.bytes))};
+          static_cast<std::size_t>(std::min(bytes, half_size() - present_.bytes))};
 }
 
 void Staging::close(ByteCount bytes) {
@@ -42,15 +56,23 @@ void Staging::close(ByteCount bytes) {
 }
 
 void Staging::flush() {
-  if (direction_ == Direction::write || failure_) return;
+  if (direction_ == Direction::write || failure_ || !host_) return;
   if (put()) wait();
+}
+
+bool Staging::has_host() {
+  if (host_) return true;
+  Result<HostBuffer> taken = HostBuffer::take(place_, size_);
+  if (!taken) return fail(taken.error());
+  host_.emplace(std::move(taken.value()));
+  return true;
 }
 
 /// Makes the stretch at `position` the present one, and begins to fetch what follows it.
 bool Staging::load(ByteCount position) {
   const ByteCount limit = memory_.position() + memory_.remaining();
   const auto stretch_at = [&](int half, ByteCount begin) {
-    return Stretch{half, begin, std::min(kHalf, limit - begin)};
+    return Stretch{half, begin, std::min(half_size(), limit - begin)};
   };
   done_ = position;
   if (!other_moves_ || !other_.holds(position)) {
@@ -94,9 +116,7 @@ bool Staging::begin_copy(const Stretch& stretch) {
                     pairs.count,
                     writes ? pairs.file_stride : pairs.memory_stride,
                     writes ? pairs.memory_stride : pairs.file_stride};
-    if (Error error = attempt([&] { return host_.stream().copy(rows); })) {
-      return fail(std::move(error));
-    }
+    if (Error error = host_->copy(rows)) return fail(std::move(error));
   }
   return true;
 }
@@ -104,7 +124,7 @@ bool Staging::begin_copy(const Stretch& stretch) {
 /// Waits for what was begun.
 bool Staging::wait() {
   other_moves_ = false;
-  if (Error error = attempt([&] { return host_.stream().wait(); })) return fail(std::move(error));
+  if (Error error = host_->wait()) return fail(std::move(error));
   if (direction_ == Direction::read) done_ = std::max(done_, other_.end());
   return true;
 }
@@ -119,7 +139,7 @@ bool Staging::fail(Error error) {
 /// What is still under way uses the host memory: it ends before that goes to another call.
 void Staging::end_copies() {
   if (!std::exchange(other_moves_, false)) return;
-  static_cast<void>(attempt([&] { return host_.stream().wait(); }));
+  static_cast<void>(host_->wait());
 }
 
 }  // namespace headrace::device

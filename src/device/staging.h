@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/result.h"
@@ -20,9 +21,12 @@ namespace headrace::device {
 class Staging {
  public:
   /// `memory`, which begins at data position 0, walks the data; offset 0 of it lies at `buffer`.
-  /// Takes all memory that later calls need. Errors: of the driver, or no memory.
-  static Result<std::unique_ptr<Staging>> make(Direction direction, const Place& place,
-                                               std::byte* buffer, const view::Cursor& memory);
+  /// At most `most` bytes of host memory are used, but 4 KiB at least; they and a stream are taken
+  /// when data is first opened, so that a call that waits for its turn has none. Where they cannot
+  /// be had, that is the failure.
+  static std::unique_ptr<Staging> make(Direction direction, const Place& place, std::byte* buffer,
+                                       const view::Cursor& memory,
+                                       ByteCount most = HostBuffer::kMostSize);
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -41,8 +45,6 @@ class Staging {
   ByteCount done() const { return done_; }
 
  private:
-  static constexpr ByteCount kHalf = HostBuffer::kSize / 2;
-
   /// Data in one half of the host memory.
   struct Stretch {
     int half = 0;
@@ -53,9 +55,12 @@ class Staging {
     bool holds(ByteCount position) const { return position >= begin && position < end(); }
   };
 
-  Staging(Direction direction, HostBuffer host, std::byte* buffer, const view::Cursor& memory)
-      : direction_(direction), host_(std::move(host)), buffer_(buffer), memory_(memory) {}
-  std::byte* memory_of(int half) const { return host_.memory() + half * kHalf; }
+  Staging(Direction direction, const Place& place, ByteCount size, std::byte* buffer,
+          const view::Cursor& memory)
+      : direction_(direction), place_(place), size_(size), buffer_(buffer), memory_(memory) {}
+  ByteCount half_size() const { return host_->size() / 2; }
+  std::byte* memory_of(int half) const { return host_->memory() + half * half_size(); }
+  bool has_host();
   bool begin_copy(const Stretch& stretch);
   bool wait();
   bool fail(Error error);
@@ -64,7 +69,9 @@ class Staging {
   bool put();
 
   Direction direction_;
-  HostBuffer host_;
+  Place place_;
+  ByteCount size_;                  ///< of host memory that is to be taken
+  std::optional<HostBuffer> host_;  ///< once data was opened
   std::byte* buffer_;
   view::Cursor memory_;
   Stretch present_{0};  ///< what open() gives parts of

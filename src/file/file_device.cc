@@ -9,7 +9,7 @@
 
 namespace headrace::file {
 
-/// Where a call's data lies in a device's memory, takes what moving it needs. A process without a
+/// Where a call's data lies in a device's memory, makes what will move it. A process without a
 /// driver has looked at one number then.
 Error OpenFile::stage_device_data(const TransferCall& call,
                                   std::unique_ptr<device::Staging>& staging) const {
@@ -20,9 +20,7 @@ Error OpenFile::stage_device_data(const TransferCall& call,
     const std::optional<device::Place> place = device::find_data(buffer, call.type);
     if (!place) return {};
     const view::Cursor memory(call.type, 0, bytes);
-    auto made = device::Staging::make(call.direction, *place, buffer, memory);
-    if (!made) return told_of_device(call.direction, made.error());
-    staging = std::move(made.value());
+    staging = device::Staging::make(call.direction, *place, buffer, memory, own_share_);
     return {};
   });
 }
@@ -56,16 +54,15 @@ Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset be
   CollectiveTransfer::Moved moved;
   Error lost = attempt([&]() -> Error {
     const view::Cursor memory(byte_, 0, call.bytes);
-    auto made = device::Staging::make(call.direction, place, call.memory, memory);
-    if (!made) return told_of_device(call.direction, made.error());
-    device::Staging& staging = *made.value();
+    const auto staging =
+        device::Staging::make(call.direction, place, call.memory, memory, own_share_);
     const Access access{.direction = call.direction,
                         .file = view::Cursor(byte_, begin, call.bytes),
                         .memory = memory,
                         .bytes = call.bytes,
-                        .staging = &staging};
+                        .staging = staging.get()};
     moved.transferred = direct_transfer(*store_, access, 0);
-    return end_staging(&staging, call.direction, moved.transferred);
+    return end_staging(staging.get(), call.direction, moved.transferred);
   });
   Outcome outcome = finish(whole, call.bytes, moved, lost ? &lost : nullptr);
   if (outcome.bytes < call.bytes)

@@ -46,10 +46,10 @@ class OnDevice {
   const view::TypePtr& type() const { return type_; }
   std::int64_t count() const { return count_; }
 
-  std::unique_ptr<Staging> stage(Direction direction) const {
-    auto made =
-        Staging::make(direction, find(memory_).value(), buffer(), view::Cursor(type_, 0, bytes()));
-    return std::move(made.value());
+  std::unique_ptr<Staging> stage(Direction direction,
+                                 ByteCount most = HostBuffer::kMostSize) const {
+    return Staging::make(direction, find(memory_).value(), buffer(),
+                         view::Cursor(type_, 0, bytes()), most);
   }
   /// The bytes of data as they were at first.
   Bytes packed() const {
@@ -219,11 +219,96 @@ TEST(Staging, KeepsStreamsForLaterCalls) {
   FakeDriver& driver = FakeDriver::installed();
   const auto [pair, count] = shapes().front();
   const OnDevice data(pair, count);
+  driver.reset_device();
+  const int before = driver.streams();
   for (int i = 0; i < 10; ++i) gather(*data.stage(Direction::write), data.bytes(), 1'000);
-  EXPECT_EQ(driver.streams(), 1);
+  EXPECT_EQ(driver.streams(), before + 1);
   driver.reset_device();
   for (int i = 0; i < 10; ++i) gather(*data.stage(Direction::write), data.bytes(), 1'000);
-  EXPECT_EQ(driver.streams(), 2) << "one of a device that was reset is of no use";
+  EXPECT_EQ(driver.streams(), before + 2) << "one of a device that was reset is of no use";
+}
+
+TEST(Staging, KeepsNoStreamThatFailed) {
+  FakeDriver& driver = FakeDriver::installed();
+  const auto [pair, count] = shapes().front();
+  const OnDevice data(pair, count);
+  const Bytes read = other_data(data.bytes());
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    for (const bool late : {false, true}) {
+      const auto move = [&] {
+        const auto staging = data.stage(direction);
+        if (direction == Direction::write) {
+          gather(*staging, data.bytes(), 1'000);
+        } else {
+          scatter(*staging, read, 1'000);
+        }
+        return static_cast<bool>(staging->failure());
+      };
+      driver.fail(1, late);
+      EXPECT_TRUE(move());
+      EXPECT_FALSE(move()) << "the next call has the stream that failed";
+    }
+  }
+}
+
+/// Calls that wait for their turn, of which there may be many.
+TEST(Staging, TakesNothingUntilDataIsMoved) {
+  FakeDriver& driver = FakeDriver::installed();
+  driver.reset_device();
+  const auto [pair, count] = shapes().back();
+  const OnDevice data(pair, count);
+  const int before = driver.streams();
+  std::vector<std::unique_ptr<Staging>> waiting;
+  for (int i = 0; i < 20; ++i) {
+    waiting.push_back(data.stage(i % 2 == 0 ? Direction::write : Direction::read));
+  }
+  waiting[1]->flush();
+  EXPECT_EQ(driver.streams(), before);
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    if (i % 2 == 0) {
+      EXPECT_EQ(gather(*waiting[i], data.bytes(), 1 << 30), data.packed());
+    }
+    waiting[i].reset();
+  }
+  EXPECT_EQ(driver.streams(), before + 1);
+}
+
+TEST(Staging, TakesMemoryForTheDataAndNoMoreThanItMay) {
+  FakeDriver& driver = FakeDriver::installed();
+  constexpr ByteCount kMost = HostBuffer::kMostSize;
+  const auto largest = [&](ByteCount bytes, ByteCount most) {
+    driver.reset_device();
+    driver.largest_pinned();
+    Pair pair = {view::make_basic(1), {{0}, {}}};
+    pair.model.markers = {{0, 1}};
+    const OnDevice data(pair, bytes);
+    EXPECT_EQ(gather(*data.stage(Direction::write, most), bytes, 1 << 30), data.packed());
+    return driver.largest_pinned();
+  };
+  EXPECT_EQ(largest(1, kMost), 64 << 10);
+  EXPECT_EQ(largest(32 << 10, kMost), 64 << 10);
+  EXPECT_EQ(largest((32 << 10) + 1, kMost), 128 << 10);
+  EXPECT_EQ(largest(1 << 20, kMost), kMost);
+  EXPECT_EQ(largest(5 << 20, kMost), kMost);
+  EXPECT_EQ(largest(1 << 20, 300'000), 256 << 10);
+  EXPECT_EQ(largest(100'000, 0), 4 << 10);
+}
+
+TEST(Staging, TellsWhereNoStreamIsToBeHad) {
+  FakeDriver& driver = FakeDriver::installed();
+  driver.reset_device();
+  driver.set_streams(false);
+  const auto [pair, count] = shapes().front();
+  const OnDevice data(pair, count);
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const auto staging = data.stage(direction);
+    EXPECT_TRUE(staging->open(0, 1).empty());
+    EXPECT_NE(staging->failure().message.find("no stream"), std::string::npos);
+    EXPECT_EQ(staging->failure().system_error, EFAULT);
+    staging->flush();
+    EXPECT_EQ(staging->done(), 0);
+  }
+  driver.set_streams(true);
 }
 
 TEST(Staging, NeedsNoPinnedMemory) {

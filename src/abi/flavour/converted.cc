@@ -71,7 +71,7 @@ Error Converted::take_image(std::int64_t count) {
   auto* const buffer = static_cast<std::byte*>(memory_.buffer);
   const std::optional<device::Place> place = device::find_data(buffer, memory_.type);
   if (!place) return {};
-  auto image = device::Image::make(*place, buffer, memory_.type, count);
+  auto image = device::Image::make(*place, buffer, memory_.type, count, size_.most);
   if (!image) return image.error();
   image_ = std::move(image.value());
   memory_.buffer = image_->buffer();

@@ -1,6 +1,6 @@
-// What goes wrong with buffers in a device's memory: copies of the driver that fail, and a driver
-// that comes when a file is open already.
-// Usage: device_faults DIRECTORY DRIVER fail | late, DRIVER of device_memory.h.
+// What goes wrong with buffers in a device's memory: copies of the driver that fail, a driver that
+// has no stream, and one that comes when a file is open already.
+// Usage: device_faults DIRECTORY DRIVER fail | stream | late, DRIVER of device_memory.h.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,11 @@ static int rank, size, wrong, cases;
 static char path[4096];
 static unsigned char *host, *data;  ///< `bytes` of the host's memory, and of the device's
 
+enum { BLOCKING, NONBLOCKING, SPLIT };
+
 typedef struct {
   int collective, writes;
+  int way;  ///< of collective calls too, but that split calls are no others
 } Call;
 
 static void fail(Call call, const char* what) {
@@ -36,8 +39,30 @@ static MPI_File open_file(void) {
   return file;
 }
 
+// What the procedure says that ends a call which goes on when it has begun.
+static int transfer_later(Call call, MPI_File file, void* memory, MPI_Status* status) {
+  MPI_Request request;
+  int code = MPI_SUCCESS;
+  if (call.way == SPLIT) {
+    code = call.writes ? MPI_File_write_at_all_begin(file, 0, memory, integers, MPI_INT)
+                       : MPI_File_read_at_all_begin(file, 0, memory, integers, MPI_INT);
+    if (code != MPI_SUCCESS) return code;
+    return call.writes ? MPI_File_write_at_all_end(file, memory, status)
+                       : MPI_File_read_at_all_end(file, memory, status);
+  }
+  if (call.collective) {
+    code = call.writes ? MPI_File_iwrite_at_all(file, 0, memory, integers, MPI_INT, &request)
+                       : MPI_File_iread_at_all(file, 0, memory, integers, MPI_INT, &request);
+  } else {
+    code = call.writes ? MPI_File_iwrite_at(file, 0, memory, integers, MPI_INT, &request)
+                       : MPI_File_iread_at(file, 0, memory, integers, MPI_INT, &request);
+  }
+  return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
+}
+
 static int transfer(Call call, MPI_File file, void* memory, MPI_Status* status) {
   memset(status, 0, sizeof *status);
+  if (call.way != BLOCKING) return transfer_later(call, file, memory, status);
   if (call.writes && call.collective) {
     return MPI_File_write_at_all(file, 0, memory, integers, MPI_INT, status);
   }
@@ -113,6 +138,49 @@ static void failing_copies(const char* driver) {
   }
 }
 
+// The driver has no stream for the last rank's call: that call fails, and the others do not.
+static void failing_stream(Call call) {
+  const Call again = {.collective = 1, .writes = 1};
+  const int fails = rank == size - 1;
+  MPI_File file = open_file();
+  MPI_Status status;
+  transfer(again, file, host, &status);
+  cases++;
+  if (fails) {
+    // One that is kept is not kept when it has failed.
+    fail_copy(1, 0);
+    transfer((Call){.writes = 1}, file, data, &status);
+    fail_copy(0, 0);
+    fail_streams(1);
+  }
+  const int code = transfer(call, file, data, &status);
+  fail_streams(0);
+  if (fails && code == MPI_SUCCESS) fail(call, "the failure is not told");
+  if (fails && code != MPI_SUCCESS) explain(code);
+  if (!fails && code != MPI_SUCCESS) fail(call, "another rank's failure is told");
+  const int counted = look_at_count(call, &status);
+  if (counted != (fails ? 0 : integers)) fail(call, "a false count");
+  device_put(KIND_DEVICE, data, host, bytes);
+  if (transfer(again, file, data, &status) != MPI_SUCCESS) fail(again, "the next write fails");
+  MPI_File_sync(file);
+  if (look_at_count(again, &status) != integers) fail(again, "a false count");
+  MPI_File_close(&file);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void failing_streams(const char* driver) {
+  check(device_open(driver), "open the driver");
+  data = device_allocate(KIND_DEVICE, bytes);
+  device_put(KIND_DEVICE, data, host, bytes);
+  for (int writes = 0; writes < 2; writes++) {
+    for (int way = BLOCKING; way <= SPLIT; way++) {
+      for (int collective = way == SPLIT; collective < 2; collective++) {
+        failing_stream((Call){.collective = collective, .writes = writes, .way = way});
+      }
+    }
+  }
+}
+
 // The driver comes when a file is open and was written to.
 static void late_driver(const char* driver) {
   MPI_File file = open_file();
@@ -137,7 +205,10 @@ static void late_driver(const char* driver) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int given = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   check(argc > 3, "run without DIRECTORY, DRIVER and what to do");
@@ -146,6 +217,8 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < bytes; i++) host[i] = value(i);
   if (strcmp(argv[3], "fail") == 0) {
     failing_copies(argv[2]);
+  } else if (strcmp(argv[3], "stream") == 0) {
+    failing_streams(argv[2]);
   } else {
     late_driver(argv[2]);
   }

@@ -268,11 +268,28 @@ void device_get(int kind, void* to, const void* from, size_t bytes) {
   }
 }
 
+long long device_count(const char* name) {
+  return ((long long (*)(const char*))function("stand_in_count"))(name);
+}
+
 int fail_copy(int nth, int late) {
   const int illegal_address = 700;
-  const long long all = ((long long (*)(const char*))function("stand_in_count"))("failures");
+  const long long all = device_count("failures");
   const int since = (int)(all - failures_before);
   failures_before = all;
   ((void (*)(long long, int, int))function("stand_in_fail"))(nth, illegal_address, late);
   return since;
+}
+
+void fail_streams(int fails) {
+  ((void (*)(int))function("stand_in_fail_streams"))(fails);
+}
+
+void device_reset(int keeps_pinned) {
+  ((void (*)(int))function("stand_in_reset"))(keeps_pinned);
+}
+
+void device_make_stream(void) {
+  const int ordered = 1;
+  ((void* (*)(void*, int, int))function("stream_create"))(cuda_context, 0, ordered);
 }

@@ -19,5 +19,13 @@ void device_get(int kind, void* to, const void* from, size_t bytes);
 /// Lets the `nth` copy from now on fail, when it is asked for or (`late`) when it is waited for; 0:
 /// none. Returns how many copies have failed since the last call. Stand-ins only.
 int fail_copy(int nth, int late);
+/// Of stand-ins only, too. Whether the driver has no more streams.
+void fail_streams(int fails);
+/// Ends all streams and all memory but that of the host, pinned memory too unless it is kept.
+void device_reset(int keeps_pinned);
+/// Makes a stream of the program's own.
+void device_make_stream(void);
+/// What the stand-in has counted, by the names of statistics.c.
+long long device_count(const char* name);
 
 #endif

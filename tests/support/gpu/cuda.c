@@ -328,7 +328,7 @@ EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   const CUresult wrong = state();
   if (wrong) return wrong;
   *stream = stream_create(current(), current()->device, !(flags & STREAM_NON_BLOCKING));
-  return SUCCESS;
+  return *stream ? SUCCESS : OUT_OF_MEMORY;
 }
 
 EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -28,7 +29,10 @@ class FakeDriver::FakeStream : public Stream {
     const std::lock_guard lock(driver_.mutex_);
     ++driver_.copies_;
     const bool fails = driver_.is_failing();
-    if (fails && !driver_.fails_late_) return failure();
+    if (has_failed_ || (fails && !driver_.fails_late_)) {
+      has_failed_ = true;
+      return failure();
+    }
     fails_when_waited_for_ |= fails;
     for (std::int64_t i = 0; i < rows.count; ++i) {
       std::byte* const to = driver_.reach(rows.to + i * rows.to_stride, rows.width);
@@ -41,13 +45,15 @@ class FakeDriver::FakeStream : public Stream {
   Error wait() override {
     const std::lock_guard lock(driver_.mutex_);
     const std::vector<Rows> begun = std::exchange(begun_, {});
-    if (std::exchange(fails_when_waited_for_, false)) return failure();
+    has_failed_ |= fails_when_waited_for_;
+    if (has_failed_) return failure();
     for (const Rows& rows : begun) driver_.move(rows);
     return {};
   }
 
   std::byte* take_memory(ByteCount bytes) override {
     if (!driver_.gives_pinned_) return nullptr;
+    driver_.largest_pinned_ = std::max(driver_.largest_pinned_, bytes);
     pinned_.resize(static_cast<std::size_t>(bytes));
     return pinned_.data();
   }
@@ -59,6 +65,7 @@ class FakeDriver::FakeStream : public Stream {
   int generation_;
   std::vector<Rows> begun_;
   bool fails_when_waited_for_ = false;
+  bool has_failed_ = false;
   std::vector<std::byte> pinned_;
 };
 
@@ -80,6 +87,7 @@ std::optional<Device> FakeDriver::find(const void* address) {
 }
 
 Result<std::unique_ptr<Stream>> FakeDriver::make_stream(const Device&) {
+  if (!gives_streams_) return Error{ErrorClass::other, 0, "the fake driver has no stream"};
   ++streams_;
   return std::unique_ptr<Stream>(std::make_unique<FakeStream>(*this));
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "device/driver.h"
@@ -14,7 +15,8 @@
 namespace headrace::device::test {
 
 /// A driver whose device's memory the CPU cannot touch. Copies happen as late as they may: when
-/// they are waited for. Until then what they go to holds other bytes. From any thread.
+/// they are waited for. Until then what they go to holds other bytes. A stream that has failed
+/// fails from then on. From any thread.
 class FakeDriver : public Driver {
  public:
   /// One that is known to the process.
@@ -31,13 +33,17 @@ class FakeDriver : public Driver {
 
   /// Lets the `nth` copy from now on fail: when it is asked for, or when it is waited for.
   void fail(int nth, bool late);
-  /// Whether streams have pinned memory, and are valid.
+  /// Whether streams have pinned memory, and whether there are any.
   void set_pinned(bool gives) { gives_pinned_ = gives; }
+  void set_streams(bool gives) { gives_streams_ = gives; }
+  /// What was made before is no longer valid.
   void reset_device();
 
   int copies() const { return copies_; }
   int queries() const { return queries_; }
   int streams() const { return streams_; }
+  /// Bytes of the largest pinned memory that was made since this was last asked.
+  ByteCount largest_pinned() { return std::exchange(largest_pinned_, 0); }
 
  private:
   class FakeStream;
@@ -58,6 +64,8 @@ class FakeDriver : public Driver {
   int copies_to_failure_ = 0;
   bool fails_late_ = false;
   bool gives_pinned_ = true;
+  bool gives_streams_ = true;
+  ByteCount largest_pinned_ = 0;
 };
 
 }  // namespace headrace::device::test

@@ -21,7 +21,9 @@ enum {
   NOT_INITIALIZED = 3,
   INVALID_DEVICE = 101,
   INVALID_HANDLE = 400,
-  ILLEGAL_ADDRESS = 700
+  NOT_READY = 600,
+  ILLEGAL_ADDRESS = 700,
+  CONTEXT_IS_DESTROYED = 709
 };
 #if HIP_VERSION_MAJOR >= 6
 enum { TYPE_UNREGISTERED = 0, TYPE_HOST = 1, TYPE_DEVICE = 2, TYPE_MANAGED = 3 };
@@ -151,6 +153,17 @@ EXPORT hipError_t hipPointerGetAttributes(Attributes* attributes, const void* ad
 #endif
 }
 
+// HIP_POINTER_ATTRIBUTE_BUFFER_ID, of four bytes.
+EXPORT hipError_t hipPointerGetAttribute(void* value, int which, void* address) {
+  Allocation one = {0};
+  if (!is_own_process()) return done(NOT_INITIALIZED);
+  if (value == NULL || address == NULL || which != 7) return done(INVALID_VALUE);
+  count(QUERIES, 1);
+  const int known = memory_find(address, &one);
+  *(uint32_t*)value = (uint32_t)one.id;
+  return done(known ? SUCCESS : INVALID_VALUE);
+}
+
 // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, _HOST_POINTER, _IS_MANAGED and _DEVICE_ORDINAL.
 EXPORT hipError_t hipDrvPointerGetAttributes(unsigned number, int* which, void** values,
                                              void* address) {
@@ -200,7 +213,7 @@ EXPORT hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, 
 EXPORT hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   if (!is_own_process()) return done(NOT_INITIALIZED);
   *stream = stream_create(NULL, current, !(flags & STREAM_NON_BLOCKING));
-  return SUCCESS;
+  return done(*stream ? SUCCESS : OUT_OF_MEMORY);
 }
 
 EXPORT hipError_t hipStreamCreate(hipStream_t* stream) {
@@ -209,6 +222,11 @@ EXPORT hipError_t hipStreamCreate(hipStream_t* stream) {
 
 EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
   return done(stream_destroy(stream) ? SUCCESS : INVALID_HANDLE);
+}
+
+EXPORT hipError_t hipStreamQuery(hipStream_t stream) {
+  if (stream && !stream_exists(stream)) return done(CONTEXT_IS_DESTROYED);
+  return done(stream_query(stream, NOT_READY));
 }
 
 EXPORT hipError_t hipStreamSynchronize(hipStream_t stream) {
@@ -225,6 +243,8 @@ EXPORT const char* hipGetErrorString(hipError_t code) {
     case NOT_INITIALIZED: return "initialization error";
     case INVALID_DEVICE: return "invalid device ordinal";
     case INVALID_HANDLE: return "invalid resource handle";
+    case NOT_READY: return "device not ready";
+    case CONTEXT_IS_DESTROYED: return "context is destroyed";
     case ILLEGAL_ADDRESS: return "an illegal memory access was encountered";
     default: return "unknown error";
   }

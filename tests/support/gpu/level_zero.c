@@ -172,9 +172,11 @@ EXPORT ze_result_t zeCommandListCreateImmediate(Handle context, Handle device,
   if (!ready()) return UNINITIALIZED;
   if (context == NULL || device == NULL) return INVALID_NULL_HANDLE;
   if (description == NULL || description->type != STRUCTURE_QUEUE) return INVALID_ARGUMENT;
-  List* made = malloc(sizeof *made);
   // Lists know nothing of each other.
-  made->stream = stream_create(context, device_of(device), 0);
+  Stream* stream = stream_create(context, device_of(device), 0);
+  if (stream == NULL) return OUT_OF_DEVICE_MEMORY;
+  List* made = malloc(sizeof *made);
+  made->stream = stream;
   made->waits = description->mode == MODE_SYNCHRONOUS;
   *list = made;
   return SUCCESS;
@@ -188,7 +190,7 @@ EXPORT ze_result_t zeCommandListDestroy(Handle list) {
 }
 
 static ze_result_t append(List* list, Copy copy) {
-  if (list == NULL) return INVALID_NULL_HANDLE;
+  if (list == NULL || !stream_exists(list->stream)) return INVALID_NULL_HANDLE;
   const ze_result_t wrong = stream_copy(list->stream, &copy, INVALID_ARGUMENT);
   return wrong || !list->waits ? wrong : stream_wait(list->stream);
 }

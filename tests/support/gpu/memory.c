@@ -13,6 +13,8 @@ enum { most = 4096 };
 
 static Allocation all[most];
 static int used;
+static Allocation purged[64];  ///< pinned memory, still mapped
+static int num_purged;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t mapped_len(size_t bytes) {
@@ -34,7 +36,22 @@ static int map_twice(Allocation* one) {
   return one->begin != MAP_FAILED && one->reach != MAP_FAILED;
 }
 
+// Pinned memory that was purged, where it is large enough.
+static int map_again(Allocation* one) {
+  int is_found = 0;
+  pthread_mutex_lock(&mutex);
+  for (int i = 0; i < num_purged && !is_found && one->kind == PINNED; i++) {
+    is_found = purged[i].bytes >= one->bytes;
+    if (!is_found) continue;
+    one->begin = one->reach = purged[i].begin;
+    purged[i] = purged[--num_purged];
+  }
+  pthread_mutex_unlock(&mutex);
+  return is_found;
+}
+
 static int map_once(Allocation* one) {
+  if (map_again(one)) return 1;
   one->begin = mmap(NULL, mapped_len(one->bytes), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   one->reach = one->begin;
@@ -85,6 +102,24 @@ int memory_free(void* memory, int kinds) {
   if (gone.kind == PINNED) count_pinned(-(long long)gone.bytes);
   unmap(&gone);
   return 1;
+}
+
+void memory_purge(int kinds) {
+  const int most_purged = (int)(sizeof purged / sizeof *purged);
+  int left = 0;
+  pthread_mutex_lock(&mutex);
+  for (int i = 0; i < used; i++) {
+    if (all[i].kind & kinds) {
+      all[left++] = all[i];
+    } else if (all[i].kind == PINNED && num_purged < most_purged) {
+      count_pinned(-(long long)all[i].bytes);
+      purged[num_purged++] = all[i];
+    } else {
+      unmap(&all[i]);
+    }
+  }
+  used = left;
+  pthread_mutex_unlock(&mutex);
 }
 
 int memory_find(const void* address, Allocation* found) {

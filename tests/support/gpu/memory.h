@@ -29,6 +29,8 @@ void* memory_allocate(int kind, size_t bytes, void* context, int device);
 void memory_register(void* memory, size_t bytes, void* context, int device);
 /// Frees what begins at `memory` and is of one of `kinds`. Returns 0 where there is none.
 int memory_free(void* memory, int kinds);
+/// Frees all but what is of one of `kinds`. Pinned memory's addresses are given again first.
+void memory_purge(int kinds);
 /// What `address` lies in. Returns 0 for memory that the driver does not know.
 int memory_find(const void* address, Allocation* found);
 /// Where the CPU finds `bytes` bytes at `address`; memory that the driver does not know is the

@@ -33,6 +33,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static Stream default_stream = {.ordered = 1};
 static Stream* streams;
+static Stream* purged;
+static int has_no_streams;
 static Operation* first;  ///< oldest first, with the one that runs
 static Operation** last = &first;
 
@@ -147,12 +149,11 @@ static void submit(Operation operation) {
 }
 
 Stream* stream_create(void* context, int device, int ordered) {
-  Stream* stream = calloc(1, sizeof *stream);
-  stream->context = context;
-  stream->device = device;
-  stream->ordered = ordered;
+  if (__atomic_load_n(&has_no_streams, __ATOMIC_RELAXED)) return NULL;
   pthread_mutex_lock(&mutex);
-  stream->next = streams;
+  Stream* stream = purged ? purged : malloc(sizeof *stream);
+  if (purged) purged = purged->next;
+  *stream = (Stream){.next = streams, .context = context, .device = device, .ordered = ordered};
   streams = stream;
   pthread_mutex_unlock(&mutex);
   count(STREAMS, 1);
@@ -171,6 +172,23 @@ int stream_destroy(Stream* stream) {
   free(stream);
   count(STREAMS_NOW, -1);
   return 1;
+}
+
+void streams_purge(void) {
+  streams_wait();
+  pthread_mutex_lock(&mutex);
+  while (streams) {
+    Stream* gone = streams;
+    streams = gone->next;
+    gone->next = purged;
+    purged = gone;
+    count(STREAMS_NOW, -1);
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
+__attribute__((visibility("default"))) void stand_in_fail_streams(int fails) {
+  __atomic_store_n(&has_no_streams, fails, __ATOMIC_RELAXED);
 }
 
 int stream_exists(const Stream* stream) {
@@ -205,9 +223,17 @@ static size_t span_of(const Copy* copy, size_t stride) {
   return copy->rows == 0 ? 0 : (copy->rows - 1) * stride + copy->width;
 }
 
+static void fail_stream(Stream* stream, int failure) {
+  pthread_mutex_lock(&mutex);
+  stream->failure = failure;
+  pthread_mutex_unlock(&mutex);
+}
+
 int stream_copy(Stream* stream, const Copy* copy, int invalid) {
   Stream* used = stream ? stream : &default_stream;
   int late = 0;
+  const int failed_before = stream_query(used, 0);
+  if (failed_before) return failed_before;
   const int failure = failure_of_copy(&late);
   Operation one = {.stream = used, .copy = *copy, .failure = failure};
   one.copy.to = memory_reach(copy->to, span_of(copy, copy->to_stride));
@@ -217,10 +243,21 @@ int stream_copy(Stream* stream, const Copy* copy, int invalid) {
   if (copy->rows > 1) count(RECTANGLES, 1);
   const int wrong = one.copy.to == NULL || one.copy.from == NULL ? invalid : late ? 0 : failure;
   if (wrong || failure) count(FAILURES, 1);
-  if (wrong) return wrong;
+  if (wrong) {
+    fail_stream(used, wrong);
+    return wrong;
+  }
   spoil(used, copy);
   submit(one);
   return 0;
+}
+
+int stream_query(Stream* stream, int not_ready) {
+  Stream* used = stream ? stream : &default_stream;
+  pthread_mutex_lock(&mutex);
+  const int state = used->failure ? used->failure : used->pending ? not_ready : 0;
+  pthread_mutex_unlock(&mutex);
+  return state;
 }
 
 int stream_wait(Stream* stream) {
@@ -228,7 +265,6 @@ int stream_wait(Stream* stream) {
   pthread_mutex_lock(&mutex);
   while (used->pending > 0) pthread_cond_wait(&changed, &mutex);
   const int failure = used->failure;
-  used->failure = 0;
   pthread_mutex_unlock(&mutex);
   return failure;
 }

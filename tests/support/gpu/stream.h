@@ -12,17 +12,24 @@ typedef struct {
   size_t width, rows, to_stride, from_stride;
 } Copy;
 
-/// One that is `ordered` comes behind and before what is on the default stream.
+/// One that is `ordered` comes behind and before what is on the default stream. NULL where a test
+/// asked for it.
 Stream* stream_create(void* context, int device, int ordered);
 /// Waits for what is on it. Returns 0 where there is no such stream.
 int stream_destroy(Stream* stream);
+/// Ends all of them. Their addresses are given to the next ones.
+void streams_purge(void);
+/// For tests, found by dlsym: whether there are no more streams.
+void stand_in_fail_streams(int fails);
 int stream_exists(const Stream* stream);
 void* stream_context(const Stream* stream);
 int stream_device(const Stream* stream);
 
-/// Begins a copy; stream NULL is the default one. Returns 0, `invalid` for memory that is not
-/// there, or the failure that a test asked for.
+/// Begins a copy; stream NULL is the default one. A stream that has failed fails from then on.
+/// Returns 0, `invalid` for memory that is not there, or the failure that a test asked for.
 int stream_copy(Stream* stream, const Copy* copy, int invalid);
+/// 0, the failure of a copy on it, or `not_ready` where some are under way.
+int stream_query(Stream* stream, int not_ready);
 /// Waits for a stream. Returns 0, or the failure of a copy on it.
 int stream_wait(Stream* stream);
 /// Waits for all of them.
