@@ -11,7 +11,7 @@ bool Board::all_have_posted(std::uint64_t round) const {
   return true;
 }
 
-std::uint64_t Board::post(const Waiter& waiter, const Told& told) {
+Post& Board::begin_post(const Waiter& waiter) {
   const std::uint64_t round = round_ + 1;
   if (round > kBoardDepth) {
     // The entry to overwrite is of round - kBoardDepth. Its readers are done once they have posted
@@ -19,11 +19,13 @@ std::uint64_t Board::post(const Waiter& waiter, const Told& told) {
     const std::uint64_t needed = round - kBoardDepth + 1;
     event().wait(waiter, [&] { return all_have_posted(needed); });
   }
-  Post& mine = entry(round, rank_);
-  mine.told = told;
+  return entry(round, rank_);
+}
+
+std::uint64_t Board::end_post() {
+  const std::uint64_t round = ++round_;
   // seq_cst, as are the event's: of two ranks that post at a time one sees the other's.
-  mine.round.store(round, std::memory_order_seq_cst);
-  round_ = round;
+  entry(round, rank_).round.store(round, std::memory_order_seq_cst);
   event().signal_where([&] { return all_have_posted(round); });
   return round;
 }

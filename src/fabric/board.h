@@ -47,10 +47,14 @@ class Board {
       : state_(state), posts_(posts), rank_(rank), ranks_(ranks), round_(round) {}
 
   /// Posts what this rank tells and returns the round's number.
-  std::uint64_t post(const Waiter& waiter, const Told& told);
+  std::uint64_t post(const Waiter& waiter, const Told& told) {
+    begin_post(waiter).told = told;
+    return end_post();
+  }
   template <Tellable T>
   std::uint64_t post(const Waiter& waiter, const T& value) {
-    return post(waiter, Told::of(value));
+    begin_post(waiter).told.set(value);
+    return end_post();
   }
 
   /// Waits until all ranks have posted the current round. Afterwards told_by() may be read until
@@ -83,6 +87,9 @@ class Board {
   int ranks() const { return ranks_; }
 
  private:
+  /// The entry of the next round, once it may be overwritten.
+  Post& begin_post(const Waiter& waiter);
+  std::uint64_t end_post();
   Post& entry(std::uint64_t round, int rank) const {
     return posts_[(round % kBoardDepth) * static_cast<std::uint64_t>(ranks_) +
                   static_cast<std::uint64_t>(rank)];

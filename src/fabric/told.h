@@ -30,9 +30,14 @@ struct alignas(std::int64_t) Told {
 
   template <Tellable T>
   static Told of(const T& value) {
-    Told told{};
-    std::memcpy(told.bytes.data(), &value, sizeof value);
+    Told told;
+    told.set(value);
     return told;
+  }
+  template <Tellable T>
+  void set(const T& value) {
+    std::memcpy(bytes.data(), &value, sizeof value);
+    std::memset(bytes.data() + sizeof value, 0, bytes.size() - sizeof value);
   }
   /// The value that of() was given.
   template <Tellable T>

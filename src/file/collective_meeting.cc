@@ -44,14 +44,10 @@ bool CollectiveTransfer::goes_alone(const Access& access, const plan::RankRange&
   own.span = range.end - range.begin;
   own.windows = 1;
   own.is_local = is_local_;
-  Choice& choice = this->choice(access.direction);
-  const auto decision = policy::decide_part(choice.wish, own);
-  if (!decision) return false;
-  const std::lock_guard lock(mutex_);
-  choice.chosen.facts = own;
-  choice.chosen.for_call = *decision;
-  choice.chosen.lacked_memory = false;
-  return true;
+  PathChoice& choice = this->choice(access.direction);
+  const auto decision = policy::decide_part(choice.wish(), own);
+  if (decision) choice.note_small_part(own, *decision);
+  return decision.has_value();
 }
 
 bool CollectiveTransfer::may_lead(int node_rank) {

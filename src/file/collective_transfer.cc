@@ -7,6 +7,7 @@
 #include "base/settings.h"
 #include "file/meeting_post.h"
 #include "policy/streaming.h"
+#include "topo/node.h"
 
 namespace headrace::file {
 namespace {
@@ -70,15 +71,46 @@ void CollectiveTransfer::set_atomic(bool atomic) {
   choose();
 }
 
+DomainWish CollectiveTransfer::domains() const {
+  return {.alignment = agreement_.alignment,
+          .aggregators = agreement_.aggregators,
+          .stripe = agreement_.stripe,
+          .stripe_count = agreement_.stripe_count,
+          .large = agreement_.node_window,
+          .lock_ahead = agreement_.lock_ahead};
+}
+
+void CollectiveTransfer::choose() {
+  const DomainWish domains = this->domains();
+  if (const int nodes = channel_.nodes().node_count(); nodes > 1) {
+    leaders_ = leaders_to_prepare(domains, nodes, channel_.nodes().node_size(), topo::node_cores());
+  }
+  const bool has_one_owner = agreement_.layout.locks_whole_files && agreement_.stripe_count == 1 &&
+                             asked_aggregators(domains) == 0;
+  const bool helpers_send = channel_.helpers_send();
+  write_.choose(agreement_.write_path, agreement_.view, has_one_owner, helpers_send);
+  read_.choose(agreement_.read_path, agreement_.view, has_one_owner, helpers_send);
+}
+
+exchange::MessageBuffers::Sent CollectiveTransfer::sent() const {
+  const std::lock_guard lock(mutex_);
+  return sent_;
+}
+
+ByteCount CollectiveTransfer::window_size() const {
+  const std::lock_guard lock(mutex_);
+  return geometry_.window_size;
+}
+
 CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount sieve_size,
                                                        const fabric::Waiter& waiter,
                                                        bool is_in_background) {
-  note_call(access.direction, false);
   const plan::RankRange range = range_of(access);
-  Choice& choice = this->choice(access.direction);
-  if (choice.chosen.for_view.path == Path::exchanged) {
-    const bool exchanges = meets_between_nodes(access.direction, is_in_background);
-    choice.chosen.stayed_on_node = !exchanges;
+  PathChoice& choice = this->choice(access.direction);
+  choice.note_call(false);
+  if (choice.is_between_nodes()) {
+    const bool exchanges = choice.meets_between_nodes(is_in_background);
+    choice.note_stay(!exchanges);
     announce(access, range, waiter, exchanges);
     if (exchanges) return transfer_between_nodes(access, range, sieve_size, waiter);
   } else if (access.bytes > 0 && goes_alone(access, range)) {
@@ -96,7 +128,8 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& acces
                                                                    const Meeting& meeting,
                                                                    ByteCount sieve_size,
                                                                    const fabric::Waiter& waiter) {
-  if (!meeting.agrees || decide(access.direction, meeting) == Path::direct) {
+  PathChoice& choice = this->choice(access.direction);
+  if (!meeting.agrees || choice.decide(meeting.facts, slots_.has_value()) == Path::direct) {
     return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   }
   return {staged_transfer(access, range, meeting, sieve_size, waiter), Path::staged};
@@ -111,12 +144,13 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& acc
   if (!may_be_leader && access.bytes == 0) return {};
   std::optional<Meeting> meeting;
   const ExchangedTransfer::Agreed agreed = agree_between_nodes(access.direction, meeting, waiter);
-  note_agreed(access.direction, agreed);
+  choice(access.direction).note_agreed(agreed);
+  if (channel_.nodes().is_leader()) choice(access.direction).note_correction(nodes_.correction());
   if (agreed.choice.decision.is_chosen) {
     return exchanged_transfer(access, range, agreed, sieve_size, waiter);
   }
   if (access.bytes == 0) return {};
-  if (choice(access.direction).for_node == Path::direct) {
+  if (choice(access.direction).for_node() == Path::direct) {
     return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   }
   if (!meeting) meeting.emplace(meet(access.direction, waiter));
@@ -127,7 +161,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& acc
 ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
                                                                   std::optional<Meeting>& meeting,
                                                                   const fabric::Waiter& waiter) {
-  const policy::Wish wish = choice(direction).wish;
+  const policy::Wish wish = choice(direction).wish();
   if (channel_.nodes().is_leader()) {
     meeting.emplace(meet(direction, waiter));
     return nodes_.lead(node_part(direction, *meeting), meeting->first_window, wish, domains(),
@@ -140,17 +174,6 @@ ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction dire
   const ExchangedTransfer::Agreed agreed = nodes_.follow(waiter);
   find_slots(direction, channel_.board().told_by<MeetingPost>(0));
   return agreed;
-}
-
-void CollectiveTransfer::note_agreed(Direction direction, const ExchangedTransfer::Agreed& agreed) {
-  const std::lock_guard lock(mutex_);
-  choice(direction).chosen.between_nodes = agreed;
-  if (!channel_.nodes().is_leader() || correction_ == nodes_.correction()) return;
-  // A report may lack its text.
-  static_cast<void>(attempt([this]() -> Error {
-    correction_ = nodes_.correction();
-    return {};
-  }));
 }
 
 CollectiveTransfer::Moved CollectiveTransfer::exchanged_transfer(
@@ -195,15 +218,6 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
   part.direction = direction == Direction::write ? NodePart::kWrites : NodePart::kReads;
   if (!meeting.agrees) part.direction = NodePart::kNoDirection;
   return part;
-}
-
-Path CollectiveTransfer::decide(Direction direction, const Meeting& meeting) {
-  const std::lock_guard lock(mutex_);
-  Choice& choice = this->choice(direction);
-  choice.chosen.facts = meeting.facts;
-  choice.chosen.for_call = policy::decide_call(choice.wish, meeting.facts);
-  choice.chosen.lacked_memory = !slots_;
-  return choice.chosen.lacked_memory ? Path::direct : choice.chosen.for_call->path;
 }
 
 Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::RankRange& range,

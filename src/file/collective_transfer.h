@@ -13,6 +13,7 @@
 #include "file/agreement.h"
 #include "file/direct_transfer.h"
 #include "file/exchanged_transfer.h"
+#include "file/path_choice.h"
 #include "plan/windows.h"
 #include "policy/path.h"
 #include "storage/store.h"
@@ -39,31 +40,10 @@ class CollectiveTransfer {
   /// In atomic mode ranks do not meet: each locks what its call touches.
   void set_atomic(bool atomic);
 
-  /// Whether ranks meet at the beginning of a call. Where not, a call is this rank's own affair.
-  bool meets(Direction direction) const {
-    return choice(direction).meets.load(std::memory_order_relaxed);
-  }
-  /// The same for calls that helper threads carry out.
-  bool meets_in_background(Direction direction) const {
-    return choice(direction).meets_in_background.load(std::memory_order_relaxed);
-  }
-  /// Whether calls go between nodes if a thread of the program carries them out, and only then:
-  /// helper threads must not send messages here.
-  bool needs_the_program(Direction direction) const {
-    return choice(direction).needs_the_program.load(std::memory_order_relaxed);
-  }
-  /// Whether the ranks of all nodes meet in a call; else only those of a node do, if any. For who
-  /// may carry out calls.
-  bool meets_between_nodes(Direction direction, bool is_in_background) const {
-    return choice(direction).chosen.for_view.path == policy::Path::exchanged &&
-           (!is_in_background || channel_.helpers_send());
-  }
-  /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call
-  /// may be one that goes on by itself.
-  void note_call(Direction direction, bool in_background) {
-    Chosen& chosen = choice(direction).chosen;
-    if (!chosen.has_been_called) chosen.has_been_called = true;
-    if (in_background) chosen.stayed_on_node = true;
+  /// How calls go, and why.
+  PathChoice& choice(Direction direction) { return direction == Direction::write ? write_ : read_; }
+  const PathChoice& choice(Direction direction) const {
+    return direction == Direction::write ? write_ : read_;
   }
 
   struct Moved {
@@ -76,56 +56,11 @@ class CollectiveTransfer {
   Moved transfer(Access& access, ByteCount sieve_size, const fabric::Waiter& waiter,
                  bool is_in_background);
 
-  /// The path of the last call, or of the next where none was made yet.
-  policy::Path path_taken(Direction direction) const;
-  std::string reason(Direction direction) const;
-  /// Both, of the last call; empty where none was made.
-  std::string path_and_reason(Direction direction) const;
   ByteCount window_size() const;
   /// What this rank sent to other nodes for calls that went between them.
   exchange::MessageBuffers::Sent sent() const;
 
  private:
-  /// A flag that calls set without the lock.
-  class Flag {
-   public:
-    Flag() = default;
-    Flag(const Flag& other) : is_set_(other) {}
-    Flag& operator=(const Flag& other) { return *this = static_cast<bool>(other); }
-    Flag& operator=(bool is_set) {
-      is_set_.store(is_set, std::memory_order_relaxed);
-      return *this;
-    }
-    operator bool() const { return is_set_.load(std::memory_order_relaxed); }
-
-   private:
-    std::atomic<bool> is_set_ = false;
-  };
-
-  /// What was chosen in one direction for a view and its last call, and from what.
-  struct Chosen {
-    policy::ViewFacts view;
-    policy::ViewDecision for_view;
-    /// Of the last call that might go between nodes.
-    std::optional<ExchangedTransfer::Agreed> between_nodes;
-    Flag stayed_on_node;         ///< the last such call, as a helper's affair
-    bool has_one_owner = false;  ///< between nodes
-    std::optional<policy::CallDecision> for_call;
-    policy::CallFacts facts;
-    bool lacked_memory = false;
-    Flag has_been_called;  ///< since the view was set
-  };
-
-  struct Choice {
-    std::atomic<bool> meets = false;
-    std::atomic<bool> meets_in_background = false;
-    std::atomic<bool> needs_the_program = false;
-    policy::Wish wish = policy::Wish::automatic;
-    policy::Path for_node = policy::Path::direct;  ///< what it would be if each node stood alone
-    Chosen chosen;
-    std::optional<Chosen> before;  ///< for the last view with a call
-  };
-
   /// What the ranks of the node said at the beginning of a call.
   struct Meeting {
     policy::CallFacts facts;
@@ -137,21 +72,9 @@ class CollectiveTransfer {
     bool may_tile = false;  ///< as many bytes as lie between the first and the last
   };
 
-  Choice& choice(Direction direction) { return choices_[direction == Direction::write ? 0 : 1]; }
-  const Choice& choice(Direction direction) const {
-    return choices_[direction == Direction::write ? 0 : 1];
-  }
-  /// For the last call, or for the next where none was made yet.
-  static Chosen chosen_last(const Choice& choice);
-  static policy::Path path_of(const Chosen& chosen);
-  std::string reason_of(const Chosen& chosen) const;
-  static std::string reason_within_node(const Chosen& chosen);
-  static bool is_exchanged(const Chosen& chosen);
   void choose();
   /// Whether this rank's part is so small that it does not meet the others.
   bool goes_alone(const Access& access, const plan::RankRange& range);
-  /// What the ranks that meet decide from what they posted.
-  policy::Path decide(Direction direction, const Meeting& meeting);
   void reserve_slots();
   void find_slots(Direction direction, const MeetingPost& leader);
   /// Posts what this rank touches; one that the others need not wait for gives no bytes.
@@ -169,7 +92,6 @@ class CollectiveTransfer {
   ExchangedTransfer::Agreed agree_between_nodes(Direction direction,
                                                 std::optional<Meeting>& meeting,
                                                 const fabric::Waiter& waiter);
-  void note_agreed(Direction direction, const ExchangedTransfer::Agreed& agreed);
   /// For leaders, and ranks with data.
   Moved exchanged_transfer(Access& access, const plan::RankRange& range,
                            const ExchangedTransfer::Agreed& agreed, ByteCount sieve_size,
@@ -193,16 +115,16 @@ class CollectiveTransfer {
   std::vector<plan::RankRange> ranges_;  ///< of the present call, as are the next two
   std::vector<plan::FileRange> first_pieces_;
   plan::Windows windows_;
-  mutable std::mutex mutex_;  ///< guards the choices and the geometry where other threads ask
+  mutable std::mutex mutex_;  ///< guards the agreement and the geometry where other threads ask
   Agreement agreement_;
-  std::array<Choice, 2> choices_;
+  PathChoice write_{Direction::write};
+  PathChoice read_{Direction::read};
   bool is_local_ = false;  ///< the file system is the node's own
   fabric::CoreDistance distance_;
   exchange::SlotGeometry geometry_;
   int leaders_ = 1;  ///< ranks of the node that get ready to lead
   ExchangedTransfer nodes_;
   exchange::MessageBuffers::Sent sent_;
-  std::string correction_;                ///< of the number of aggregators, as leaders know it
   std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them
 };
 

@@ -107,15 +107,15 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
     if (verifies) written = std::make_unique<Access>(*access);
     return {};
   };
-  FilePointer::Place place = pointer_.take(call, unit, bytes, shared, std::move(failed), make);
-  if (place.failed) {
+  FilePointer::Place place = pointer_.take(call, unit, bytes, shared, failed, make);
+  if (failed) {
     valid.count = 0;
     written.reset();
     access.emplace(no_access(call.direction));
   }
   const bool meets =
-      call.collective && (in_background ? collective_->meets_in_background(call.direction)
-                                        : collective_->meets(call.direction));
+      call.collective && (in_background ? collective_->choice(call.direction).meets_in_background()
+                                        : collective_->choice(call.direction).meets());
   return {.call = std::move(valid),
           .view = std::move(place.view),
           .position = place.position,
@@ -129,7 +129,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
           .staging = std::move(staging),
           .in_background = in_background,
           .move = place.move,
-          .failed = std::move(place.failed)};
+          .failed = std::move(failed)};
 }
 
 /// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
@@ -144,7 +144,7 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const fabric::Waite
       moved = collective_->transfer(access, prepared.sieve_size, waiter, prepared.in_background);
       return {};
     }
-    if (call.collective) collective_->note_call(call.direction, prepared.in_background);
+    if (call.collective) collective_->choice(call.direction).note_call(prepared.in_background);
     if (prepared.apart == Apart::no) {
       moved.transferred = direct_transfer(*store_, std::move(access), prepared.sieve_size);
     } else if (prepared.apart == Apart::locked) {

@@ -174,7 +174,7 @@ void OpenFile::drain() {
 /// Where only a thread of the program may send to other nodes, the beginning procedure does all of
 /// it, as MPI allows (4.1, section 14.4.5) and as blocking calls do.
 Error OpenFile::begin(const TransferCall& call) {
-  const bool in_background = !collective_->needs_the_program(call.direction);
+  const bool in_background = !collective_->choice(call.direction).needs_the_program();
   Result<std::shared_ptr<Operation>> started = begin_call(call, in_background);
   if (!started) return started.error();
   split_.begin(call, std::move(started.value()));

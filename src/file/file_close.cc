@@ -85,8 +85,8 @@ void OpenFile::record(const Closing& all) {
   record::FileRecord file;
   file.path = path_;
   file.totals = all.totals;
-  file.write_reason = collective_->path_and_reason(Direction::write);
-  file.read_reason = collective_->path_and_reason(Direction::read);
+  file.write_reason = collective_->choice(Direction::write).path_and_reason();
+  file.read_reason = collective_->choice(Direction::read).path_and_reason();
   file.store_choices = storage::explain({all.waited_for_turns != 0, all.read_by_other_ways != 0},
                                         settings().write_turns, settings().realign_reads);
   file.verified = verified_;

@@ -36,7 +36,7 @@ Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& pre
   const bool may_send = !prepared.in_background || channel_->helpers_send();
   const bool all_meet =
       (prepared.attends && may_send) ||
-      collective_->meets_between_nodes(prepared.call.direction, prepared.in_background);
+      collective_->choice(prepared.call.direction).meets_between_nodes(prepared.in_background);
   if (all_meet) {
     if (Error error = channel_->combine(calls)) return error;
   } else if (channel_->nodes().shares_node()) {

@@ -51,14 +51,13 @@ class FilePointer {
     std::shared_ptr<const View> view;
     std::int64_t position = 0;  ///< in etypes
     PointerMove move;
-    Error failed;
   };
   /// The place of a call of `bytes` bytes, which was checked with etypes of `unit` bytes and has
   /// its place by the shared pointer at `shared`: after check_place() and make(view, position),
-  /// the pointer moves behind it. A call that fails, or has `failed`, moves nothing.
+  /// the pointer moves behind it. A call that has `failed`, or fails here, moves nothing.
   template <class Make>
   Place take(const TransferCall& call, ByteCount unit, ByteCount bytes, std::int64_t shared,
-             Error failed, Make make);
+             Error& failed, Make make);
   /// The same of a call of the pointer's whose data is one stretch of the file; nothing where it is
   /// not.
   std::optional<FileOffset> take_stretch(ByteCount bytes, PointerMove& move);
@@ -95,15 +94,15 @@ void FilePointer::set_view(std::shared_ptr<const View> view, Meanwhile meanwhile
 
 template <class Make>
 FilePointer::Place FilePointer::take(const TransferCall& call, ByteCount unit, ByteCount bytes,
-                                     std::int64_t shared, Error failed, Make make) {
+                                     std::int64_t shared, Error& failed, Make make) {
   const std::lock_guard lock(mutex_);
-  Place place{view_, call.shared ? shared : call.offset.value_or(position_), {}, std::move(failed)};
-  if (place.failed) return place;
-  place.failed = attempt([&]() -> Error {
+  Place place{view_, call.shared ? shared : call.offset.value_or(position_), {}};
+  if (failed) return place;
+  failed = attempt([&]() -> Error {
     if (Error error = check_place(call, path_, *view_, unit, place.position, bytes)) return error;
     return make(*view_, place.position);
   });
-  if (place.failed || call.offset || call.shared) return place;
+  if (failed || call.offset || call.shared) return place;
   position_ += bytes / unit_of(*view_);
   place.move = {unit_of(*view_), position_, seeks_};
   return place;

@@ -44,12 +44,12 @@ std::optional<StretchCall> OpenFile::stretch_of(const TransferCall& call) {
 }
 
 /// Whether nothing but the view and its place in the file can keep a call from being done here.
-bool OpenFile::may_be_stretch(const StretchCall& call) const {
+inline bool OpenFile::may_be_stretch(const StretchCall& call) const {
   const bool is_permitted = call.direction == Direction::write ? mode_.write : mode_.read;
   if (!is_permitted || mode_.sequential || verification_) return false;
   if (is_atomic_.load(std::memory_order_relaxed)) return false;
   if (!call.collective) return true;
-  return !collective_->meets(call.direction) && !split_.is_active();
+  return !collective_->choice(call.direction).meets() && !split_.is_active();
 }
 
 std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
@@ -60,7 +60,7 @@ std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
       call.offset ? pointer_.stretch().place_of(*call.offset, call.bytes)
                   : pointer_.take_stretch(call.bytes, move);
   if (!place) return std::nullopt;
-  if (call.collective) collective_->note_call(call.direction, false);
+  if (call.collective) collective_->choice(call.direction).note_call(false);
   const bool may_not_copy = is_misplaced_read(call, *place) && device::find(call.memory);
   const Transferred done =
       may_not_copy ? Transferred{0, EFAULT} : move_or_lack_memory(*store_, call, *place);

@@ -243,8 +243,8 @@ Hints OpenFile::hints() const {
   }
   for (const Direction direction : {Direction::write, Direction::read}) {
     const std::string name = direction == Direction::write ? "headrace_write_" : "headrace_read_";
-    hints[name + "taken"] = policy::name_of(collective_->path_taken(direction));
-    hints[name + "reason"] = collective_->reason(direction);
+    hints[name + "taken"] = policy::name_of(collective_->choice(direction).path_taken());
+    hints[name + "reason"] = collective_->choice(direction).reason();
   }
   hints["headrace_shared_memory"] = team_->ranks().sharing();
   return hints;
