@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <string>
 
 #include "abi/flavour.h"
 #include "abi/front/entry_table.h"
@@ -25,19 +24,17 @@ int missing_procedure() {
 }
 
 void* look_up(Name name, Entry entry) {
-  const std::string mpi_name = std::string("MPI_") + entry_names[static_cast<int>(entry)];
+  const char* const symbol = entry_symbols[static_cast<int>(entry)][static_cast<int>(name)];
   void* const library = native_library.load(std::memory_order_acquire);
   void* found = nullptr;
   if (name == Name::mpi) {
-    found = ::dlsym(RTLD_NEXT, mpi_name.c_str());
+    found = ::dlsym(RTLD_NEXT, symbol);
     // Beside a preload a front library may stand behind us; what it defines comes back here.
     const bool may_be_front = static_cast<int>(entry) >= kExportedCount;
     if (found != nullptr && may_be_front && is_in_front_library(found)) found = nullptr;
-    if (found == nullptr && library != nullptr) found = ::dlsym(library, mpi_name.c_str());
-  } else if (library != nullptr) {
-    found = ::dlsym(library, ("P" + mpi_name).c_str());
+    if (found == nullptr && library != nullptr) found = ::dlsym(library, symbol);
   } else {
-    found = ::dlsym(RTLD_NEXT, ("P" + mpi_name).c_str());
+    found = ::dlsym(library != nullptr ? library : RTLD_NEXT, symbol);
   }
   return found;
 }
@@ -46,6 +43,10 @@ void* look_up(Name name, Entry entry) {
 
 void set_next_library(void* library) {
   native_library.store(library, std::memory_order_release);
+}
+
+bool is_missing(void* function) {
+  return function == reinterpret_cast<void*>(&missing_procedure);
 }
 
 void* next_function(Name name, Entry entry) {

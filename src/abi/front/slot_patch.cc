@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "abi/front/chain.h"
 #include "abi/front/elf_object.h"
 #include "abi/front/front_library.h"
 #include "base/loaded_objects.h"
@@ -76,17 +77,17 @@ void* exported_function(const std::string& name) {
   return own == nullptr ? nullptr : ::dlsym(own, name.c_str());
 }
 
-void add(const Flavour& flavour, void* library, Name name, Entry entry) {
-  const std::string library_name = std::string("PMPI_") + entry_names[static_cast<int>(entry)];
-  const std::string full_name = name == Name::mpi ? library_name.substr(1) : library_name;
+void add(void* library, Name name, Entry entry) {
+  const char* const* const symbols = entry_symbols[static_cast<int>(entry)];
+  const std::string symbol = symbols[static_cast<int>(name)];
   Caught caught;
-  caught.native = ::dlsym(library, full_name.c_str());
+  caught.native = ::dlsym(library, symbol.c_str());
   if (caught.native == nullptr) return;
-  caught.ours = static_cast<int>(entry) < kExportedCount ? exported_function(full_name)
-                                                         : flavour.entry_function(name, entry);
+  const bool is_exported = static_cast<int>(entry) < kExportedCount;
+  caught.ours = exported_function(is_exported ? symbol : "headrace_" + symbol);
   if (caught.ours == nullptr) return;
-  find_tool(full_name, library_name, caught);
-  caught_procedures().emplace(full_name, caught);
+  find_tool(symbol, symbols[static_cast<int>(Name::pmpi)], caught);
+  caught_procedures().emplace(symbol, caught);
 }
 
 void add(void* library, const Extension& extension) {
@@ -172,9 +173,9 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
   const std::lock_guard lock(mutex);
   register_fortran_datarep = flavour->register_fortran_datarep;
   for (int i = is_front_library_loaded() ? 0 : kExportedCount; i < kEntryCount; ++i) {
-    for (const Name name : {Name::mpi, Name::pmpi}) {
-      add(*flavour, library, name, static_cast<Entry>(i));
-    }
+    const auto entry = static_cast<Entry>(i);
+    if (i >= kExportedCount && !is_wrapped(entry)) continue;
+    for (const Name name : {Name::mpi, Name::pmpi}) add(library, name, entry);
   }
   for (const Extension& extension : flavour->extensions) add(library, extension);
 }
