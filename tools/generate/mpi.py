@@ -47,9 +47,31 @@ class TransferForm:
         )
 
 
+def alternatives(patterns: list[str]) -> str:
+    return "|".join(f"(?:{own})" for own in patterns)
+
+
 def handler_of(name: str) -> str:
     """The function of flavour/handler.h that serves it; shared with its large-count variant."""
     return name.removeprefix(FILE_PREFIX).removesuffix("_c")
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A further symbol of an entry; `name` is 0 for MPI_X's and 1 for PMPI_X's."""
+
+    symbol: str
+    entry: Binding
+    name: int
+
+
+def aliases(entries: list[Binding]) -> list[Alias]:
+    return [
+        Alias(symbol, own, name)
+        for own in entries
+        for name, symbols in enumerate((own.aliases, own.profiling_aliases))
+        for symbol in symbols
+    ]
 
 
 @dataclass(frozen=True)
@@ -68,13 +90,13 @@ class Model:
     def __init__(self, spec: dict, standard: Standard) -> None:
         self.spec = spec
         self.standard = standard
-        self.some = re.compile("|".join(f"(?:{own})" for own in spec["some"]["procedures"]))
+        self.some = re.compile(alternatives(spec["some"]["procedures"]))
         features = [self.feature(own) for own in spec["features"]]
         front = [self.treated(standard[name], "front") for name in spec["front"]["procedures"]]
         every = {own.name: own for feature in features for own in feature.wrapped}
         entries = front + sorted(
             (own for own in every.values() if own.name not in {one.name for one in front}),
-            key=lambda own: own.name,
+            key=lambda own: (own.linkage != "c", own.name),
         )
         self.exported = [own for own in entries if own.is_everywhere]
         self.caught = [own for own in entries if not own.is_everywhere]
@@ -110,7 +132,7 @@ class Model:
                 for own in self.standard.with_large_count(name)
             ]
         else:
-            wanted = re.compile("|".join(f"(?:{own})" for own in spec["procedures"]))
+            wanted = re.compile(alternatives(spec["procedures"]))
             wrapped = [
                 self.treated(own, spec["name"])
                 for linkage in spec["linkages"]
@@ -136,22 +158,27 @@ class Model:
         return {
             "exported": self.exported,
             "caught": self.caught,
+            "aliases": aliases(self.caught),
+            "fortran_begin": sum(own.linkage == "c" for own in self.exported + self.caught),
             "features": self.features,
             "identity": self.spec["identity"]["procedures"],
             "calls": self.calls,
             "required": self.required,
             "declared": self.declared,
+            "differing": self.spec["differing"],
+            "macros": re.compile(alternatives(self.spec["differing"]["macros"])),
             "data": self.spec["openmpi"]["data"],
             "form": TransferForm.of,
             "handler": handler_of,
         }
 
-    def outputs(self, folder: str) -> list[Output]:
+    def outputs(self, folder: str, templates: tuple[Path, ...] = ()) -> list[Output]:
         values = self.values()
         made = [render(f"{name}.j2", f"{folder}/{name}", **values) for name in COMMON]
         for feature in self.features:
             name = f"{feature.name}_wrappers.cc"
-            made.append(render(f"{name}.j2", f"{folder}/{name}", feature=feature, **values))
+            path = f"{folder}/{name}"
+            made.append(render(f"{name}.j2", path, templates, feature=feature, **values))
         return made
 
 

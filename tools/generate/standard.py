@@ -1,9 +1,10 @@
 """The MPI Forum's description of every procedure, as the package pympistandard has it -> bindings.
 
-A binding is a procedure as one language and linkage has it: a symbol with parameters. The C bindings
-are those of the standard, large counts among them. The Fortran ones are those that libraries define
-for `mpif.h` and the module `mpi` (one symbol for both), and for `mpi_f08`; their parameters are all
-addresses or values of one word, and each character argument has a hidden length at the end.
+A binding is a procedure as one language and linkage has it: a symbol with parameters. The C
+bindings are those of the standard, large counts among them. The Fortran ones are those that
+libraries define for `mpif.h` and the module `mpi` (one symbol for both), and for `mpi_f08`; their
+parameters are all addresses or values of one word, and each character argument has a hidden length
+at the end.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ ROLES = (
     (r"EXTRA_STATE2?", "state"),
 )
 
+# Where the description is wrong: parameters by procedure and name, as they are declared in C.
+ERRATA = {("MPI_Info_create_env", "argv"): ("char*", "[]")}
+
 # How libraries spell a Fortran symbol whose binding is called `x`: the first is gfortran's.
 FORTRAN_SPELLINGS = ("{x}_", "{x}__", "{X}", "{x}")
 
@@ -39,6 +43,10 @@ def role_of(kind: str) -> str:
         if re.fullmatch(pattern, kind):
             return role or kind.lower()
     return "other"
+
+
+def profiling(symbol: str) -> str:
+    return f"p{symbol}" if symbol.islower() else f"P{symbol}"
 
 
 @dataclass(frozen=True)
@@ -95,9 +103,15 @@ class Binding:
 
     @property
     def profiling_name(self) -> str:
-        if self.linkage == "c":
-            return f"P{self.name}"
-        return f"p{self.name}" if self.name[0] == "m" else f"P{self.name}"
+        return profiling(self.name)
+
+    @property
+    def profiling_aliases(self) -> tuple[str, ...]:
+        found = tuple(map(profiling, self.aliases))
+        if self.linkage in ("f08", "f08ts"):  # MPICH's
+            own = (self.name, *self.aliases)
+            found += tuple(f"pmpir_{name.removeprefix('mpi_')}" for name in own)
+        return found
 
     @property
     def has_large_counts(self) -> bool:
@@ -116,6 +130,11 @@ class Binding:
         return ", ".join(own + ["..."] * self.is_variadic)
 
     @property
+    def type(self) -> str:
+        """Of a pointer to it."""
+        return f"{self.result} (*)({self.declarations})"
+
+    @property
     def arguments(self) -> str:
         return ", ".join(parameter.name for parameter in self.parameters)
 
@@ -127,7 +146,7 @@ class Binding:
 
 
 def parse_c(prototype: str) -> tuple[str, str, list[Parameter], bool]:
-    """Result, name, parameters and whether more may follow, of a prototype as pympistandard has it."""
+    """Result, name, parameters and whether more may follow, of a prototype of pympistandard's."""
     head = re.fullmatch(r"(.+?)\s*(\w+)\((.*)\)", prototype.strip(), re.DOTALL)
     if not head:
         raise SpecError(f"cannot read the prototype {prototype}")
@@ -140,7 +159,9 @@ def parse_c(prototype: str) -> tuple[str, str, list[Parameter], bool]:
         found = re.fullmatch(r"\s*(.+?)\s*(\w+)((?:\[\d*\])*)", text)
         if not found:
             raise SpecError(f"cannot read the parameter '{text}' of {prototype}")
-        parameters.append(Parameter(*found.groups()))
+        kind, called, suffix = found.groups()
+        kind, suffix = ERRATA.get((name, called), (kind, suffix))
+        parameters.append(Parameter(kind, called, suffix))
     return result, name, parameters, is_variadic
 
 

@@ -92,6 +92,9 @@ void set_features(std::span<const Feature* const> features) {
   Chains& own = chains();
   const std::lock_guard lock(own.mutex);
   own.features = features;
+  own.is_started = own.is_on = {};
+  own.refused.clear();
+  for (std::atomic<bool>& has_joined : own.has_joined) has_joined = false;
 }
 
 bool start_features() {
