@@ -44,13 +44,17 @@ def large(host: Host, name: str) -> str:
     return name if host.family.startswith("openmpi") or host.family == "mpich3" else f"{name}_c"
 
 
+def plugin_of(host: Host) -> Path:
+    return compile_program(
+        host.compilers["c"], ["features_plugin.c"], f"features_plugin-{host.name}.so", SHARED
+    )
+
+
 def run_features(host: Host, objects: list[Path], name: str, more: Sequence[Path] = ()) -> Result:
     program = compile_program(
         [*host.compilers["c"], "-ldl"], ["features.c"], f"features-{host.name}"
     )
-    plugin = compile_program(
-        host.compilers["c"], ["features_plugin.c"], f"features_plugin-{host.name}.so", SHARED
-    )
+    plugin = plugin_of(host)
     directory = work_directory(f"features-{name}-{host.name}")
     result = launch(host, 2, [program, directory, plugin, *more], layered=True, objects=objects)
     assert result.code == 0, result.explain()
@@ -98,6 +102,27 @@ def test_values_that_are_no_words_pass(host: Host, counting: Path) -> None:
 def test_late_objects_reach_the_layer(host: Host, library: Path) -> None:
     """The product's own features, with an object that is loaded when the file is open."""
     run_features(host, [library], "late")
+
+
+def test_disabled_features_do_nothing(host: Host, counting: Path) -> None:
+    program = compile_program(
+        [*host.compilers["c"], "-ldl"], ["features.c"], f"features-{host.name}"
+    )
+    plugin = plugin_of(host)
+    outputs = []
+    for layered in (False, True):
+        directory = work_directory(f"features-disabled-{layered}-{host.name}")
+        result = launch(
+            host,
+            1,
+            [program, directory, plugin],
+            layered,
+            {"HEADRACE_DISABLE": "1"},
+            objects=[counting, tool_of(host)] if layered else [tool_of(host)],
+        )
+        assert result.code == 0 and not result.err, result.explain()
+        outputs.append(result.out)
+    assert outputs[0] == outputs[1]
 
 
 @pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])

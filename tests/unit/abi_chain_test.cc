@@ -76,7 +76,7 @@ const Feature* const both[] = {&outer, &inner};
 
 std::string path_of(Entry entry, Name name = Name::mpi) {
   path.clear();
-  const Word result = call(name, entry, Word{4});
+  const Word result = call_words(destination(name, entry), Word{4});
   EXPECT_EQ(result, 40 + path.size() - 1);
   return path;
 }
@@ -183,7 +183,7 @@ TEST_F(Chain, LosesNoCallWhileOneJoinsAndLeaves) {
   constexpr long kCalls = 2'000'000;
   native = &count_library;
   std::thread caller([] {
-    for (long i = 0; i < kCalls; ++i) call(Name::mpi, Entry::Wait, Word{1});
+    for (long i = 0; i < kCalls; ++i) call<Name::mpi, Entry::Wait>(Word{1});
   });
   while (outer_calls.load() < kCalls) {
     switch_on(kInner);

@@ -22,10 +22,20 @@ inline void* destination(Name name, Entry entry) {
   return function;
 }
 
+/// A procedure's first call. Apart, so that later ones save no registers.
+template <Name name, Entry entry, class... Words>
+[[gnu::noinline, gnu::cold]] Word resolve_and_call(Words... words) {
+  return call_words(resolve(name, entry), words...);
+}
+
 /// Forwards a call.
-template <class... Words>
-inline Word call(Name name, Entry entry, Words... words) {
-  return call_words(destination(name, entry), words...);
+template <Name name, Entry entry, class... Words>
+inline Word call(Words... words) {
+  auto& place = entry_table[static_cast<int>(name)][static_cast<int>(entry)];
+  void* const function = place.load(std::memory_order_acquire);
+  if (function == nullptr) [[unlikely]]
+    return resolve_and_call<name, entry>(words...);
+  return call_words(function, words...);
 }
 
 }  // namespace headrace::abi

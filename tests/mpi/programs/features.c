@@ -1,5 +1,6 @@
 // Calls of which a feature counts each, beside others that carry files and their requests; by way
 // of objects that are loaded late, too. Usage: features DIRECTORY PLUGIN [PLUGIN IN FORTRAN]
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -71,6 +72,8 @@ int main(int argc, char** argv) {
   memset(plugged, 'p', sizeof plugged);
   if (rank == 0) must(plugin_write(file, plugged, 100) == MPI_SUCCESS, "the plugin's write");
 
+  // Who looks for the next definition is told of the one behind itself.
+  must(dlsym(RTLD_NEXT, "MPI_File_open") == dlsym(RTLD_DEFAULT, "MPI_File_open"), "RTLD_NEXT");
   if (argc > 3) {
     object = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);
     if (object == NULL) fprintf(stderr, "%s\n", dlerror());
