@@ -205,6 +205,8 @@ void patch(const ElfObject& object, bool is_fortran) {
     // Fortran passes procedures of its own there, which are called in another way than C's.
     if (name.find("_Register_datarep") != name.npos && is_fortran) return;
     if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
+    // A tool that has a dlsym of its own means that one.
+    if (name.starts_with("dl") && object.defines(name)) return;
     if (!object.store(slot, found->second.ours)) {
       tell_once("some calls of " + std::string(object.path()) +
                 " are not carried (its memory cannot be changed), report this system");
