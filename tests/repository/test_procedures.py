@@ -44,7 +44,7 @@ TYPES = {
     "window": {"MPI_Win"},
     "buffer": {"void"},
 }
-KNOWN_AT_LEAST = 400  # procedures of the oldest header
+KNOWN_AT_LEAST = 690  # procedures, large counts among them
 
 
 @pytest.fixture(scope="module")
@@ -107,25 +107,19 @@ def wrapper(own: Binding) -> str:
 
 
 @pytest.mark.parametrize("abi", HEADERS)
-def test_every_procedure_has_the_prototype_of_mpi_h(
-    abi: str, standard: Standard, tmp_path: Path
-) -> None:
+def test_every_procedure_compiles_with_mpi_h(abi: str, standard: Standard, tmp_path: Path) -> None:
     header = HEADERS[abi]
     assert header.is_file(), f"{header} is missing, run ./dev setup"
     includes = tmp_path / "include"
     includes.mkdir()
     shutil.copy(header, includes / "mpi.h")
     folders = [f"-isystem{includes}", f"-isystem{header.parent}"]
-    (tmp_path / "declared.cc").write_text("#include <mpi.h>\n")
-    text = subprocess.check_output(
-        ["g++", "-E", "-P", *folders, tmp_path / "declared.cc"], text=True
-    )
-    declared = set(re.findall(r"\bP(MPI_\w+)\s*\(", text))
-    known = [own for own in standard.of_linkage("c") if own.name in declared]
-    assert len(known) > KNOWN_AT_LEAST
+    known = standard.of_linkage("c")
+    assert len(known) >= KNOWN_AT_LEAST
     generated = tmp_path / "abi" / "generated"
     generated.mkdir(parents=True)
-    values = every(standard, ["c"]).values() | {"declared": known}
+    model = every(standard, ["c"])
+    values = model.values() | {"declared": known, "lacking_types": model.lacking_types(known)}
     prototypes = render("prototypes.h.j2", "prototypes.h", **values).text
     (generated / "prototypes.h").write_text(prototypes)
     text = (
@@ -138,7 +132,6 @@ def test_every_procedure_has_the_prototype_of_mpi_h(
     )
     flags = ["-fsyntax-only", *folders, f"-DHEADRACE_FLAVOUR_{abi.upper()}=1"]
     compile_it(text, tmp_path / "every.cc", *flags)
-    print(f"{abi}: {len(known)} of {len(standard.of_linkage('c'))} procedures")
 
 
 def test_every_binding_has_an_entry(standard: Standard, tmp_path: Path) -> None:

@@ -154,6 +154,15 @@ class Model:
                 f"spec/mpi.toml: treated twice: {sorted(twice)}, not treated: {sorted(missing)}"
             )
 
+    def lacking_types(self, declared: list[Binding]) -> dict[str, dict[str, str]]:
+        """By ABI: the types that its mpi.h lacks and these procedures have."""
+        text = " ".join(f"{own.result} {own.declarations}" for own in declared)
+        used = set(re.findall(r"\w+", text))
+        return {
+            abi: {name: type for name, type in types.items() if name in used}
+            for abi, types in self.spec["differing"]["types"].items()
+        }
+
     def values(self) -> dict[str, object]:
         return {
             "exported": self.exported,
@@ -166,6 +175,7 @@ class Model:
             "required": self.required,
             "declared": self.declared,
             "differing": self.spec["differing"],
+            "lacking_types": self.lacking_types(self.declared),
             "macros": re.compile(alternatives(self.spec["differing"]["macros"])),
             "data": self.spec["openmpi"]["data"],
             "form": TransferForm.of,
