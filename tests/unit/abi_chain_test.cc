@@ -126,6 +126,9 @@ TEST_F(Chain, TakesInAndLetsGoWithoutDisturbingTheOther) {
 
 TEST_F(Chain, HasNoFeatureThatIsNotWanted) {
   outer_is_wanted = false;
+  EXPECT_FALSE(set_features(both));
+  EXPECT_FALSE(is_wrapped(Entry::File_sync));
+  EXPECT_TRUE(is_wrapped(Entry::Wait));
   EXPECT_FALSE(start_features());  // the inner one joins later
   EXPECT_EQ(refused_features(), "");
   join_features();

@@ -23,6 +23,7 @@ namespace {
 struct Chains {
   std::mutex mutex;
   std::span<const Feature* const> features;
+  std::array<bool, kFeatureCount> is_wanted = {};
   std::array<bool, kFeatureCount> is_started = {};
   std::string refused;  ///< names of those that could not start
   std::array<bool, kFeatureCount> is_on = {};
@@ -88,13 +89,21 @@ void keep(std::atomic<void*>& place, void* function) {
 
 }  // namespace
 
-void set_features(std::span<const Feature* const> features) {
+bool set_features(std::span<const Feature* const> features) {
   Chains& own = chains();
   const std::lock_guard lock(own.mutex);
   own.features = features;
+  own.is_wanted = {};
+  for (const Feature* const feature : features) {
+    own.is_wanted[index_of(*feature)] =
+        feature->is_wanted == nullptr || feature->is_wanted(settings());
+  }
   own.is_started = own.is_on = {};
   own.refused.clear();
   for (std::atomic<bool>& has_joined : own.has_joined) has_joined = false;
+  return std::ranges::any_of(features, [&](const Feature* feature) {
+    return own.is_wanted[index_of(*feature)] && !feature->joins_later;
+  });
 }
 
 bool start_features() {
@@ -102,7 +111,7 @@ bool start_features() {
   bool any = false;
   for (auto each = own.features.rbegin(); each != own.features.rend(); ++each) {
     const Feature& feature = **each;
-    if (feature.is_wanted != nullptr && !feature.is_wanted(settings())) continue;
+    if (!own.is_wanted[index_of(feature)]) continue;
     if (feature.start != nullptr && !feature.start()) {
       own.refused += (own.refused.empty() ? "" : ", ") + std::string(feature.name);
       continue;
@@ -148,10 +157,10 @@ void switch_off(FeatureId feature) {
 }
 
 bool is_wrapped(Entry entry) {
-  const auto wraps = [&](const Feature* feature) {
-    return find_wrapper(*feature, entry) != nullptr;
-  };
-  return std::ranges::any_of(chains().features, wraps);
+  const Chains& own = chains();
+  return std::ranges::any_of(own.features, [&](const Feature* feature) {
+    return own.is_wanted[index_of(*feature)] && find_wrapper(*feature, entry) != nullptr;
+  });
 }
 
 void lead_to(Name name, Entry entry, void* function) {

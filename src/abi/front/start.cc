@@ -113,7 +113,10 @@ void search(Front& own) {
     own.state = State::inert;
     return;
   }
-  set_features(own.flavour->features);
+  if (!set_features(own.flavour->features)) {
+    own.state = State::inert;
+    return;
+  }
   set_caught_flavour(own.flavour, library.handle);
   own.state = State::waiting;
 }
