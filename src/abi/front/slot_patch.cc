@@ -105,7 +105,7 @@ void add(void* library, Name name, Entry entry) {
 /// What finds functions by their names: the linker's own, and whether a new object was loaded is
 /// looked at first. Who loads an object calls it by what these return, so its calls are caught
 /// before the first. The linker must see its caller: these are jumps in every build.
-#define HEADRACE_JUMP __attribute__((noinline, optimize("O2")))
+#define HEADRACE_JUMP __attribute__((noinline, no_sanitize_thread, optimize("O2")))
 void* (*find_symbol)(void*, const char*) = nullptr;
 void* (*find_version)(void*, const char*, const char*) = nullptr;
 
