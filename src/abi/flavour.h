@@ -1,13 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <span>
 
-#include "abi/generated/entry.h"
+#include "abi/feature.h"
 
 namespace headrace::abi {
-
-/// The name a procedure was called by: MPI_X, which tools may stand behind, or PMPI_X.
-enum class Name : int { mpi, pmpi };
 
 /// A procedure that some libraries have beside the standard's, and what stands before it.
 struct Extension {
@@ -25,12 +23,13 @@ struct Flavour {
   /// Whether a call that opens a file before MPI_Init may be that of a program by sessions alone,
   /// which the layer can carry.
   bool (*may_run_by_sessions)();
-  /// Called once, when MPI runs. False where MPI refuses what the layer needs.
+  /// Called once, when MPI runs; starts the features (start_features). False where MPI refuses what
+  /// the layer needs.
   bool (*start)();
   /// Called at MPI_Init where start() was called before: to be told of MPI_Finalize.
   bool (*await_end)();
-  /// The typed function for a procedure called by that name; null for MPI_Init.
-  void* (*entry_function)(Name name, Entry entry);
+  /// Outermost first.
+  std::span<const Feature* const> features;
   /// What the library's Fortran layer is to call for MPI_Register_datarep, where it hands over
   /// Fortran's functions as if they were C's (MPICH); null where it makes C functions of them.
   void* register_fortran_datarep;
@@ -40,18 +39,42 @@ struct Flavour {
 
 // What a flavour needs of the front.
 
-/// The function that stands behind us for this procedure: of the next tool for MPI_X, of the
-/// library for PMPI_X. Never null.
+/// Starts the features that are wanted. False where none could.
+bool start_features();
+
+/// Stops those that were started.
+void stop_features();
+
+/// The feature joins the chains of the procedures that it wraps, if it was started. Cheap when it
+/// has. Calls that are under way when a feature joins or leaves may or may not pass through it.
+void switch_on(FeatureId feature);
+
+/// The feature leaves the chains.
+void switch_off(FeatureId feature);
+
+/// What stands behind all of us for this procedure: the next tool's function for MPI_X, the
+/// library's for PMPI_X. Never null.
 void* next_function(Name name, Entry entry);
+
+/// What stands behind each feature; null while nobody asked.
+extern std::atomic<void*> links[kFeatureCount][2][kEntryCount];
+
+/// Finds what stands behind a feature whose link is null.
+void* end_of_chain(FeatureId feature, Name name, Entry entry);
+
+/// What a feature calls on to: the next feature of the procedure's chain, or what stands behind us.
+/// Never null.
+inline void* next_function(FeatureId feature, Name name, Entry entry) {
+  void* const next =
+      links[static_cast<int>(feature)][static_cast<int>(name)][static_cast<int>(entry)].load(
+          std::memory_order_acquire);
+  return next != nullptr ? next : end_of_chain(feature, name, entry);
+}
 
 /// Makes the calls that only some libraries have, and that are therefore not exported (large
 /// counts), reach us from all objects that are loaded now, and those of the library's Fortran layer
 /// that need another function than C's. Cheap when none was added since the last call.
 void catch_unexported();
-
-/// From now on the procedures that complete requests reach the flavour's entries; until then they
-/// lead to the functions behind us. Cheap when called again.
-void catch_completions();
 
 }  // namespace headrace::abi
 

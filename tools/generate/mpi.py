@@ -1,34 +1,21 @@
-"""spec/mpi.toml and the MPI standard's description -> the entries of src/abi.
+"""spec/mpi.toml and the MPI standard's description -> the entries of src/abi and their wrappers.
 
-The description is pympistandard's: every procedure with its C prototype, and the prototype of its
-large-count variant. The compiler compares each prototype with the three mpi.h.
+The compiler compares each C prototype that is used with the three mpi.h.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pympistandard
-
 from tools.generate.rendering import Output, SpecError, render
+from tools.generate.standard import Binding, Standard
 
 FILE_PREFIX = "MPI_File_"
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a C binding. `type` includes const and stars, `suffix` is [] for arrays."""
-
-    type: str
-    name: str
-    suffix: str
-
-    @property
-    def declaration(self) -> str:
-        return f"{self.type} {self.name}{self.suffix}"
+FOLDER = "src/abi/generated"
+COMMON = ("entry.h", "features.h", "exports.cc", "exports.map", "prototypes.h", "native_calls.h")
 
 
 @dataclass(frozen=True)
@@ -60,149 +47,156 @@ class TransferForm:
         )
 
 
+def alternatives(patterns: list[str]) -> str:
+    return "|".join(f"(?:{own})" for own in patterns)
+
+
+def handler_of(name: str) -> str:
+    """The function of flavour/handler.h that serves it; shared with its large-count variant."""
+    return name.removeprefix(FILE_PREFIX).removesuffix("_c")
+
+
 @dataclass(frozen=True)
-class Procedure:
-    """One C binding, such as MPI_File_read_c, and what becomes of it."""
+class Alias:
+    """A further symbol of an entry; `name` is 0 for MPI_X's and 1 for PMPI_X's."""
+
+    symbol: str
+    entry: Binding
+    name: int
+
+
+def aliases(entries: list[Binding]) -> list[Alias]:
+    return [
+        Alias(symbol, own, name)
+        for own in entries
+        for name, symbols in enumerate((own.aliases, own.profiling_aliases))
+        for symbol in symbols
+    ]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A part of the layer and what it wraps. Its template is `<name>_wrappers.cc.j2`."""
 
     name: str
-    parameters: list[Parameter]
-    kind: str = ""  # boundary, transfer, own, completion, front; empty for those only called
-    required: bool = True  # every MPI library has it
-
-    @property
-    def short(self) -> str:
-        """The name without MPI_, as it appears in enums and tables."""
-        return self.name.removeprefix("MPI_")
-
-    @property
-    def declarations(self) -> str:
-        return ", ".join(parameter.declaration for parameter in self.parameters)
-
-    @property
-    def arguments(self) -> str:
-        return ", ".join(parameter.name for parameter in self.parameters)
-
-    @property
-    def handler_arguments(self) -> str:
-        """The arguments after the file handle, each with a comma in front."""
-        return "".join(f", {parameter.name}" for parameter in self.parameters[1:])
-
-    @property
-    def handler(self) -> str:
-        """The function of flavour/handler.h that serves it; shared with its large-count variant."""
-        return self.name.removeprefix(FILE_PREFIX).removesuffix("_c")
-
-    @property
-    def form(self) -> TransferForm:
-        """Of the procedures that move data."""
-        return TransferForm.of(self.name)
-
-    @property
-    def is_exported(self) -> bool:
-        """Of the procedures between program and library; the others are caught."""
-        return self.required and not self.name.endswith("_c")
-
-    def has(self, parameter: str) -> bool:
-        return any(own.name == parameter for own in self.parameters)
+    wrapped: list[Binding]
+    is_typed: bool = True
+    """Its wrappers have the C prototypes' types; else machine words."""
 
 
-def parse_parameters(prototype: str) -> list[Parameter]:
-    """The parameters of a prototype as pympistandard prints it: type, stars, name, brackets."""
-    inside = prototype[prototype.index("(") + 1 : prototype.rindex(")")]
-    if inside.strip() in ("", "void"):
-        return []
-    parameters = []
-    for text in inside.split(","):
-        found = re.fullmatch(r"\s*(.+?)\s*(\w+)((?:\[\d*\])*)", text)
-        if not found:
-            raise SpecError(f"cannot read the parameter '{text}' of {prototype}")
-        parameters.append(Parameter(*found.groups()))
-    return parameters
+class Model:
+    """Everything that the templates say."""
 
-
-class Standard:
-    """The MPI standard's C bindings by name, large-count variants among them."""
-
-    def __init__(self) -> None:
-        pympistandard.use_api_version()
-        self.bindings: dict[str, list[Parameter]] = {}
-        for procedure in pympistandard.PROCEDURES.values():
-            express = procedure.express
-            self.add(express.iso_c)
-            if procedure.has_embiggenment:
-                self.add(express.embiggen.iso_c)
-
-    def add(self, binding: object) -> None:
-        if binding is None:
-            return
-        prototype = str(binding)
-        name = prototype[: prototype.index("(")].split()[-1].lstrip("*")
-        self.bindings[name] = parse_parameters(prototype)
-
-    def procedure(self, name: str, **properties: object) -> Procedure:
-        if name not in self.bindings:
-            raise SpecError(f"spec/mpi.toml names {name}, which is no C binding of MPI")
-        return Procedure(name, self.bindings[name], **properties)
-
-    def with_large_count(self, name: str, **properties: object) -> list[Procedure]:
-        names = [name] + ([f"{name}_c"] if f"{name}_c" in self.bindings else [])
-        return [self.procedure(own, **properties) for own in names]
-
-
-def carried(standard: Standard, spec: dict) -> list[Procedure]:
-    """The procedures between program and library: those that all libraries have first."""
-    found = [
-        procedure
-        for kind in ("boundary", "transfer", "own", "completion")
-        for name in spec[kind]["procedures"]
-        for procedure in standard.with_large_count(name, kind=kind)
-    ]
-    found += [
-        standard.procedure(name, kind="completion", required=False)
-        for name in spec["completion"]["optional"]
-    ]
-    check_complete(standard, spec, found)
-    return sorted(found, key=lambda procedure: (not procedure.is_exported, procedure.name))
-
-
-def check_complete(standard: Standard, spec: dict, found: list[Procedure]) -> None:
-    """Every File procedure of the standard must have exactly one treatment."""
-    treated = [procedure.name for procedure in found] + spec["identity"]["procedures"]
-    twice = {name for name in treated if treated.count(name) > 1}
-    missing = {name for name in standard.bindings if name.startswith(FILE_PREFIX)} - set(treated)
-    if twice or missing:
-        raise SpecError(
-            f"spec/mpi.toml: treated twice: {sorted(twice)}, not treated: {sorted(missing)}"
+    def __init__(self, spec: dict, standard: Standard) -> None:
+        self.spec = spec
+        self.standard = standard
+        self.some = re.compile(alternatives(spec["some"]["procedures"]))
+        features = [self.feature(own) for own in spec["features"]]
+        front = [self.treated(standard[name], "front") for name in spec["front"]["procedures"]]
+        every = {own.name: own for feature in features for own in feature.wrapped}
+        entries = front + sorted(
+            (own for own in every.values() if own.name not in {one.name for one in front}),
+            key=lambda own: (own.linkage != "c", own.name),
         )
+        self.exported = [own for own in entries if own.is_everywhere]
+        self.caught = [own for own in entries if not own.is_everywhere]
+        place = {own.name: i for i, own in enumerate(self.exported + self.caught)}
+        self.features = [
+            replace(own, wrapped=sorted(own.wrapped, key=lambda one: place[one.name]))
+            for own in features
+        ]
+        required = [standard[name] for name in spec["calls"]["required"]]
+        optional = [standard[name] for name in spec["calls"]["optional"]]
+        self.required = {own.name for own in required}
+        self.calls = required + optional
+        typed = [own for feature in features if feature.is_typed for own in feature.wrapped]
+        declared = {own.name: own for own in typed + self.calls}
+        self.declared = [declared[name] for name in sorted(declared)]
+
+    def treated(self, binding: Binding, treatment: str) -> Binding:
+        """The binding with what the spec says of it."""
+        is_everywhere = (
+            binding.linkage == "c"
+            and not binding.has_large_counts
+            and binding.name not in self.spec["some"]["probed"]
+            and not self.some.fullmatch(binding.name)
+        )
+        return replace(binding, treatment=treatment, is_everywhere=is_everywhere)
+
+    def feature(self, spec: dict) -> Feature:
+        if "treatments" in spec:
+            wrapped = [
+                self.treated(own, treatment)
+                for treatment in spec["treatments"]
+                for name in self.spec[treatment]["procedures"]
+                for own in self.standard.with_large_count(name)
+            ]
+        else:
+            wanted = re.compile(alternatives(spec["procedures"]))
+            wrapped = [
+                self.treated(own, spec["name"])
+                for linkage in spec["linkages"]
+                for own in self.standard.of_linkage(linkage)
+                if wanted.fullmatch(own.procedure) and own.procedure not in spec.get("except", [])
+            ]
+        return Feature(spec["name"], wrapped, spec.get("typed", True))
+
+    def check_complete(self) -> None:
+        """Every File procedure of the standard must have exactly one treatment."""
+        treated = [
+            own.name for feature in self.features if feature.is_typed for own in feature.wrapped
+        ] + self.spec["identity"]["procedures"]
+        twice = {name for name in treated if treated.count(name) > 1}
+        files = {own.name for own in self.standard.of_linkage("c")}
+        missing = {name for name in files if name.startswith(FILE_PREFIX)} - set(treated)
+        if twice or missing:
+            raise SpecError(
+                f"spec/mpi.toml: treated twice: {sorted(twice)}, not treated: {sorted(missing)}"
+            )
+
+    def lacking_types(self, declared: list[Binding]) -> dict[str, dict[str, str]]:
+        """By ABI: the types that its mpi.h lacks and these procedures have."""
+        text = " ".join(f"{own.result} {own.declarations}" for own in declared)
+        used = set(re.findall(r"\w+", text))
+        return {
+            abi: {name: type for name, type in types.items() if name in used}
+            for abi, types in self.spec["differing"]["types"].items()
+        }
+
+    def values(self) -> dict[str, object]:
+        return {
+            "exported": self.exported,
+            "caught": self.caught,
+            "aliases": aliases(self.caught),
+            "fortran_begin": sum(own.linkage == "c" for own in self.exported + self.caught),
+            "features": self.features,
+            "identity": self.spec["identity"]["procedures"],
+            "calls": self.calls,
+            "required": self.required,
+            "declared": self.declared,
+            "differing": self.spec["differing"],
+            "lacking_types": self.lacking_types(self.declared),
+            "macros": re.compile(alternatives(self.spec["differing"]["macros"])),
+            "data": self.spec["openmpi"]["data"],
+            "form": TransferForm.of,
+            "handler": handler_of,
+        }
+
+    def outputs(self, folder: str, templates: tuple[Path, ...] = ()) -> list[Output]:
+        values = self.values()
+        made = [render(f"{name}.j2", f"{folder}/{name}", **values) for name in COMMON]
+        for feature in self.features:
+            name = f"{feature.name}_wrappers.cc"
+            path = f"{folder}/{name}"
+            made.append(render(f"{name}.j2", path, templates, feature=feature, **values))
+        return made
+
+
+def read_spec(spec_folder: Path) -> dict:
+    return tomllib.loads((spec_folder / "mpi.toml").read_text())
 
 
 def outputs(spec_folder: Path) -> list[Output]:
-    spec = tomllib.loads((spec_folder / "mpi.toml").read_text())
-    standard = Standard()
-    entries = carried(standard, spec)
-    front = [standard.procedure(name, kind="front") for name in spec["front"]["procedures"]]
-    calls = [standard.procedure(name) for name in spec["calls"]["required"]]
-    calls += [standard.procedure(name, required=False) for name in spec["calls"]["optional"]]
-    values = {
-        "exported": front + [entry for entry in entries if entry.is_exported],
-        "caught": [entry for entry in entries if not entry.is_exported],
-        "entries": entries,
-        "identity": spec["identity"]["procedures"],
-        "calls": calls,
-        "declared": sorted(
-            {own.name: own for own in [*entries, *calls]}.values(), key=lambda own: own.name
-        ),
-        "data": spec["openmpi"]["data"],
-    }
-    folder = "src/abi/generated"
-    return [
-        render(f"{name}.j2", f"{folder}/{name}", **values)
-        for name in (
-            "entry.h",
-            "exports.cc",
-            "exports.map",
-            "prototypes.h",
-            "native_calls.h",
-            "flavour_entries.cc",
-        )
-    ]
+    model = Model(read_spec(spec_folder), Standard())
+    model.check_complete()
+    return model.outputs(FOLDER)

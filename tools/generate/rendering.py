@@ -29,10 +29,10 @@ class Output:
     text: str
 
 
-def environment() -> jinja2.Environment:
-    """Templates of tools/generate/templates. A name that a template misspells is an error."""
+def environment(folders: tuple[Path, ...] = ()) -> jinja2.Environment:
+    """Templates of tools/generate/templates and more. A name that one misspells is an error."""
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=jinja2.FileSystemLoader([Path(__file__).parent / "templates", *folders]),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
@@ -44,9 +44,9 @@ def environment() -> jinja2.Environment:
     return made
 
 
-def render(template: str, path: str, **values: object) -> Output:
-    """The template filled with `values`; `generated_from` in it names the data's origin."""
-    text = environment().get_template(template).render(**values)
+def render(template: str, path: str, folders: tuple[Path, ...] = (), **values: object) -> Output:
+    """The template filled with `values`; `folders` have templates beside the usual ones."""
+    text = environment(folders).get_template(template).render(**values)
     return Output(path, text)
 
 

@@ -27,8 +27,8 @@ int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   const int code = answer(MPI_FILE_NULL,
                           [&] { return handler::open(comm, filename, amode, info, fh, is_ours); });
   if (code != MPI_SUCCESS || is_ours) return code;
-  const int native_code =
-      next<decltype(&PMPI_File_open)>(name, abi::Entry::File_open)(comm, filename, amode, info, fh);
+  const int native_code = next<decltype(&PMPI_File_open)>(
+      abi::FeatureId::file, name, abi::Entry::File_open)(comm, filename, amode, info, fh);
   if (native_code == MPI_SUCCESS) note_native_file(*fh);
   return native_code;
 }
@@ -37,7 +37,7 @@ template <abi::Name name>
 int File_close(MPI_File* fh) {
   if (fh == nullptr || find_file(*fh) == nullptr) {
     if (fh != nullptr && was_closed(*fh)) return raise_closed();
-    return next<decltype(&PMPI_File_close)>(name, abi::Entry::File_close)(fh);
+    return next<decltype(&PMPI_File_close)>(abi::FeatureId::file, name, abi::Entry::File_close)(fh);
   }
   const SessionHold session = find_file(*fh)->session;
   const int code = answer(*fh, [&] { return handler::close(*fh); });
@@ -51,13 +51,14 @@ int File_delete(const char* filename, MPI_Info info) {
   bool is_ours = false;
   const int code = answer(MPI_FILE_NULL, [&] { return handler::remove(filename, is_ours); });
   if (code != MPI_SUCCESS || is_ours) return code;
-  return next<decltype(&PMPI_File_delete)>(name, abi::Entry::File_delete)(filename, info);
+  return next<decltype(&PMPI_File_delete)>(abi::FeatureId::file, name, abi::Entry::File_delete)(
+      filename, info);
 }
 
 template <abi::Name name>
 int File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* handler) {
   const int code = next<decltype(&PMPI_File_create_errhandler)>(
-      name, abi::Entry::File_create_errhandler)(function, handler);
+      abi::FeatureId::file, name, abi::Entry::File_create_errhandler)(function, handler);
   if (code == MPI_SUCCESS) note_error_handler(*handler, function);
   return code;
 }

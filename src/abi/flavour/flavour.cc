@@ -6,19 +6,13 @@
 
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/boundary.h"
-#include "abi/flavour/datatype.h"
-#include "abi/flavour/entry_function.h"
 #include "abi/flavour/error_handler.h"
 #include "abi/flavour/job.h"
-#include "abi/flavour/messenger.h"
 #include "abi/flavour/native.h"
-#include "abi/flavour/open_file.h"
-#include "abi/flavour/request.h"
-#include "abi/flavour/team.h"
+#include "abi/generated/features.h"
 #include "base/message.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
-#include "file/file.h"
 #include "record/summary.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -44,10 +38,7 @@ void tell_summary(int rank) {
 }
 
 void end_all(int rank) {
-  finish_requests();
-  stop_messengers();
-  drop_files();
-  file::stop_background();
+  abi::stop_features();
   tell_summary(rank);
   has_ended_all = true;
 }
@@ -82,10 +73,9 @@ bool await_end() {
 }
 
 bool start() {
-  if (is_initialized()) return start_datatypes() && start_teams() && await_end();
+  if (is_initialized()) return abi::start_features() && await_end();
   const auto session = hold_session();
-  if (!session || !start_datatypes() || !start_teams()) return false;
-  return await_exit();
+  return session && abi::start_features() && await_exit();
 }
 
 }  // namespace
@@ -101,7 +91,7 @@ const abi::Flavour flavour = {&bind_native,
                               &may_run_by_sessions,
                               &start,
                               &await_end,
-                              &entry_function,
+                              features,
                               reinterpret_cast<void*>(kRegisterFortranDatarep),
                               error_handler_extensions()};
 

@@ -11,10 +11,10 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// The function behind us, typed.
+/// What a feature calls on to, typed.
 template <class Function>
-Function next(abi::Name name, abi::Entry entry) {
-  return reinterpret_cast<Function>(abi::next_function(name, entry));
+Function next(abi::FeatureId feature, abi::Name name, abi::Entry entry) {
+  return reinterpret_cast<Function>(abi::next_function(feature, name, entry));
 }
 
 /// The handler's error, also for what it throws.

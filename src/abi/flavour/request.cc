@@ -156,7 +156,7 @@ int Request::cancel(void* request, int) {
 }
 
 Error add_request(RequestPtr request) {
-  abi::catch_completions();
+  abi::switch_on(abi::FeatureId::completion);
   free_done_requests();
   return RequestRegistry::get().add(std::move(request));
 }

@@ -13,9 +13,8 @@ namespace {
 std::vector<std::string> caught_names(const Library& library) {
   std::vector<std::string> names;
   for (int i = kExportedCount; i < kEntryCount; ++i) {
-    for (const char* const prefix : {"MPI_", "PMPI_"}) {
-      const std::string name = std::string(prefix) + entry_names[i];
-      if (::dlsym(library.handle, name.c_str()) != nullptr) names.push_back(name);
+    for (const char* const symbol : entry_symbols[i]) {
+      if (::dlsym(library.handle, symbol) != nullptr) names.emplace_back(symbol);
     }
   }
   return names;

@@ -35,10 +35,11 @@ Abi find_abi(const ElfObject& object) {
   return has_version(object.soname(), ".so.12") ? Abi::mpich : Abi::unknown;
 }
 
-bool is_known(std::string_view name) {
-  const auto equal = [&](const char* known) { return name == known; };
-  return std::any_of(std::begin(entry_names), std::end(entry_names), equal) ||
-         std::any_of(std::begin(identity_names), std::end(identity_names), equal);
+bool is_known(std::string_view symbol) {
+  const auto is_entry = [&](const char* const(&names)[2]) { return symbol == names[0]; };
+  const auto is_equal = [&](const char* known) { return symbol == known; };
+  return std::any_of(std::begin(entry_symbols), std::end(entry_symbols), is_entry) ||
+         std::any_of(std::begin(identity_symbols), std::end(identity_symbols), is_equal);
 }
 
 Candidate examine(const ElfObject& object) {
@@ -47,11 +48,9 @@ Candidate examine(const ElfObject& object) {
   candidate.library.path = object.path();
   candidate.library.abi = find_abi(object);
   object.for_each_definition([&](std::string_view name) {
-    constexpr std::string_view kPrefix = "MPI_";
     if (!name.starts_with("MPI_File_")) return;
-    const std::string_view procedure = name.substr(kPrefix.size());
-    if (!is_known(procedure)) candidate.library.unknown_procedures.emplace_back(procedure);
-    if (procedure.ends_with("_c")) candidate.library.has_large_counts = true;
+    if (!is_known(name)) candidate.library.unknown_procedures.emplace_back(name);
+    if (name.ends_with("_c")) candidate.library.has_large_counts = true;
   });
   return candidate;
 }

@@ -15,7 +15,7 @@ struct Library {
   void* handle = nullptr;  ///< for dlsym; never closed
   std::string path;
   Abi abi = Abi::unknown;
-  /// File procedures without "MPI_" that it exports and we neither carry nor may leave alone.
+  /// File procedures that it exports and we neither carry nor may leave alone.
   std::vector<std::string> unknown_procedures;
   /// Whether it has procedures that are caught by patching slots.
   bool has_large_counts = false;

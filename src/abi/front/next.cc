@@ -2,8 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <atomic>
-#include <string>
 
 #include "abi/flavour.h"
 #include "abi/front/entry_table.h"
@@ -14,6 +14,7 @@ namespace headrace::abi {
 namespace {
 
 std::atomic<void*> native_library = nullptr;
+std::array<std::atomic<void*>, 8> fortran_libraries = {};
 std::atomic<void*> next_table[2][kEntryCount] = {};
 
 /// Stands for a procedure that no object in this process has.
@@ -24,21 +25,32 @@ int missing_procedure() {
   return 1;
 }
 
-void* look_up(Name name, Entry entry) {
-  const std::string mpi_name = std::string("MPI_") + entry_names[static_cast<int>(entry)];
-  void* const library = native_library.load(std::memory_order_acquire);
-  void* found = nullptr;
-  if (name == Name::mpi) {
-    found = ::dlsym(RTLD_NEXT, mpi_name.c_str());
-    // Beside a preload a front library may stand behind us; what it defines comes back here.
-    const bool may_be_front = static_cast<int>(entry) >= kExportedCount;
-    if (found != nullptr && may_be_front && is_in_front_library(found)) found = nullptr;
-    if (found == nullptr && library != nullptr) found = ::dlsym(library, mpi_name.c_str());
-  } else if (library != nullptr) {
-    found = ::dlsym(library, ("P" + mpi_name).c_str());
-  } else {
-    found = ::dlsym(RTLD_NEXT, ("P" + mpi_name).c_str());
+void* look_up_fortran(const char* symbol) {
+  void* found = ::dlsym(RTLD_NEXT, symbol);
+  for (const auto& place : fortran_libraries) {
+    void* const library = place.load(std::memory_order_acquire);
+    if (found == nullptr && library != nullptr) found = ::dlsym(library, symbol);
   }
+  return found;
+}
+
+void* look_up_c(Name name, Entry entry, const char* symbol) {
+  void* const library = native_library.load(std::memory_order_acquire);
+  if (name == Name::pmpi) return ::dlsym(library != nullptr ? library : RTLD_NEXT, symbol);
+  void* found = ::dlsym(RTLD_NEXT, symbol);
+  // Beside a preload a front library may stand behind us; what it defines comes back here.
+  const bool may_be_front = static_cast<int>(entry) >= kExportedCount;
+  if (found != nullptr && may_be_front && is_in_front_library(found)) found = nullptr;
+  if (found == nullptr && library != nullptr) found = ::dlsym(library, symbol);
+  return found;
+}
+
+void* look_up(Name name, Entry entry) {
+  void* found = nullptr;
+  visit_symbols(name, entry, [&](const char* symbol) {
+    found = is_fortran(entry) ? look_up_fortran(symbol) : look_up_c(name, entry, symbol);
+    return found != nullptr;
+  });
   return found;
 }
 
@@ -46,6 +58,18 @@ void* look_up(Name name, Entry entry) {
 
 void set_next_library(void* library) {
   native_library.store(library, std::memory_order_release);
+}
+
+void add_fortran_library(void* library) {
+  for (auto& place : fortran_libraries) {
+    void* expected = nullptr;
+    if (place.compare_exchange_strong(expected, library, std::memory_order_acq_rel)) return;
+    if (expected == library) return;
+  }
+}
+
+bool is_missing(void* function) {
+  return function == reinterpret_cast<void*>(&missing_procedure);
 }
 
 void* next_function(Name name, Entry entry) {

@@ -4,20 +4,27 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
+#include "abi/front/chain.h"
 #include "abi/front/elf_object.h"
 #include "abi/front/front_library.h"
+#include "abi/front/next.h"
 #include "base/loaded_objects.h"
 #include "base/message.h"
 #include "base/result.h"
 
 namespace headrace::abi {
 namespace {
+
+void notice_objects();
 
 /// One procedure under one of its two names.
 struct Caught {
@@ -28,7 +35,8 @@ struct Caught {
 };
 
 std::mutex mutex;
-unsigned long long seen_object_count = 0;
+std::atomic<bool> is_catching = false;
+std::atomic<unsigned long long> seen_object_count = 0;
 
 /// By the full name, MPI_X_c or PMPI_X_c. Empty where the library has none of them. Never
 /// destroyed: calls arrive during exit too.
@@ -76,17 +84,47 @@ void* exported_function(const std::string& name) {
   return own == nullptr ? nullptr : ::dlsym(own, name.c_str());
 }
 
-void add(const Flavour& flavour, void* library, Name name, Entry entry) {
-  const std::string library_name = std::string("PMPI_") + entry_names[static_cast<int>(entry)];
-  const std::string full_name = name == Name::mpi ? library_name.substr(1) : library_name;
-  Caught caught;
-  caught.native = ::dlsym(library, full_name.c_str());
-  if (caught.native == nullptr) return;
-  caught.ours = static_cast<int>(entry) < kExportedCount ? exported_function(full_name)
-                                                         : flavour.entry_function(name, entry);
-  if (caught.ours == nullptr) return;
-  find_tool(full_name, library_name, caught);
-  caught_procedures().emplace(full_name, caught);
+/// Catches a procedure's symbols, those that the library has.
+void add(void* library, Name name, Entry entry) {
+  const std::string symbol = entry_symbols[static_cast<int>(entry)][static_cast<int>(name)];
+  const char* const library_symbol = entry_symbols[static_cast<int>(entry)][1];
+  const bool is_exported = static_cast<int>(entry) < kExportedCount;
+  void* const ours = exported_function(is_exported ? symbol : "headrace_" + symbol);
+  if (ours == nullptr) return;
+  visit_symbols(name, entry, [&](const char* each) {
+    Caught caught;
+    caught.native = ::dlsym(library, each);
+    caught.ours = ours;
+    if (caught.native == nullptr || caught_procedures().contains(each)) return false;
+    find_tool(each, library_symbol, caught);
+    caught_procedures().emplace(each, caught);
+    return false;
+  });
+}
+
+/// What finds functions by their names: the linker's own, and whether a new object was loaded is
+/// looked at first. Who loads an object calls it by what these return, so its calls are caught
+/// before the first. The linker must see its caller: these are jumps in every build.
+#define HEADRACE_JUMP __attribute__((noinline, no_sanitize_thread, optimize("O2")))
+void* (*find_symbol)(void*, const char*) = nullptr;
+void* (*find_version)(void*, const char*, const char*) = nullptr;
+
+HEADRACE_JUMP void* notice_and_find_symbol(void* handle, const char* symbol) {
+  notice_objects();
+  return find_symbol(handle, symbol);
+}
+
+HEADRACE_JUMP void* notice_and_find_version(void* handle, const char* symbol, const char* version) {
+  notice_objects();
+  return find_version(handle, symbol, version);
+}
+
+template <class Function>
+void add_finder(const char* name, Function*& next, Function* ours) {
+  void* const native = visible_to_program(name);
+  if (native == nullptr) return;
+  next = reinterpret_cast<Function*>(native);
+  caught_procedures()[name] = {native, reinterpret_cast<void*>(ours)};
 }
 
 void add(void* library, const Extension& extension) {
@@ -151,14 +189,24 @@ bool leads_to_library(const ElfObject& object, const Caught& caught, void* value
   return value == caught.tool || object.contains(reinterpret_cast<std::uintptr_t>(value));
 }
 
+/// Whether a name is worth a look-up.
+bool may_be_caught(std::string_view name) {
+  for (const std::string_view prefix : {"MPI", "PMPI", "dlsym", "dlvsym", "mpi_", "pmpi"}) {
+    if (name.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 void patch(const ElfObject& object, bool is_fortran) {
   const auto& procedures = caught_procedures();
   object.for_each_slot([&](std::string_view name, void** slot) {
-    if (!name.starts_with("MPI") && !name.starts_with("PMPI")) return;
+    if (!may_be_caught(name)) return;
     const auto found = procedures.find(std::string(name));
     // Fortran passes procedures of its own there, which are called in another way than C's.
     if (name.find("_Register_datarep") != name.npos && is_fortran) return;
     if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
+    // A tool that has a dlsym of its own means that one.
+    if (name.starts_with("dl") && object.defines(name)) return;
     if (!object.store(slot, found->second.ours)) {
       tell_once("some calls of " + std::string(object.path()) +
                 " are not carried (its memory cannot be changed), report this system");
@@ -166,26 +214,38 @@ void patch(const ElfObject& object, bool is_fortran) {
   });
 }
 
-}  // namespace
-
-void set_caught_flavour(const Flavour* flavour, void* library) {
-  const std::lock_guard lock(mutex);
-  register_fortran_datarep = flavour->register_fortran_datarep;
-  for (int i = is_front_library_loaded() ? 0 : kExportedCount; i < kEntryCount; ++i) {
-    for (const Name name : {Name::mpi, Name::pmpi}) {
-      add(*flavour, library, name, static_cast<Entry>(i));
+/// Catches procedures of Fortran, whose symbols are in objects of their own.
+void add_fortran_procedures() {
+  static auto& seen = *new std::unordered_set<std::string>;
+  std::vector<std::string> found;
+  for_each_object([&](const ElfObject& object) {
+    if (is_fortran_layer(object) && seen.insert(object.path()).second)
+      found.emplace_back(object.path());
+  });
+  for (const std::string& path : found) {
+    void* const library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    add_fortran_library(library);
+    for (int i = kFortranBegin; i < kEntryCount; ++i) {
+      const auto entry = static_cast<Entry>(i);
+      if (!is_wrapped(entry)) continue;
+      for (const Name name : {Name::mpi, Name::pmpi}) add(library, name, entry);
     }
   }
-  for (const Extension& extension : flavour->extensions) add(library, extension);
 }
 
-void catch_unexported() {
-  const std::lock_guard lock(mutex);
-  if (caught_procedures().empty() && register_fortran_datarep == nullptr) return;
+bool may_have_new_objects() {
+  return is_catching.load(std::memory_order_acquire) &&
+         loaded_object_count() != seen_object_count.load(std::memory_order_relaxed);
+}
+
+/// Guarded by the mutex.
+void catch_in_objects() {
   const unsigned long long count = loaded_object_count();
   if (count == seen_object_count) return;
   // Without memory the next call tries again: this one must go on, since other ranks wait for it.
   const Error lost = attempt([]() -> Error {
+    if (kFortranBegin < kEntryCount) add_fortran_procedures();
     const auto names = register_names();
     for_each_object([&](const ElfObject& object) {
       const bool is_fortran = is_fortran_layer(object);
@@ -195,6 +255,39 @@ void catch_unexported() {
     return {};
   });
   if (!lost) seen_object_count = count;
+}
+
+/// For whoever may be called while the linker loads an object: another thread that has the mutex
+/// may wait for what that thread holds, and looks at new objects itself.
+void notice_objects() {
+  if (!may_have_new_objects()) return;
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock) catch_in_objects();
+}
+
+}  // namespace
+
+void set_caught_flavour(const Flavour* flavour, void* library) {
+  const std::lock_guard lock(mutex);
+  register_fortran_datarep = flavour->register_fortran_datarep;
+  for (int i = is_front_library_loaded() ? 0 : kExportedCount; i < kFortranBegin; ++i) {
+    const auto entry = static_cast<Entry>(i);
+    if (i >= kExportedCount && !is_wrapped(entry)) continue;
+    for (const Name name : {Name::mpi, Name::pmpi}) add(library, name, entry);
+  }
+  for (const Extension& extension : flavour->extensions) add(library, extension);
+  const bool has_caught = !caught_procedures().empty() || kFortranBegin < kEntryCount;
+  if (has_caught) {
+    add_finder("dlsym", find_symbol, &notice_and_find_symbol);
+    add_finder("dlvsym", find_version, &notice_and_find_version);
+  }
+  is_catching = has_caught || register_fortran_datarep != nullptr;
+}
+
+void catch_unexported() {
+  if (!may_have_new_objects()) return;
+  const std::lock_guard lock(mutex);
+  catch_in_objects();
 }
 
 }  // namespace headrace::abi

@@ -10,6 +10,10 @@ namespace headrace::abi {
 /// null (weak symbols without a definition) stay as they are, and those that hold the function of
 /// another tool which calls the library's by a slot, and so comes to us.
 ///
+/// Objects that are loaded later are looked at when the program looks a symbol up in any way
+/// (dlsym): nearly all that is loaded is entered by what that returns. (Wrapping dlopen would hide
+/// its caller, by whose RUNPATH it searches.) And at calls that need it, catch_unexported.
+///
 /// Where a front library is loaded the exported procedures are caught so, too: this library may
 /// have come behind the MPI library, or in a scope that other objects do not see, and a file that
 /// one object opens through us may be another's to write.

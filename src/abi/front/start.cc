@@ -1,5 +1,4 @@
 // Decides, once MPI runs, whether the layer stands between or stays out of the way.
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "abi/flavour.h"
+#include "abi/front/chain.h"
 #include "abi/front/elf_object.h"
 #include "abi/front/entry_table.h"
 #include "abi/front/front_library.h"
@@ -20,8 +20,6 @@
 #include "base/unwinding.h"
 
 namespace headrace::abi {
-
-std::atomic<void*> entry_table[2][kEntryCount] = {};
 
 namespace {
 
@@ -36,7 +34,6 @@ enum class State {
 struct Front {
   std::mutex mutex;
   std::atomic<State> state = State::searching;
-  std::atomic<bool> catches_completions = false;
   bool awaits_init = false;  ///< active, but so far by sessions alone
   const Flavour* flavour = nullptr;
 };
@@ -65,20 +62,6 @@ bool is_start(Entry entry) {
   return entry == Entry::Init || entry == Entry::Init_thread;
 }
 
-bool completes_requests(Entry entry) {
-  return std::ranges::find(completion_entries, entry) != std::end(completion_entries);
-}
-
-template <class Choose>
-void fill_table(Choose choose) {
-  for (int name = 0; name < 2; ++name) {
-    for (int entry = 0; entry < kEntryCount; ++entry) {
-      void* const function = choose(static_cast<Name>(name), static_cast<Entry>(entry));
-      if (function != nullptr) entry_table[name][entry].store(function, std::memory_order_release);
-    }
-  }
-}
-
 const Flavour* flavour_of(Abi abi) {
   switch (abi) {
     case Abi::mpich: return &abi_mpich::flavour;
@@ -96,7 +79,7 @@ std::string obstacle(const Library& library, const Flavour* flavour) {
            " has none of the ABIs of MPICH 3 to 5, Open MPI 3 to 5 and the MPI-5 standard";
   }
   if (!library.unknown_procedures.empty()) {
-    return library.path + " has MPI_" + library.unknown_procedures.front() +
+    return library.path + " has " + library.unknown_procedures.front() +
            ", which this version does not carry";
   }
   if (library.has_large_counts && !ElfObject::knows_slots()) {
@@ -130,6 +113,10 @@ void search(Front& own) {
     own.state = State::inert;
     return;
   }
+  if (!set_features(own.flavour->features)) {
+    own.state = State::inert;
+    return;
+  }
   set_caught_flavour(own.flavour, library.handle);
   own.state = State::waiting;
 }
@@ -141,7 +128,8 @@ bool runs(const Front& own, Entry entry) {
   return entry == Entry::File_open && own.flavour->may_run_by_sessions();
 }
 
-/// Goes as far as it can from searching to active or inert, and fills the table at the end.
+/// Goes as far as it can from searching to active or inert. Then the table tells where to go; what
+/// leads to the library alone is filled in when it is called first.
 void advance(Entry entry) {
   Front& own = front();
   if (own.state == State::active || own.state == State::inert) return;
@@ -152,10 +140,11 @@ void advance(Entry entry) {
     prepare_unwinding();
     own.awaits_init = !own.flavour->is_running();
     if (own.flavour->start()) {
-      fill_table([&](Name name, Entry each) {
-        return completes_requests(each) ? next_function(name, each)
-                                        : own.flavour->entry_function(name, each);
-      });
+      if (!refused_features().empty()) {
+        tell_job("going on without " + refused_features() +
+                 " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
+      }
+      join_features();
       catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {
@@ -164,10 +153,6 @@ void advance(Entry entry) {
           "HEADRACE_DISABLE=1 to hide this line");
       own.state = State::inert;
     }
-  }
-  if (own.state == State::inert) {
-    fill_table(
-        [](Name name, Entry each) { return is_start(each) ? nullptr : next_function(name, each); });
   }
 }
 
@@ -205,24 +190,13 @@ void* resolve(Name name, Entry entry) {
   if (is_start(entry)) {
     return name == Name::mpi ? start_function<Name::mpi>(entry) : start_function<Name::pmpi>(entry);
   }
-  void* const function =
+  const State state = front().state.load(std::memory_order_acquire);
+  void* const joined =
       entry_table[static_cast<int>(name)][static_cast<int>(entry)].load(std::memory_order_acquire);
-  return function != nullptr ? function : next_function(name, entry);
-}
-
-void catch_completions() {
-  Front& own = front();
-  if (own.catches_completions.load(std::memory_order_acquire)) return;
-  catch_unexported();
-  const std::lock_guard lock(own.mutex);
-  for (const Entry entry : completion_entries) {
-    const auto index = static_cast<int>(entry);
-    for (const Name name : {Name::mpi, Name::pmpi}) {
-      entry_table[static_cast<int>(name)][index].store(own.flavour->entry_function(name, entry),
-                                                       std::memory_order_release);
-    }
-  }
-  own.catches_completions.store(true, std::memory_order_release);
+  if (joined != nullptr) return joined;
+  void* const function = next_function(name, entry);
+  if (state == State::active || state == State::inert) lead_to(name, entry, function);
+  return function;
 }
 
 }  // namespace headrace::abi

@@ -15,853 +15,853 @@ using headrace::abi::Word;
 static_assert(sizeof(Word) == 8);
 
 HEADRACE_EXPORT Word MPI_Init(Word argc, Word argv) {
-  return call(Name::mpi, Entry::Init, argc, argv);
+  return call<Name::mpi, Entry::Init>(argc, argv);
 }
 HEADRACE_EXPORT Word PMPI_Init(Word argc, Word argv) {
-  return call(Name::pmpi, Entry::Init, argc, argv);
+  return call<Name::pmpi, Entry::Init>(argc, argv);
 }
 
 HEADRACE_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required, Word provided) {
-  return call(Name::mpi, Entry::Init_thread, argc, argv, required, provided);
+  return call<Name::mpi, Entry::Init_thread>(argc, argv, required, provided);
 }
 HEADRACE_EXPORT Word PMPI_Init_thread(Word argc, Word argv, Word required, Word provided) {
-  return call(Name::pmpi, Entry::Init_thread, argc, argv, required, provided);
+  return call<Name::pmpi, Entry::Init_thread>(argc, argv, required, provided);
 }
 
 HEADRACE_EXPORT Word MPI_File_close(Word fh) {
-  return call(Name::mpi, Entry::File_close, fh);
+  return call<Name::mpi, Entry::File_close>(fh);
 }
 HEADRACE_EXPORT Word PMPI_File_close(Word fh) {
-  return call(Name::pmpi, Entry::File_close, fh);
+  return call<Name::pmpi, Entry::File_close>(fh);
 }
 
 HEADRACE_EXPORT Word MPI_File_create_errhandler(Word file_errhandler_fn, Word errhandler) {
-  return call(Name::mpi, Entry::File_create_errhandler, file_errhandler_fn, errhandler);
+  return call<Name::mpi, Entry::File_create_errhandler>(file_errhandler_fn, errhandler);
 }
 HEADRACE_EXPORT Word PMPI_File_create_errhandler(Word file_errhandler_fn, Word errhandler) {
-  return call(Name::pmpi, Entry::File_create_errhandler, file_errhandler_fn, errhandler);
+  return call<Name::pmpi, Entry::File_create_errhandler>(file_errhandler_fn, errhandler);
 }
 
 HEADRACE_EXPORT Word MPI_File_delete(Word filename, Word info) {
-  return call(Name::mpi, Entry::File_delete, filename, info);
+  return call<Name::mpi, Entry::File_delete>(filename, info);
 }
 HEADRACE_EXPORT Word PMPI_File_delete(Word filename, Word info) {
-  return call(Name::pmpi, Entry::File_delete, filename, info);
+  return call<Name::pmpi, Entry::File_delete>(filename, info);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_amode(Word fh, Word amode) {
-  return call(Name::mpi, Entry::File_get_amode, fh, amode);
+  return call<Name::mpi, Entry::File_get_amode>(fh, amode);
 }
 HEADRACE_EXPORT Word PMPI_File_get_amode(Word fh, Word amode) {
-  return call(Name::pmpi, Entry::File_get_amode, fh, amode);
+  return call<Name::pmpi, Entry::File_get_amode>(fh, amode);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_atomicity(Word fh, Word flag) {
-  return call(Name::mpi, Entry::File_get_atomicity, fh, flag);
+  return call<Name::mpi, Entry::File_get_atomicity>(fh, flag);
 }
 HEADRACE_EXPORT Word PMPI_File_get_atomicity(Word fh, Word flag) {
-  return call(Name::pmpi, Entry::File_get_atomicity, fh, flag);
+  return call<Name::pmpi, Entry::File_get_atomicity>(fh, flag);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_byte_offset(Word fh, Word offset, Word disp) {
-  return call(Name::mpi, Entry::File_get_byte_offset, fh, offset, disp);
+  return call<Name::mpi, Entry::File_get_byte_offset>(fh, offset, disp);
 }
 HEADRACE_EXPORT Word PMPI_File_get_byte_offset(Word fh, Word offset, Word disp) {
-  return call(Name::pmpi, Entry::File_get_byte_offset, fh, offset, disp);
+  return call<Name::pmpi, Entry::File_get_byte_offset>(fh, offset, disp);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_group(Word fh, Word group) {
-  return call(Name::mpi, Entry::File_get_group, fh, group);
+  return call<Name::mpi, Entry::File_get_group>(fh, group);
 }
 HEADRACE_EXPORT Word PMPI_File_get_group(Word fh, Word group) {
-  return call(Name::pmpi, Entry::File_get_group, fh, group);
+  return call<Name::pmpi, Entry::File_get_group>(fh, group);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_info(Word fh, Word info_used) {
-  return call(Name::mpi, Entry::File_get_info, fh, info_used);
+  return call<Name::mpi, Entry::File_get_info>(fh, info_used);
 }
 HEADRACE_EXPORT Word PMPI_File_get_info(Word fh, Word info_used) {
-  return call(Name::pmpi, Entry::File_get_info, fh, info_used);
+  return call<Name::pmpi, Entry::File_get_info>(fh, info_used);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_position(Word fh, Word offset) {
-  return call(Name::mpi, Entry::File_get_position, fh, offset);
+  return call<Name::mpi, Entry::File_get_position>(fh, offset);
 }
 HEADRACE_EXPORT Word PMPI_File_get_position(Word fh, Word offset) {
-  return call(Name::pmpi, Entry::File_get_position, fh, offset);
+  return call<Name::pmpi, Entry::File_get_position>(fh, offset);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_position_shared(Word fh, Word offset) {
-  return call(Name::mpi, Entry::File_get_position_shared, fh, offset);
+  return call<Name::mpi, Entry::File_get_position_shared>(fh, offset);
 }
 HEADRACE_EXPORT Word PMPI_File_get_position_shared(Word fh, Word offset) {
-  return call(Name::pmpi, Entry::File_get_position_shared, fh, offset);
+  return call<Name::pmpi, Entry::File_get_position_shared>(fh, offset);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_size(Word fh, Word size) {
-  return call(Name::mpi, Entry::File_get_size, fh, size);
+  return call<Name::mpi, Entry::File_get_size>(fh, size);
 }
 HEADRACE_EXPORT Word PMPI_File_get_size(Word fh, Word size) {
-  return call(Name::pmpi, Entry::File_get_size, fh, size);
+  return call<Name::pmpi, Entry::File_get_size>(fh, size);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_type_extent(Word fh, Word datatype, Word extent) {
-  return call(Name::mpi, Entry::File_get_type_extent, fh, datatype, extent);
+  return call<Name::mpi, Entry::File_get_type_extent>(fh, datatype, extent);
 }
 HEADRACE_EXPORT Word PMPI_File_get_type_extent(Word fh, Word datatype, Word extent) {
-  return call(Name::pmpi, Entry::File_get_type_extent, fh, datatype, extent);
+  return call<Name::pmpi, Entry::File_get_type_extent>(fh, datatype, extent);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_view(Word fh, Word disp, Word etype, Word filetype,
                                        Word datarep) {
-  return call(Name::mpi, Entry::File_get_view, fh, disp, etype, filetype, datarep);
+  return call<Name::mpi, Entry::File_get_view>(fh, disp, etype, filetype, datarep);
 }
 HEADRACE_EXPORT Word PMPI_File_get_view(Word fh, Word disp, Word etype, Word filetype,
                                         Word datarep) {
-  return call(Name::pmpi, Entry::File_get_view, fh, disp, etype, filetype, datarep);
+  return call<Name::pmpi, Entry::File_get_view>(fh, disp, etype, filetype, datarep);
 }
 
 HEADRACE_EXPORT Word MPI_File_iread(Word fh, Word buf, Word count, Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iread, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iread(Word fh, Word buf, Word count, Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iread, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iread_all(Word fh, Word buf, Word count, Word datatype,
                                         Word request) {
-  return call(Name::mpi, Entry::File_iread_all, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_all>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iread_all(Word fh, Word buf, Word count, Word datatype,
                                          Word request) {
-  return call(Name::pmpi, Entry::File_iread_all, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_all>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iread_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                        Word request) {
-  return call(Name::mpi, Entry::File_iread_at, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_at>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iread_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                         Word request) {
-  return call(Name::pmpi, Entry::File_iread_at, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_at>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iread_at_all(Word fh, Word offset, Word buf, Word count,
                                            Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iread_at_all, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_at_all>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iread_at_all(Word fh, Word offset, Word buf, Word count,
                                             Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iread_at_all, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_at_all>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iread_shared(Word fh, Word buf, Word count, Word datatype,
                                            Word request) {
-  return call(Name::mpi, Entry::File_iread_shared, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_shared>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iread_shared(Word fh, Word buf, Word count, Word datatype,
                                             Word request) {
-  return call(Name::pmpi, Entry::File_iread_shared, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_shared>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iwrite(Word fh, Word buf, Word count, Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iwrite, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iwrite(Word fh, Word buf, Word count, Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iwrite, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iwrite_all(Word fh, Word buf, Word count, Word datatype,
                                          Word request) {
-  return call(Name::mpi, Entry::File_iwrite_all, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_all>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iwrite_all(Word fh, Word buf, Word count, Word datatype,
                                           Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_all, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_all>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iwrite_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                         Word request) {
-  return call(Name::mpi, Entry::File_iwrite_at, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_at>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iwrite_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                          Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_at, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_at>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iwrite_at_all(Word fh, Word offset, Word buf, Word count,
                                             Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iwrite_at_all, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_at_all>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iwrite_at_all(Word fh, Word offset, Word buf, Word count,
                                              Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_at_all, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_at_all>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_iwrite_shared(Word fh, Word buf, Word count, Word datatype,
                                             Word request) {
-  return call(Name::mpi, Entry::File_iwrite_shared, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_shared>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word PMPI_File_iwrite_shared(Word fh, Word buf, Word count, Word datatype,
                                              Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_shared, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_shared>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word MPI_File_open(Word comm, Word filename, Word amode, Word info, Word fh) {
-  return call(Name::mpi, Entry::File_open, comm, filename, amode, info, fh);
+  return call<Name::mpi, Entry::File_open>(comm, filename, amode, info, fh);
 }
 HEADRACE_EXPORT Word PMPI_File_open(Word comm, Word filename, Word amode, Word info, Word fh) {
-  return call(Name::pmpi, Entry::File_open, comm, filename, amode, info, fh);
+  return call<Name::pmpi, Entry::File_open>(comm, filename, amode, info, fh);
 }
 
 HEADRACE_EXPORT Word MPI_File_preallocate(Word fh, Word size) {
-  return call(Name::mpi, Entry::File_preallocate, fh, size);
+  return call<Name::mpi, Entry::File_preallocate>(fh, size);
 }
 HEADRACE_EXPORT Word PMPI_File_preallocate(Word fh, Word size) {
-  return call(Name::pmpi, Entry::File_preallocate, fh, size);
+  return call<Name::pmpi, Entry::File_preallocate>(fh, size);
 }
 
 HEADRACE_EXPORT Word MPI_File_read(Word fh, Word buf, Word count, Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_read, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read(Word fh, Word buf, Word count, Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_read, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_all(Word fh, Word buf, Word count, Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_read_all, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_all>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_all(Word fh, Word buf, Word count, Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_read_all, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_all>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_all_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::mpi, Entry::File_read_all_begin, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_read_all_begin>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word PMPI_File_read_all_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::pmpi, Entry::File_read_all_begin, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_read_all_begin>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_all_end(Word fh, Word buf, Word status) {
-  return call(Name::mpi, Entry::File_read_all_end, fh, buf, status);
+  return call<Name::mpi, Entry::File_read_all_end>(fh, buf, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_all_end(Word fh, Word buf, Word status) {
-  return call(Name::pmpi, Entry::File_read_all_end, fh, buf, status);
+  return call<Name::pmpi, Entry::File_read_all_end>(fh, buf, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                       Word status) {
-  return call(Name::mpi, Entry::File_read_at, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_at>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                        Word status) {
-  return call(Name::pmpi, Entry::File_read_at, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_at>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_at_all(Word fh, Word offset, Word buf, Word count, Word datatype,
                                           Word status) {
-  return call(Name::mpi, Entry::File_read_at_all, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_at_all>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_at_all(Word fh, Word offset, Word buf, Word count,
                                            Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_read_at_all, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_at_all>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_at_all_begin(Word fh, Word offset, Word buf, Word count,
                                                 Word datatype) {
-  return call(Name::mpi, Entry::File_read_at_all_begin, fh, offset, buf, count, datatype);
+  return call<Name::mpi, Entry::File_read_at_all_begin>(fh, offset, buf, count, datatype);
 }
 HEADRACE_EXPORT Word PMPI_File_read_at_all_begin(Word fh, Word offset, Word buf, Word count,
                                                  Word datatype) {
-  return call(Name::pmpi, Entry::File_read_at_all_begin, fh, offset, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_read_at_all_begin>(fh, offset, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_at_all_end(Word fh, Word buf, Word status) {
-  return call(Name::mpi, Entry::File_read_at_all_end, fh, buf, status);
+  return call<Name::mpi, Entry::File_read_at_all_end>(fh, buf, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_at_all_end(Word fh, Word buf, Word status) {
-  return call(Name::pmpi, Entry::File_read_at_all_end, fh, buf, status);
+  return call<Name::pmpi, Entry::File_read_at_all_end>(fh, buf, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_ordered(Word fh, Word buf, Word count, Word datatype,
                                            Word status) {
-  return call(Name::mpi, Entry::File_read_ordered, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_ordered>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_ordered(Word fh, Word buf, Word count, Word datatype,
                                             Word status) {
-  return call(Name::pmpi, Entry::File_read_ordered, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_ordered>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_ordered_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::mpi, Entry::File_read_ordered_begin, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_read_ordered_begin>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word PMPI_File_read_ordered_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::pmpi, Entry::File_read_ordered_begin, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_read_ordered_begin>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_ordered_end(Word fh, Word buf, Word status) {
-  return call(Name::mpi, Entry::File_read_ordered_end, fh, buf, status);
+  return call<Name::mpi, Entry::File_read_ordered_end>(fh, buf, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_ordered_end(Word fh, Word buf, Word status) {
-  return call(Name::pmpi, Entry::File_read_ordered_end, fh, buf, status);
+  return call<Name::pmpi, Entry::File_read_ordered_end>(fh, buf, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_read_shared(Word fh, Word buf, Word count, Word datatype,
                                           Word status) {
-  return call(Name::mpi, Entry::File_read_shared, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_shared>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_read_shared(Word fh, Word buf, Word count, Word datatype,
                                            Word status) {
-  return call(Name::pmpi, Entry::File_read_shared, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_shared>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_seek(Word fh, Word offset, Word whence) {
-  return call(Name::mpi, Entry::File_seek, fh, offset, whence);
+  return call<Name::mpi, Entry::File_seek>(fh, offset, whence);
 }
 HEADRACE_EXPORT Word PMPI_File_seek(Word fh, Word offset, Word whence) {
-  return call(Name::pmpi, Entry::File_seek, fh, offset, whence);
+  return call<Name::pmpi, Entry::File_seek>(fh, offset, whence);
 }
 
 HEADRACE_EXPORT Word MPI_File_seek_shared(Word fh, Word offset, Word whence) {
-  return call(Name::mpi, Entry::File_seek_shared, fh, offset, whence);
+  return call<Name::mpi, Entry::File_seek_shared>(fh, offset, whence);
 }
 HEADRACE_EXPORT Word PMPI_File_seek_shared(Word fh, Word offset, Word whence) {
-  return call(Name::pmpi, Entry::File_seek_shared, fh, offset, whence);
+  return call<Name::pmpi, Entry::File_seek_shared>(fh, offset, whence);
 }
 
 HEADRACE_EXPORT Word MPI_File_set_atomicity(Word fh, Word flag) {
-  return call(Name::mpi, Entry::File_set_atomicity, fh, flag);
+  return call<Name::mpi, Entry::File_set_atomicity>(fh, flag);
 }
 HEADRACE_EXPORT Word PMPI_File_set_atomicity(Word fh, Word flag) {
-  return call(Name::pmpi, Entry::File_set_atomicity, fh, flag);
+  return call<Name::pmpi, Entry::File_set_atomicity>(fh, flag);
 }
 
 HEADRACE_EXPORT Word MPI_File_set_info(Word fh, Word info) {
-  return call(Name::mpi, Entry::File_set_info, fh, info);
+  return call<Name::mpi, Entry::File_set_info>(fh, info);
 }
 HEADRACE_EXPORT Word PMPI_File_set_info(Word fh, Word info) {
-  return call(Name::pmpi, Entry::File_set_info, fh, info);
+  return call<Name::pmpi, Entry::File_set_info>(fh, info);
 }
 
 HEADRACE_EXPORT Word MPI_File_set_size(Word fh, Word size) {
-  return call(Name::mpi, Entry::File_set_size, fh, size);
+  return call<Name::mpi, Entry::File_set_size>(fh, size);
 }
 HEADRACE_EXPORT Word PMPI_File_set_size(Word fh, Word size) {
-  return call(Name::pmpi, Entry::File_set_size, fh, size);
+  return call<Name::pmpi, Entry::File_set_size>(fh, size);
 }
 
 HEADRACE_EXPORT Word MPI_File_set_view(Word fh, Word disp, Word etype, Word filetype, Word datarep,
                                        Word info) {
-  return call(Name::mpi, Entry::File_set_view, fh, disp, etype, filetype, datarep, info);
+  return call<Name::mpi, Entry::File_set_view>(fh, disp, etype, filetype, datarep, info);
 }
 HEADRACE_EXPORT Word PMPI_File_set_view(Word fh, Word disp, Word etype, Word filetype, Word datarep,
                                         Word info) {
-  return call(Name::pmpi, Entry::File_set_view, fh, disp, etype, filetype, datarep, info);
+  return call<Name::pmpi, Entry::File_set_view>(fh, disp, etype, filetype, datarep, info);
 }
 
 HEADRACE_EXPORT Word MPI_File_sync(Word fh) {
-  return call(Name::mpi, Entry::File_sync, fh);
+  return call<Name::mpi, Entry::File_sync>(fh);
 }
 HEADRACE_EXPORT Word PMPI_File_sync(Word fh) {
-  return call(Name::pmpi, Entry::File_sync, fh);
+  return call<Name::pmpi, Entry::File_sync>(fh);
 }
 
 HEADRACE_EXPORT Word MPI_File_write(Word fh, Word buf, Word count, Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_write, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write(Word fh, Word buf, Word count, Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_write, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_all(Word fh, Word buf, Word count, Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_write_all, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_all>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_all(Word fh, Word buf, Word count, Word datatype,
                                          Word status) {
-  return call(Name::pmpi, Entry::File_write_all, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_all>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_all_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::mpi, Entry::File_write_all_begin, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_write_all_begin>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word PMPI_File_write_all_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::pmpi, Entry::File_write_all_begin, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_write_all_begin>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_all_end(Word fh, Word buf, Word status) {
-  return call(Name::mpi, Entry::File_write_all_end, fh, buf, status);
+  return call<Name::mpi, Entry::File_write_all_end>(fh, buf, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_all_end(Word fh, Word buf, Word status) {
-  return call(Name::pmpi, Entry::File_write_all_end, fh, buf, status);
+  return call<Name::pmpi, Entry::File_write_all_end>(fh, buf, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                        Word status) {
-  return call(Name::mpi, Entry::File_write_at, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_at>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_at(Word fh, Word offset, Word buf, Word count, Word datatype,
                                         Word status) {
-  return call(Name::pmpi, Entry::File_write_at, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_at>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_at_all(Word fh, Word offset, Word buf, Word count,
                                            Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_write_at_all, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_at_all>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_at_all(Word fh, Word offset, Word buf, Word count,
                                             Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_write_at_all, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_at_all>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_at_all_begin(Word fh, Word offset, Word buf, Word count,
                                                  Word datatype) {
-  return call(Name::mpi, Entry::File_write_at_all_begin, fh, offset, buf, count, datatype);
+  return call<Name::mpi, Entry::File_write_at_all_begin>(fh, offset, buf, count, datatype);
 }
 HEADRACE_EXPORT Word PMPI_File_write_at_all_begin(Word fh, Word offset, Word buf, Word count,
                                                   Word datatype) {
-  return call(Name::pmpi, Entry::File_write_at_all_begin, fh, offset, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_write_at_all_begin>(fh, offset, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_at_all_end(Word fh, Word buf, Word status) {
-  return call(Name::mpi, Entry::File_write_at_all_end, fh, buf, status);
+  return call<Name::mpi, Entry::File_write_at_all_end>(fh, buf, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_at_all_end(Word fh, Word buf, Word status) {
-  return call(Name::pmpi, Entry::File_write_at_all_end, fh, buf, status);
+  return call<Name::pmpi, Entry::File_write_at_all_end>(fh, buf, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_ordered(Word fh, Word buf, Word count, Word datatype,
                                             Word status) {
-  return call(Name::mpi, Entry::File_write_ordered, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_ordered>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_ordered(Word fh, Word buf, Word count, Word datatype,
                                              Word status) {
-  return call(Name::pmpi, Entry::File_write_ordered, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_ordered>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_ordered_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::mpi, Entry::File_write_ordered_begin, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_write_ordered_begin>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word PMPI_File_write_ordered_begin(Word fh, Word buf, Word count, Word datatype) {
-  return call(Name::pmpi, Entry::File_write_ordered_begin, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_write_ordered_begin>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_ordered_end(Word fh, Word buf, Word status) {
-  return call(Name::mpi, Entry::File_write_ordered_end, fh, buf, status);
+  return call<Name::mpi, Entry::File_write_ordered_end>(fh, buf, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_ordered_end(Word fh, Word buf, Word status) {
-  return call(Name::pmpi, Entry::File_write_ordered_end, fh, buf, status);
+  return call<Name::pmpi, Entry::File_write_ordered_end>(fh, buf, status);
 }
 
 HEADRACE_EXPORT Word MPI_File_write_shared(Word fh, Word buf, Word count, Word datatype,
                                            Word status) {
-  return call(Name::mpi, Entry::File_write_shared, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_shared>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word PMPI_File_write_shared(Word fh, Word buf, Word count, Word datatype,
                                             Word status) {
-  return call(Name::pmpi, Entry::File_write_shared, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_shared>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word MPI_Register_datarep(Word datarep, Word read_conversion_fn,
                                           Word write_conversion_fn, Word dtype_file_extent_fn,
                                           Word extra_state) {
-  return call(Name::mpi, Entry::Register_datarep, datarep, read_conversion_fn, write_conversion_fn,
-              dtype_file_extent_fn, extra_state);
+  return call<Name::mpi, Entry::Register_datarep>(datarep, read_conversion_fn, write_conversion_fn,
+                                                  dtype_file_extent_fn, extra_state);
 }
 HEADRACE_EXPORT Word PMPI_Register_datarep(Word datarep, Word read_conversion_fn,
                                            Word write_conversion_fn, Word dtype_file_extent_fn,
                                            Word extra_state) {
-  return call(Name::pmpi, Entry::Register_datarep, datarep, read_conversion_fn, write_conversion_fn,
-              dtype_file_extent_fn, extra_state);
+  return call<Name::pmpi, Entry::Register_datarep>(datarep, read_conversion_fn, write_conversion_fn,
+                                                   dtype_file_extent_fn, extra_state);
 }
 
 HEADRACE_EXPORT Word MPI_Request_free(Word request) {
-  return call(Name::mpi, Entry::Request_free, request);
+  return call<Name::mpi, Entry::Request_free>(request);
 }
 HEADRACE_EXPORT Word PMPI_Request_free(Word request) {
-  return call(Name::pmpi, Entry::Request_free, request);
+  return call<Name::pmpi, Entry::Request_free>(request);
 }
 
 HEADRACE_EXPORT Word MPI_Request_get_status(Word request, Word flag, Word status) {
-  return call(Name::mpi, Entry::Request_get_status, request, flag, status);
+  return call<Name::mpi, Entry::Request_get_status>(request, flag, status);
 }
 HEADRACE_EXPORT Word PMPI_Request_get_status(Word request, Word flag, Word status) {
-  return call(Name::pmpi, Entry::Request_get_status, request, flag, status);
+  return call<Name::pmpi, Entry::Request_get_status>(request, flag, status);
 }
 
 HEADRACE_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
-  return call(Name::mpi, Entry::Test, request, flag, status);
+  return call<Name::mpi, Entry::Test>(request, flag, status);
 }
 HEADRACE_EXPORT Word PMPI_Test(Word request, Word flag, Word status) {
-  return call(Name::pmpi, Entry::Test, request, flag, status);
+  return call<Name::pmpi, Entry::Test>(request, flag, status);
 }
 
 HEADRACE_EXPORT Word MPI_Testall(Word count, Word array_of_requests, Word flag,
                                  Word array_of_statuses) {
-  return call(Name::mpi, Entry::Testall, count, array_of_requests, flag, array_of_statuses);
+  return call<Name::mpi, Entry::Testall>(count, array_of_requests, flag, array_of_statuses);
 }
 HEADRACE_EXPORT Word PMPI_Testall(Word count, Word array_of_requests, Word flag,
                                   Word array_of_statuses) {
-  return call(Name::pmpi, Entry::Testall, count, array_of_requests, flag, array_of_statuses);
+  return call<Name::pmpi, Entry::Testall>(count, array_of_requests, flag, array_of_statuses);
 }
 
 HEADRACE_EXPORT Word MPI_Testany(Word count, Word array_of_requests, Word index, Word flag,
                                  Word status) {
-  return call(Name::mpi, Entry::Testany, count, array_of_requests, index, flag, status);
+  return call<Name::mpi, Entry::Testany>(count, array_of_requests, index, flag, status);
 }
 HEADRACE_EXPORT Word PMPI_Testany(Word count, Word array_of_requests, Word index, Word flag,
                                   Word status) {
-  return call(Name::pmpi, Entry::Testany, count, array_of_requests, index, flag, status);
+  return call<Name::pmpi, Entry::Testany>(count, array_of_requests, index, flag, status);
 }
 
 HEADRACE_EXPORT Word MPI_Testsome(Word incount, Word array_of_requests, Word outcount,
                                   Word array_of_indices, Word array_of_statuses) {
-  return call(Name::mpi, Entry::Testsome, incount, array_of_requests, outcount, array_of_indices,
-              array_of_statuses);
+  return call<Name::mpi, Entry::Testsome>(incount, array_of_requests, outcount, array_of_indices,
+                                          array_of_statuses);
 }
 HEADRACE_EXPORT Word PMPI_Testsome(Word incount, Word array_of_requests, Word outcount,
                                    Word array_of_indices, Word array_of_statuses) {
-  return call(Name::pmpi, Entry::Testsome, incount, array_of_requests, outcount, array_of_indices,
-              array_of_statuses);
+  return call<Name::pmpi, Entry::Testsome>(incount, array_of_requests, outcount, array_of_indices,
+                                           array_of_statuses);
 }
 
 HEADRACE_EXPORT Word MPI_Wait(Word request, Word status) {
-  return call(Name::mpi, Entry::Wait, request, status);
+  return call<Name::mpi, Entry::Wait>(request, status);
 }
 HEADRACE_EXPORT Word PMPI_Wait(Word request, Word status) {
-  return call(Name::pmpi, Entry::Wait, request, status);
+  return call<Name::pmpi, Entry::Wait>(request, status);
 }
 
 HEADRACE_EXPORT Word MPI_Waitall(Word count, Word array_of_requests, Word array_of_statuses) {
-  return call(Name::mpi, Entry::Waitall, count, array_of_requests, array_of_statuses);
+  return call<Name::mpi, Entry::Waitall>(count, array_of_requests, array_of_statuses);
 }
 HEADRACE_EXPORT Word PMPI_Waitall(Word count, Word array_of_requests, Word array_of_statuses) {
-  return call(Name::pmpi, Entry::Waitall, count, array_of_requests, array_of_statuses);
+  return call<Name::pmpi, Entry::Waitall>(count, array_of_requests, array_of_statuses);
 }
 
 HEADRACE_EXPORT Word MPI_Waitany(Word count, Word array_of_requests, Word index, Word status) {
-  return call(Name::mpi, Entry::Waitany, count, array_of_requests, index, status);
+  return call<Name::mpi, Entry::Waitany>(count, array_of_requests, index, status);
 }
 HEADRACE_EXPORT Word PMPI_Waitany(Word count, Word array_of_requests, Word index, Word status) {
-  return call(Name::pmpi, Entry::Waitany, count, array_of_requests, index, status);
+  return call<Name::pmpi, Entry::Waitany>(count, array_of_requests, index, status);
 }
 
 HEADRACE_EXPORT Word MPI_Waitsome(Word incount, Word array_of_requests, Word outcount,
                                   Word array_of_indices, Word array_of_statuses) {
-  return call(Name::mpi, Entry::Waitsome, incount, array_of_requests, outcount, array_of_indices,
-              array_of_statuses);
+  return call<Name::mpi, Entry::Waitsome>(incount, array_of_requests, outcount, array_of_indices,
+                                          array_of_statuses);
 }
 HEADRACE_EXPORT Word PMPI_Waitsome(Word incount, Word array_of_requests, Word outcount,
                                    Word array_of_indices, Word array_of_statuses) {
-  return call(Name::pmpi, Entry::Waitsome, incount, array_of_requests, outcount, array_of_indices,
-              array_of_statuses);
+  return call<Name::pmpi, Entry::Waitsome>(incount, array_of_requests, outcount, array_of_indices,
+                                           array_of_statuses);
 }
 
 // Those that only some libraries have, under names that no program looks for: a front library
 // defines the procedures' own names as jumps to these (front/front_library.h).
 
 HEADRACE_EXPORT Word headrace_MPI_File_get_type_extent_c(Word fh, Word datatype, Word extent) {
-  return call(Name::mpi, Entry::File_get_type_extent_c, fh, datatype, extent);
+  return call<Name::mpi, Entry::File_get_type_extent_c>(fh, datatype, extent);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_get_type_extent_c(Word fh, Word datatype, Word extent) {
-  return call(Name::pmpi, Entry::File_get_type_extent_c, fh, datatype, extent);
+  return call<Name::pmpi, Entry::File_get_type_extent_c>(fh, datatype, extent);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iread_all_c(Word fh, Word buf, Word count, Word datatype,
                                                    Word request) {
-  return call(Name::mpi, Entry::File_iread_all_c, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_all_c>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iread_all_c(Word fh, Word buf, Word count, Word datatype,
                                                     Word request) {
-  return call(Name::pmpi, Entry::File_iread_all_c, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_all_c>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iread_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                       Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iread_at_all_c, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_at_all_c>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iread_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                        Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iread_at_all_c, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_at_all_c>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iread_at_c(Word fh, Word offset, Word buf, Word count,
                                                   Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iread_at_c, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_at_c>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iread_at_c(Word fh, Word offset, Word buf, Word count,
                                                    Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iread_at_c, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_at_c>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iread_c(Word fh, Word buf, Word count, Word datatype,
                                                Word request) {
-  return call(Name::mpi, Entry::File_iread_c, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_c>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iread_c(Word fh, Word buf, Word count, Word datatype,
                                                 Word request) {
-  return call(Name::pmpi, Entry::File_iread_c, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_c>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iread_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                       Word request) {
-  return call(Name::mpi, Entry::File_iread_shared_c, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iread_shared_c>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iread_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                        Word request) {
-  return call(Name::pmpi, Entry::File_iread_shared_c, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iread_shared_c>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iwrite_all_c(Word fh, Word buf, Word count, Word datatype,
                                                     Word request) {
-  return call(Name::mpi, Entry::File_iwrite_all_c, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_all_c>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_all_c(Word fh, Word buf, Word count, Word datatype,
                                                      Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_all_c, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_all_c>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iwrite_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                        Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iwrite_at_all_c, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_at_all_c>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                         Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_at_all_c, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_at_all_c>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iwrite_at_c(Word fh, Word offset, Word buf, Word count,
                                                    Word datatype, Word request) {
-  return call(Name::mpi, Entry::File_iwrite_at_c, fh, offset, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_at_c>(fh, offset, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_at_c(Word fh, Word offset, Word buf, Word count,
                                                     Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_at_c, fh, offset, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_at_c>(fh, offset, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iwrite_c(Word fh, Word buf, Word count, Word datatype,
                                                 Word request) {
-  return call(Name::mpi, Entry::File_iwrite_c, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_c>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_c(Word fh, Word buf, Word count, Word datatype,
                                                  Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_c, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_c>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_iwrite_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                        Word request) {
-  return call(Name::mpi, Entry::File_iwrite_shared_c, fh, buf, count, datatype, request);
+  return call<Name::mpi, Entry::File_iwrite_shared_c>(fh, buf, count, datatype, request);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_iwrite_shared_c(Word fh, Word buf, Word count,
                                                         Word datatype, Word request) {
-  return call(Name::pmpi, Entry::File_iwrite_shared_c, fh, buf, count, datatype, request);
+  return call<Name::pmpi, Entry::File_iwrite_shared_c>(fh, buf, count, datatype, request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_all_begin_c(Word fh, Word buf, Word count,
                                                         Word datatype) {
-  return call(Name::mpi, Entry::File_read_all_begin_c, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_read_all_begin_c>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_all_begin_c(Word fh, Word buf, Word count,
                                                          Word datatype) {
-  return call(Name::pmpi, Entry::File_read_all_begin_c, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_read_all_begin_c>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_all_c(Word fh, Word buf, Word count, Word datatype,
                                                   Word status) {
-  return call(Name::mpi, Entry::File_read_all_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_all_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_all_c(Word fh, Word buf, Word count, Word datatype,
                                                    Word status) {
-  return call(Name::pmpi, Entry::File_read_all_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_all_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_at_all_begin_c(Word fh, Word offset, Word buf,
                                                            Word count, Word datatype) {
-  return call(Name::mpi, Entry::File_read_at_all_begin_c, fh, offset, buf, count, datatype);
+  return call<Name::mpi, Entry::File_read_at_all_begin_c>(fh, offset, buf, count, datatype);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_at_all_begin_c(Word fh, Word offset, Word buf,
                                                             Word count, Word datatype) {
-  return call(Name::pmpi, Entry::File_read_at_all_begin_c, fh, offset, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_read_at_all_begin_c>(fh, offset, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                      Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_read_at_all_c, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_at_all_c>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                       Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_read_at_all_c, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_at_all_c>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_at_c(Word fh, Word offset, Word buf, Word count,
                                                  Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_read_at_c, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_at_c>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_at_c(Word fh, Word offset, Word buf, Word count,
                                                   Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_read_at_c, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_at_c>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_c(Word fh, Word buf, Word count, Word datatype,
                                               Word status) {
-  return call(Name::mpi, Entry::File_read_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_c(Word fh, Word buf, Word count, Word datatype,
                                                Word status) {
-  return call(Name::pmpi, Entry::File_read_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_ordered_begin_c(Word fh, Word buf, Word count,
                                                             Word datatype) {
-  return call(Name::mpi, Entry::File_read_ordered_begin_c, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_read_ordered_begin_c>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_ordered_begin_c(Word fh, Word buf, Word count,
                                                              Word datatype) {
-  return call(Name::pmpi, Entry::File_read_ordered_begin_c, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_read_ordered_begin_c>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_ordered_c(Word fh, Word buf, Word count, Word datatype,
                                                       Word status) {
-  return call(Name::mpi, Entry::File_read_ordered_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_ordered_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_ordered_c(Word fh, Word buf, Word count, Word datatype,
                                                        Word status) {
-  return call(Name::pmpi, Entry::File_read_ordered_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_ordered_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_read_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                      Word status) {
-  return call(Name::mpi, Entry::File_read_shared_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_read_shared_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_read_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                       Word status) {
-  return call(Name::pmpi, Entry::File_read_shared_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_read_shared_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_all_begin_c(Word fh, Word buf, Word count,
                                                          Word datatype) {
-  return call(Name::mpi, Entry::File_write_all_begin_c, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_write_all_begin_c>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_all_begin_c(Word fh, Word buf, Word count,
                                                           Word datatype) {
-  return call(Name::pmpi, Entry::File_write_all_begin_c, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_write_all_begin_c>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_all_c(Word fh, Word buf, Word count, Word datatype,
                                                    Word status) {
-  return call(Name::mpi, Entry::File_write_all_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_all_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_all_c(Word fh, Word buf, Word count, Word datatype,
                                                     Word status) {
-  return call(Name::pmpi, Entry::File_write_all_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_all_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_at_all_begin_c(Word fh, Word offset, Word buf,
                                                             Word count, Word datatype) {
-  return call(Name::mpi, Entry::File_write_at_all_begin_c, fh, offset, buf, count, datatype);
+  return call<Name::mpi, Entry::File_write_at_all_begin_c>(fh, offset, buf, count, datatype);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_at_all_begin_c(Word fh, Word offset, Word buf,
                                                              Word count, Word datatype) {
-  return call(Name::pmpi, Entry::File_write_at_all_begin_c, fh, offset, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_write_at_all_begin_c>(fh, offset, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                       Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_write_at_all_c, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_at_all_c>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_at_all_c(Word fh, Word offset, Word buf, Word count,
                                                        Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_write_at_all_c, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_at_all_c>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_at_c(Word fh, Word offset, Word buf, Word count,
                                                   Word datatype, Word status) {
-  return call(Name::mpi, Entry::File_write_at_c, fh, offset, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_at_c>(fh, offset, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_at_c(Word fh, Word offset, Word buf, Word count,
                                                    Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_write_at_c, fh, offset, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_at_c>(fh, offset, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_c(Word fh, Word buf, Word count, Word datatype,
                                                Word status) {
-  return call(Name::mpi, Entry::File_write_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_c(Word fh, Word buf, Word count, Word datatype,
                                                 Word status) {
-  return call(Name::pmpi, Entry::File_write_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_ordered_begin_c(Word fh, Word buf, Word count,
                                                              Word datatype) {
-  return call(Name::mpi, Entry::File_write_ordered_begin_c, fh, buf, count, datatype);
+  return call<Name::mpi, Entry::File_write_ordered_begin_c>(fh, buf, count, datatype);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_ordered_begin_c(Word fh, Word buf, Word count,
                                                               Word datatype) {
-  return call(Name::pmpi, Entry::File_write_ordered_begin_c, fh, buf, count, datatype);
+  return call<Name::pmpi, Entry::File_write_ordered_begin_c>(fh, buf, count, datatype);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_ordered_c(Word fh, Word buf, Word count, Word datatype,
                                                        Word status) {
-  return call(Name::mpi, Entry::File_write_ordered_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_ordered_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_ordered_c(Word fh, Word buf, Word count,
                                                         Word datatype, Word status) {
-  return call(Name::pmpi, Entry::File_write_ordered_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_ordered_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                       Word status) {
-  return call(Name::mpi, Entry::File_write_shared_c, fh, buf, count, datatype, status);
+  return call<Name::mpi, Entry::File_write_shared_c>(fh, buf, count, datatype, status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_File_write_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                        Word status) {
-  return call(Name::pmpi, Entry::File_write_shared_c, fh, buf, count, datatype, status);
+  return call<Name::pmpi, Entry::File_write_shared_c>(fh, buf, count, datatype, status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Register_datarep_c(Word datarep, Word read_conversion_fn,
                                                      Word write_conversion_fn,
                                                      Word dtype_file_extent_fn, Word extra_state) {
-  return call(Name::mpi, Entry::Register_datarep_c, datarep, read_conversion_fn,
-              write_conversion_fn, dtype_file_extent_fn, extra_state);
+  return call<Name::mpi, Entry::Register_datarep_c>(
+      datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Register_datarep_c(Word datarep, Word read_conversion_fn,
                                                       Word write_conversion_fn,
                                                       Word dtype_file_extent_fn, Word extra_state) {
-  return call(Name::pmpi, Entry::Register_datarep_c, datarep, read_conversion_fn,
-              write_conversion_fn, dtype_file_extent_fn, extra_state);
+  return call<Name::pmpi, Entry::Register_datarep_c>(
+      datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Request_get_status_all(Word count, Word array_of_requests,
                                                          Word flag, Word array_of_statuses) {
-  return call(Name::mpi, Entry::Request_get_status_all, count, array_of_requests, flag,
-              array_of_statuses);
+  return call<Name::mpi, Entry::Request_get_status_all>(count, array_of_requests, flag,
+                                                        array_of_statuses);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_all(Word count, Word array_of_requests,
                                                           Word flag, Word array_of_statuses) {
-  return call(Name::pmpi, Entry::Request_get_status_all, count, array_of_requests, flag,
-              array_of_statuses);
+  return call<Name::pmpi, Entry::Request_get_status_all>(count, array_of_requests, flag,
+                                                         array_of_statuses);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Request_get_status_any(Word count, Word array_of_requests,
                                                          Word index, Word flag, Word status) {
-  return call(Name::mpi, Entry::Request_get_status_any, count, array_of_requests, index, flag,
-              status);
+  return call<Name::mpi, Entry::Request_get_status_any>(count, array_of_requests, index, flag,
+                                                        status);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_any(Word count, Word array_of_requests,
                                                           Word index, Word flag, Word status) {
-  return call(Name::pmpi, Entry::Request_get_status_any, count, array_of_requests, index, flag,
-              status);
+  return call<Name::pmpi, Entry::Request_get_status_any>(count, array_of_requests, index, flag,
+                                                         status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Request_get_status_some(Word incount, Word array_of_requests,
                                                           Word outcount, Word array_of_indices,
                                                           Word array_of_statuses) {
-  return call(Name::mpi, Entry::Request_get_status_some, incount, array_of_requests, outcount,
-              array_of_indices, array_of_statuses);
+  return call<Name::mpi, Entry::Request_get_status_some>(incount, array_of_requests, outcount,
+                                                         array_of_indices, array_of_statuses);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_some(Word incount, Word array_of_requests,
                                                            Word outcount, Word array_of_indices,
                                                            Word array_of_statuses) {
-  return call(Name::pmpi, Entry::Request_get_status_some, incount, array_of_requests, outcount,
-              array_of_indices, array_of_statuses);
+  return call<Name::pmpi, Entry::Request_get_status_some>(incount, array_of_requests, outcount,
+                                                          array_of_indices, array_of_statuses);
 }

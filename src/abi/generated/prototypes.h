@@ -10,7 +10,7 @@
 #include <mpi.h>
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
-// It has no large counts for data representations.
+// Of procedures that it lacks.
 using MPI_Datarep_conversion_function_c = int(void* userbuf, MPI_Datatype datatype, MPI_Count count,
                                               void* filebuf, MPI_Offset position,
                                               void* extra_state);

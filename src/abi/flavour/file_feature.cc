@@ -1,0 +1,27 @@
+// File I/O by our engine.
+#include "abi/flavour/datatype.h"
+#include "abi/flavour/messenger.h"
+#include "abi/flavour/open_file.h"
+#include "abi/flavour/team.h"
+#include "abi/generated/features.h"
+#include "file/file.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+namespace {
+
+bool start() {
+  return start_datatypes() && start_teams();
+}
+
+void stop() {
+  stop_messengers();
+  drop_files();
+  file::stop_background();
+}
+
+}  // namespace
+
+const abi::Feature file_feature = {
+    abi::FeatureId::file, "file I/O", file_wrappers, nullptr, &start, &stop};
+
+}  // namespace headrace::HEADRACE_FLAVOUR
