@@ -53,7 +53,7 @@ struct Watched {
 
   /// Any language's: C++ gives a reference to its file and Fortran integers of its own size, which
   /// nobody but the function looks at.
-  void call(MPI_File* fh, int* code) const {
+  [[gnu::noinline]] void call(MPI_File* fh, int* code) const {
     // The function may raise errors of its own, and their handlers leave theirs.
     const bool is_raised = std::exchange(raised.is_waiting, false) && *code == raised.code;
     function.load(std::memory_order_acquire)(fh, code, 0);  // as MPICH does: a third argument

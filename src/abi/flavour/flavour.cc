@@ -82,10 +82,9 @@ bool await_end() {
 }
 
 bool start() {
-  if (is_initialized()) return start_datatypes() && start_teams() && await_end();
   const auto session = hold_session();
   if (!session || !start_datatypes() || !start_teams()) return false;
-  return await_exit();
+  return session.value() == nullptr ? await_end() : await_exit();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "abi/flavour/native.h"
@@ -31,6 +32,11 @@ using SessionHold = std::shared_ptr<const OwnSession>;
 Result<SessionHold> hold_session();
 /// Whether it is held.
 bool has_own_session();
+
+/// A number that is another one after MPI may have ended and begun anew, as with the last of a
+/// program's sessions: what the library made before (keyvals, codes of errors) is nothing by then,
+/// or the program's. It changes only when a session of ours begins or a file is opened.
+std::uint64_t library_life();
 
 /// A communicator of this process alone; MPI_COMM_NULL where MPI refuses. By sessions it lives as
 /// long as a hold.

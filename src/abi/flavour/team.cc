@@ -27,8 +27,8 @@ class StayingTeam {
   StayingTeam(const StayingTeam&) = delete;
   StayingTeam& operator=(const StayingTeam&) = delete;
 
-  /// For those that are made. By sessions alone nothing stays.
-  static bool has_room() { return number.load() <= kMost && is_initialized(); }
+  /// For those that are made.
+  static bool has_room() { return number.load() <= kMost; }
 
   TeamPtr team;
 
@@ -38,7 +38,14 @@ class StayingTeam {
 };
 
 /// The attribute that holds a communicator's team, a StayingTeam on the heap.
-int team_keyval = MPI_KEYVAL_INVALID;
+/// MPI_KEYVAL_INVALID by sessions alone, where nothing stays, and where MPI refuses.
+int keyval_of_teams() {
+  static auto& keyval = *new Keyval([](int* made) {
+    return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, StayingTeam>,
+                                     made, nullptr);
+  });
+  return is_initialized() ? keyval.get() : MPI_KEYVAL_INVALID;
+}
 
 /// Whether all ranks of the communicator are in this process's job: its MPI_COMM_WORLD.
 Result<bool> lies_in_world(MPI_Comm communicator) {
@@ -82,8 +89,9 @@ Result<TeamPtr> solo_team() {
   return team;
 }
 
-/// Collective over the communicator; `failed`: see make_messenger().
-Result<TeamPtr> make_team(MPI_Comm communicator, Error failed) {
+/// Collective over the communicator; `failed`: see make_messenger(). `can_stay`: as far as this
+/// rank is concerned.
+Result<TeamPtr> make_team(MPI_Comm communicator, Error failed, bool can_stay) {
   int is_intercommunicator = 0;
   if (native.Comm_test_inter(communicator, &is_intercommunicator) != MPI_SUCCESS) {
     return native_failure("examine a communicator");
@@ -102,7 +110,8 @@ Result<TeamPtr> make_team(MPI_Comm communicator, Error failed) {
   }
   auto messenger = make_messenger(communicator, failed);
   if (!messenger) return messenger.error();
-  return exchange::Team::create(std::move(messenger.value()), node, StayingTeam::has_room());
+  return exchange::Team::create(std::move(messenger.value()), node,
+                                can_stay && StayingTeam::has_room());
 }
 
 }  // namespace
@@ -118,7 +127,9 @@ Result<TeamPtr> team_of(MPI_Comm communicator) {
 
   StayingTeam* kept = nullptr;
   int found = 0;
-  if (native.Comm_get_attr(communicator, team_keyval, &kept, &found) == MPI_SUCCESS && found) {
+  const int keyval = keyval_of_teams();
+  if (keyval != MPI_KEYVAL_INVALID &&
+      native.Comm_get_attr(communicator, keyval, &kept, &found) == MPI_SUCCESS && found) {
     return kept->team;
   }
   std::unique_ptr<StayingTeam> owned;
@@ -126,20 +137,19 @@ Result<TeamPtr> team_of(MPI_Comm communicator) {
     owned = std::make_unique<StayingTeam>();
     return {};
   });
-  auto made = make_team(communicator, lacking);
+  auto made = make_team(communicator, lacking, keyval != MPI_KEYVAL_INVALID);
   if (!made || owned == nullptr || made.value() == nullptr || !made.value()->may_stay())
     return made;
   owned->team = made.value();
-  if (native.Comm_set_attr(communicator, team_keyval, owned.get()) != MPI_SUCCESS) {
+  if (native.Comm_set_attr(communicator, keyval, owned.get()) != MPI_SUCCESS) {
     return native_failure("keep a team with its communicator");
   }
-  owned.release();  // now owned by the attribute, see start_teams
+  owned.release();  // now owned by the attribute
   return made;
 }
 
 bool start_teams() {
-  return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, StayingTeam>,
-                                   &team_keyval, nullptr) == MPI_SUCCESS;
+  return !is_initialized() || keyval_of_teams() != MPI_KEYVAL_INVALID;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR
