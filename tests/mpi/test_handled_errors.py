@@ -49,9 +49,13 @@ def test_fortran(host: Host, library) -> None:
     if "mpif.h" not in host.compilers:
         pytest.skip("no Fortran")
     compiler = host.compilers["mpif.h"]
-    require_same(
-        host, compile_program(compiler, ["handled_errors.F90"], f"handled-f-{host.name}"), 2
-    )
+    program = compile_program(compiler, ["handled_errors.F90"], f"handled-f-{host.name}")
+    require_same(host, program, 2)
+    if host.family.startswith("openmpi"):
+        return  # its bindings leave the handle alone where there is an error
+    result = launch(host, 2, [program, ".", "open"], layered=True)
+    assert result.code == 0, result.explain()
+    assert result.out.splitlines().count("open  F T") == 2, result.explain()
 
 
 def test_fortran_with_long_integers(library) -> None:
@@ -133,6 +137,14 @@ def test_requests(host: Host, library) -> None:
                 for call in ("wait", "test"):
                     wanted += [f"{handler} {call}{many}{ignored}: {overall}, status {told}"]
     assert result.out.splitlines() == wanted, result.explain()
+
+
+def test_many_handlers(host: Host, library) -> None:
+    program = compile_c(host, ["many_handlers.c"], "many-handlers")
+    folder = work_directory(f"many-handlers-{host.name}")
+    result = launch(host, 1, [program, folder], layered=True)
+    forgiven = 0 if host.family.startswith("openmpi") else 512  # of 256 functions
+    assert result.out == f"576 of 576 right, {forgiven} forgiven\n", result.explain()
 
 
 def test_no_handle_without_communicators(host: Host, library) -> None:

@@ -64,7 +64,7 @@ struct Watched {
 /// A handler's function gets nothing that tells which handler it is, so each of the program's has
 /// one of ours. Those of a program that has more are not watched: the error is returned as it was.
 constexpr std::size_t kMost = 256;
-std::array<Watched, kMost> watched;  // NOLINT: handlers are called during exit too
+constinit std::array<Watched, kMost> watched{};
 
 template <std::size_t number>
 void stand_in(MPI_File* fh, int* code, ...) {
