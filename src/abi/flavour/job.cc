@@ -1,6 +1,5 @@
 #include "abi/flavour/job.h"
 
-#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -8,6 +7,8 @@
 #include "abi/flavour/error.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
+
+constinit std::atomic<std::uint64_t> current_life = 0;
 
 /// A session, and the communicator of this process alone that comes from it.
 class OwnSession {
@@ -58,7 +59,6 @@ struct Current {
   std::mutex mutex;
   std::weak_ptr<const OwnSession> session;
   bool had_world = false;  ///< whether MPI_Init was noticed, which keeps MPI going from then on
-  std::atomic<std::uint64_t> life = 0;
 };
 
 Current& current() {
@@ -126,7 +126,7 @@ Result<SessionHold> hold_session() {
   Current& own = current();
   if (is_initialized()) {
     const std::lock_guard lock(own.mutex);
-    if (!std::exchange(own.had_world, true) && own.session.expired()) ++own.life;
+    if (!std::exchange(own.had_world, true) && own.session.expired()) ++current_life;
     return SessionHold();
   }
   if (!may_run_by_sessions()) return SessionHold();
@@ -135,14 +135,10 @@ Result<SessionHold> hold_session() {
   if (held == nullptr) {
     held = OwnSession::make();
     if (held == nullptr) return native_failure("begin a session");
-    ++own.life;
+    ++current_life;
     own.session = held;
   }
   return held;
-}
-
-std::uint64_t library_life() {
-  return current().life.load(std::memory_order_acquire);
 }
 
 MPI_Comm self_communicator() {
