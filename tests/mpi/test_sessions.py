@@ -88,6 +88,8 @@ def test_summary(order: str, library) -> None:
 def test_fortran(host: Host, ranks: int, library) -> None:
     if "mpif.h" not in host.compilers or host.family == "openmpi4":
         pytest.skip("no Fortran, or no sessions")
+    if host.family == "mpich4":
+        pytest.skip("its bindings convert the handle that a refused open did not give")
     program = compile_program(host.compilers["mpif.h"], ["sessions.F90"], f"sessions-f-{host.name}")
     found = {}
     for layered in (False, True):
