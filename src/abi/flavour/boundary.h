@@ -57,10 +57,9 @@ int File_delete(const char* filename, MPI_Info info) {
 
 template <abi::Name name>
 int File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* handler) {
-  const int code = next<decltype(&PMPI_File_create_errhandler)>(
-      abi::FeatureId::file, name, abi::Entry::File_create_errhandler)(function, handler);
-  if (code == MPI_SUCCESS) note_error_handler(*handler, function);
-  return code;
+  return create_error_handler(next<decltype(&PMPI_File_create_errhandler)>(
+                                  abi::FeatureId::file, name, abi::Entry::File_create_errhandler),
+                              function, handler);
 }
 
 /// The library does not learn of it: none of the libraries carries such representations.

@@ -121,12 +121,12 @@ int Batch::tell_several(int code, std::size_t count, const int* indices,
     if (at(index) == nullptr || requests_[index] != MPI_REQUEST_NULL) continue;
     Request& own = *own_[static_cast<std::size_t>(index)];
     const Error error = own.take_error();
-    if (!error) continue;
+    const int own_code = error ? raise_to_program(own.file(), error) : MPI_SUCCESS;
+    if (own_code == MPI_SUCCESS) continue;  // the handler may have dealt with it
     if (code == MPI_SUCCESS && has_statuses) {
       for (std::size_t j = 0; j < count; ++j) statuses[j].MPI_ERROR = MPI_SUCCESS;
     }
     code = MPI_ERR_IN_STATUS;
-    const int own_code = raise_to_program(own.file(), error);
     if (has_statuses) statuses[i].MPI_ERROR = own_code;
   }
   return code;

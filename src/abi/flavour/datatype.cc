@@ -8,8 +8,10 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/committed.h"
@@ -39,10 +41,45 @@ std::mutex& elements_mutex() {
   return mutex;
 }
 
-/// The attribute that holds a datatype's decoded form, a Decoded on the heap.
-int decoded_keyval = MPI_KEYVAL_INVALID;
+/// A decoded form on the heap, kept with a datatype.
+class KeptForm : public Decoded {
+ public:
+  explicit KeptForm(view::TypePtr decoded) : Decoded(std::move(decoded)) {
+    const std::lock_guard lock(all().mutex);
+    all().forms.insert(this);
+  }
+  KeptForm(const KeptForm&) = delete;
+  KeptForm& operator=(const KeptForm&) = delete;
+  ~KeptForm() {
+    const std::lock_guard lock(all().mutex);
+    all().forms.erase(this);
+  }
 
-/// Decoded predefined types, which have no end of life that an attribute could follow.
+  static void empty_all() {
+    const std::lock_guard lock(all().mutex);
+    for (KeptForm* const form : all().forms) {
+      form->type = nullptr;
+      form->contiguous.reset();
+      form->elements.clear();
+    }
+  }
+
+ private:
+  struct All {
+    std::mutex mutex;
+    std::set<KeptForm*> forms;
+  };
+  static All& all() {
+    static auto& only = *new All;
+    return only;
+  }
+};
+
+/// The attribute that holds a datatype's decoded form, a KeptForm.
+Keyval& decoded_keyval();
+
+/// Decoded predefined types, which have no end of life that an attribute could follow but the
+/// library's: those that are made by Fortran's kinds are others then.
 struct PredefinedTypes {
   std::shared_mutex mutex;
   std::unordered_map<std::uintptr_t, Decoded> types;
@@ -122,13 +159,23 @@ Result<view::TypePtr> build(MPI_Datatype datatype) {
   return construct_type(datatype, MemoryForm());
 }
 
-/// Ends of datatypes that had a decoded form. Until the next, what a thread remembers holds: a
-/// handle cannot come to mean another type before.
+/// Ends of datatypes that had a decoded form, one by one and with the library. Until the next, what
+/// a thread remembers holds: a handle cannot come to mean another type before.
 std::atomic<std::uint64_t> ended_types = 0;
+std::uint64_t ends_of_types() {
+  return ended_types.load(std::memory_order_acquire) + library_life();
+}
 
 int forget_decoded(MPI_Datatype datatype, int keyval, void* value, void* state) {
   ++ended_types;
-  return delete_value<MPI_Datatype, Decoded>(datatype, keyval, value, state);
+  return delete_value<MPI_Datatype, KeptForm>(datatype, keyval, value, state);
+}
+
+Keyval& decoded_keyval() {
+  static auto& only = *new Keyval([](int* keyval) {
+    return native.Type_create_keyval(&do_not_copy<MPI_Datatype>, &forget_decoded, keyval, nullptr);
+  });
+  return only;
 }
 
 /// The decoded form kept with the datatype, or null. Of types that MPI would refuse there is none.
@@ -137,13 +184,14 @@ const Decoded* look_up_decoded(MPI_Datatype datatype) {
   {
     const std::shared_lock lock(predefined.mutex);
     const auto found = predefined.types.find(key_of(datatype));
-    // Entries of the map never move or go.
+    // Entries of the map never move, or go while a file is open.
     if (found != predefined.types.end()) return &found->second;
   }
-  if (!is_committed(datatype)) return nullptr;
-  Decoded* decoded = nullptr;
+  const int keyval = decoded_keyval().get();
+  if (keyval == MPI_KEYVAL_INVALID || !is_committed(datatype)) return nullptr;
+  KeptForm* decoded = nullptr;
   int found = 0;
-  if (native.Type_get_attr(datatype, decoded_keyval, &decoded, &found) != MPI_SUCCESS || !found) {
+  if (native.Type_get_attr(datatype, keyval, &decoded, &found) != MPI_SUCCESS || !found) {
     return nullptr;
   }
   return decoded;
@@ -157,7 +205,7 @@ const Decoded* find_decoded(MPI_Datatype datatype) {
     const Decoded* decoded = nullptr;
   };
   [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
-  const std::uint64_t ends = ended_types.load(std::memory_order_acquire);
+  const std::uint64_t ends = ends_of_types();
   if (last.decoded == nullptr || last.key != key_of(datatype) || last.ends != ends) {
     last = {ends, key_of(datatype), look_up_decoded(datatype)};
   }
@@ -171,11 +219,13 @@ Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
     predefined.types.try_emplace(key_of(datatype), Decoded(type));
     return {};
   }
-  auto kept = std::make_unique<Decoded>(Decoded(type));
-  if (native.Type_set_attr(datatype, decoded_keyval, kept.get()) != MPI_SUCCESS) {
+  auto kept = std::make_unique<KeptForm>(type);
+  const int keyval = decoded_keyval().get();
+  if (keyval == MPI_KEYVAL_INVALID ||
+      native.Type_set_attr(datatype, keyval, kept.get()) != MPI_SUCCESS) {
     return native_failure("keep a decoded datatype");
   }
-  kept.release();  // now owned by the attribute, see start_datatypes
+  kept.release();  // now owned by the attribute
   return {};
 }
 
@@ -283,10 +333,16 @@ const view::TypePtr& byte_type() {
   return byte;
 }
 
+void drop_decoded_types() {
+  KeptForm::empty_all();
+  auto& predefined = predefined_types();
+  const std::unique_lock lock(predefined.mutex);
+  predefined.types.clear();
+}
+
 bool start_datatypes() {
   static_cast<void>(byte_type());
-  return native.Type_create_keyval(&do_not_copy<MPI_Datatype>, &forget_decoded, &decoded_keyval,
-                                   nullptr) == MPI_SUCCESS;
+  return decoded_keyval().get() != MPI_KEYVAL_INVALID;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

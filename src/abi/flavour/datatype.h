@@ -47,6 +47,9 @@ void release_type(MPI_Datatype datatype);
 /// One byte. From start_datatypes() on it takes no memory.
 const view::TypePtr& byte_type();
 
+/// A session of ours ends, and with it the keyval: frees the memory of what is not found any more.
+void drop_decoded_types();
+
 /// Once, when MPI runs. False where MPI refuses.
 bool start_datatypes();
 

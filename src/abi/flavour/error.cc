@@ -1,11 +1,13 @@
 #include "abi/flavour/error.h"
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <new>
 #include <utility>
 
 #include "abi/flavour/error_handler.h"
+#include "abi/flavour/job.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -62,7 +64,10 @@ int code_of(const Error& error) try {
 
   static std::mutex& mutex = *new std::mutex;
   static auto& registry = *new std::map<std::pair<int, std::string>, int>;
+  static std::uint64_t registry_life = 0;
   const std::lock_guard lock(mutex);
+  const std::uint64_t life = library_life();
+  if (std::exchange(registry_life, life) != life) registry.clear();
   const auto key = std::pair(error_class, error.message.substr(0, MPI_MAX_ERROR_STRING - 1));
   const auto known = registry.find(key);
   if (known != registry.end()) return known->second;

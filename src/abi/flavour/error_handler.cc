@@ -1,14 +1,20 @@
 #include "abi/flavour/error_handler.h"
 
-#include <map>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <mutex>
-#include <new>
+#include <utility>
 
 namespace headrace::HEADRACE_FLAVOUR {
 
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 
-void note_error_handler(MPI_Errhandler, MPI_File_errhandler_function*) {}
+int create_error_handler(decltype(&PMPI_File_create_errhandler) next,
+                         MPI_File_errhandler_function* function, MPI_Errhandler* handler) {
+  return next(function, handler);
+}
 
 /// Open MPI refuses MPI_File_call_errhandler on MPI_FILE_NULL, which its own procedures raise their
 /// errors through. They return the error whatever the handler does.
@@ -28,68 +34,93 @@ int call_error_handler(MPI_File fh, int code) {
 
 namespace {
 
-/// A function of the program.
-struct Handler {
-  MPI_File_errhandler_function* function = nullptr;
-  CxxCall* cxx_call = nullptr;  ///< what calls it where it is C++'s
+using Function = MPI_File_errhandler_function;
 
-  void call(MPI_File fh, int& code) const {
-    if (cxx_call != nullptr) return cxx_call(kCxxFile, &fh, &code, function);
-    function(&fh, &code);
+/// A call of call_error_handler on this thread.
+struct Raised {
+  bool is_waiting = false;  ///< for the handler to be called, with `code`
+  int code = MPI_SUCCESS;
+  int left = MPI_SUCCESS;  ///< what the handler has made of the code
+};
+
+[[gnu::tls_model("initial-exec")]] thread_local constinit Raised raised;
+
+/// A function of the program that handlers were made of. It stays, since handlers live as long as
+/// their files.
+struct Watched {
+  std::atomic<Function*> function = nullptr;
+  std::atomic<bool> is_heard = true;  ///< whether what it leaves is returned
+
+  /// Any language's: C++ gives a reference to its file and Fortran integers of its own size, which
+  /// nobody but the function looks at.
+  [[gnu::noinline]] void call(MPI_File* fh, int* code) const {
+    // The function may raise errors of its own, and their handlers leave theirs.
+    const bool is_raised = std::exchange(raised.is_waiting, false) && *code == raised.code;
+    function.load(std::memory_order_acquire)(fh, code, 0);  // as MPICH does: a third argument
+    if (is_raised && is_heard.load(std::memory_order_relaxed)) raised.left = *code;
   }
 };
 
-struct Known {
-  std::mutex mutex;
-  std::map<MPI_Errhandler, Handler> handlers;
+/// A handler's function gets nothing that tells which handler it is, so each of the program's has
+/// one of ours. Those of a program that has more are not watched: the error is returned as it was.
+constexpr std::size_t kMost = 256;
+constinit std::array<Watched, kMost> watched{};
+
+template <std::size_t number>
+void stand_in(MPI_File* fh, int* code, ...) {
+  watched[number].call(fh, code);
+}
+
+template <std::size_t... numbers>
+constexpr std::array<Function*, kMost> all_stand_ins(std::index_sequence<numbers...>) {
+  return {&stand_in<numbers>...};
+}
+constexpr std::array<Function*, kMost> stand_ins = all_stand_ins(std::make_index_sequence<kMost>());
+
+/// The place of `function` among the watched, or kMost.
+std::size_t place_of(Function* function) {
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  for (std::size_t place = 0; place < kMost; ++place) {
+    Function* const known = watched[place].function.load(std::memory_order_relaxed);
+    if (known == function) return place;
+    if (known != nullptr) continue;
+    watched[place].function.store(function, std::memory_order_release);
+    return place;
+  }
+  return kMost;
+}
+
+/// The handler that this thread made last, which the bindings of another language may be about to
+/// make theirs.
+struct Made {
+  MPI_Errhandler handler{};
+  std::size_t place = kMost;
 };
-
-/// Never destroyed: calls arrive during exit too. A handler that was freed stays known, since files
-/// may have it yet; a new one of the same handle takes its place.
-Known& known() {
-  static Known& only = *new Known;
-  return only;
-}
-
-/// Without a function where the handler is predefined or was made before MPI_Init.
-Handler handler_of(MPI_File fh) {
-  MPI_Errhandler handler = MPI_ERRORS_RETURN;
-  if (native.File_get_errhandler(fh, &handler) != MPI_SUCCESS) return {};
-  const MPI_Errhandler sought = handler;
-  native.Errhandler_free(&handler);  // the file has it still
-  Known& own = known();
-  const std::lock_guard lock(own.mutex);
-  const auto found = own.handlers.find(sought);
-  return found == own.handlers.end() ? Handler{} : found->second;
-}
-
-void forget(MPI_Errhandler handler) {
-  Known& own = known();
-  const std::lock_guard lock(own.mutex);
-  own.handlers.erase(handler);
-}
+[[gnu::tls_model("initial-exec")]] thread_local constinit Made made;
 
 }  // namespace
 
-void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function) {
-  forget(handler);
-  Known& own = known();
-  const std::lock_guard lock(own.mutex);
-  try {
-    own.handlers.emplace(handler, Handler{.function = function});
-  } catch (const std::bad_alloc&) {
-    return;  // it is called as any other
-  }
+int create_error_handler(decltype(&PMPI_File_create_errhandler) next, Function* function,
+                         MPI_Errhandler* handler) {
+  abi::catch_unexported();
+  // A tool may hand on what it got from us.
+  const bool is_known =
+      function == nullptr || std::ranges::find(stand_ins, function) != stand_ins.end();
+  const std::size_t place = is_known ? kMost : place_of(function);
+  const int code = next(place == kMost ? function : stand_ins[place], handler);
+  if (code == MPI_SUCCESS && place != kMost) made = {*handler, place};
+  return code;
 }
 
 int call_error_handler(MPI_File fh, int code) {
-  const Handler handler = handler_of(fh);
-  if (handler.function == nullptr) {
-    native.File_call_errhandler(fh, code);
-  } else {
-    handler.call(fh, code);
-  }
-  return code;
+  // Handlers may throw.
+  struct Scope {
+    const Raised outer;
+    ~Scope() { raised = outer; }
+  } const scope{std::exchange(raised, {true, code, code})};
+  native.File_call_errhandler(fh, code);
+  return raised.left;
 }
 
 #endif
@@ -98,32 +129,18 @@ int call_error_handler(MPI_File fh, int code) {
 
 namespace {
 
-/// The C++ bindings call it when they have made `handler` of a function of C++.
-void mark_cxx(MPI_Errhandler handler, CxxCall* call) {
-  {
-    Known& own = known();
-    const std::lock_guard lock(own.mutex);
-    const auto found = own.handlers.find(handler);
-    if (found != own.handlers.end()) found->second.cxx_call = call;
-  }
-  native_extensions.mark_cxx(handler, call);
-}
-
-/// Such a function gets the code's value, so that it changes nothing.
-int create_with_state(void* function, void* destructor, void* state, MPI_Errhandler* handler) {
-  const int code = native_extensions.create_with_state(function, destructor, state, handler);
-  if (code == MPI_SUCCESS) forget(*handler);
-  return code;
+/// Intel MPI's Fortran bindings with integers of 8 bytes call it when they have made `handler`. The
+/// function gets a copy of the code.
+void mark_ilp64(MPI_Errhandler handler) {
+  if (made.place != kMost && made.handler == handler) watched[made.place].is_heard = false;
+  native_extensions.mark_ilp64(handler);
 }
 
 }  // namespace
 
 std::span<const abi::Extension> error_handler_extensions() {
   static const abi::Extension all[] = {
-      {"MPII_Errhandler_set_cxx", reinterpret_cast<void*>(&mark_cxx)},
-      {"MPIR_Errhandler_set_cxx", reinterpret_cast<void*>(&mark_cxx)},
-      {"MPIX_File_create_errhandler_x", reinterpret_cast<void*>(&create_with_state)},
-      {"PMPIX_File_create_errhandler_x", reinterpret_cast<void*>(&create_with_state)}};
+      {"MPII_Errhandler_set_fc_ilp64", reinterpret_cast<void*>(&mark_ilp64)}};
   return all;
 }
 

@@ -7,14 +7,15 @@
 
 /// The error handlers that the program makes for files. Open MPI's procedures return the code that
 /// they call a handler with; MPICH's return what the handler leaves there, and one that sets
-/// MPI_SUCCESS has dealt with the error. MPI_File_call_errhandler does not tell, so the handlers'
-/// functions are noted and called directly.
+/// MPI_SUCCESS has dealt with the error. MPI_File_call_errhandler does not tell: so the library
+/// gets functions of ours in place of the program's, which call these and see what they leave.
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// The program made `handler` of `function`. Without memory it is not known.
-void note_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function);
+/// MPI_File_create_errhandler, by the function behind us.
+int create_error_handler(decltype(&PMPI_File_create_errhandler) next,
+                         MPI_File_errhandler_function* function, MPI_Errhandler* handler);
 
-/// Procedures of MPICH's family that change or make error handlers.
+/// Procedures of MPICH's family that change error handlers.
 std::span<const abi::Extension> error_handler_extensions();
 
 /// Calls the error handler of `fh`, which may be MPI_FILE_NULL, with `code`; it may not return.

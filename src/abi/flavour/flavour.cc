@@ -73,9 +73,9 @@ bool await_end() {
 }
 
 bool start() {
-  if (is_initialized()) return abi::start_features() && await_end();
   const auto session = hold_session();
-  return session && abi::start_features() && await_exit();
+  if (!session || !abi::start_features()) return false;
+  return session.value() == nullptr ? await_end() : await_exit();
 }
 
 }  // namespace

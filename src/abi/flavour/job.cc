@@ -1,10 +1,14 @@
 #include "abi/flavour/job.h"
 
 #include <mutex>
+#include <utility>
 
+#include "abi/flavour/datatype.h"
 #include "abi/flavour/error.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
+
+constinit std::atomic<std::uint64_t> current_life = 0;
 
 /// A session, and the communicator of this process alone that comes from it.
 class OwnSession {
@@ -30,6 +34,7 @@ class OwnSession {
   OwnSession(const OwnSession&) = delete;
   OwnSession& operator=(const OwnSession&) = delete;
   ~OwnSession() {
+    forget_datatypes();
     if (self_ != MPI_COMM_NULL) native.Comm_free(&self_);
     if (is_open_) native.Session_finalize(&session_);
   }
@@ -40,6 +45,8 @@ class OwnSession {
   }
 
  private:
+  static void forget_datatypes();
+
   MPI_Session session_{};
   bool is_open_ = false;
   MPI_Comm self_ = MPI_COMM_NULL;
@@ -51,6 +58,7 @@ namespace {
 struct Current {
   std::mutex mutex;
   std::weak_ptr<const OwnSession> session;
+  bool had_world = false;  ///< whether MPI_Init was noticed, which keeps MPI going from then on
 };
 
 Current& current() {
@@ -64,6 +72,13 @@ SessionHold held_session() {
   return own.session.lock();
 }
 
+/// Whether MPI_Init was noticed.
+bool had_world() {
+  Current& own = current();
+  const std::lock_guard lock(own.mutex);
+  return own.had_world;
+}
+
 #ifdef HEADRACE_FLAVOUR_OPENMPI
 constexpr bool kOpensFilesInSessions = true;
 #else
@@ -72,6 +87,11 @@ constexpr bool kOpensFilesInSessions = false;
 #endif
 
 }  // namespace
+
+/// By sessions alone no file is open any more, and the next session has another keyval.
+void OwnSession::forget_datatypes() {
+  if (!had_world() && !is_initialized()) drop_decoded_types();
+}
 
 bool has_ended() {
   int flag = 0;
@@ -103,13 +123,19 @@ bool has_own_session() {
 }
 
 Result<SessionHold> hold_session() {
-  if (is_initialized() || !may_run_by_sessions()) return SessionHold();
   Current& own = current();
+  if (is_initialized()) {
+    const std::lock_guard lock(own.mutex);
+    if (!std::exchange(own.had_world, true) && own.session.expired()) ++current_life;
+    return SessionHold();
+  }
+  if (!may_run_by_sessions()) return SessionHold();
   const std::lock_guard lock(own.mutex);
   SessionHold held = own.session.lock();
   if (held == nullptr) {
     held = OwnSession::make();
     if (held == nullptr) return native_failure("begin a session");
+    ++current_life;
     own.session = held;
   }
   return held;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "abi/flavour/native.h"
@@ -31,6 +33,14 @@ using SessionHold = std::shared_ptr<const OwnSession>;
 Result<SessionHold> hold_session();
 /// Whether it is held.
 bool has_own_session();
+
+extern constinit std::atomic<std::uint64_t> current_life;
+/// A number that is another one after MPI may have ended and begun anew, as with the last of a
+/// program's sessions: what the library made before (keyvals, codes of errors) is nothing by then,
+/// or the program's. It changes only when a session of ours begins or a file is opened.
+inline std::uint64_t library_life() {
+  return current_life.load(std::memory_order_acquire);
+}
 
 /// A communicator of this process alone; MPI_COMM_NULL where MPI refuses. By sessions it lives as
 /// long as a hold.

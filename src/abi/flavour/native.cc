@@ -47,9 +47,7 @@ const char* bind_native(void* library) {
   session_count = static_cast<const volatile int*>(::dlsym(library, "ompi_instance_count"));
 #endif
 #ifdef HEADRACE_FLAVOUR_MPICH
-  bind_extension(library, "MPIR_Errhandler_set_cxx", native_extensions.mark_cxx);
-  bind_extension(library, "MPII_Errhandler_set_cxx", native_extensions.mark_cxx);
-  bind_extension(library, "PMPIX_File_create_errhandler_x", native_extensions.create_with_state);
+  bind_extension(library, "MPII_Errhandler_set_fc_ilp64", native_extensions.mark_ilp64);
 #endif
   return missing;
 }

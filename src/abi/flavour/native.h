@@ -31,19 +31,12 @@ inline constexpr int kFileObject = 3;  ///< its OMPI_ERRHANDLER_TYPE_FILE
 extern const volatile int* session_count;
 #endif
 
-/// What calls an error handler's function of C++ in MPICH's C++ bindings, which Intel MPI still
-/// has.
-using CxxCall = void(int kind, MPI_File* fh, int* code, MPI_File_errhandler_function* function);
-inline constexpr int kCxxFile = 1;  ///< the kind
-
 #ifdef HEADRACE_FLAVOUR_MPICH
-/// Procedures of MPICH that are none of the standard's. Null where the library has none.
+/// Procedures of MPICH's family that are none of the standard's. Null where the library has none.
 struct NativeExtensions {
-  /// Makes a handler C++'s. MPII_ or MPIR_Errhandler_set_cxx, by version.
-  void (*mark_cxx)(MPI_Errhandler handler, CxxCall* call) = nullptr;
-  /// MPIX_File_create_errhandler_x, of MPICH 5.
-  int (*create_with_state)(void* function, void* destructor, void* state,
-                           MPI_Errhandler* handler) = nullptr;
+  /// Makes a handler that of Fortran with integers of 8 bytes. MPII_Errhandler_set_fc_ilp64, of
+  /// Intel MPI.
+  void (*mark_ilp64)(MPI_Errhandler handler) = nullptr;
 };
 extern NativeExtensions native_extensions;
 #endif

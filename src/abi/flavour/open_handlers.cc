@@ -108,6 +108,7 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   if (has_ended()) return {};
   // Also after a failure, which the program's error handler may take for none.
   is_ours = true;
+  *fh = MPI_FILE_NULL;  // so, too: the Fortran bindings convert what they find there
   const auto session = hold_session();
   if (!session) return session.error();
   const auto team = file_team_of(communicator);
@@ -115,7 +116,6 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   is_ours = team.value() != nullptr;
   if (!is_ours) return {};
 
-  *fh = MPI_FILE_NULL;  // also after a failure: the Fortran bindings convert what they find there
   abi::catch_unexported();
   return open_file(communicator, team.value(), *path, amode, info, session.value(), fh);
 }

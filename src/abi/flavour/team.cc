@@ -29,8 +29,8 @@ class StayingTeam {
   StayingTeam(const StayingTeam&) = delete;
   StayingTeam& operator=(const StayingTeam&) = delete;
 
-  /// For those that are made. By sessions alone nothing stays.
-  static bool has_room() { return number.load() <= kMost && is_initialized(); }
+  /// For those that are made.
+  static bool has_room() { return number.load() <= kMost; }
 
   TeamPtr ranks;
   FileTeamPtr files;  ///< from the first file on
@@ -41,7 +41,14 @@ class StayingTeam {
 };
 
 /// The attribute that holds a communicator's team, a StayingTeam on the heap.
-int team_keyval = MPI_KEYVAL_INVALID;
+/// MPI_KEYVAL_INVALID by sessions alone, where nothing stays, and where MPI refuses.
+int keyval_of_teams() {
+  static auto& keyval = *new Keyval([](int* made) {
+    return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, StayingTeam>,
+                                     made, nullptr);
+  });
+  return is_initialized() ? keyval.get() : MPI_KEYVAL_INVALID;
+}
 
 /// Whether all ranks of the communicator are in this process's job: its MPI_COMM_WORLD.
 Result<bool> lies_in_world(MPI_Comm communicator) {
@@ -85,8 +92,9 @@ Result<FileTeamPtr> solo_team() {
   return team;
 }
 
-/// Collective over the communicator; `failed`: see make_messenger().
-Result<TeamPtr> make_team(MPI_Comm communicator, Error failed) {
+/// Collective over the communicator; `failed`: see make_messenger(). `can_stay`: as far as this
+/// rank is concerned.
+Result<TeamPtr> make_team(MPI_Comm communicator, Error failed, bool can_stay) {
   int is_intercommunicator = 0;
   if (native.Comm_test_inter(communicator, &is_intercommunicator) != MPI_SUCCESS) {
     return native_failure("examine a communicator");
@@ -106,32 +114,35 @@ Result<TeamPtr> make_team(MPI_Comm communicator, Error failed) {
   auto messenger = make_messenger(communicator, failed);
   if (!messenger) return messenger.error();
   return fabric::Team::create(std::move(messenger.value()), node, exchange::FileChannel::needs(),
-                              StayingTeam::has_room());
+                              can_stay && StayingTeam::has_room());
 }
 
 /// What stays with the communicator; null where nothing does.
 StayingTeam* kept_with(MPI_Comm communicator) {
   StayingTeam* kept = nullptr;
   int found = 0;
-  const int code = native.Comm_get_attr(communicator, team_keyval, &kept, &found);
+  const int keyval = keyval_of_teams();
+  if (keyval == MPI_KEYVAL_INVALID) return nullptr;
+  const int code = native.Comm_get_attr(communicator, keyval, &kept, &found);
   return code == MPI_SUCCESS && found ? kept : nullptr;
 }
 
 /// Collective: the team of a communicator without one. `kept` is what then stays, if anything.
 Result<TeamPtr> make_and_keep(MPI_Comm communicator, StayingTeam*& kept) {
+  const int keyval = keyval_of_teams();
   std::unique_ptr<StayingTeam> owned;
   const Error lacking = attempt([&]() -> Error {
     owned = std::make_unique<StayingTeam>();
     return {};
   });
-  auto made = make_team(communicator, lacking);
+  auto made = make_team(communicator, lacking, keyval != MPI_KEYVAL_INVALID);
   if (!made || owned == nullptr || made.value() == nullptr || !made.value()->may_stay())
     return made;
   owned->ranks = made.value();
-  if (native.Comm_set_attr(communicator, team_keyval, owned.get()) != MPI_SUCCESS) {
+  if (native.Comm_set_attr(communicator, keyval, owned.get()) != MPI_SUCCESS) {
     return native_failure("keep a team with its communicator");
   }
-  kept = owned.release();  // now owned by the attribute, see start_teams
+  kept = owned.release();  // now owned by the attribute
   return made;
 }
 
@@ -158,8 +169,7 @@ Result<FileTeamPtr> file_team_of(MPI_Comm communicator) {
 }
 
 bool start_teams() {
-  return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, StayingTeam>,
-                                   &team_keyval, nullptr) == MPI_SUCCESS;
+  return !is_initialized() || keyval_of_teams() != MPI_KEYVAL_INVALID;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -3,6 +3,8 @@
 //   handled_errors DIRECTORY
 //
 // Each line tells a call, what the handler saw, and whether the call returned an error.
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 
@@ -97,6 +99,27 @@ static MPI_Errhandler handler_of(MPI_File_errhandler_function* function) {
   return made;
 }
 
+/// A handler that the library's own function makes, as hosts look it up; it has the handle of one
+/// that was freed.
+static void use_looked_up(MPI_File file) {
+  Dl_info library;
+  int (*create)(MPI_File_errhandler_function*, MPI_Errhandler*) = NULL;
+  MPI_Errhandler made = handler_of(replace);
+  MPI_Errhandler_free(&made);
+  if (dladdr((void*)MPI_Get_processor_name, &library) != 0) {
+    void* const opened = dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    if (opened) *(void**)&create = dlsym(opened, "MPI_File_create_errhandler");
+  }
+  if (create == NULL) {
+    printf("rank %d finds no library\n", rank);
+    return;
+  }
+  create(keep, &made);
+  handle(file, made, 1);
+  fail(file);
+  handle(file, MPI_ERRORS_RETURN, 0);
+}
+
 int main(int argc, char** argv) {
   char path[1000];
   MPI_File file;
@@ -128,6 +151,7 @@ int main(int argc, char** argv) {
   MPI_Errhandler_free(&made);
   handle(MPI_FILE_NULL, MPI_ERRORS_RETURN, 0);  // the last one that has handlers of C
   use_state(file);
+  use_looked_up(file);
   MPI_File_close(&file);
   MPI_Finalize();
   return 0;
