@@ -20,10 +20,10 @@ static int called = -1;
           one(digits##c) one(digits##d) one(digits##e) one(digits##f)
 #define ALL(one)                                                                                  \
   SIXTEEN(one, 0)                                                                                 \
-  SIXTEEN(one, 1) SIXTEEN(one, 2) SIXTEEN(one, 3) SIXTEEN(one, 4) SIXTEEN(one, 5) SIXTEEN(one, 6) \
-      SIXTEEN(one, 7) SIXTEEN(one, 8) SIXTEEN(one, 9) SIXTEEN(one, a) SIXTEEN(one, b)             \
-          SIXTEEN(one, c) SIXTEEN(one, d) SIXTEEN(one, e) SIXTEEN(one, f) SIXTEEN(one, 10)        \
-              SIXTEEN(one, 11)
+  SIXTEEN(one, 1)                                                                                 \
+  SIXTEEN(one, 2) SIXTEEN(one, 3) SIXTEEN(one, 4) SIXTEEN(one, 5) SIXTEEN(one, 6) SIXTEEN(one, 7) \
+      SIXTEEN(one, 8) SIXTEEN(one, 9) SIXTEEN(one, a) SIXTEEN(one, b) SIXTEEN(one, c)             \
+          SIXTEEN(one, d) SIXTEEN(one, e) SIXTEEN(one, f) SIXTEEN(one, 10) SIXTEEN(one, 11)
 
 ALL(HANDLER)
 static MPI_File_errhandler_function* const functions[] = {ALL(NAME)};
