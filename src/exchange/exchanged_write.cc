@@ -81,7 +81,7 @@ class WriteLeader : ExchangeLeader {
   bool unpack(const Incoming& incoming);
   bool unpack_part(std::int64_t window, std::span<const std::byte> message);
   bool tell_next();
-  bool hear();
+  bool finish_verdicts();
   bool is_done() const;
   std::int64_t written_below() const;
   WriteStop first_stop() const;
@@ -94,8 +94,8 @@ class WriteLeader : ExchangeLeader {
   std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
   std::int64_t to_lock_ = 0;  ///< locks of own windows below were asked for
   std::int64_t jobs_before_;
-  std::span<Verdict> told_;   ///< to sources_, in their order
-  std::span<Verdict> heard_;  ///< from owners of this node's parts
+  std::span<Verdict> verdicts_out_;  ///< to sources_, in their order
+  std::span<Verdict> verdicts_in_;   ///< from owners of this node's parts
 };
 
 WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
@@ -109,7 +109,7 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
   const int tag = call_.channel.tag_of(FileChannel::MessageKind::answer);
   for (int node = 0; node < lead.plan.nodes(); ++node) {
     if (node == me() || lead.plan.next(me(), node, 0, lead.leader) < 0) continue;
-    Verdict& verdict = lead.buffers.heard()[owners++];
+    Verdict& verdict = lead.buffers.verdicts_in()[owners++];
     verdict.stop = kNoStop;
     const Error failed = messenger_.start_receive(
         *verdict.message, tag, call_.channel.nodes().rank_at(node, lead.leader),
@@ -117,7 +117,7 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
     verdict.is_free = static_cast<bool>(failed);
     if (failed) fail();
   }
-  heard_ = lead.buffers.heard().first(owners);
+  verdicts_in_ = lead.buffers.verdicts_in().first(owners);
 }
 
 LeaderOutcome WriteLeader::run() {
@@ -154,7 +154,7 @@ bool WriteLeader::step() {
   if (!has_failed_) lock_next();
   if (add_next()) moved = true;
   if (!has_failed_ && tell_next()) moved = true;
-  if (!has_failed_ && hear()) moved = true;
+  if (!has_failed_ && finish_verdicts()) moved = true;
   return moved;
 }
 
@@ -268,11 +268,11 @@ std::int64_t WriteLeader::written_below() const {
 
 /// Tells the next node whose parts are all dealt with.
 bool WriteLeader::tell_next() {
-  if (told_.size() == sources_.size()) return false;
-  const Source& source = sources_[told_.size()];
+  if (verdicts_out_.size() == sources_.size()) return false;
+  const Source& source = sources_[verdicts_out_.size()];
   if (source.last >= written_below()) return false;
-  Verdict& verdict = lead_.buffers.told()[told_.size()];
-  told_ = lead_.buffers.told().first(told_.size() + 1);
+  Verdict& verdict = lead_.buffers.verdicts_out()[verdicts_out_.size()];
+  verdicts_out_ = lead_.buffers.verdicts_out().first(verdicts_out_.size() + 1);
   verdict.stop = kNoStop;
   if (call_.has_failed(lead_.leader) &&
       call_.failure(lead_.leader).window <= number_of(source.last)) {
@@ -288,21 +288,21 @@ bool WriteLeader::tell_next() {
   return true;
 }
 
-/// Finishes what is told and heard. Not before there is nothing else to wait for.
-bool WriteLeader::hear() {
+/// Finishes the verdicts in both directions. Not before there is nothing else to wait for.
+bool WriteLeader::finish_verdicts() {
   if (to_pack_ < count()) return false;
-  bool heard = false;
-  for (const std::span<Verdict> verdicts : {heard_, told_}) {
+  bool progressed = false;
+  for (const std::span<Verdict> verdicts : {verdicts_in_, verdicts_out_}) {
     for (Verdict& verdict : verdicts) {
       if (verdict.is_free) continue;
       const auto done = verdict.message->is_done();
       if (!done) return fail(), false;
       if (!done.value()) continue;
       verdict.is_free = true;
-      heard = true;
+      progressed = true;
     }
   }
-  return heard;
+  return progressed;
 }
 
 bool WriteLeader::is_done() const {
@@ -313,13 +313,13 @@ bool WriteLeader::is_done() const {
     return false;
   }
   if (has_failed_) return true;
-  return told_.size() == sources_.size() && !has_sends() && std::ranges::all_of(told_, is_over) &&
-         std::ranges::all_of(heard_, is_over);
+  return verdicts_out_.size() == sources_.size() && !has_sends() &&
+         std::ranges::all_of(verdicts_out_, is_over) && std::ranges::all_of(verdicts_in_, is_over);
 }
 
 WriteStop WriteLeader::first_stop() const {
   WriteStop first = call_.has_failed(lead_.leader) ? call_.failure(lead_.leader).stop : kNoStop;
-  for (const Verdict& verdict : heard_) {
+  for (const Verdict& verdict : verdicts_in_) {
     if (verdict.stop.done_end < first.done_end) first = verdict.stop;
   }
   return first;

@@ -61,7 +61,7 @@ bool MessageBuffers::make_places(fabric::Messenger& messenger, int nodes, int sl
     if (!places_) places_ = std::make_unique<Places>();
     auto requests = std::span(places_->requests).first(static_cast<std::size_t>(slots));
     make_each(messenger, requests);
-    if (heard().size() < count) make_messages(messenger, count);
+    if (verdicts_in().size() < count) make_messages(messenger, count);
     return {};
   });
 }
@@ -72,12 +72,12 @@ void MessageBuffers::make_messages(fabric::Messenger& messenger, std::size_t nod
   make_each(messenger, places_->incoming);
   make_each(messenger, places_->asked);
   sources_.reserve(nodes);
-  places_->told.resize(nodes);
-  make_each(messenger, places_->told);
+  places_->verdicts_out.resize(nodes);
+  make_each(messenger, places_->verdicts_out);
   // Last: it tells that all are there.
-  std::vector<Verdict> heard(nodes);
-  make_each(messenger, heard);
-  places_->heard = std::move(heard);
+  std::vector<Verdict> verdicts_in(nodes);
+  make_each(messenger, verdicts_in);
+  places_->verdicts_in = std::move(verdicts_in);
 }
 
 bool MessageBuffers::make_room(const Size& wanted) {
@@ -139,8 +139,8 @@ bool MessageBuffers::Places::end_all() noexcept {
   end_each(incoming);
   end_each(asked);
   end_each(requests);
-  end_each(told);
-  end_each(heard);
+  end_each(verdicts_out);
+  end_each(verdicts_in);
   return ended;
 }
 

@@ -94,8 +94,8 @@ class MessageBuffers {
   /// Empty, with room for all nodes.
   std::vector<Source>& cleared_sources();
   /// One for each node: to send, and to receive.
-  std::span<Verdict> told() { return places_->told; }
-  std::span<Verdict> heard() { return places_->heard; }
+  std::span<Verdict> verdicts_out() { return places_->verdicts_out; }
+  std::span<Verdict> verdicts_in() { return places_->verdicts_in; }
   Sent& sent() { return sent_; }
 
  private:
@@ -112,8 +112,8 @@ class MessageBuffers {
     std::array<Buffer, kMost> incoming;
     std::array<Buffer, kMost> asked;
     std::array<Buffer, kMostSlots> requests;
-    std::vector<Verdict> told;
-    std::vector<Verdict> heard;
+    std::vector<Verdict> verdicts_out;
+    std::vector<Verdict> verdicts_in;
     Places* next_kept = nullptr;
 
     bool end_all() noexcept;

@@ -58,7 +58,7 @@ void SharedPointerServer::serve_until_stopped() {
     const Clock::time_point now = Clock::now();
     for (std::size_t i = 0; i < connections_.size(); ++i) {
       const bool has_news = polled_[i + 2].revents != 0;
-      if (!(has_news ? hear(connections_[i]) : !is_late(connections_[i], now))) {
+      if (!(has_news ? receive_question(connections_[i]) : !is_late(connections_[i], now))) {
         connections_[i].socket = Socket();
       }
     }
@@ -131,7 +131,7 @@ bool SharedPointerServer::make_room() {
   return true;
 }
 
-bool SharedPointerServer::hear(Connection& connection) {
+bool SharedPointerServer::receive_question(Connection& connection) {
   const std::span<std::byte> rest = std::span(connection.question).subspan(connection.received);
   const Moved moved = receive(connection.socket, rest);
   if (moved.is_over) return false;

@@ -54,7 +54,7 @@ class SharedPointerServer {
   void pause_accepting();
   bool make_room();
   /// False where the connection is to be closed.
-  bool hear(Connection& connection);
+  bool receive_question(Connection& connection);
   bool reply(Connection& connection);
   bool is_late(const Connection& connection, Clock::time_point now) const;
   bool may_accept(Clock::time_point now) const;

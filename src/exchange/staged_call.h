@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/types.h"
-#include "device/copy.h"
+#include "device/device_copy.h"
 #include "exchange/file_channel.h"
 #include "exchange/slots.h"
 #include "plan/windows.h"

@@ -34,14 +34,14 @@ void Board::wait_for_all(const Waiter& waiter) {
   event().wait(waiter, [&] { return all_have_posted(round_); });
 }
 
-Told Board::combine(const Waiter& waiter, CombineTold way) {
+PostedValue Board::combine(const Waiter& waiter, CombinePosted way) {
   wait_for_all(waiter);
-  Told all = entry(round_, 0).told;
+  PostedValue all = entry(round_, 0).told;
   for (int rank = 1; rank < ranks_; ++rank) way(all, entry(round_, rank).told);
   return all;
 }
 
-void Board::announce(const Told& told, bool failed) {
+void Board::announce(const PostedValue& told, bool failed) {
   Announcement& mine = announcement();
   mine.told = told;
   mine.failed = failed ? 1 : 0;

@@ -6,21 +6,21 @@
 #include <span>
 
 #include "fabric/event.h"
-#include "fabric/told.h"
+#include "fabric/posted_value.h"
 
 namespace headrace::fabric {
 
 /// What one rank tells in a round, in shared memory.
 struct alignas(64) Post {
   std::atomic<std::uint64_t> round;  ///< the last round posted here, 0 for none
-  Told told;
+  PostedValue told;
 };
 
 /// What the first rank tells all in a round, once it knows.
 struct alignas(64) Announcement {
   std::atomic<std::uint64_t> round;
   std::int64_t failed;  ///< 1 where the first rank could not find out
-  Told told;
+  PostedValue told;
 };
 
 /// Posts are kept for this many rounds, so that a rank that need not read a round can run ahead.
@@ -47,37 +47,37 @@ class Board {
       : state_(state), posts_(posts), rank_(rank), ranks_(ranks), round_(round) {}
 
   /// Posts what this rank tells and returns the round's number.
-  std::uint64_t post(const Waiter& waiter, const Told& told) {
+  std::uint64_t post(const Waiter& waiter, const PostedValue& told) {
     begin_post(waiter).told = told;
     return end_post();
   }
-  template <Tellable T>
+  template <Postable T>
   std::uint64_t post(const Waiter& waiter, const T& value) {
     begin_post(waiter).told.set(value);
     return end_post();
   }
 
-  /// Waits until all ranks have posted the current round. Afterwards told_by() may be read until
+  /// Waits until all ranks have posted the current round. Afterwards posted_by() may be read until
   /// this rank's next post().
   void wait_for_all(const Waiter& waiter);
   /// `T` is what the rank posted.
-  template <Tellable T>
-  const T& told_by(int rank) const {
+  template <Postable T>
+  const T& posted_by(int rank) const {
     return entry(round_, rank).told.as<T>();
   }
   /// Waits for all; what they have posted, as one.
-  Told combine(const Waiter& waiter, CombineTold way);
+  PostedValue combine(const Waiter& waiter, CombinePosted way);
   template <Combinable T>
   T combine(const Waiter& waiter) {
     return combine(waiter, &combine_as<T>).template as<T>();
   }
 
   /// The first rank's call, once in a round: tells the others what holds in it.
-  template <Tellable T>
+  template <Postable T>
   void announce(const T& value) {
-    announce(Told::of(value), false);
+    announce(PostedValue::of(value), false);
   }
-  void announce(const Told& told, bool failed);
+  void announce(const PostedValue& told, bool failed);
   bool is_announced() const;
   const Announcement& wait_for_announcement(const Waiter& waiter);
 

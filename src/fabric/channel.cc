@@ -53,7 +53,7 @@ int Channel::tag(int kind) const {
   return id_ + kind * kMostChannels;
 }
 
-Error Channel::combine(Told& told, CombineTold way) {
+Error Channel::combine(PostedValue& told, CombinePosted way) {
   if (!board_) return {};
   const Waiter waiter = this->waiter();
   board_->post(waiter, told);
@@ -75,11 +75,11 @@ Error Channel::combine(Told& told, CombineTold way) {
       "the nodes cannot reach each other (a message failed), see the messages of the MPI library"};
 }
 
-Error Channel::combine_between_nodes(Told& told, CombineTold way) {
-  static_assert(sizeof(Told) <= kLargestReduced);
+Error Channel::combine_between_nodes(PostedValue& told, CombinePosted way) {
+  static_assert(sizeof(PostedValue) <= kLargestReduced);
   const auto merge = [way](std::span<std::byte> into, std::span<const std::byte> from) {
-    Told a;
-    Told b;
+    PostedValue a;
+    PostedValue b;
     std::memcpy(&a, into.data(), sizeof a);
     std::memcpy(&b, from.data(), sizeof b);
     way(a, b);
@@ -90,8 +90,8 @@ Error Channel::combine_between_nodes(Told& told, CombineTold way) {
 }
 
 Error Channel::barrier() {
-  Told none{};
-  return combine(none, [](Told&, const Told&) {});
+  PostedValue none{};
+  return combine(none, [](PostedValue&, const PostedValue&) {});
 }
 
 Error Channel::exchange(int to, std::span<const std::byte> outgoing, int from,
@@ -116,7 +116,7 @@ Result<Channel::Scan> Channel::scan(std::int64_t mine) {
     Scan scan;
     for (int i = 0; i < board_->ranks(); ++i) {
       if (i == board_->rank()) scan.before = scan.total;
-      add(scan.total, board_->told_by<Sum>(i).value);
+      add(scan.total, board_->posted_by<Sum>(i).value);
     }
     return scan;
   }

@@ -43,7 +43,7 @@ class Channel {
   /// before all have called.
   template <Combinable T>
   Error combine(T& value);
-  Error combine(Told& told, CombineTold way);
+  Error combine(PostedValue& told, CombinePosted way);
   Error barrier();
   /// As Messenger::exchange, with the channel's tag; for threads of the program.
   Error exchange(int to, std::span<const std::byte> outgoing, int from,
@@ -93,7 +93,7 @@ class Channel {
   };
 
   std::size_t relay_offset() const;
-  Error combine_between_nodes(Told& told, CombineTold way);
+  Error combine_between_nodes(PostedValue& told, CombinePosted way);
   Result<std::int64_t> sum_before(std::int64_t mine);
 
   std::shared_ptr<Team> team_;
@@ -105,7 +105,7 @@ class Channel {
 
 template <Combinable T>
 Error Channel::combine(T& value) {
-  Told told = Told::of(value);
+  PostedValue told = PostedValue::of(value);
   Error failed = combine(told, &combine_as<T>);
   value = told.as<T>();
   return failed;

@@ -18,7 +18,7 @@ class LoneRing : public Ring {
     theirs = mine;
     return {};
   }
-  Error combine(Told&, CombineTold) override { return {}; }
+  Error combine(PostedValue&, CombinePosted) override { return {}; }
 };
 
 /// Heads go over the board, bodies through two boxes of each rank, one for each direction. What is
@@ -35,14 +35,14 @@ class NodeRing : public Ring {
     board_.wait_for_all(waiter_);
     const int ranks = board_.ranks();
     const int from = (board_.rank() + (onward ? ranks - 1 : 1)) % ranks;
-    const Turn& told = board_.told_by<Turn>(from);
+    const Turn& told = board_.posted_by<Turn>(from);
     theirs.head = told.head;
     const std::byte* const body = box(from, onward);
     theirs.body.assign(body, body + told.body_size);
     return {};
   }
 
-  Error combine(Told& told, CombineTold way) override {
+  Error combine(PostedValue& told, CombinePosted way) override {
     board_.post(waiter_, told);
     told = board_.combine(waiter_, way);
     return {};
@@ -82,7 +82,9 @@ class MessageRing : public Ring {
                              theirs.body.empty() ? -1 : from, theirs.body);
   }
 
-  Error combine(Told& told, CombineTold way) override { return channel_.combine(told, way); }
+  Error combine(PostedValue& told, CombinePosted way) override {
+    return channel_.combine(told, way);
+  }
 
  private:
   Channel& channel_;

@@ -32,12 +32,12 @@ class Ring {
   /// As Channel::combine.
   template <Combinable T>
   Error combine(T& value) {
-    Told told = Told::of(value);
+    PostedValue told = PostedValue::of(value);
     Error failed = combine(told, &combine_as<T>);
     value = told.as<T>();
     return failed;
   }
-  virtual Error combine(Told& told, CombineTold way) = 0;
+  virtual Error combine(PostedValue& told, CombinePosted way) = 0;
   /// How the calling thread waits, from now on.
   virtual void wait_as(const Waiter&) {}
 };

@@ -48,12 +48,12 @@ class Gathered {
 };
 
 /// From each rank's two words.
-Nodes nodes_of(const Gathered& told, int ranks) {
+Nodes nodes_of(const Gathered& gathered, int ranks) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> index;
   Nodes nodes;
   for (int rank = 0; rank < ranks; ++rank) {
     std::uint64_t key[2];
-    std::memcpy(key, told.all() + static_cast<std::size_t>(rank) * sizeof key, sizeof key);
+    std::memcpy(key, gathered.all() + static_cast<std::size_t>(rank) * sizeof key, sizeof key);
     const auto [entry, is_new] = index.try_emplace({key[0], key[1]}, nodes.size());
     if (is_new) nodes.emplace_back();
     nodes[entry->second].push_back(rank);
@@ -65,20 +65,20 @@ Nodes nodes_of(const Gathered& told, int ranks) {
 constexpr std::byte kSharesNothing{1};
 constexpr std::byte kHasNoRoom{2};
 
-bool any_told(std::span<const int> ranks, const Gathered& told, std::byte what) {
-  return std::ranges::any_of(ranks,
-                             [&](int rank) { return (told.all()[rank] & what) != std::byte{0}; });
+bool any_gave(std::span<const int> ranks, const Gathered& gathered, std::byte what) {
+  return std::ranges::any_of(
+      ranks, [&](int rank) { return (gathered.all()[rank] & what) != std::byte{0}; });
 }
 
-bool is_alone(const std::vector<int>& ranks, const Gathered& told) {
-  return any_told(ranks, told, kSharesNothing);
+bool is_alone(const std::vector<int>& ranks, const Gathered& gathered) {
+  return any_gave(ranks, gathered, kSharesNothing);
 }
 
 /// Splits the nodes that could not share memory into single ranks.
-Nodes split_failed(const Nodes& nodes, const Gathered& told) {
+Nodes split_failed(const Nodes& nodes, const Gathered& gathered) {
   Nodes split;
   for (const std::vector<int>& ranks : nodes) {
-    if (!is_alone(ranks, told)) {
+    if (!is_alone(ranks, gathered)) {
       split.push_back(ranks);
     } else {
       for (const int rank : ranks) split.push_back({rank});
@@ -118,7 +118,7 @@ class TeamMaker {
   void make_team();
   MemoryLayout layout(std::size_t node_size) const;
   bool is_one_node() const {
-    return nodes_.size() == 1 && (size() == 1 || !is_alone(nodes_.front(), *told_));
+    return nodes_.size() == 1 && (size() == 1 || !is_alone(nodes_.front(), *gathered_));
   }
   int rank() const { return messenger_->rank(); }
   int size() const { return messenger_->size(); }
@@ -127,7 +127,7 @@ class TeamMaker {
   const std::string& node_;
   const ChannelNeeds& needs_;
   const bool has_room_;
-  std::optional<Gathered> told_;
+  std::optional<Gathered> gathered_;
   Nodes nodes_;
   std::size_t reservable_ = 0;
   NodeSharing sharing_;
@@ -138,7 +138,7 @@ class TeamMaker {
 Error TeamMaker::find_nodes() {
   Error failed = attempt([&]() -> Error {
     reservable_ = static_cast<std::size_t>(settings().node_memory);
-    told_.emplace(size());
+    gathered_.emplace(size());
     return {};
   });
   // Names are compared by two independent hashes: 128 bits a rank to exchange.
@@ -151,9 +151,9 @@ Error TeamMaker::find_nodes() {
     });
   }
   if (Error error = agree(failed)) return error;
-  if (Error error = told_->gather(*messenger_, std::as_bytes(std::span(mine)))) return error;
+  if (Error error = gathered_->gather(*messenger_, std::as_bytes(std::span(mine)))) return error;
   return agree(attempt([&]() -> Error {
-    nodes_ = nodes_of(*told_, size());
+    nodes_ = nodes_of(*gathered_, size());
     return {};
   }));
 }
@@ -181,7 +181,7 @@ Error TeamMaker::share() {
   const bool failed = mine.size() > 1 && !sharing_.memory;
   const std::byte flag =
       (failed ? kSharesNothing : std::byte{0}) | (has_room_ ? std::byte{0} : kHasNoRoom);
-  return told_->gather(*messenger_, std::span(&flag, 1));
+  return gathered_->gather(*messenger_, std::span(&flag, 1));
 }
 
 /// Collective: whether helper threads of all ranks may send messages.
@@ -195,8 +195,9 @@ Error TeamMaker::find_who_may_send() {
 }
 
 void TeamMaker::make_team() {
-  const Nodes nodes = size() == 1 ? nodes_ : split_failed(nodes_, *told_);
-  const bool may_stay = size() == 1 ? has_room_ : !any_told(told_->ranks(), *told_, kHasNoRoom);
+  const Nodes nodes = size() == 1 ? nodes_ : split_failed(nodes_, *gathered_);
+  const bool may_stay =
+      size() == 1 ? has_room_ : !any_gave(gathered_->ranks(), *gathered_, kHasNoRoom);
   Team::Parts parts{.nodes = topo::NodeMap(nodes, rank()),
                     .memory = std::move(sharing_.memory),
                     .layout = layout(node_of(nodes, rank()).size()),

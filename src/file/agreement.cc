@@ -7,14 +7,14 @@
 #include "base/rounding.h"
 #include "base/settings.h"
 #include "policy/exchange.h"
-#include "policy/slots.h"
+#include "policy/slot_count.h"
 #include "topo/node.h"
 
 namespace headrace::file {
 namespace {
 
 using fabric::Extremes;
-using policy::Wish;
+using policy::PathHint;
 
 /// What each rank tells when all agree.
 struct Opinion {
@@ -109,10 +109,10 @@ storage::Layout layout_of(const Opinion& all) {
 }
 
 /// What follows from the hints and the layout that all have agreed on.
-void set_wishes(Agreement& agreement) {
+void apply_hints_and_layout(Agreement& agreement) {
   const CommonHints& hints = agreement.hints;
-  agreement.write_path = static_cast<Wish>(hints[kWritePath]);
-  agreement.read_path = static_cast<Wish>(hints[kReadPath]);
+  agreement.write_path = static_cast<PathHint>(hints[kWritePath]);
+  agreement.read_path = static_cast<PathHint>(hints[kReadPath]);
   const Stripes stripes = stripes_of(agreement.layout, hints);
   agreement.stripe = stripes.size;
   agreement.stripe_count = stripes.count;
@@ -124,7 +124,7 @@ void set_wishes(Agreement& agreement) {
   agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
 }
 
-/// After set_wishes(): the facts of the view, and the windows and slots for them.
+/// After apply_hints_and_layout(): the facts of the view, and the windows and slots for them.
 void set_view(Agreement& agreement, const exchange::FileChannel& channel, const Opinion& all) {
   const CommonHints& hints = agreement.hints;
   agreement.view = {.node_ranks = channel.nodes().node_size(),
@@ -149,7 +149,7 @@ std::int64_t code_of(const Error& error) {
   return (static_cast<std::int64_t>(error.error_class) << 32) + error.system_error;
 }
 
-Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) noexcept {
+Error own_or_others(const Error& mine, std::int64_t code, const Action& what) noexcept {
   if (mine || code == 0) return mine;
   const auto system_error = static_cast<int>(code & 0xffffffff);
   const bool has_reason = system_error != 0;
@@ -159,9 +159,9 @@ Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& wha
            has_reason ? std::strerror(system_error) : "", "), see that rank's error"}};
 }
 
-Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed,
-                        const Undertaking& what, const HintValues& wanted, const View& view,
-                        const storage::Layout& layout, std::int64_t file_number) {
+Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, const Action& what,
+                        const HintValues& wanted, const View& view, const storage::Layout& layout,
+                        std::int64_t file_number) {
   Agreement agreement;
   agreement.ranks = channel.nodes().size();
   agreement.hints = common_hints(wanted);
@@ -185,7 +185,7 @@ Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed,
     if (Error error = take_first_ranks(channel, agreement.hints, agreement.different)) return error;
   }
   agreement.layout = layout_of(all);
-  set_wishes(agreement);
+  apply_hints_and_layout(agreement);
   set_view(agreement, channel, all);
   return agreement;
 }
@@ -215,7 +215,7 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
   return lines;
 }
 
-Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Undertaking& what) {
+Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Action& what) {
   Failure all{code_of(mine)};
   if (Error error = channel.combine(all)) return error;
   return own_or_others(mine, all.code, what);

@@ -11,14 +11,14 @@
 #include "plan/aggregators.h"
 #include "plan/domains.h"
 #include "policy/path.h"
-#include "storage/layout.h"
+#include "storage/file_layout.h"
 
 namespace headrace::file {
 
 /// What all ranks of a file agree on, so that they choose the same path without asking each other.
 struct Agreement {
-  policy::Wish write_path = policy::Wish::automatic;
-  policy::Wish read_path = policy::Wish::automatic;
+  policy::PathHint write_path = policy::PathHint::automatic;
+  policy::PathHint read_path = policy::PathHint::automatic;
   ByteCount window_size = 0;      ///< whole pages, whole stripes
   ByteCount node_window = 0;      ///< the largest that a node fills by itself
   ByteCount stripe = 0;           ///< windows are whole stripes; 0: not known
@@ -27,7 +27,7 @@ struct Agreement {
   policy::ViewFacts view;
 
   plan::Alignment alignment = plan::Alignment::persistent;
-  plan::AggregatorWish aggregators;
+  plan::AggregatorHints aggregators;
   bool lock_ahead = false;  ///< asked for, and the file system can
   int places = 0;           ///< aggregators that this rank's node may have; its first rank's count
   storage::Layout layout;   ///< as the first rank found it, as far as one number tells
@@ -41,7 +41,7 @@ std::vector<std::string> corrections_of(const Agreement& agreement);
 
 /// What is tried, for the beginning of an error: "cannot open 'a/b'". The text is made for an error
 /// only, since a rank that finds no memory for it must not leave the others waiting.
-struct Undertaking {
+struct Action {
   const char* verb;  ///< "open"
   std::string_view path;
 
@@ -55,17 +55,17 @@ std::int64_t code_of(const Error& error);
 
 /// This rank's own error where it has one. Else, where `code` tells of another rank's, an error of
 /// the same class that says what was tried.
-Error own_or_others(const Error& mine, std::int64_t code, const Undertaking& what) noexcept;
+Error own_or_others(const Error& mine, std::int64_t code, const Action& what) noexcept;
 
 /// Collective. `file_number`: see storage::Store. Where ranks do not give the same hints, those of
 /// the first count. `failed` is the error a rank met before; where any rank has one, all get one.
 /// So they do where views differ in what must be the same: the representation, and the etype's
 /// extent in it.
-Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed,
-                        const Undertaking& what, const HintValues& wanted, const View& view,
-                        const storage::Layout& layout, std::int64_t file_number);
+Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, const Action& what,
+                        const HintValues& wanted, const View& view, const storage::Layout& layout,
+                        std::int64_t file_number);
 
 /// Collective: success where all ranks succeeded, else own_or_others().
-Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Undertaking& what);
+Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Action& what);
 
 }  // namespace headrace::file

@@ -32,7 +32,7 @@ plan::FileRange bounds_of(const Access& access) {
           std::max(first_tile, last_tile) + type.true_upper_bound()};
 }
 
-Error no_locks(const Undertaking& what, const std::string& why) {
+Error no_locks(const Action& what, const std::string& why) {
   return {ErrorClass::unsupported_operation, 0,
           what.text() + " across nodes (" + why +
               "), run on one node or use a file system that has locks, Lustre mounted with flock "
@@ -40,13 +40,13 @@ Error no_locks(const Undertaking& what, const std::string& why) {
 }
 
 /// Takes or gives up the lock on one byte.
-Error lock_byte(storage::Store& store, FileOffset byte, LockMode mode, const Undertaking& what) {
+Error lock_byte(storage::Store& store, FileOffset byte, LockMode mode, const Action& what) {
   const Error failed = store.lock(byte, byte + 1, mode);
   return failed ? no_locks(what, std::strerror(failed.system_error)) : Error{};
 }
 
 /// Whether this rank is kept from the byte that the first rank has locked.
-Error meet_lock(storage::Store& store, const Undertaking& what) {
+Error meet_lock(storage::Store& store, const Action& what) {
   const Result<bool> locked = store.try_lock(kProbe, kProbe + 1, LockMode::exclusive);
   if (!locked) return no_locks(what, std::strerror(locked.error().system_error));
   if (!locked.value()) return {};
@@ -91,11 +91,11 @@ int AtomicLock::give_up() {
 }
 
 Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size,
-                           const Look& look) {
+                           const MovedUnderLock& on_moved) {
   Transferred done;
   const Error failed = attempt([&]() -> Error {
     done = direct_transfer(store, access, sieve_size);
-    if (look) look(done);
+    if (on_moved) on_moved(done);
     return {};
   });
   if (failed && done.system_error == 0) done.system_error = failed.system_error;
@@ -104,17 +104,17 @@ Transferred transfer_alone(storage::Store& store, const Access& access, ByteCoun
 
 Transferred atomic_transfer(exchange::FileChannel& channel, storage::Store& store,
                             const Access& access, ByteCount sieve_size,
-                            const fabric::Waiter& waiter, const Look& look) {
+                            const fabric::Waiter& waiter, const MovedUnderLock& on_moved) {
   if (access.bytes == 0) return {};
   AtomicLock lock(channel, store, access, waiter);
   if (lock.system_error() != 0) return {0, lock.system_error()};
-  Transferred done = transfer_alone(store, access, sieve_size, look);
+  Transferred done = transfer_alone(store, access, sieve_size, on_moved);
   const int failed = lock.give_up();
   if (done.system_error == 0) done.system_error = failed;
   return done;
 }
 
-Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const Undertaking& what) {
+Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const Action& what) {
   if (channel.nodes().node_count() == 1) return {};
   const bool holds = channel.nodes().rank() == 0;
   const auto lock = [&](FileOffset byte, LockMode mode) {

@@ -10,7 +10,7 @@
 namespace headrace::file {
 
 /// Is told what was moved.
-using Look = std::function<void(const Transferred&)>;
+using MovedUnderLock = std::function<void(const Transferred&)>;
 
 /// What a call in atomic mode is kept apart by from those that conflict with it, from its first to
 /// its last byte: a write has them for itself, a read shares them with reads. On one node the locks
@@ -38,17 +38,17 @@ class AtomicLock {
   int system_error_ = 0;
 };
 
-/// direct_transfer() under a lock that is held. `look` is told what was moved. Throws nothing.
+/// direct_transfer() under a lock that is held. `on_moved` is told what was moved. Throws nothing.
 Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size,
-                           const Look& look);
+                           const MovedUnderLock& on_moved);
 
 /// direct_transfer() as if no conflicting one of this file went on anywhere at the same time. From
-/// any thread; waits, where it must, as `waiter` says. `look` is called before others may come.
+/// any thread; waits, where it must, as `waiter` says. `on_moved` is called before others may come.
 Transferred atomic_transfer(exchange::FileChannel& channel, storage::Store& store,
                             const Access& access, ByteCount sieve_size,
-                            const fabric::Waiter& waiter, const Look& look = {});
+                            const fabric::Waiter& waiter, const MovedUnderLock& on_moved = {});
 
 /// Collective: success on all ranks where atomic_transfer() will do what it promises.
-Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const Undertaking& what);
+Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const Action& what);
 
 }  // namespace headrace::file

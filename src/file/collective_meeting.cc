@@ -45,13 +45,13 @@ bool CollectiveTransfer::goes_alone(const Access& access, const plan::RankRange&
   own.windows = 1;
   own.is_local = is_local_;
   PathChoice& choice = this->choice(access.direction);
-  const auto decision = policy::decide_part(choice.wish(), own);
+  const auto decision = policy::decide_part(choice.hint(), own);
   if (decision) choice.note_small_part(own, *decision);
   return decision.has_value();
 }
 
 bool CollectiveTransfer::may_lead(int node_rank) {
-  return channel_.board().told_by<MeetingPost>(node_rank).may_lead == 1;
+  return channel_.board().posted_by<MeetingPost>(node_rank).may_lead == 1;
 }
 
 void CollectiveTransfer::announce(const Access& access, const plan::RankRange& range,
@@ -120,7 +120,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
                                                      const fabric::Waiter& waiter) {
   fabric::Board& board = channel_.board();
   board.wait_for_all(waiter);
-  const MeetingPost& leader = board.told_by<MeetingPost>(0);
+  const MeetingPost& leader = board.posted_by<MeetingPost>(0);
   find_slots(direction, leader);
   ranges_.clear();
   first_pieces_.clear();
@@ -135,7 +135,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   std::int64_t first_window = 0;
   bool agrees = true;
   for (int rank = 0; rank < board.ranks(); ++rank) {
-    const auto& post = board.told_by<MeetingPost>(rank);
+    const auto& post = board.posted_by<MeetingPost>(rank);
     if (post.direction != announced(direction)) {
       agrees = false;
       continue;
@@ -152,7 +152,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     granule = std::gcd(granule, post.granule);
   }
   // Who has no data does not come here.
-  const bool has_last = board.told_by<MeetingPost>(board.ranks() - 1).bytes > 0;
+  const bool has_last = board.posted_by<MeetingPost>(board.ranks() - 1).bytes > 0;
   if (agrees && has_last && leader.measures_distance == 1) distance_.measure();
   windows_.set(ranges_, window_size_for(facts, hull.end - hull.begin));
   facts.span = windows_.span();

@@ -71,7 +71,7 @@ void CollectiveTransfer::set_atomic(bool atomic) {
   choose();
 }
 
-DomainWish CollectiveTransfer::domains() const {
+DomainHints CollectiveTransfer::domains() const {
   return {.alignment = agreement_.alignment,
           .aggregators = agreement_.aggregators,
           .stripe = agreement_.stripe,
@@ -81,7 +81,7 @@ DomainWish CollectiveTransfer::domains() const {
 }
 
 void CollectiveTransfer::choose() {
-  const DomainWish domains = this->domains();
+  const DomainHints domains = this->domains();
   if (const int nodes = channel_.nodes().node_count(); nodes > 1) {
     leaders_ = leaders_to_prepare(domains, nodes, channel_.nodes().node_size(), topo::node_cores());
   }
@@ -161,18 +161,18 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& acc
 ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
                                                                   std::optional<Meeting>& meeting,
                                                                   const fabric::Waiter& waiter) {
-  const policy::Wish wish = choice(direction).wish();
+  const policy::PathHint hint = choice(direction).hint();
   if (channel_.nodes().is_leader()) {
     meeting.emplace(meet(direction, waiter));
-    return nodes_.lead(node_part(direction, *meeting), meeting->first_window, wish, domains(),
+    return nodes_.lead(node_part(direction, *meeting), meeting->first_window, hint, domains(),
                        slots_ ? &*slots_ : nullptr, waiter);
   }
   if (may_lead(channel_.nodes().node_rank()) && nodes_.is_wanted(waiter)) {
     meeting.emplace(meet(direction, waiter));
-    nodes_.prepare(meeting->first_window, wish, domains(), *slots_);
+    nodes_.prepare(meeting->first_window, hint, domains(), *slots_);
   }
   const ExchangedTransfer::Agreed agreed = nodes_.follow(waiter);
-  find_slots(direction, channel_.board().told_by<MeetingPost>(0));
+  find_slots(direction, channel_.board().posted_by<MeetingPost>(0));
   return agreed;
 }
 

@@ -97,7 +97,7 @@ class CollectiveTransfer {
                            const ExchangedTransfer::Agreed& agreed, ByteCount sieve_size,
                            const fabric::Waiter& waiter);
   NodePart node_part(Direction direction, const Meeting& meeting);
-  DomainWish domains() const;
+  DomainHints domains() const;
   /// Where a call's cursors stood.
   struct Start {
     explicit Start(const Access& access)

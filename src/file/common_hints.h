@@ -8,7 +8,7 @@
 
 #include "exchange/file_channel.h"
 #include "file/hints.h"
-#include "storage/layout.h"
+#include "storage/file_layout.h"
 
 namespace headrace::file {
 

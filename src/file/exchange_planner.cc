@@ -10,12 +10,12 @@
 
 namespace headrace::file {
 
-std::int64_t asked_aggregators(const DomainWish& domains) {
+std::int64_t asked_aggregators(const DomainHints& domains) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  const plan::AggregatorWish& wish = domains.aggregators;
-  if (wish.count > 0) return std::min(wish.count, kMost);
-  if (wish.multiplier <= 1 || domains.stripe_count <= 0) return 0;
-  return std::min(wish.multiplier, kMost / domains.stripe_count + 1) * domains.stripe_count;
+  const plan::AggregatorHints& hint = domains.aggregators;
+  if (hint.count > 0) return std::min(hint.count, kMost);
+  if (hint.multiplier <= 1 || domains.stripe_count <= 0) return 0;
+  return std::min(hint.multiplier, kMost / domains.stripe_count + 1) * domains.stripe_count;
 }
 
 namespace {
@@ -25,13 +25,13 @@ namespace {
 constexpr std::int64_t kLongestRun = 2;
 
 /// One aggregator a node unless more are asked for.
-int places_of(const NodePart& part, const DomainWish& domains) {
+int places_of(const NodePart& part, const DomainHints& domains) {
   return asked_aggregators(domains) > 0 ? part.places : std::min(part.places, 1);
 }
 
 }  // namespace
 
-int leaders_to_prepare(const DomainWish& domains, int nodes, int ranks, int cores) {
+int leaders_to_prepare(const DomainHints& domains, int nodes, int ranks, int cores) {
   return policy::leaders_to_prepare({.nodes = nodes,
                                      .ranks = ranks,
                                      .cores = cores,
@@ -47,20 +47,20 @@ ExchangePlanner::ExchangePlanner(std::size_t nodes) : windows_(nodes) {
 }
 
 const policy::ExchangeDecision& ExchangePlanner::decide(std::span<const NodePart> parts,
-                                                        policy::Wish wish,
-                                                        const DomainWish& domains) {
-  if (is_answered_ && wish == wish_ && std::ranges::equal(parts, parts_) && domains == domains_) {
+                                                        policy::PathHint hint,
+                                                        const DomainHints& domains) {
+  if (is_answered_ && hint == hint_ && std::ranges::equal(parts, parts_) && domains == domains_) {
     return choice_.decision;
   }
   is_answered_ = true;
   has_plan_ = false;
-  wish_ = wish;
+  hint_ = hint;
   domains_ = domains;
   choice_ = {};
   parts_.assign(parts.begin(), parts.end());
   put_together();
   find_window();
-  choice_.decision = policy::decide_exchange(wish, choice_.facts);
+  choice_.decision = policy::decide_exchange(hint, choice_.facts);
   return choice_.decision;
 }
 

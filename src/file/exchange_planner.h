@@ -34,22 +34,22 @@ struct NodePart {
 static_assert(sizeof(NodePart) == 64);
 
 /// Which windows nodes own, as all ranks have agreed.
-struct DomainWish {
+struct DomainHints {
   plan::Alignment alignment = plan::Alignment::persistent;
-  plan::AggregatorWish aggregators;
+  plan::AggregatorHints aggregators;
   ByteCount stripe = 0;           ///< 0: not known, windows shrink with the call
   std::int64_t stripe_count = 0;  ///< 0: not known
   ByteCount large = 0;            ///< stretches of so many bytes a node may as well write itself
   bool lock_ahead = false;        ///< owners ask for a window's locks before they write it
 
-  bool operator==(const DomainWish&) const = default;
+  bool operator==(const DomainHints&) const = default;
 };
 
 /// Aggregators that hints ask for, or more than a job has ranks; 0 where none does.
-std::int64_t asked_aggregators(const DomainWish& domains);
+std::int64_t asked_aggregators(const DomainHints& domains);
 
 /// How many of a node's ranks should be ready to lead; `ranks` and `cores` are the node's.
-int leaders_to_prepare(const DomainWish& domains, int nodes, int ranks, int cores);
+int leaders_to_prepare(const DomainHints& domains, int nodes, int ranks, int cores);
 
 /// What the nodes decide on a call: whether they exchange, and how.
 struct ExchangeChoice {
@@ -68,8 +68,8 @@ class ExchangePlanner {
   explicit ExchangePlanner(std::size_t nodes);
 
   /// Decides on a call; leaders and granule come with the plan. Takes no memory.
-  const policy::ExchangeDecision& decide(std::span<const NodePart> parts, policy::Wish wish,
-                                         const DomainWish& domains);
+  const policy::ExchangeDecision& decide(std::span<const NodePart> parts, policy::PathHint hint,
+                                         const DomainHints& domains);
   /// Whether there is a plan for what was decided: the call repeats the one before.
   bool has_plan() const { return has_plan_; }
   /// Where the nodes are to exchange. Takes memory.
@@ -77,7 +77,7 @@ class ExchangePlanner {
   void forget_plan() { has_plan_ = false; }
 
   const ExchangeChoice& choice() const { return choice_; }
-  const DomainWish& domains() const { return domains_; }
+  const DomainHints& domains() const { return domains_; }
   /// Why there are not as many aggregators as hints ask for; empty where there are.
   const std::string& correction() const { return correction_; }
   const plan::ExchangePlan& plan() const { return *plan_; }
@@ -94,8 +94,8 @@ class ExchangePlanner {
   bool is_answered_ = false;
   bool has_plan_ = false;
   std::vector<NodePart> parts_;
-  policy::Wish wish_ = policy::Wish::automatic;
-  DomainWish domains_;
+  policy::PathHint hint_ = policy::PathHint::automatic;
+  DomainHints domains_;
   // What was answered.
   ExchangeChoice choice_;
   std::optional<plan::ExchangePlan> plan_;
@@ -105,8 +105,8 @@ class ExchangePlanner {
   std::int64_t granule_ = 0;
   int ready_ = 1;  ///< ranks of each node that may lead
   plan::Windows windows_;
-  std::vector<int> places_;                    ///< for which aggregators_ are chosen
-  std::optional<DomainWish> aggregators_for_;  ///< none where memory lacked for them
+  std::vector<int> places_;                     ///< for which aggregators_ are chosen
+  std::optional<DomainHints> aggregators_for_;  ///< none where memory lacked for them
   std::vector<int> aggregators_;  ///< the node of each; empty where no node may have one
   std::string correction_;        ///< of their count
   int most_asked_ = 0;            ///< aggregators of a node, where hints ask for some

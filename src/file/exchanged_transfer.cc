@@ -61,7 +61,7 @@ ExchangedTransfer::ExchangedTransfer(exchange::FileChannel& channel, storage::St
 }
 
 ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t first_window,
-                                                  policy::Wish wish, const DomainWish& domains,
+                                                  policy::PathHint hint, const DomainHints& domains,
                                                   const exchange::Slots* slots,
                                                   const fabric::Waiter& waiter) {
   reserve_messages(mine, slots, domains.stripe);
@@ -77,7 +77,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   // Bruck's algorithm sends each leader's part on from each but one.
   const auto others = static_cast<std::size_t>(channel_.nodes().node_count() - 1);
   buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
-  const policy::ExchangeDecision decision = decide(wish, domains, slots, waiter);
+  const policy::ExchangeDecision decision = decide(hint, domains, slots, waiter);
   agreed.choice = planner_->choice();
   agreed.choice.decision = decision;
   if (decision.is_chosen) {
@@ -113,10 +113,11 @@ void ExchangedTransfer::reserve_messages(NodePart& mine, const exchange::Slots* 
 }
 
 /// From the parts of all nodes. Where they are to exchange, all first leaders have a plan.
-policy::ExchangeDecision ExchangedTransfer::decide(policy::Wish wish, const DomainWish& domains,
+policy::ExchangeDecision ExchangedTransfer::decide(policy::PathHint hint,
+                                                   const DomainHints& domains,
                                                    const exchange::Slots* slots,
                                                    const fabric::Waiter& waiter) {
-  policy::ExchangeDecision decision = planner_->decide(parts_, wish, domains);
+  policy::ExchangeDecision decision = planner_->decide(parts_, hint, domains);
   // First leaders that have the plan know that all have it: they were told the same before.
   const bool is_known = planner_->has_plan() && planner_->choice().leading.leaders == 1;
   if (!decision.is_chosen || is_known) return decision;
@@ -169,14 +170,14 @@ bool ExchangedTransfer::is_wanted(const fabric::Waiter& waiter) {
   return is_offered() && channel_.nodes().node_rank() < state(0).leaders;
 }
 
-void ExchangedTransfer::prepare(std::int64_t first_window, policy::Wish wish,
-                                const DomainWish& domains, const exchange::Slots& slots) {
+void ExchangedTransfer::prepare(std::int64_t first_window, policy::PathHint hint,
+                                const DomainHints& domains, const exchange::Slots& slots) {
   const auto parts = std::as_writable_bytes(std::span(parts_));
   std::ranges::copy(slots.all_bytes().first(parts.size()), parts.begin());
   first_window_ = first_window;
   const exchange::MessageBuffers::Size size{state(0).window_size, state(0).slots, state(0).depth};
   const Error lacking = attempt([&]() -> Error {
-    static_cast<void>(planner_->decide(parts_, wish, domains));
+    static_cast<void>(planner_->decide(parts_, hint, domains));
     planner_->make_plan();
     const bool has_buffers =
         buffers_.reserve_alike(channel_.messenger(), channel_.nodes().node_count(), size);

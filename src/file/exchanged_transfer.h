@@ -29,8 +29,8 @@ class ExchangedTransfer {
   };
   /// The first leader's call, collective among those of the nodes. `first_window`: where this
   /// call's windows begin on this node. `slots`: where there are any.
-  Agreed lead(NodePart mine, std::int64_t first_window, policy::Wish wish,
-              const DomainWish& domains, const exchange::Slots* slots,
+  Agreed lead(NodePart mine, std::int64_t first_window, policy::PathHint hint,
+              const DomainHints& domains, const exchange::Slots* slots,
               const fabric::Waiter& waiter);
   /// The others' call.
   Agreed follow(const fabric::Waiter& waiter);
@@ -41,7 +41,7 @@ class ExchangedTransfer {
   /// whether this one can lead in the call, or does not. Where it returns true, prepare() is to
   /// follow.
   bool is_wanted(const fabric::Waiter& waiter);
-  void prepare(std::int64_t first_window, policy::Wish wish, const DomainWish& domains,
+  void prepare(std::int64_t first_window, policy::PathHint hint, const DomainHints& domains,
                const exchange::Slots& slots);
 
   /// Moves the data of a rank; leaders call it without data as well. `ranks`: of the node, for
@@ -59,7 +59,7 @@ class ExchangedTransfer {
 
  private:
   void reserve_messages(NodePart& mine, const exchange::Slots* slots, ByteCount stripe);
-  policy::ExchangeDecision decide(policy::Wish wish, const DomainWish& domains,
+  policy::ExchangeDecision decide(policy::PathHint hint, const DomainHints& domains,
                                   const exchange::Slots* slots, const fabric::Waiter& waiter);
   bool make_plan(const exchange::Slots* slots, const fabric::Waiter& waiter);
   exchange::LeaderState& state(int leader) const;

@@ -95,7 +95,7 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
   const bool is_atomic = is_atomic_ && mode_.write;
   const bool is_looked_at = verification_ && call.collective;
   const bool verifies = is_looked_at && call.direction == Direction::write;
-  const bool attends = is_looked_at && !is_atomic;
+  const bool joins_check = is_looked_at && !is_atomic;
   std::optional<Access> access;
   std::unique_ptr<Access> written;
   const auto make = [&](const View& view, std::int64_t position) -> Error {
@@ -122,9 +122,9 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
           .access = std::move(*access),
           .sieve_size = std::min(hints_->sieve_size(), own_share_),
           .meets = meets,
-          .apart = is_atomic ? Apart::to_be_locked : Apart::no,
+          .locking = is_atomic ? Locking::to_take : Locking::none,
           .verifies = verifies,
-          .attends = attends,
+          .joins_check = joins_check,
           .written = std::move(written),
           .staging = std::move(staging),
           .in_background = in_background,
@@ -133,9 +133,9 @@ OpenFile::Prepared OpenFile::prepare(const TransferCall& call, bool in_backgroun
 }
 
 /// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
-/// `look`: see atomic_transfer().
+/// `on_moved`: see atomic_transfer().
 CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const fabric::Waiter& waiter,
-                                         const Look& look) {
+                                         const MovedUnderLock& on_moved) {
   const TransferCall& call = prepared.call;
   Access& access = prepared.access;
   CollectiveTransfer::Moved moved;
@@ -145,13 +145,13 @@ CollectiveTransfer::Moved OpenFile::move(Prepared& prepared, const fabric::Waite
       return {};
     }
     if (call.collective) collective_->choice(call.direction).note_call(prepared.in_background);
-    if (prepared.apart == Apart::no) {
+    if (prepared.locking == Locking::none) {
       moved.transferred = direct_transfer(*store_, std::move(access), prepared.sieve_size);
-    } else if (prepared.apart == Apart::locked) {
-      moved.transferred = transfer_alone(*store_, access, prepared.sieve_size, look);
+    } else if (prepared.locking == Locking::held) {
+      moved.transferred = transfer_alone(*store_, access, prepared.sieve_size, on_moved);
     } else {
       moved.transferred =
-          atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter, look);
+          atomic_transfer(*channel_, *store_, access, prepared.sieve_size, waiter, on_moved);
     }
     return {};
   });

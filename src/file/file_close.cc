@@ -34,7 +34,7 @@ struct OpenFile::Closing {
   }
 };
 
-OpenFile::Closing OpenFile::told_at_close(const Error& failed) const {
+OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
   const storage::Choices choices = store_->choices();
   record::FileTotals totals = totals_;
   totals.failed_calls = failures_->failed_calls();
@@ -53,7 +53,7 @@ Error OpenFile::close() {
   // One error is told; what was written comes first.
   Error failed = failures_->take_untold();
   if (!failed) failed = std::move(closed);
-  Closing all = told_at_close(failed);
+  Closing all = values_at_close(failed);
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
   // then visible to whoever opens the file.
   Error unreachable = channel_->combine(all);

@@ -34,11 +34,11 @@ Error OpenFile::end_staging(device::Staging* staging, Direction direction, Trans
   if (failure) moved = {std::min(moved.bytes, staging->done()), 0};
   std::atomic_ref(totals_.of_devices).fetch_add(moved.bytes, std::memory_order_relaxed);
   if (!failure) return {};
-  return attempt([&] { return told_of_device(direction, failure); });
+  return attempt([&] { return device_error(direction, failure); });
 }
 
 /// `failure`: what a driver says.
-Error OpenFile::told_of_device(Direction direction, const Error& failure) const {
+Error OpenFile::device_error(Direction direction, const Error& failure) const {
   const std::string what =
       direction == Direction::write ? "cannot write to '" : "cannot read from '";
   return device::explain(what + path_ + "' with a buffer in a device's memory", failure);

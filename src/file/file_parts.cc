@@ -35,7 +35,7 @@ Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& pre
   Calls calls{mine};
   const bool may_send = !prepared.in_background || channel_->helpers_send();
   const bool all_meet =
-      (prepared.attends && may_send) ||
+      (prepared.joins_check && may_send) ||
       collective_->choice(prepared.call.direction).meets_between_nodes(prepared.in_background);
   if (all_meet) {
     if (Error error = channel_->combine(calls)) return error;
@@ -68,8 +68,9 @@ Outcome OpenFile::carry_out_parts(Prepared& prepared, const fabric::Waiter& wait
       prepared.keeps_order() ? most_calls(calls, prepared, waiter) : calls;
   if (all) {
     Parts* const given = failed ? nullptr : parts;
-    outcome = prepared.apart == Apart::no ? move_parts(prepared, given, all.value(), waiter)
-                                          : move_parts_alone(prepared, given, all.value(), waiter);
+    outcome = prepared.locking == Locking::none
+                  ? move_parts(prepared, given, all.value(), waiter)
+                  : move_parts_alone(prepared, given, all.value(), waiter);
   } else if (!failed) {
     failed = all.error();
   }
@@ -113,7 +114,7 @@ Outcome OpenFile::move_parts_alone(Prepared& prepared, Parts* parts, std::int64_
   AtomicLock lock(*channel_, *store_, prepared.access, waiter);
   nothing.transferred.system_error = lock.system_error();
   if (lock.system_error() != 0) return finish(prepared.call, bytes, nothing);
-  prepared.apart = Apart::locked;
+  prepared.locking = Locking::held;
   Outcome outcome = move_parts(prepared, parts, calls, waiter);
   nothing.transferred.system_error = lock.give_up();
   if (nothing.transferred.system_error != 0 && !outcome.error) {

@@ -65,7 +65,7 @@ Error OpenFile::seek_shared(std::int64_t offset, Whence whence) {
   GivenSeek given{fabric::Extremes::of(offset),
                   fabric::Extremes::of(static_cast<std::int64_t>(whence))};
   if (Error error = channel_->combine(given)) return error;
-  const Undertaking what{kSeekPointer, path_};
+  const Action what{kSeekPointer, path_};
   if (!given.offset.are_same() || !given.whence.are_same()) {
     return {
         ErrorClass::not_same, 0,
@@ -89,7 +89,7 @@ Error OpenFile::set_atomicity(bool atomic) {
   drain();
   auto given = fabric::Extremes::of(atomic ? 1 : 0);
   if (Error error = channel_->combine(given)) return error;
-  const Undertaking what{"set the atomic mode of", path_};
+  const Action what{"set the atomic mode of", path_};
   if (!given.are_same()) {
     return {ErrorClass::not_same, 0,
             what.text() + " (not all ranks ask for it), pass the same value everywhere"};

@@ -38,22 +38,22 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const fabric::Waiter& w
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const ByteCount reachable = prepared.access.bytes;
-  const bool is_alone = prepared.verifies && prepared.apart != Apart::no;
+  const bool is_alone = prepared.verifies && prepared.locking != Locking::none;
   Access none = no_access(prepared.call.direction);
   Access& written = prepared.written ? *prepared.written : none;
   Verification::Found found;
   Clock::duration looking{};
-  const auto look = [&](const Transferred& done) {
+  const auto on_moved = [&](const Transferred& done) {
     const Clock::time_point then = Clock::now();
     found = verification_->check_alone(written, done.bytes);
     looking = Clock::now() - then;
   };
   CollectiveTransfer::Moved moved =
-      is_alone ? move(prepared, waiter, std::ref(look)) : move(prepared, waiter);
+      is_alone ? move(prepared, waiter, std::ref(on_moved)) : move(prepared, waiter);
   const Error lost =
       end_staging(prepared.staging.get(), prepared.call.direction, moved.transferred);
   transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin - looking).count();
-  if (prepared.attends) {
+  if (prepared.joins_check) {
     const ByteCount bytes = prepared.verifies ? moved.transferred.bytes : 0;
     Verification::Found of_all =
         verification_->check(written, bytes, prepared.in_background, waiter);

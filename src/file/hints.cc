@@ -13,47 +13,47 @@
 namespace headrace::file {
 namespace {
 
-using policy::Wish;
+using policy::PathHint;
 
 constexpr ByteCount kDefaultSieveSize = ByteCount{1} << 20;
 constexpr ByteCount kLargestSize = ByteCount{1} << 30;
 
-Wish wish_of(PathSetting setting) {
+PathHint path_hint_of(PathSetting setting) {
   switch (setting) {
-    case PathSetting::direct: return Wish::direct;
-    case PathSetting::staged: return Wish::staged;
-    case PathSetting::exchanged: return Wish::exchanged;
+    case PathSetting::direct: return PathHint::direct;
+    case PathSetting::staged: return PathHint::staged;
+    case PathSetting::exchanged: return PathHint::exchanged;
     case PathSetting::automatic: break;
   }
-  return Wish::automatic;
+  return PathHint::automatic;
 }
 
-Wish wish_of(const std::string& value) {
+PathHint path_hint_of(const std::string& value) {
   const std::string text = lower_case(value);
-  if (text == "staged") return Wish::staged;
+  if (text == "staged") return PathHint::staged;
   // Collective buffering by any name that others know goes between nodes where there are several.
   for (const std::string_view buffered : {"exchanged", "enable", "true", "yes", "on", "1"}) {
-    if (text == buffered) return Wish::exchanged;
+    if (text == buffered) return PathHint::exchanged;
   }
   for (const std::string_view direct : {"direct", "disable", "false", "no", "off", "0"}) {
-    if (text == direct) return Wish::direct;
+    if (text == direct) return PathHint::direct;
   }
-  return Wish::automatic;
+  return PathHint::automatic;
 }
 
-std::string_view name_of(Wish wish) {
-  switch (wish) {
-    case Wish::direct: return policy::name_of(policy::Path::direct);
-    case Wish::staged: return policy::name_of(policy::Path::staged);
-    case Wish::exchanged: return policy::name_of(policy::Path::exchanged);
-    case Wish::automatic: break;
+std::string_view name_of(PathHint hint) {
+  switch (hint) {
+    case PathHint::direct: return policy::name_of(policy::Path::direct);
+    case PathHint::staged: return policy::name_of(policy::Path::staged);
+    case PathHint::exchanged: return policy::name_of(policy::Path::exchanged);
+    case PathHint::automatic: break;
   }
   return "automatic";
 }
 
-std::string_view romio_name_of(Wish wish) {
-  if (wish == Wish::automatic) return "automatic";
-  return wish == Wish::direct ? "disable" : "enable";
+std::string_view romio_name_of(PathHint hint) {
+  if (hint == PathHint::automatic) return "automatic";
+  return hint == PathHint::direct ? "disable" : "enable";
 }
 
 const HintRule* find_rule(std::string_view name) {
@@ -143,12 +143,12 @@ void take_size(const Hints& hints, const char* name, ByteCount least, ByteCount&
 
 /// The first of `names` that asks for a path decides. One that is "automatic" leaves it to the
 /// next: it may come from MPI_File_get_info, the next from the program.
-void take_wish(const Hints& hints, std::initializer_list<const char*> names, Wish& wish) {
+void take_path_hint(const Hints& hints, std::initializer_list<const char*> names, PathHint& hint) {
   for (const char* const name : names) {
     const auto found = hints.find(name);
     if (found == hints.end()) continue;
-    wish = wish_of(found->second);
-    if (wish != Wish::automatic) return;
+    hint = path_hint_of(found->second);
+    if (hint != PathHint::automatic) return;
   }
 }
 
@@ -157,8 +157,8 @@ void take_wish(const Hints& hints, std::initializer_list<const char*> names, Wis
 HintValues default_hint_values() {
   const Settings& set = settings();
   HintValues values;
-  values.write_path = wish_of(set.write_path);
-  values.read_path = wish_of(set.read_path);
+  values.write_path = path_hint_of(set.write_path);
+  values.read_path = path_hint_of(set.read_path);
   values.buffer_size = set.buffer_size;
   values.sieve_size = kDefaultSieveSize;
   values.alignment = static_cast<plan::Alignment>(set.cb_align);
@@ -190,10 +190,10 @@ Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::strin
                          ", it is ignored");
     }
   }
-  take_wish(good, {"headrace_write_path", "romio_cb_write", "collective_buffering"},
-            values.write_path);
-  take_wish(good, {"headrace_read_path", "romio_cb_read", "collective_buffering"},
-            values.read_path);
+  take_path_hint(good, {"headrace_write_path", "romio_cb_write", "collective_buffering"},
+                 values.write_path);
+  take_path_hint(good, {"headrace_read_path", "romio_cb_read", "collective_buffering"},
+                 values.read_path);
   take_size(good, "cb_buffer_size", ByteCount{1} << 16, values.buffer_size);
   take_size(good, "striping_unit", 1, values.striping_unit);
   take_size(good, "ind_rd_buffer_size", ByteCount{1} << 12, values.sieve_size);
@@ -216,7 +216,7 @@ Hints hints_of(const HintValues& values) {
   return hints;
 }
 
-storage::StripingWish striping_of(const HintValues& values) {
+storage::StripingHints striping_of(const HintValues& values) {
   return {{values.striping_unit, values.striping_factor},
           values.start_device,
           values.overstriping_count};

@@ -8,7 +8,7 @@
 #include "plan/aggregators.h"
 #include "plan/domains.h"
 #include "policy/path.h"
-#include "storage/layout.h"
+#include "storage/file_layout.h"
 
 namespace headrace::file {
 
@@ -17,8 +17,8 @@ using Hints = std::map<std::string, std::string>;
 
 /// What the hints and settings ask of the engine.
 struct HintValues {
-  policy::Wish write_path = policy::Wish::automatic;
-  policy::Wish read_path = policy::Wish::automatic;
+  policy::PathHint write_path = policy::PathHint::automatic;
+  policy::PathHint read_path = policy::PathHint::automatic;
   ByteCount buffer_size = 0;            ///< of one collective buffer, in bytes; 0: as it fits
   ByteCount striping_unit = 0;          ///< 0: not known
   ByteCount sieve_size = 0;             ///< of the buffer for independent reads of small pieces
@@ -26,7 +26,7 @@ struct HintValues {
   std::int64_t start_device = -1;       ///< -1: the file system's choice
   std::int64_t overstriping_count = 0;  ///< 0: none
   plan::Alignment alignment = plan::Alignment::persistent;
-  plan::AggregatorWish aggregators;
+  plan::AggregatorHints aggregators;
   plan::ConfigList hosts;  ///< where aggregators may be
   bool lock_ahead = false;
 };
@@ -48,7 +48,7 @@ void take_settings(HintValues& values);
 Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems);
 
 /// What the hints ask of a file that is created.
-storage::StripingWish striping_of(const HintValues& values);
+storage::StripingHints striping_of(const HintValues& values);
 
 /// The values as hints, for MPI_File_get_info.
 Hints hints_of(const HintValues& values);

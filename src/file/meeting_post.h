@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/types.h"
-#include "fabric/told.h"
+#include "fabric/posted_value.h"
 
 namespace headrace::file {
 
@@ -33,6 +33,6 @@ struct MeetingPost {
   std::int64_t page_transfer = 0;      ///< ns that a page takes from core to core; 0: not known
   std::int64_t measures_distance = 0;  ///< 1: in this call
 };
-static_assert(fabric::Tellable<MeetingPost>);
+static_assert(fabric::Postable<MeetingPost>);
 
 }  // namespace headrace::file

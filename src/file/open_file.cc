@@ -37,7 +37,7 @@ Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mod
   if (Error error = channel.combine(all)) return error;
   if (!all.mode.are_same()) {
     return Error{ErrorClass::not_same, 0,
-                 Undertaking{"open", path}.text() +
+                 Action{"open", path}.text() +
                      " (the access mode is not the same on all ranks), pass the same mode "
                      "everywhere"};
   }

@@ -69,7 +69,7 @@ class OpenFile : public File {
  private:
   std::int64_t file_number() const { return store_ != nullptr ? store_->file_number() : 0; }
   /// Whether data goes as if alone, and whether what keeps the others away is taken already.
-  enum class Apart : std::uint8_t { no, to_be_locked, locked };
+  enum class Locking : std::uint8_t { none, to_take, held };
 
   /// A call that was checked and has its place in the file: what is left to do depends on nothing
   /// that other calls change.
@@ -80,9 +80,9 @@ class OpenFile : public File {
     Access access;
     ByteCount sieve_size = 0;
     bool meets = false;  ///< the ranks of the node meet
-    Apart apart = Apart::no;
-    bool verifies = false;  ///< it is read back: by the ranks of the file, or under its lock
-    bool attends = false;   ///< the ranks of the file look at it, or would if it wrote
+    Locking locking = Locking::none;
+    bool verifies = false;     ///< it is read back: by the ranks of the file, or under its lock
+    bool joins_check = false;  ///< the ranks of the file look at it, or would if it wrote
     /// What is read back: `access` once more, since the transfer moves that one's cursors. Null
     /// where there is no data.
     std::unique_ptr<Access> written;
@@ -92,7 +92,7 @@ class OpenFile : public File {
     Error failed;
 
     /// All ranks carry such calls out in the order in which they were made.
-    bool keeps_order() const { return meets || attends; }
+    bool keeps_order() const { return meets || joins_check; }
   };
 
   class BackgroundCall;
@@ -107,7 +107,7 @@ class OpenFile : public File {
   Access no_access(Direction direction) const;
   Error stage_device_data(const TransferCall& call,
                           std::unique_ptr<device::Staging>& staging) const;
-  Error told_of_device(Direction direction, const Error& failure) const;
+  Error device_error(Direction direction, const Error& failure) const;
   Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
   Outcome transfer_device_stretch(const StretchCall& call, FileOffset begin,
                                   const device::Place& place, const PointerMove& move);
@@ -126,7 +126,7 @@ class OpenFile : public File {
                                   const fabric::Waiter& waiter);
   Outcome carry_out_verified(Prepared& prepared, const fabric::Waiter& waiter);
   CollectiveTransfer::Moved move(Prepared& prepared, const fabric::Waiter& waiter,
-                                 const Look& look = {});
+                                 const MovedUnderLock& on_moved = {});
   void take_part_without_data(Prepared& prepared);
   Result<std::shared_ptr<Operation>> begin_call(const TransferCall& call, bool in_background);
   record::Verified collect_verified();
@@ -142,7 +142,7 @@ class OpenFile : public File {
   void drain_lane();
   void drain();
   struct Closing;
-  Closing told_at_close(const Error& failed) const;
+  Closing values_at_close(const Error& failed) const;
   void record(const Closing& all);
 
   std::shared_ptr<exchange::FileTeam> team_;

@@ -11,18 +11,18 @@ constexpr const char* kOneOwner =
 
 }  // namespace
 
-void PathChoice::choose(policy::Wish wish, const policy::ViewFacts& view, bool has_one_owner,
+void PathChoice::choose(policy::PathHint hint, const policy::ViewFacts& view, bool has_one_owner,
                         bool helpers_send) {
   const std::lock_guard lock(mutex_);
   if (chosen_.has_been_called) before_ = chosen_;
-  wish_ = wish;
+  hint_ = hint;
   chosen_ = {};
   chosen_.view = view;
-  chosen_.for_view = policy::decide_view(direction_, wish, view);
+  chosen_.for_view = policy::decide_view(direction_, hint, view);
   chosen_.has_one_owner = has_one_owner;
   policy::ViewFacts of_node = view;
   of_node.nodes = 1;
-  for_node_ = policy::decide_view(direction_, wish, of_node).path;
+  for_node_ = policy::decide_view(direction_, hint, of_node).path;
   const Path path = chosen_.for_view.path;
   meets_ = path != Path::direct;
   needs_the_program_ = path == Path::exchanged && !helpers_send;
@@ -54,7 +54,7 @@ void PathChoice::note_correction(const std::string& correction) noexcept {
 Path PathChoice::decide(const policy::CallFacts& facts, bool has_slots) {
   const std::lock_guard lock(mutex_);
   chosen_.facts = facts;
-  chosen_.for_call = policy::decide_call(wish_, facts);
+  chosen_.for_call = policy::decide_call(hint_, facts);
   chosen_.lacked_memory = !has_slots;
   return has_slots ? chosen_.for_call->path : Path::direct;
 }

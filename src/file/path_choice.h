@@ -18,7 +18,7 @@ class PathChoice {
 
   /// Chooses for a view. `has_one_owner`: between nodes one of them moves all. `helpers_send`:
   /// whether helper threads may send messages.
-  void choose(policy::Wish wish, const policy::ViewFacts& view, bool has_one_owner,
+  void choose(policy::PathHint hint, const policy::ViewFacts& view, bool has_one_owner,
               bool helpers_send);
 
   /// Whether ranks meet at the beginning of a call. Where not, a call is this rank's own affair.
@@ -36,7 +36,7 @@ class PathChoice {
     return is_between_nodes() && (!is_in_background || !needs_the_program());
   }
   bool is_between_nodes() const { return chosen_.for_view.path == policy::Path::exchanged; }
-  policy::Wish wish() const { return wish_; }
+  policy::PathHint hint() const { return hint_; }
   /// What the path would be if each node stood alone.
   policy::Path for_node() const { return for_node_; }
 
@@ -105,7 +105,7 @@ class PathChoice {
   std::atomic<bool> meets_ = false;
   std::atomic<bool> meets_in_background_ = false;
   std::atomic<bool> needs_the_program_ = false;
-  policy::Wish wish_ = policy::Wish::automatic;
+  policy::PathHint hint_ = policy::PathHint::automatic;
   policy::Path for_node_ = policy::Path::direct;
 
   mutable std::mutex mutex_;  ///< guards what follows where other threads ask

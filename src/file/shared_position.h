@@ -30,7 +30,7 @@ class SharedPosition {
   void clear_next() { set_cell(1 - cell_, 0); }
   void use_next() { cell_ = 1 - cell_; }
 
-  /// Collective: what the first rank found by `find`, on all ranks. `verb`: as Undertaking's.
+  /// Collective: what the first rank found by `find`, on all ranks. `verb`: as Action's.
   template <class Find>
   Result<std::int64_t> found_by_first(const char* verb, Find find);
 

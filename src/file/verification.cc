@@ -119,7 +119,7 @@ Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
     if (board.rank() == 0) boxes_ = channel_.memory().reserve(size);
     board.post(channel_.waiter(), Boxes{boxes_ ? boxes_->offset : -1});
     board.wait_for_all(channel_.waiter());
-    const std::int64_t offset = board.told_by<Boxes>(0).offset;
+    const std::int64_t offset = board.posted_by<Boxes>(0).offset;
     has_boxes = offset >= 0;
     if (has_boxes && !boxes_) boxes_ = channel_.memory().at(offset, size);
   }
@@ -142,7 +142,7 @@ Verification::~Verification() {
 Verification::Found Verification::leave_out(record::Unverified reason, ByteCount written,
                                             bool is_alone) {
   const auto place = static_cast<std::size_t>(reason);
-  const bool is_first = !std::exchange(told_[place], true);
+  const bool is_first = !std::exchange(has_told_[place], true);
   totals_.unverified[place].bytes += written;
   if (channel_.nodes().rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
   if (channel_.nodes().rank() != 0 || !is_first) return {written, {}};
@@ -230,7 +230,7 @@ Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, 
   while (all.has_more == 1 && all.is_apart == 0) {
     Error apart = ring.turn(true, claims.next(), claim_);
     if (!apart) apart = ring.turn(false, read_back.judge(claim_), verdict_);
-    if (!apart) claims.hear(verdict_);
+    if (!apart) claims.take_verdict(verdict_);
     all = {.has_more = claims.has_more() ? 1 : 0,
            .has_suspects = claims.suspects().empty() ? 0 : 1,
            .is_apart = apart ? 1 : 0,

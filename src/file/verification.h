@@ -105,7 +105,7 @@ class Verification {
   std::unique_ptr<fabric::Ring> lone_ring_ = fabric::make_lone_ring();
   std::mutex mutex_;  ///< of calls that check alone, on what follows and the messages above
   record::Verified totals_;
-  std::array<bool, record::kUnverifiedReasons> told_{};  ///< while the job runs, once each
+  std::array<bool, record::kUnverifiedReasons> has_told_{};  ///< while the job runs, once each
 };
 
 }  // namespace headrace::file

@@ -83,7 +83,7 @@ Ring::Message WrittenClaims::next() noexcept {
   }
 }
 
-void WrittenClaims::hear(const Ring::Message& verdict) noexcept {
+void WrittenClaims::take_verdict(const Ring::Message& verdict) noexcept {
   try {
     take(verdict);
   } catch (const std::bad_alloc&) {
@@ -102,9 +102,9 @@ Ring::Message WrittenClaims::make_next() {
   pieces_.clear();
   data_.clear();
   bytes_ = 0;
-  wants_bytes_ = told_ < inspect_until_;
+  wants_bytes_ = described_ < inspect_until_;
   const ByteCount most =
-      std::min(left_, wants_bytes_ ? std::min<ByteCount>(Ring::kMostBody, inspect_until_ - told_)
+      std::min(left_, wants_bytes_ ? std::min<ByteCount>(Ring::kMostBody, inspect_until_ - described_)
                                    : kMostData);
   SipHash hash;
   while (bytes_ < most && std::ssize(pieces_) < kMostPieces) {
@@ -122,7 +122,7 @@ Ring::Message WrittenClaims::make_next() {
     }
     bytes_ += run.bytes();
   }
-  told_ += bytes_;
+  described_ += bytes_;
   left_ -= bytes_;
   Ring::Message claim;
   const SipHash::Code code = hash.end();
@@ -137,8 +137,8 @@ void WrittenClaims::take(const Ring::Message& verdict) {
   const auto system_error = static_cast<int>(verdict.head[kSystemError]);
   if (!wants_bytes_) {
     // Told again, more exactly.
-    inspect_until_ = told_;
-    told_ -= bytes_;
+    inspect_until_ = described_;
+    described_ -= bytes_;
     left_ += bytes_;
     access_ = *before_;
   } else if (system_error != 0) {
@@ -183,7 +183,7 @@ void WrittenClaims::suspect(ByteCount begin, ByteCount end, int system_error) {
         last->range = {std::min(last->range.begin, range.begin),
                        std::max(last->range.end, range.end)};
       } else {
-        suspects_.push_back({range, told_ - bytes_ + from, system_error});
+        suspects_.push_back({range, described_ - bytes_ + from, system_error});
       }
     }
     start += len;

@@ -31,7 +31,7 @@ class WrittenClaims {
   /// The next part; empty where there is none. Without memory nothing more is told.
   fabric::Ring::Message next() noexcept;
   /// What the reader found of it.
-  void hear(const fabric::Ring::Message& verdict) noexcept;
+  void take_verdict(const fabric::Ring::Message& verdict) noexcept;
   bool lacked_memory() const { return lacked_memory_; }
 
   /// In the order of the data; where they are very many, the last one stands for all that follow.
@@ -49,7 +49,7 @@ class WrittenClaims {
 
   Access& access_;  ///< at the part to tell next
   ByteCount left_;
-  ByteCount told_ = 0;  ///< data before that
+  ByteCount described_ = 0;  ///< data before that
 
   // The part told last.
   std::optional<Access> before_;

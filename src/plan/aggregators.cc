@@ -108,13 +108,13 @@ struct Asked {
   std::string how;  ///< empty: by nobody
 };
 
-Asked asked_count(std::int64_t nodes, std::int64_t objects, const AggregatorWish& wish) {
-  if (wish.count > 0) return {wish.count, "cb_nodes=" + std::to_string(wish.count)};
+Asked asked_count(std::int64_t nodes, std::int64_t objects, const AggregatorHints& hint) {
+  if (hint.count > 0) return {hint.count, "cb_nodes=" + std::to_string(hint.count)};
   if (objects <= 0) return {nodes, ""};
-  if (wish.multiplier <= 1) return {objects, ""};
-  const bool overflows = wish.multiplier > std::numeric_limits<std::int64_t>::max() / objects;
-  return {overflows ? std::numeric_limits<std::int64_t>::max() : wish.multiplier * objects,
-          "cray_cb_nodes_multiplier=" + std::to_string(wish.multiplier)};
+  if (hint.multiplier <= 1) return {objects, ""};
+  const bool overflows = hint.multiplier > std::numeric_limits<std::int64_t>::max() / objects;
+  return {overflows ? std::numeric_limits<std::int64_t>::max() : hint.multiplier * objects,
+          "cray_cb_nodes_multiplier=" + std::to_string(hint.multiplier)};
 }
 
 }  // namespace
@@ -162,17 +162,17 @@ std::int64_t ConfigList::digest() const {
 }
 
 AggregatorChoice choose_aggregators(std::span<const int> places, std::int64_t stripe_count,
-                                    const AggregatorWish& wish) {
+                                    const AggregatorHints& hint) {
   AggregatorChoice choice;
   const Places all(places);
   if (all.total() == 0) return choice;
-  const Asked asked = asked_count(all.usable(), stripe_count, wish);
+  const Asked asked = asked_count(all.usable(), stripe_count, hint);
   std::int64_t most = asked.count;
   std::string limit;
-  if (stripe_count > 0 && wish.most_for_object > 0 &&
-      divide_up(most, stripe_count) > wish.most_for_object) {
-    most = wish.most_for_object * stripe_count;
-    limit = "romio_lustre_co_ratio=" + std::to_string(wish.most_for_object) + " allows " +
+  if (stripe_count > 0 && hint.most_for_object > 0 &&
+      divide_up(most, stripe_count) > hint.most_for_object) {
+    most = hint.most_for_object * stripe_count;
+    limit = "romio_lustre_co_ratio=" + std::to_string(hint.most_for_object) + " allows " +
             std::to_string(most);
   }
   if (most > all.total()) {

@@ -35,13 +35,13 @@ class ConfigList {
 };
 
 /// What the hints ask for; the same on all ranks.
-struct AggregatorWish {
+struct AggregatorHints {
   std::int64_t count = 0;  ///< cb_nodes; 0: not given
   std::int64_t multiplier =
       0;  ///< cray_cb_nodes_multiplier: aggregators for each object; 0: not given
   std::int64_t most_for_object = 0;  ///< romio_lustre_co_ratio: at most so many; 0: not given
 
-  bool operator==(const AggregatorWish&) const = default;
+  bool operator==(const AggregatorHints&) const = default;
 };
 
 /// An aggregator: a place on a node, 0 for the node's leader.
@@ -61,7 +61,7 @@ struct AggregatorChoice {
 /// Chooses the aggregators of a file whose stripes go to `stripe_count` objects in turn (0: not
 /// known). `places[n]` is how many node n may have: its ranks, or less (ConfigList).
 ///
-/// Their count is the wish's; without one, stripe_count times the multiplier, or one a node where
+/// Their count is the hint's; without one, stripe_count times the multiplier, or one a node where
 /// stripes are not known. It is corrected to a multiple of the stripe count, or a divisor, so that
 /// each has equally many objects and no two share one without need. Where every divisor would leave
 /// half of the places or more unused, the count is the least that writes in as few rounds.
@@ -75,6 +75,6 @@ struct AggregatorChoice {
 /// 8 objects: {0,0} {1,0} {2,0} {3,0} {0,1} {1,1} {2,1} {3,1}. 16 objects: the same 8. 2 objects
 /// and multiplier 2: {0,0} {2,0} {0,1} {2,1}. Not known: {0,0} {1,0} {2,0} {3,0}.
 AggregatorChoice choose_aggregators(std::span<const int> places, std::int64_t stripe_count,
-                                    const AggregatorWish& wish);
+                                    const AggregatorHints& hint);
 
 }  // namespace headrace::plan

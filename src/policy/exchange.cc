@@ -33,7 +33,7 @@ std::int64_t joined_within(ByteCount window, std::int64_t slots, std::int64_t ag
   return window <= kLargestJoined && 2 * aggregators <= slots ? 2 * aggregators : 0;
 }
 
-ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
+ExchangeDecision decide_exchange(PathHint hint, const ExchangeFacts& facts) {
   if (!facts.agrees) return {false, ExchangeReason::no_agreement};
   if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};
   if (!facts.has_memory) return {false, ExchangeReason::no_memory};
@@ -43,7 +43,7 @@ ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts) {
   if (facts.reads && is_too_sparse_to_read(facts.bytes, facts.span)) {
     return {false, ExchangeReason::far_apart};
   }
-  if (wish == Wish::exchanged) return {true, ExchangeReason::asked_for};
+  if (hint == PathHint::exchanged) return {true, ExchangeReason::asked_for};
   if (facts.nodes < 2) return {false, ExchangeReason::one_node};
   // Where less than a quarter of what the nodes reach over is shared, few windows have two nodes.
   if (facts.reaches < facts.span + facts.span / 4) return {false, ExchangeReason::apart};

@@ -56,7 +56,7 @@ struct ExchangeDecision {
 std::int64_t joined_within(ByteCount window, std::int64_t slots, std::int64_t aggregators);
 
 /// Whether the nodes exchange in one call. Where not, each node moves its own pieces.
-ExchangeDecision decide_exchange(Wish wish, const ExchangeFacts& facts);
+ExchangeDecision decide_exchange(PathHint hint, const ExchangeFacts& facts);
 
 std::string explain(const ExchangeDecision& decision, const ExchangeFacts& facts);
 

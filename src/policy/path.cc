@@ -65,23 +65,24 @@ double together_cost(const CallFacts& facts) {
 }
 
 /// Whether nodes would write and read for each other, where they may.
-bool gains_between_nodes(Wish wish, const ViewFacts& facts) {
+bool gains_between_nodes(PathHint hint, const ViewFacts& facts) {
   if (facts.nodes < 2 || !facts.is_monotonic || facts.is_atomic || !facts.is_one_file) return false;
   const ByteCount domain = facts.stripe > 0 ? facts.stripe : facts.window;
-  return wish == Wish::exchanged || (wish == Wish::automatic && facts.smallest_mean_piece < domain);
+  return hint == PathHint::exchanged ||
+         (hint == PathHint::automatic && facts.smallest_mean_piece < domain);
 }
 
-ViewReason reason_of(Direction direction, Wish wish, const ViewFacts& facts) {
+ViewReason reason_of(Direction direction, PathHint hint, const ViewFacts& facts) {
   if (facts.is_atomic) return ViewReason::atomic;
   if (!facts.is_one_file) return ViewReason::different_files;
-  if (facts.is_coherent && gains_between_nodes(wish, facts)) {
-    if (wish == Wish::exchanged) return ViewReason::exchange_asked_for;
+  if (facts.is_coherent && gains_between_nodes(hint, facts)) {
+    if (hint == PathHint::exchanged) return ViewReason::exchange_asked_for;
     return facts.stripe > 0 ? ViewReason::small_against_stripes : ViewReason::small_and_shared;
   }
   if (facts.node_ranks < 2) return ViewReason::alone;
   if (!facts.is_monotonic) return ViewReason::backwards;
-  if (wish == Wish::direct) return ViewReason::direct_asked_for;
-  if (wish == Wish::staged || wish == Wish::exchanged) return ViewReason::staging_asked_for;
+  if (hint == PathHint::direct) return ViewReason::direct_asked_for;
+  if (hint == PathHint::staged || hint == PathHint::exchanged) return ViewReason::staging_asked_for;
   if (facts.smallest_mean_piece == kContiguousView) return ViewReason::contiguous;
   const CommonCosts& common = costs().common;
   const double large =
@@ -136,9 +137,9 @@ std::string_view name_of(Path path) {
   return {};
 }
 
-ViewDecision decide_view(Direction direction, Wish wish, const ViewFacts& facts) {
-  const ViewReason reason = reason_of(direction, wish, facts);
-  return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(wish, facts)};
+ViewDecision decide_view(Direction direction, PathHint hint, const ViewFacts& facts) {
+  const ViewReason reason = reason_of(direction, hint, facts);
+  return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(hint, facts)};
 }
 
 std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
@@ -186,8 +187,8 @@ double staged_cost(const CallFacts& facts) {
   return waiting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
 
-std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own) {
-  const bool is_small = own.direction == Direction::read && wish == Wish::automatic &&
+std::optional<CallDecision> decide_part(PathHint hint, const CallFacts& own) {
+  const bool is_small = own.direction == Direction::read && hint == PathHint::automatic &&
                         own.is_local && own.bytes > 0 &&
                         direct_cost(own) <= costs().common.meeting_read;
   if (!is_small) return std::nullopt;
@@ -198,13 +199,13 @@ bool is_too_sparse_to_read(ByteCount bytes, ByteCount span) {
   return static_cast<double>(bytes) < kLeastDensityToRead * static_cast<double>(span);
 }
 
-CallDecision decide_call(Wish wish, const CallFacts& facts) {
+CallDecision decide_call(PathHint hint, const CallFacts& facts) {
   if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
   const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
   if (facts.direction == Direction::read && is_too_sparse_to_read(facts.bytes, facts.span)) {
     return {Path::direct, CallReason::far_apart};
   }
-  if (wish == Wish::staged || wish == Wish::exchanged) {
+  if (hint == PathHint::staged || hint == PathHint::exchanged) {
     return {Path::staged, CallReason::asked_for};
   }
   if (density < kLeastDensity) return {Path::direct, CallReason::far_apart};

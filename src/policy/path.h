@@ -20,7 +20,7 @@ enum class Path {
 std::string_view name_of(Path path);
 
 /// What a user asked for. Where there is one node, `exchanged` is as `staged`.
-enum class Wish { automatic, direct, staged, exchanged };
+enum class PathHint { automatic, direct, staged, exchanged };
 
 /// Mean piece of a view without gaps.
 inline constexpr ByteCount kContiguousView = std::numeric_limits<ByteCount>::max();
@@ -93,7 +93,7 @@ struct ViewDecision {
 
 /// Decides when a view is set whether its collective calls may be staged. Only then do ranks meet
 /// at the beginning of a call; with Path::direct nobody waits for anybody.
-ViewDecision decide_view(Direction direction, Wish wish, const ViewFacts& facts);
+ViewDecision decide_view(Direction direction, PathHint hint, const ViewFacts& facts);
 
 std::string explain(const ViewDecision& decision, const ViewFacts& facts);
 
@@ -108,14 +108,14 @@ struct CallDecision {
 /// Decides for one rank's part of a call, before ranks meet: whether it reads so little, from where
 /// that asks no server, that it does so at once. Else nothing: they are to meet. `own`: of this
 /// rank alone.
-std::optional<CallDecision> decide_part(Wish wish, const CallFacts& own);
+std::optional<CallDecision> decide_part(PathHint hint, const CallFacts& own);
 
 /// Whether so few of the bytes between the first and the last are wanted that a read goes directly
 /// even where another path is asked for.
 bool is_too_sparse_to_read(ByteCount bytes, ByteCount span);
 
 /// Decides for one call, by the cheaper of the two estimates.
-CallDecision decide_call(Wish wish, const CallFacts& facts);
+CallDecision decide_call(PathHint hint, const CallFacts& facts);
 
 std::string explain(const CallDecision& decision, const CallFacts& facts);
 

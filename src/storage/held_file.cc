@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "base/kept_errno.h"
+#include "storage/file_layout.h"
 #include "storage/kinds.h"
-#include "storage/layout.h"
 
 namespace headrace::storage {
 namespace {

@@ -136,25 +136,25 @@ std::optional<Stripes> lustre_stripes(int descriptor) {
   return parse_lustre_layout(layout);
 }
 
-LustreRequest make_lustre_request(const StripingWish& wish) {
+LustreRequest make_lustre_request(const StripingHints& hint) {
   LustreRequest request{};
   const std::int64_t count =
-      wish.overstriping_count > 0 ? wish.overstriping_count : wish.stripes.count;
+      hint.overstriping_count > 0 ? hint.overstriping_count : hint.stripes.count;
   put(std::span(request), 0, kPlain1);
-  put(std::span(request), 4, wish.overstriping_count > 0 ? kStriped | kOverstriped : 0U);
+  put(std::span(request), 4, hint.overstriping_count > 0 ? kStriped | kOverstriped : 0U);
   put(std::span(request), 24,
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-          wish.stripes.size, 0, std::numeric_limits<std::uint32_t>::max())));
+          hint.stripes.size, 0, std::numeric_limits<std::uint32_t>::max())));
   put(std::span(request), 28,
       static_cast<std::uint16_t>(std::clamp<std::int64_t>(count, 0, kMostObjects)));
-  const bool has_device = wish.start_device >= 0 && wish.start_device < kAnyDevice;
+  const bool has_device = hint.start_device >= 0 && hint.start_device < kAnyDevice;
   put(std::span(request), 30,
-      has_device ? static_cast<std::uint16_t>(wish.start_device) : kAnyDevice);
+      has_device ? static_cast<std::uint16_t>(hint.start_device) : kAnyDevice);
   return request;
 }
 
-int set_lustre_stripes(int descriptor, const StripingWish& wish) {
-  LustreRequest request = make_lustre_request(wish);
+int set_lustre_stripes(int descriptor, const StripingHints& hint) {
+  LustreRequest request = make_lustre_request(hint);
   return ioctl(descriptor, kSetStripe, request.data()) < 0 ? errno : 0;
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/types.h"
-#include "storage/layout.h"
+#include "storage/file_layout.h"
 
 namespace headrace::storage {
 
@@ -25,12 +25,12 @@ std::optional<Stripes> lustre_stripes(int descriptor);
 
 /// What a plain layout is asked for with.
 using LustreRequest = std::array<std::byte, 32>;
-LustreRequest make_lustre_request(const StripingWish& wish);
+LustreRequest make_lustre_request(const StripingHints& hint);
 
 /// Opens a file so that its stripes can still be set.
 extern const int kLustreDelayedCreate;
 /// Sets the stripes of a new file that was opened that way; errno, or 0.
-int set_lustre_stripes(int descriptor, const StripingWish& wish);
+int set_lustre_stripes(int descriptor, const StripingHints& hint);
 
 /// Asks for locks to write [begin, end) of the file before they are needed, without waiting, and
 /// without more than that (Lustre's lock-ahead). errno, or 0.

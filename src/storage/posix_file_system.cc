@@ -273,7 +273,7 @@ class PosixFileSystem : public FileSystem {
     // Before the descriptor: without memory for it that would be lost.
     auto store = std::make_unique<PosixStore>(full_name(path));
     const Created created =
-        create_striped(path, how, 0666, flags.create ? flags.striping : StripingWish{});
+        create_striped(path, how, 0666, flags.create ? flags.striping : StripingHints{});
     const int descriptor = created.descriptor;
     if (descriptor < 0) return system_failure(errno, "cannot open", path);
     struct stat status{};

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "storage/choices.h"
-#include "storage/layout.h"
+#include "storage/file_layout.h"
 #include "storage/write_turn.h"
 
 namespace headrace::storage {
@@ -78,7 +78,7 @@ struct OpenFlags {
   bool create = false;
   bool exclusive = false;
   bool is_deleted_later = false;  ///< by Store::remove()
-  StripingWish striping = {};     ///< of a file that is created
+  StripingHints striping = {};    ///< of a file that is created
 };
 
 /// Where files live.

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "view/layout.h"
+#include "view/type_layout.h"
 
 namespace headrace::view {
 namespace {

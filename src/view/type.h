@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 #include "base/uncleared_vector.h"
-#include "view/layout.h"
+#include "view/type_layout.h"
 
 namespace headrace::view {
 

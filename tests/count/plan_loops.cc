@@ -43,7 +43,7 @@ HotLoop decision_loop() {
             for (std::int64_t i = 0; i < kCalls; ++i) {
               asm volatile("" : : : "memory");
               const policy::CallDecision decision =
-                  policy::decide_call(policy::Wish::automatic, facts);
+                  policy::decide_call(policy::PathHint::automatic, facts);
               asm volatile("" : : "r"(decision.path));
             }
           }};

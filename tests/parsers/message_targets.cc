@@ -148,7 +148,7 @@ void run_claim(const Input& input) {
   file::WrittenClaims claims(access, access.bytes);
   for (int turn = 0; turn < 3; ++turn) {
     static_cast<void>(claims.next());
-    claims.hear(message);
+    claims.take_verdict(message);
   }
   for (const file::Suspect& suspect : claims.suspects()) {
     require(suspect.range.begin >= 100 && suspect.range.begin < suspect.range.end &&

@@ -11,7 +11,7 @@
 #include "exchange/file_team.h"
 #include "file/file.h"
 #include "plan/exchange_plan.h"
-#include "policy/slots.h"
+#include "policy/slot_count.h"
 #include "sim/ranks.h"
 #include "topo/node.h"
 

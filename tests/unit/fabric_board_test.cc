@@ -55,9 +55,9 @@ TEST_F(BoardTest, EveryRoundShowsTheValuesOfThatRound) {
       if (random() % 3 == 0) continue;  // some need not know and run ahead
       board.wait_for_all(waiter);
       for (int other = 0; other < ranks_; ++other) {
-        ASSERT_EQ(board.told_by<Numbers>(other).of[0], round);
-        ASSERT_EQ(board.told_by<Numbers>(other).of[1], other);
-        ASSERT_EQ(board.told_by<Numbers>(other).of[2], round * other);
+        ASSERT_EQ(board.posted_by<Numbers>(other).of[0], round);
+        ASSERT_EQ(board.posted_by<Numbers>(other).of[1], other);
+        ASSERT_EQ(board.posted_by<Numbers>(other).of[2], round * other);
       }
     }
   });
@@ -71,7 +71,7 @@ TEST_F(BoardTest, GoesOnWhereItEnded) {
         board.post(waiter, Numbers{{turn, rank}});
         board.wait_for_all(waiter);
         for (int other = 0; other < ranks_; ++other)
-          ASSERT_EQ(board.told_by<Numbers>(other).of[0], turn);
+          ASSERT_EQ(board.posted_by<Numbers>(other).of[0], turn);
       }
     });
     start += 7;
@@ -83,7 +83,7 @@ TEST_F(BoardTest, ARankMayRunAheadByItsDepthOnly) {
   on_all_ranks(0, [&](Board& board, const Waiter& waiter, int rank) {
     if (rank == 0) {
       for (std::uint64_t i = 0; i < kBoardDepth + 1; ++i) {
-        board.post(waiter, Told{});
+        board.post(waiter, PostedValue{});
         posted.fetch_add(1);
       }
       return;
@@ -93,7 +93,7 @@ TEST_F(BoardTest, ARankMayRunAheadByItsDepthOnly) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       EXPECT_EQ(posted.load(), static_cast<std::int64_t>(kBoardDepth));
     }
-    for (std::uint64_t i = 0; i < kBoardDepth + 1; ++i) board.post(waiter, Told{});
+    for (std::uint64_t i = 0; i < kBoardDepth + 1; ++i) board.post(waiter, PostedValue{});
   });
   EXPECT_EQ(posted.load(), static_cast<std::int64_t>(kBoardDepth) + 1);
 }

@@ -14,8 +14,8 @@ TEST(CommonHints, AreToldApart) {
     change(other);
     return fingerprint_of(common_hints(other));
   };
-  EXPECT_NE(changed([](HintValues& other) { other.write_path = policy::Wish::staged; }), print);
-  EXPECT_NE(changed([](HintValues& other) { other.read_path = policy::Wish::staged; }), print);
+  EXPECT_NE(changed([](HintValues& other) { other.write_path = policy::PathHint::staged; }), print);
+  EXPECT_NE(changed([](HintValues& other) { other.read_path = policy::PathHint::staged; }), print);
   EXPECT_NE(changed([](HintValues& other) { other.buffer_size += 1; }), print);
   EXPECT_NE(changed([](HintValues& other) { other.striping_unit = 4096; }), print);
   EXPECT_NE(changed([](HintValues& other) { other.striping_factor = 4; }), print);

@@ -26,8 +26,8 @@ std::vector<NodePart> parts_from(FileOffset begin, int nodes) {
   return parts;
 }
 
-DomainWish stripes(std::int64_t count, std::int64_t aggregators) {
-  DomainWish domains;
+DomainHints stripes(std::int64_t count, std::int64_t aggregators) {
+  DomainHints domains;
   domains.stripe = kStripe;
   domains.stripe_count = count;
   domains.large = kStripe;
@@ -45,8 +45,9 @@ TEST(ExchangePlanner, JoinsWindowsOnlyWhereALeadersNextIsNear) {
       part.direction = direction;
     }
     parts.back().slots += 1;
-    EXPECT_TRUE(planner.decide(parts, policy::Wish::automatic, stripes(aggregators, aggregators))
-                    .is_chosen);
+    EXPECT_TRUE(
+        planner.decide(parts, policy::PathHint::automatic, stripes(aggregators, aggregators))
+            .is_chosen);
     planner.make_plan();
     return planner.plan().most_joined();
   };
@@ -63,7 +64,8 @@ TEST(ExchangePlanner, GivesAsManyLeadersAsAskedFor) {
   ExchangePlanner planner(4);
   const auto parts = parts_from(0, 4);
   const auto leaders_for = [&](std::int64_t aggregators) {
-    EXPECT_TRUE(planner.decide(parts, policy::Wish::automatic, stripes(4, aggregators)).is_chosen);
+    EXPECT_TRUE(
+        planner.decide(parts, policy::PathHint::automatic, stripes(4, aggregators)).is_chosen);
     planner.make_plan();
     const ExchangeChoice& choice = planner.choice();
     EXPECT_EQ(planner.plan().leaders(), choice.leading.leaders);
@@ -85,7 +87,7 @@ TEST(ExchangePlanner, GivesAsManyLeadersAsAskedFor) {
 
 TEST(ExchangePlanner, PreparesLeadersForAbsurdWishes) {
   constexpr std::int64_t kAbsurd = std::numeric_limits<std::int64_t>::max();
-  DomainWish domains = stripes(4, 0);
+  DomainHints domains = stripes(4, 0);
   domains.aggregators.multiplier = kAbsurd;
   EXPECT_EQ(leaders_to_prepare(domains, 4, 8, 8), 4);
   EXPECT_EQ(leaders_to_prepare(stripes(4, kAbsurd), 4, 8, 8), 4);
@@ -95,13 +97,13 @@ TEST(ExchangePlanner, PreparesLeadersForAbsurdWishes) {
 
 TEST(ExchangePlanner, PlansAnewOnlyWhatIsNew) {
   ExchangePlanner planner(4);
-  const auto plan = [&](const std::vector<NodePart>& parts, const DomainWish& domains) {
-    const bool is_chosen = planner.decide(parts, policy::Wish::automatic, domains).is_chosen;
+  const auto plan = [&](const std::vector<NodePart>& parts, const DomainHints& domains) {
+    const bool is_chosen = planner.decide(parts, policy::PathHint::automatic, domains).is_chosen;
     const bool had_plan = planner.has_plan();
     if (is_chosen) planner.make_plan();
     return had_plan;
   };
-  const DomainWish domains = stripes(4, 0);
+  const DomainHints domains = stripes(4, 0);
   EXPECT_FALSE(plan(parts_from(0, 4), domains));
   EXPECT_TRUE(plan(parts_from(0, 4), domains));
   EXPECT_FALSE(plan(parts_from(64 << 20, 4), domains));
@@ -125,10 +127,10 @@ TEST(ExchangePlanner, PlansAnewOnlyWhatIsNew) {
 
 TEST(ExchangePlanner, ReadsByRunsWhereNoStripesShareATarget) {
   ExchangePlanner planner(4);
-  const auto owners = [&](std::int64_t direction, const DomainWish& domains) {
+  const auto owners = [&](std::int64_t direction, const DomainHints& domains) {
     auto parts = parts_from(0, 4);
     for (NodePart& part : parts) part.direction = direction;
-    EXPECT_TRUE(planner.decide(parts, policy::Wish::automatic, domains).is_chosen);
+    EXPECT_TRUE(planner.decide(parts, policy::PathHint::automatic, domains).is_chosen);
     planner.make_plan();
     std::vector<int> found;
     for (int window = 0; window < 6; ++window) found.push_back(planner.plan().owner_of(window));

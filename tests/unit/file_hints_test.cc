@@ -40,15 +40,17 @@ TEST(Hints, MalformedOnesAreIgnoredAndNamed) {
 
 TEST(Hints, PathsAreObeyedUnderAllTheirNames) {
   EXPECT_EQ(Applied(Hints{{"headrace_write_path", "staged"}}).values.write_path,
-            policy::Wish::staged);
-  EXPECT_EQ(Applied(Hints{{"romio_cb_write", "disable"}}).values.write_path, policy::Wish::direct);
-  EXPECT_EQ(Applied(Hints{{"romio_cb_read", "enable"}}).values.read_path, policy::Wish::exchanged);
+            policy::PathHint::staged);
+  EXPECT_EQ(Applied(Hints{{"romio_cb_write", "disable"}}).values.write_path,
+            policy::PathHint::direct);
+  EXPECT_EQ(Applied(Hints{{"romio_cb_read", "enable"}}).values.read_path,
+            policy::PathHint::exchanged);
   const Applied both(Hints{{"collective_buffering", "false"}});
-  EXPECT_EQ(both.values.write_path, policy::Wish::direct);
-  EXPECT_EQ(both.values.read_path, policy::Wish::direct);
+  EXPECT_EQ(both.values.write_path, policy::PathHint::direct);
+  EXPECT_EQ(both.values.read_path, policy::PathHint::direct);
   EXPECT_EQ(Applied(Hints{{"headrace_write_path", "direct"}, {"romio_cb_write", "enable"}})
                 .values.write_path,
-            policy::Wish::direct)
+            policy::PathHint::direct)
       << "our own name comes first";
 }
 
@@ -63,7 +65,7 @@ TEST(Hints, WhatIsReturnedCanBeGivenAgain) {
   const Applied first(Hints{{"romio_cb_write", "enable"}, {"cb_buffer_size", "131072"}});
   const Applied second(hints_of(first.values));
   EXPECT_TRUE(second.problems.empty()) << second.problems.front();
-  EXPECT_EQ(second.values.write_path, policy::Wish::exchanged);
+  EXPECT_EQ(second.values.write_path, policy::PathHint::exchanged);
   EXPECT_EQ(second.values.buffer_size, 131'072);
   EXPECT_EQ(hints_of(second.values), hints_of(first.values));
 }
@@ -99,12 +101,13 @@ TEST(Hints, ABadListOfHostsIsIgnoredAndNamed) {
 }
 
 TEST(Hints, AboutStripesBecomeAWishForANewFile) {
-  const storage::StripingWish wish = striping_of(Applied(Hints{{"striping_factor", "8"},
-                                                               {"striping_unit", "4m"},
-                                                               {"romio_lustre_start_iodevice", "1"},
-                                                               {"start_iodevice", "2"},
-                                                               {"overstriping_count", "16"}})
-                                                     .values);
+  const storage::StripingHints wish =
+      striping_of(Applied(Hints{{"striping_factor", "8"},
+                                {"striping_unit", "4m"},
+                                {"romio_lustre_start_iodevice", "1"},
+                                {"start_iodevice", "2"},
+                                {"overstriping_count", "16"}})
+                      .values);
   EXPECT_EQ(wish.stripes, (Stripes{4 << 20, 8}));
   EXPECT_EQ(wish.start_device, 2);
   EXPECT_EQ(wish.overstriping_count, 16);

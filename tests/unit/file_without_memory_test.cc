@@ -18,11 +18,11 @@ TEST(ExchangePlannerWithoutMemory, ChoosesOwnersAnew) {
     part.window_size = 1 << 20;
   }
   parts[0].places = 0;
-  const DomainWish domains;
+  const DomainHints domains;
   ExchangePlanner planner(kNodes);
   std::int64_t refused = 0;
   for (bool is_planned = false; !is_planned;) {
-    ASSERT_TRUE(planner.decide(parts, policy::Wish::exchanged, domains).is_chosen);
+    ASSERT_TRUE(planner.decide(parts, policy::PathHint::exchanged, domains).is_chosen);
     const allocation::Lacking memory(refused);
     is_planned = !attempt([&]() -> Error {
       planner.make_plan();

@@ -9,11 +9,11 @@ namespace headrace::plan {
 namespace {
 
 std::vector<Aggregator> chosen(std::vector<int> places, std::int64_t stripes,
-                               AggregatorWish wish = {}) {
+                               AggregatorHints wish = {}) {
   return choose_aggregators(places, stripes, wish).aggregators;
 }
 
-std::string correction(std::vector<int> places, std::int64_t stripes, AggregatorWish wish) {
+std::string correction(std::vector<int> places, std::int64_t stripes, AggregatorHints wish) {
   return choose_aggregators(places, stripes, wish).correction;
 }
 

@@ -19,7 +19,7 @@ ExchangeFacts interleaved() {
 }
 
 ExchangeReason reason_for(const ExchangeFacts& facts) {
-  const ExchangeDecision decision = decide_exchange(Wish::automatic, facts);
+  const ExchangeDecision decision = decide_exchange(PathHint::automatic, facts);
   EXPECT_EQ(decision.is_chosen, decision.reason == ExchangeReason::fine);
   EXPECT_NE(explain(decision, facts), "");
   return decision.reason;
@@ -38,7 +38,7 @@ TEST(ExchangePolicy, JoinsWindowsWhereTwoOfEachAggregatorHaveBuffers) {
 
 TEST(ExchangePolicy, ExchangesSmallPiecesOfSeveralNodes) {
   EXPECT_EQ(reason_for(interleaved()), ExchangeReason::fine);
-  EXPECT_EQ(explain(decide_exchange(Wish::automatic, interleaved()), interleaved()),
+  EXPECT_EQ(explain(decide_exchange(PathHint::automatic, interleaved()), interleaved()),
             "pieces of 20 KiB of a node lie between those of 3 others in buffers of 1.0 MiB");
 }
 
@@ -62,12 +62,12 @@ TEST(ExchangePolicy, ReadsNoGigabytesForSomeBytes) {
   ExchangeFacts sparse = interleaved();
   sparse.reads = true;
   sparse.bytes = sparse.span / 999;
-  EXPECT_TRUE(decide_exchange(Wish::exchanged, sparse).is_chosen);
+  EXPECT_TRUE(decide_exchange(PathHint::exchanged, sparse).is_chosen);
   sparse.bytes = sparse.span / 1001;
-  EXPECT_EQ(decide_exchange(Wish::exchanged, sparse).reason, ExchangeReason::far_apart);
+  EXPECT_EQ(decide_exchange(PathHint::exchanged, sparse).reason, ExchangeReason::far_apart);
   // Writes cost what they hold.
   sparse.reads = false;
-  EXPECT_TRUE(decide_exchange(Wish::exchanged, sparse).is_chosen);
+  EXPECT_TRUE(decide_exchange(PathHint::exchanged, sparse).is_chosen);
 }
 
 TEST(ExchangePolicy, TakesLargerBuffersForMoreNodes) {
@@ -78,7 +78,7 @@ TEST(ExchangePolicy, TakesLargerBuffersForMoreNodes) {
 }
 
 TEST(ExchangePolicy, NeverGoesWhereItCannot) {
-  for (const Wish wish : {Wish::automatic, Wish::exchanged}) {
+  for (const PathHint wish : {PathHint::automatic, PathHint::exchanged}) {
     ExchangeFacts facts = interleaved();
     facts.has_memory = false;
     EXPECT_FALSE(decide_exchange(wish, facts).is_chosen);
@@ -91,7 +91,7 @@ TEST(ExchangePolicy, NeverGoesWhereItCannot) {
   }
   ExchangeFacts blocks = interleaved();
   blocks.reaches = blocks.span;
-  EXPECT_TRUE(decide_exchange(Wish::exchanged, blocks).is_chosen);
+  EXPECT_TRUE(decide_exchange(PathHint::exchanged, blocks).is_chosen);
 }
 
 TEST(ExchangePolicy, FollowsFactsOfTheView) {
@@ -100,31 +100,34 @@ TEST(ExchangePolicy, FollowsFactsOfTheView) {
                   .nodes = 4,
                   .stripe = 1 << 20,
                   .is_coherent = true};
-  const auto path_of = [&](Wish wish) { return decide_view(Direction::write, wish, facts).path; };
-  EXPECT_EQ(path_of(Wish::automatic), Path::exchanged);
-  EXPECT_EQ(path_of(Wish::exchanged), Path::exchanged);
-  EXPECT_EQ(path_of(Wish::staged), Path::staged);
+  const auto path_of = [&](PathHint wish) {
+    return decide_view(Direction::write, wish, facts).path;
+  };
+  EXPECT_EQ(path_of(PathHint::automatic), Path::exchanged);
+  EXPECT_EQ(path_of(PathHint::exchanged), Path::exchanged);
+  EXPECT_EQ(path_of(PathHint::staged), Path::staged);
   facts.stripe = 0;
   facts.window = 1 << 18;
-  EXPECT_EQ(path_of(Wish::automatic), Path::exchanged) << "nodes share it, stripes are not known";
+  EXPECT_EQ(path_of(PathHint::automatic), Path::exchanged)
+      << "nodes share it, stripes are not known";
   facts.smallest_mean_piece = 1 << 18;
-  EXPECT_NE(path_of(Wish::automatic), Path::exchanged) << "pieces fill what a node moves";
+  EXPECT_NE(path_of(PathHint::automatic), Path::exchanged) << "pieces fill what a node moves";
   facts.smallest_mean_piece = 10'000;
   facts.window = 0;
-  EXPECT_EQ(path_of(Wish::exchanged), Path::exchanged);
+  EXPECT_EQ(path_of(PathHint::exchanged), Path::exchanged);
   facts.nodes = 1;
   facts.stripe = 1 << 20;
-  EXPECT_EQ(path_of(Wish::automatic), Path::staged);
-  EXPECT_EQ(path_of(Wish::exchanged), Path::staged) << "one node has nobody to exchange with";
+  EXPECT_EQ(path_of(PathHint::automatic), Path::staged);
+  EXPECT_EQ(path_of(PathHint::exchanged), Path::staged) << "one node has nobody to exchange with";
   facts.nodes = 4;
   facts.is_monotonic = false;
-  EXPECT_EQ(path_of(Wish::exchanged), Path::direct);
+  EXPECT_EQ(path_of(PathHint::exchanged), Path::direct);
 }
 
 TEST(ExchangePolicy, LeavesFilesToTheirNodesWhereAnotherMayNotSeeTheirWrites) {
   const ViewFacts facts{
       .node_ranks = 2, .smallest_mean_piece = 10'000, .nodes = 4, .stripe = 1 << 20};
-  for (const Wish wish : {Wish::automatic, Wish::exchanged}) {
+  for (const PathHint wish : {PathHint::automatic, PathHint::exchanged}) {
     const ViewDecision decision = decide_view(Direction::write, wish, facts);
     EXPECT_EQ(decision.path, Path::staged);
     EXPECT_NE(explain(decision, facts).find("HEADRACE_COHERENT_FS"), std::string::npos);

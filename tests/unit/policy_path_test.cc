@@ -12,7 +12,7 @@ TEST(DecideView, StagesOnlyWhatCanBeStaged) {
   alone.node_ranks = 1;
   ViewFacts backwards = kSmallPieces;
   backwards.is_monotonic = false;
-  for (const Wish wish : {Wish::automatic, Wish::staged}) {
+  for (const PathHint wish : {PathHint::automatic, PathHint::staged}) {
     EXPECT_EQ(decide_view(Direction::write, wish, alone).path, Path::direct);
     EXPECT_EQ(decide_view(Direction::write, wish, backwards).path, Path::direct);
     EXPECT_EQ(decide_view(Direction::write, wish, kSmallPieces).path, Path::staged);
@@ -24,11 +24,11 @@ TEST(DecideView, KeepsRanksOfDifferentFilesApart) {
   facts.nodes = 2;
   facts.window = 1 << 20;
   facts.is_coherent = true;
-  EXPECT_EQ(decide_view(Direction::write, Wish::automatic, facts).path, Path::exchanged);
+  EXPECT_EQ(decide_view(Direction::write, PathHint::automatic, facts).path, Path::exchanged);
   EXPECT_TRUE(facts.may_exchange());
   facts.is_one_file = false;
   EXPECT_FALSE(facts.may_exchange());
-  for (const Wish wish : {Wish::automatic, Wish::staged, Wish::exchanged}) {
+  for (const PathHint wish : {PathHint::automatic, PathHint::staged, PathHint::exchanged}) {
     const ViewDecision decision = decide_view(Direction::write, wish, facts);
     EXPECT_EQ(decision.path, Path::direct);
     EXPECT_EQ(decision.reason, ViewReason::different_files);
@@ -37,15 +37,15 @@ TEST(DecideView, KeepsRanksOfDifferentFilesApart) {
 }
 
 TEST(DecideView, ObeysWishes) {
-  EXPECT_EQ(decide_view(Direction::write, Wish::direct, kSmallPieces).path, Path::direct);
+  EXPECT_EQ(decide_view(Direction::write, PathHint::direct, kSmallPieces).path, Path::direct);
   const ViewFacts contiguous{.node_ranks = 2, .smallest_mean_piece = kContiguousView};
-  EXPECT_EQ(decide_view(Direction::read, Wish::staged, contiguous).path, Path::staged);
+  EXPECT_EQ(decide_view(Direction::read, PathHint::staged, contiguous).path, Path::staged);
 }
 
 TEST(DecideView, LeavesLargePiecesToTheirRanks) {
   for (const ByteCount piece : {ByteCount{1} << 20, kContiguousView}) {
     const ViewFacts facts{.node_ranks = 2, .smallest_mean_piece = piece};
-    const ViewDecision decision = decide_view(Direction::write, Wish::automatic, facts);
+    const ViewDecision decision = decide_view(Direction::write, PathHint::automatic, facts);
     EXPECT_EQ(decision.path, Path::direct);
     EXPECT_FALSE(explain(decision, facts).empty());
   }
@@ -65,15 +65,15 @@ CallFacts dense(std::int64_t pieces, ByteCount piece) {
 
 TEST(DecideCall, StagesManySmallPieces) {
   const CallFacts facts = dense(100'000, 100);
-  const CallDecision decision = decide_call(Wish::automatic, facts);
+  const CallDecision decision = decide_call(PathHint::automatic, facts);
   EXPECT_EQ(decision.path, Path::staged);
   EXPECT_EQ(decision.reason, CallReason::estimated);
   EXPECT_NE(explain(decision, facts).find("100000 pieces of 100 B"), std::string::npos);
 }
 
 TEST(DecideCall, DoesNotStageAFewLargePieces) {
-  EXPECT_EQ(decide_call(Wish::automatic, dense(2, 16 << 20)).path, Path::direct);
-  EXPECT_EQ(decide_call(Wish::automatic, dense(1, 100)).path, Path::direct);
+  EXPECT_EQ(decide_call(PathHint::automatic, dense(2, 16 << 20)).path, Path::direct);
+  EXPECT_EQ(decide_call(PathHint::automatic, dense(1, 100)).path, Path::direct);
 }
 
 /// From small to large pieces of the same data the choice changes once, from staged to direct.
@@ -84,7 +84,7 @@ TEST(DecideCall, CrossesOnce) {
     for (ByteCount piece = 8; piece <= ByteCount{16} << 20; piece *= 2) {
       CallFacts facts = dense((ByteCount{64} << 20) / piece, piece);
       facts.direction = direction;
-      const Path path = decide_call(Wish::automatic, facts).path;
+      const Path path = decide_call(PathHint::automatic, facts).path;
       crossings += path != before;
       before = path;
     }
@@ -100,7 +100,7 @@ TEST(DecideCall, CrossesNearWhereItWasMeasured) {
   const auto path_of = [](Direction direction, ByteCount piece) {
     CallFacts facts = dense((ByteCount{64} << 20) / piece, piece);
     facts.direction = direction;
-    return decide_call(Wish::automatic, facts).path;
+    return decide_call(PathHint::automatic, facts).path;
   };
   constexpr ByteCount kMeasured = 26'000;
   EXPECT_EQ(path_of(Direction::read, kMeasured / 3), Path::staged);
@@ -117,7 +117,7 @@ TEST(DecideCall, CrossesByTheNumberOfPieces) {
     const auto path_of = [&](std::int64_t pieces) {
       CallFacts facts = dense(pieces, 64);
       facts.direction = direction;
-      return decide_call(Wish::automatic, facts).path;
+      return decide_call(PathHint::automatic, facts).path;
     };
     EXPECT_EQ(path_of(1), Path::direct);
     EXPECT_EQ(path_of(4), Path::staged);
@@ -137,31 +137,31 @@ TEST(DecidePart, ReadsLittleWithoutMeeting) {
     return facts;
   };
   for (const CallFacts& little : {own(2, 64), own(20, 64), own(3, 1'000), own(1, 2'000)}) {
-    const auto decision = decide_part(Wish::automatic, little);
+    const auto decision = decide_part(PathHint::automatic, little);
     ASSERT_TRUE(decision);
     EXPECT_EQ(decision->path, Path::direct);
     EXPECT_NE(explain(*decision, little).find("sooner than ranks could meet"), std::string::npos);
   }
-  EXPECT_FALSE(decide_part(Wish::automatic, own(20, 1'000)));
-  EXPECT_FALSE(decide_part(Wish::automatic, own(200, 64)));
-  EXPECT_FALSE(decide_part(Wish::staged, own(2, 64)));
-  EXPECT_FALSE(decide_part(Wish::automatic, dense(2, 64)));
+  EXPECT_FALSE(decide_part(PathHint::automatic, own(20, 1'000)));
+  EXPECT_FALSE(decide_part(PathHint::automatic, own(200, 64)));
+  EXPECT_FALSE(decide_part(PathHint::staged, own(2, 64)));
+  EXPECT_FALSE(decide_part(PathHint::automatic, dense(2, 64)));
   CallFacts apart = own(4, 64);
   apart.span = 1 << 20;
-  EXPECT_FALSE(decide_part(Wish::automatic, apart));
-  EXPECT_FALSE(decide_part(Wish::automatic, own(0, 64)));
+  EXPECT_FALSE(decide_part(PathHint::automatic, apart));
+  EXPECT_FALSE(decide_part(PathHint::automatic, own(0, 64)));
   // Where each rank's read may ask a server, fewer of them are better.
   CallFacts served = own(2, 64);
   served.is_local = false;
-  EXPECT_FALSE(decide_part(Wish::automatic, served));
+  EXPECT_FALSE(decide_part(PathHint::automatic, served));
 }
 
 /// Where ranks outnumber cores waiting costs turns, so small calls go directly.
 TEST(DecideCall, WaitsLessWhereRanksOutnumberCores) {
   CallFacts facts = dense(100, 1'000);
-  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+  EXPECT_EQ(decide_call(PathHint::automatic, facts).path, Path::staged);
   facts.node_ranks = 16;
-  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::direct);
+  EXPECT_EQ(decide_call(PathHint::automatic, facts).path, Path::direct);
 }
 
 /// Measured by 4 and 8 ranks on 2 cores: pieces of 4,000 B were read faster by way of slots, those
@@ -172,7 +172,7 @@ TEST(DecideCall, LargePiecesAreReadDirectlyWhereRanksOutnumberCores) {
     CallFacts facts = dense(256'000'000 / piece, piece);
     facts.direction = direction;
     facts.node_ranks = ranks;
-    return decide_call(Wish::automatic, facts).path;
+    return decide_call(PathHint::automatic, facts).path;
   };
   EXPECT_EQ(path_of(3, Direction::read, 10'000), Path::staged);
   for (const int ranks : {4, 8}) {
@@ -194,18 +194,18 @@ TEST(DecideCall, KnowsHowFarCoresAreApart) {
   // 300 ns are cores of a Zen 5 that share no cache: slots were still faster there.
   for (const std::int64_t near : {0, 60, 80, 300}) {
     facts.page_transfer = near;
-    EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+    EXPECT_EQ(decide_call(PathHint::automatic, facts).path, Path::staged);
   }
   facts.page_transfer = 800;
-  const CallDecision decision = decide_call(Wish::automatic, facts);
+  const CallDecision decision = decide_call(PathHint::automatic, facts);
   EXPECT_EQ(decision.path, Path::direct);
   EXPECT_NE(explain(decision, facts).find("cores are 800 ns a page apart"), std::string::npos);
   // Sieved by eight ranks, the file would be read eight times.
   facts.node_ranks = facts.cores = 8;
-  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+  EXPECT_EQ(decide_call(PathHint::automatic, facts).path, Path::staged);
   // Many small pieces are written together in any case.
   facts.direction = Direction::write;
-  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+  EXPECT_EQ(decide_call(PathHint::automatic, facts).path, Path::staged);
 }
 
 /// Measured on a Zen 5 with cores 290 ns a page apart: pieces of 300,000 B were written in 0.84 of
@@ -215,7 +215,7 @@ TEST(DecideCall, LargePiecesAreStagedWhereCoresAreFarApart) {
     CallFacts facts = dense(64'000'000 / piece, piece);
     const double near = staged_cost(facts);
     facts.page_transfer = 290;
-    EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged) << piece;
+    EXPECT_EQ(decide_call(PathHint::automatic, facts).path, Path::staged) << piece;
     return (staged_cost(facts) - near) / near;
   };
   EXPECT_GT(extra_of(1'000), 0.08);
@@ -250,7 +250,7 @@ TEST(DecideCall, VeryLongTransfersCountAsLongOnes) {
     EXPECT_EQ(staged_cost(facts), cost);
   }
   facts.direction = Direction::write;
-  EXPECT_EQ(decide_call(Wish::automatic, facts).path, Path::staged);
+  EXPECT_EQ(decide_call(PathHint::automatic, facts).path, Path::staged);
 }
 
 TEST(DecideCall, CostsGrowWithTheWork) {
@@ -264,25 +264,25 @@ TEST(DecideCall, CostsGrowWithTheWork) {
 }
 
 TEST(DecideCall, KnowsWhatIsNotWorthAWindow) {
-  EXPECT_EQ(decide_call(Wish::automatic, {}).reason, CallReason::nothing_to_move);
+  EXPECT_EQ(decide_call(PathHint::automatic, {}).reason, CallReason::nothing_to_move);
   CallFacts sparse = dense(1'000, 8);
   sparse.span = sparse.bytes * 100;
-  EXPECT_EQ(decide_call(Wish::automatic, sparse).path, Path::direct);
-  EXPECT_EQ(decide_call(Wish::automatic, sparse).reason, CallReason::far_apart);
-  EXPECT_EQ(decide_call(Wish::staged, sparse).path, Path::staged);
-  EXPECT_EQ(decide_call(Wish::staged, sparse).reason, CallReason::asked_for);
+  EXPECT_EQ(decide_call(PathHint::automatic, sparse).path, Path::direct);
+  EXPECT_EQ(decide_call(PathHint::automatic, sparse).reason, CallReason::far_apart);
+  EXPECT_EQ(decide_call(PathHint::staged, sparse).path, Path::staged);
+  EXPECT_EQ(decide_call(PathHint::staged, sparse).reason, CallReason::asked_for);
 }
 
 TEST(DecideCall, LoadsNoGigabytesOfGapsEvenWhereAsked) {
   CallFacts sparse = dense(1'000, 8);
   sparse.span = sparse.bytes * 1'001;
   sparse.direction = Direction::write;  // which touches nothing between the pieces
-  EXPECT_EQ(decide_call(Wish::staged, sparse).reason, CallReason::asked_for);
+  EXPECT_EQ(decide_call(PathHint::staged, sparse).reason, CallReason::asked_for);
   sparse.direction = Direction::read;
-  EXPECT_EQ(decide_call(Wish::staged, sparse).path, Path::direct);
-  EXPECT_EQ(decide_call(Wish::staged, sparse).reason, CallReason::far_apart);
+  EXPECT_EQ(decide_call(PathHint::staged, sparse).path, Path::direct);
+  EXPECT_EQ(decide_call(PathHint::staged, sparse).reason, CallReason::far_apart);
   sparse.span = sparse.bytes * 1'000;
-  EXPECT_EQ(decide_call(Wish::staged, sparse).path, Path::staged);
+  EXPECT_EQ(decide_call(PathHint::staged, sparse).path, Path::staged);
 }
 
 }  // namespace

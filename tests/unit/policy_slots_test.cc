@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "policy/slots.h"
+#include "policy/slot_count.h"
 
 namespace headrace::policy {
 namespace {

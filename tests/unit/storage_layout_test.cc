@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "storage/file_layout.h"
 #include "storage/kinds.h"
-#include "storage/layout.h"
 #include "storage/mounts.h"
 
 namespace headrace::storage {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "storage/file_layout.h"
 #include "storage/kinds.h"
-#include "storage/layout.h"
 #include "storage/store.h"
 #include "storage/write_turn.h"
 #include "unit/two_cores.h"

@@ -1,8 +1,8 @@
 // File I/O by our engine.
+#include "abi/flavour/communicator_messenger.h"
+#include "abi/flavour/communicator_team.h"
 #include "abi/flavour/datatype.h"
-#include "abi/flavour/messenger.h"
-#include "abi/flavour/open_file.h"
-#include "abi/flavour/team.h"
+#include "abi/flavour/file_handle.h"
 #include "abi/generated/features.h"
 #include "file/file.h"
 

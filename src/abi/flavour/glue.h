@@ -6,8 +6,8 @@
 
 #include "abi/flavour.h"
 #include "abi/flavour/error.h"
+#include "abi/flavour/file_handle.h"
 #include "abi/flavour/native.h"
-#include "abi/flavour/open_file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "abi/flavour/file_handle.h"
 #include "abi/flavour/native.h"
-#include "abi/flavour/open_file.h"
 
 /// What MPI's procedures do on our files: they check MPI's arguments, translate them, and call the
 /// engine. Each has the procedure's parameters with the file instead of the handle, and an error

@@ -3,13 +3,13 @@
 
 #include "abi/file_name.h"
 #include "abi/flavour.h"
+#include "abi/flavour/communicator_team.h"
 #include "abi/flavour/datatype.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
 #include "abi/flavour/identity.h"
 #include "abi/flavour/request.h"
-#include "abi/flavour/team.h"
 #include "storage/store.h"
 
 namespace headrace::HEADRACE_FLAVOUR::handler {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <mutex>
 
+#include "abi/flavour/file_handle.h"
 #include "abi/flavour/native.h"
-#include "abi/flavour/open_file.h"
 #include "file/file.h"
 
 namespace headrace::HEADRACE_FLAVOUR {

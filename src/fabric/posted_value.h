@@ -12,48 +12,48 @@
 namespace headrace::fabric {
 
 /// Bytes that a rank can tell at a time: two cache lines, with the number of the round.
-inline constexpr std::size_t kMostTold = 120;
+inline constexpr std::size_t kMostPosted = 120;
 
 /// What a rank can tell others: a struct of plain numbers, without padding.
 template <class T>
-concept Tellable = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
-                   sizeof(T) <= kMostTold && alignof(T) <= alignof(std::int64_t);
+concept Postable = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
+                   sizeof(T) <= kMostPosted && alignof(T) <= alignof(std::int64_t);
 
 /// What several ranks can tell together: `a.combine(b)` makes `a` what both tell. The order in
 /// which ranks are combined must not matter.
 template <class T>
-concept Combinable = Tellable<T> && requires(T& into, const T& from) { into.combine(from); };
+concept Combinable = Postable<T> && requires(T& into, const T& from) { into.combine(from); };
 
 /// A value as it lies in shared memory and in messages, zeros behind it.
-struct alignas(std::int64_t) Told {
-  std::array<std::byte, kMostTold> bytes;
+struct alignas(std::int64_t) PostedValue {
+  std::array<std::byte, kMostPosted> bytes;
 
-  template <Tellable T>
-  static Told of(const T& value) {
-    Told told;
+  template <Postable T>
+  static PostedValue of(const T& value) {
+    PostedValue told;
     told.set(value);
     return told;
   }
-  template <Tellable T>
+  template <Postable T>
   void set(const T& value) {
     std::memcpy(bytes.data(), &value, sizeof value);
     std::memset(bytes.data() + sizeof value, 0, bytes.size() - sizeof value);
   }
   /// The value that of() was given.
-  template <Tellable T>
+  template <Postable T>
   const T& as() const {
     return *std::launder(reinterpret_cast<const T*>(bytes.data()));
   }
-  template <Tellable T>
+  template <Postable T>
   T& as() {
     return *std::launder(reinterpret_cast<T*>(bytes.data()));
   }
 };
 
 /// Makes `into` what both tell.
-using CombineTold = void (*)(Told& into, const Told& from);
+using CombinePosted = void (*)(PostedValue& into, const PostedValue& from);
 template <Combinable T>
-void combine_as(Told& into, const Told& from) {
+void combine_as(PostedValue& into, const PostedValue& from) {
   into.as<T>().combine(from.as<T>());
 }
 

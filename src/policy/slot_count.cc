@@ -1,4 +1,4 @@
-#include "policy/slots.h"
+#include "policy/slot_count.h"
 
 #include <algorithm>
 

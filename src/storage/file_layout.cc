@@ -1,4 +1,4 @@
-#include "storage/layout.h"
+#include "storage/file_layout.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -123,13 +123,13 @@ StripeControl control_of(const std::string& path) {
 }
 
 /// Objects stay as large as they are, in whole stripes.
-int set_ceph_stripes(int descriptor, const StripingWish& wish) {
+int set_ceph_stripes(int descriptor, const StripingHints& hint) {
   ByteCount unit = number_attribute(descriptor, "ceph.file.layout.stripe_unit");
   std::int64_t count = number_attribute(descriptor, "ceph.file.layout.stripe_count");
   ByteCount object = number_attribute(descriptor, "ceph.file.layout.object_size");
   if (unit <= 0 || count <= 0 || object <= 0) return ENOTSUP;
-  if (wish.stripes.size > 0) unit = wish.stripes.size;
-  if (wish.stripes.count > 0) count = wish.stripes.count;
+  if (hint.stripes.size > 0) unit = hint.stripes.size;
+  if (hint.stripes.count > 0) count = hint.stripes.count;
   object = object <= unit ? unit : object / unit * unit;
   const std::string text = "stripe_unit=" + std::to_string(unit) +
                            " stripe_count=" + std::to_string(count) +
@@ -137,9 +137,9 @@ int set_ceph_stripes(int descriptor, const StripingWish& wish) {
   return fsetxattr(descriptor, "ceph.file.layout", text.data(), text.size(), 0) == 0 ? 0 : errno;
 }
 
-int set_stripes(int descriptor, StripeControl control, const StripingWish& wish) {
-  return control == StripeControl::lustre ? set_lustre_stripes(descriptor, wish)
-                                          : set_ceph_stripes(descriptor, wish);
+int set_stripes(int descriptor, StripeControl control, const StripingHints& hint) {
+  return control == StripeControl::lustre ? set_lustre_stripes(descriptor, hint)
+                                          : set_ceph_stripes(descriptor, hint);
 }
 
 int open_again(const std::string& path, int flags, int permissions) {
@@ -259,8 +259,8 @@ bool has_lasting_numbers(int kind) {
 }
 
 Created create_striped(const std::string& path, int flags, int permissions,
-                       const StripingWish& wish) {
-  if (wish.is_empty()) return {open_again(path, flags, permissions)};
+                       const StripingHints& hint) {
+  if (hint.is_empty()) return {open_again(path, flags, permissions)};
   const StripeControl control = control_of(path);
   if (control == StripeControl::none) {
     return {open_again(path, flags, permissions), StripingOutcome::not_supported};
@@ -272,7 +272,7 @@ Created create_striped(const std::string& path, int flags, int permissions,
     if (errno != EEXIST || (flags & O_EXCL) != 0) return created;
     return {open_again(path, flags, permissions), StripingOutcome::file_exists};
   }
-  created.system_error = set_stripes(created.descriptor, control, wish);
+  created.system_error = set_stripes(created.descriptor, control, hint);
   created.outcome = created.system_error == 0 ? StripingOutcome::applied : StripingOutcome::refused;
   if (delayed == 0) return created;
   // A descriptor from before the layout has no objects to write to, and is asynchronous.

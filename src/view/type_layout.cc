@@ -1,4 +1,4 @@
-#include "view/layout.h"
+#include "view/type_layout.h"
 
 #include <cstddef>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "abi/flavour/open_file.h"
+#include "abi/flavour/file_handle.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "abi/flavour/team.h"
+#include "abi/flavour/communicator_team.h"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "abi/flavour/attribute.h"
+#include "abi/flavour/communicator_messenger.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/job.h"
-#include "abi/flavour/messenger.h"
 #include "topo/node.h"
 
 namespace headrace::HEADRACE_FLAVOUR {

@@ -9,8 +9,8 @@
 
 namespace headrace::storage {
 
-/// What a program asks of a file that is created; 0 (the device: -1) for no wish.
-struct StripingWish {
+/// What a program asks of a file that is created; 0 (the device: -1) for no hint.
+struct StripingHints {
   Stripes stripes = {};
   std::int64_t start_device = -1;
   std::int64_t overstriping_count = 0;  ///< objects, of which a device may have several
@@ -20,7 +20,7 @@ struct StripingWish {
   }
 };
 
-/// What became of a StripingWish.
+/// What became of a StripingHints.
 enum class StripingOutcome { not_asked, applied, file_exists, not_supported, refused };
 
 /// How an open file lies on its file system.
@@ -79,9 +79,9 @@ struct Created {
   int system_error = 0;
 };
 
-/// Opens `path` with `flags` (O_CREAT among them) and applies the wish, where the file is new and
-/// its file system can. The wish never keeps a file from being opened.
+/// Opens `path` with `flags` (O_CREAT among them) and applies the hint, where the file is new and
+/// its file system can. The hint never keeps a file from being opened.
 Created create_striped(const std::string& path, int flags, int permissions,
-                       const StripingWish& wish);
+                       const StripingHints& hint);
 
 }  // namespace headrace::storage

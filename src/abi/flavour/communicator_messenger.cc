@@ -1,4 +1,4 @@
-#include "abi/flavour/messenger.h"
+#include "abi/flavour/communicator_messenger.h"
 
 #include <algorithm>
 #include <atomic>
