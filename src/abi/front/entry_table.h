@@ -22,7 +22,7 @@ inline void* destination(Name name, Entry entry) {
   return function;
 }
 
-/// A procedure's first call. Locking, so that later ones save no registers.
+/// A procedure's first call. Apart, so that later ones save no registers.
 template <Name name, Entry entry, class... Words>
 [[gnu::noinline, gnu::cold]] Word resolve_and_call(Words... words) {
   return call_words(resolve(name, entry), words...);
