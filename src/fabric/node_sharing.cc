@@ -48,6 +48,16 @@ void try_to_keep(Shared& mine, Make make) {
   if (failed) mine.failure = failed.message.empty() ? kNoMemory : std::move(failed.message);
 }
 
+/// Whether there is more to get than what was `committed`: /dev/shm may be so small that a second
+/// file would find none. Gives it back.
+bool has_room(SharedMemory& memory, SharedMemoryKind kind, std::size_t committed) {
+  constexpr std::size_t kLeastRoom = std::size_t{512} << 10;
+  if (kind == SharedMemoryKind::memfd) return true;
+  if (!memory.commit(committed, kLeastRoom)) return false;
+  memory.release(committed, kLeastRoom);
+  return true;
+}
+
 /// The first rank's part: memory of a kind, if its settings allow it.
 Shared make_shared(SharedMemoryKind kind, std::size_t size, std::size_t committed) {
   Shared mine;
@@ -57,7 +67,7 @@ Shared make_shared(SharedMemoryKind kind, std::size_t size, std::size_t committe
   }
   try_to_keep(mine, [&]() -> Result<std::unique_ptr<SharedMemory>> {
     auto made = SharedMemory::make(kind, size);
-    if (made && !made.value()->commit(0, committed)) {
+    if (made && !(made.value()->commit(0, committed) && has_room(*made.value(), kind, committed))) {
       return system_failure(ENOSPC, "cannot get shared memory");
     }
     return made;
