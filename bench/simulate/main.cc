@@ -45,9 +45,9 @@ constexpr Flag kFlags[] = {
     {"--buffer", "bytes of an aggregator's buffer (cb_buffer_size)", 4096,
      [](Flags& f) -> std::int64_t& { return f.system.buffer; }},
     {"--aggregators", "aggregators wished for (cb_nodes); 0: as many as stripes", 0,
-     [](Flags& f) -> std::int64_t& { return f.system.wish.count; }},
+     [](Flags& f) -> std::int64_t& { return f.system.hint.count; }},
     {"--multiplier", "aggregators for each stripe (cray_cb_nodes_multiplier)", 0,
-     [](Flags& f) -> std::int64_t& { return f.system.wish.multiplier; }},
+     [](Flags& f) -> std::int64_t& { return f.system.hint.multiplier; }},
 };
 
 /// Larger jobs and files than any; below, no product of two of these overflows.

@@ -158,7 +158,7 @@ plan::AggregatorChoice aggregators_of(const Workload& workload, const System& sy
   for (std::int64_t node = 0; node < workload.nodes(); ++node) {
     places.push_back(static_cast<int>(workload.ranks_on(node)));
   }
-  return plan::choose_aggregators(places, system.stripes.count, system.wish);
+  return plan::choose_aggregators(places, system.stripes.count, system.hint);
 }
 
 plan::DomainRule rule_of(const System& system, const Method& method, int aggregators) {

@@ -24,7 +24,7 @@ struct System {
   Stripes stripes;
   ByteCount server_block = 0;
   ByteCount buffer = 0;  ///< of an aggregator
-  plan::AggregatorWish wish;
+  plan::AggregatorHints hint;
   Costs costs = kDefaultCosts;
 };
 
