@@ -103,9 +103,9 @@ Ring::Message WrittenClaims::make_next() {
   data_.clear();
   bytes_ = 0;
   wants_bytes_ = described_ < inspect_until_;
-  const ByteCount most =
-      std::min(left_, wants_bytes_ ? std::min<ByteCount>(Ring::kMostBody, inspect_until_ - described_)
-                                   : kMostData);
+  const ByteCount most = std::min(
+      left_,
+      wants_bytes_ ? std::min<ByteCount>(Ring::kMostBody, inspect_until_ - described_) : kMostData);
   SipHash hash;
   while (bytes_ < most && std::ssize(pieces_) < kMostPieces) {
     const std::int64_t room = kMostPieces - std::ssize(pieces_);
