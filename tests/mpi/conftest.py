@@ -26,7 +26,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--deep", action="store_true", help="also the tests marked deep")
 
 
+def leave_out_rows(items: list[pytest.Item]) -> None:
+    """Leaves to a quick run the first row of each test under each MPI, and what the exerciser does
+    with two ranks."""
+    shown = set()
+    for item in items:
+        if item.path.parent != Path(__file__).parent:
+            continue
+        function = item.nodeid.partition("[")[0]
+        values = item.callspec.params if hasattr(item, "callspec") else {}
+        case = (function, str(values.get("host")))
+        is_pair = function.endswith("::test_exercise") and values.get("ranks") == 2
+        if case in shown and not is_pair:
+            item.add_marker(pytest.mark.slow)
+        shown.add(case)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out_rows(items)
     if config.getoption("--deep"):
         return
     skip = pytest.mark.skip(reason="deep: run with --deep")
