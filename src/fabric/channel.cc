@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/combined.h"
 #include "fabric/messages.h"
 #include "fabric/team.h"
 
@@ -98,15 +99,6 @@ Error Channel::exchange(int to, std::span<const std::byte> outgoing, int from,
                         std::span<std::byte> incoming) {
   return messenger().exchange(tag(0), to, outgoing, from, incoming);
 }
-
-namespace {
-
-struct Sum {
-  std::int64_t value;
-  void combine(const Sum& other) { add(value, other.value); }
-};
-
-}  // namespace
 
 Result<Channel::Scan> Channel::scan(std::int64_t mine) {
   Sum sum{mine};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/combined.h"
 #include "topo/node.h"
 
 namespace headrace::fabric {
@@ -10,17 +11,6 @@ namespace {
 /// Looks at shared memory before a rank sleeps: some hundred microseconds, in which a peer writes a
 /// window. Pays only where all ranks of the node can run at the same time.
 constexpr int kSpinsWithACoreEach = 5000;
-
-/// The first rank chooses a place for a channel.
-struct Chosen {
-  std::int64_t id = -1;
-  void combine(const Chosen& other) { keep_greatest(id, other.id); }
-};
-
-struct Failing {
-  std::int64_t ranks = 0;
-  void combine(const Failing& other) { add(ranks, other.ranks); }
-};
 
 }  // namespace
 
@@ -50,9 +40,9 @@ void Team::open_root() {
 }
 
 Error Team::agree(const Error& mine) {
-  Failing failing{mine ? 1 : 0};
+  Sum failing{mine ? 1 : 0};
   if (Error error = root_->combine(failing)) return error;
-  return mine || failing.ranks == 0 ? mine : out_of_memory();
+  return mine || failing.value == 0 ? mine : out_of_memory();
 }
 
 int Team::reserve_id() {
@@ -69,9 +59,9 @@ int Team::reserve_id() {
 Error Team::open_channel_by(const std::function<void(ChannelPlace)>& make) {
   // The first rank chooses. A place that is free there is free everywhere or about to be: closing a
   // channel is collective, and boards go on counting.
-  Chosen chosen{nodes_.rank() == 0 ? reserve_id() : -1};
+  Greatest chosen{nodes_.rank() == 0 ? reserve_id() : -1};
   if (Error error = root_->combine(chosen)) return error;
-  const auto id = static_cast<int>(chosen.id);
+  const auto id = static_cast<int>(chosen.value);
   if (id < 0) {
     return {ErrorClass::no_memory, 0,
             std::string("cannot open another ") + layout_.use() + " (" +
@@ -89,9 +79,9 @@ Error Team::open_channel_by(const std::function<void(ChannelPlace)>& make) {
     ready = shared_memory_->commit(layout_.channel_offset(id), layout_.channel_bytes());
     committed_[index] = ready;
   }
-  Failing failing{ready ? 0 : 1};
+  Sum failing{ready ? 0 : 1};
   if (Error error = root_->combine(failing)) return error;
-  if (failing.ranks == 0) return {};
+  if (failing.value == 0) return {};
   return {ErrorClass::no_memory, 0,
           std::string("cannot open another ") + layout_.use() +
               " (no shared memory is left on a node), close some files, make room in /dev/shm "

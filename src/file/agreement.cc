@@ -6,6 +6,7 @@
 #include "base/fingerprint.h"
 #include "base/rounding.h"
 #include "base/settings.h"
+#include "fabric/combined.h"
 #include "policy/exchange.h"
 #include "policy/slot_count.h"
 #include "topo/node.h"
@@ -41,11 +42,6 @@ struct Opinion {
     fabric::keep_least(is_coherent, other.is_coherent);
     file.combine(other.file);
   }
-};
-
-struct Failure {
-  std::int64_t code;
-  void combine(const Failure& other) { fabric::keep_greatest(code, other.code); }
 };
 
 ByteCount mean_piece(const view::Type& filetype) {
@@ -216,9 +212,9 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
 }
 
 Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Action& what) {
-  Failure all{code_of(mine)};
+  fabric::Greatest all{code_of(mine)};
   if (Error error = channel.combine(all)) return error;
-  return own_or_others(mine, all.code, what);
+  return own_or_others(mine, all.value, what);
 }
 
 }  // namespace headrace::file

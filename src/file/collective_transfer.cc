@@ -29,6 +29,16 @@ plan::RankRange range_of(const Access& access) {
   return {file.peek(), last + 1, access.bytes};
 }
 
+exchange::StagedAccess staged_access(Access& access, const plan::RankRange& range) {
+  return {.file = access.file,
+          .memory = access.memory,
+          .buffer = access.buffer,
+          .begin = range.begin,
+          .end = range.end,
+          .bytes = access.bytes,
+          .staging = access.staging};
+}
+
 }  // namespace
 
 CollectiveTransfer::CollectiveTransfer(exchange::FileChannel& channel, storage::Store& store)
@@ -183,13 +193,7 @@ CollectiveTransfer::Moved CollectiveTransfer::exchanged_transfer(
   const bool has_data = access.bytes > 0;
   if (!leads && !has_data) return {};
   const Start start(access);
-  exchange::StagedAccess staged{.file = access.file,
-                                .memory = access.memory,
-                                .buffer = access.buffer,
-                                .begin = range.begin,
-                                .end = range.end,
-                                .bytes = access.bytes,
-                                .staging = access.staging};
+  exchange::StagedAccess staged = staged_access(access, range);
   const exchange::StagedOutcome outcome =
       nodes_.move(access.direction, agreed, *slots_, leads ? &windows_ : nullptr,
                   has_data ? &staged : nullptr, waiter);
@@ -233,14 +237,8 @@ Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::Rank
                                   meeting.may_tile,
                                   channel_.is_crowded()};
   const Start start(access);
-  exchange::StagedAccess staged{.file = access.file,
-                                .memory = access.memory,
-                                .buffer = access.buffer,
-                                .begin = range.begin,
-                                .end = range.end,
-                                .bytes = access.bytes,
-                                .stores = policy::stores_for(meeting.facts.bytes, access.bytes),
-                                .staging = access.staging};
+  exchange::StagedAccess staged = staged_access(access, range);
+  staged.stores = policy::stores_for(meeting.facts.bytes, access.bytes);
   const bool writes = access.direction == Direction::write;
   const exchange::StagedOutcome outcome =
       writes ? exchange::staged_write(call, staged) : exchange::staged_read(call, staged);

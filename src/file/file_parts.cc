@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/settings.h"
+#include "fabric/combined.h"
 #include "file/atomic_transfer.h"
 #include "file/open_file.h"
 
@@ -12,11 +13,6 @@ namespace {
 /// Parts below this size cost more calls than they spare memory.
 constexpr ByteCount kLeastPart = ByteCount{4} << 10;
 constexpr ByteCount kMostPart = ByteCount{1} << 20;
-
-struct Calls {
-  std::int64_t most;
-  void combine(const Calls& other) { fabric::keep_greatest(most, other.most); }
-};
 
 }  // namespace
 
@@ -32,7 +28,7 @@ ByteCount OpenFile::part_size() const {
 /// those of a node. A rank that is alone on its node does not know that others meet on theirs.
 Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& prepared,
                                           const fabric::Waiter& waiter) {
-  Calls calls{mine};
+  fabric::Greatest calls{mine};
   const bool may_send = !prepared.in_background || channel_->helpers_send();
   const bool all_meet =
       (prepared.joins_check && may_send) ||
@@ -41,9 +37,9 @@ Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& pre
     if (Error error = channel_->combine(calls)) return error;
   } else if (channel_->nodes().shares_node()) {
     channel_->board().post(waiter, calls);
-    calls = channel_->board().combine<Calls>(waiter);
+    calls = channel_->board().combine<fabric::Greatest>(waiter);
   }
-  return calls.most;
+  return calls.value;
 }
 
 /// Moves the data of a prepared call and accounts for it.

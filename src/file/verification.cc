@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "fabric/combined.h"
 #include "file/agreement.h"
 #include "file/written_claims.h"
 
@@ -61,12 +62,6 @@ struct SetUp {
     fabric::keep_least(can_read, other.can_read);
     fabric::keep_least(has_boxes, other.has_boxes);
   }
-};
-
-/// The greatest rank that has ranges to ask about; -1: none.
-struct Asker {
-  std::int64_t rank;
-  void combine(const Asker& other) { fabric::keep_greatest(rank, other.rank); }
 };
 
 /// Of one rank, -1 where it has fewer.
@@ -251,10 +246,11 @@ Error Verification::settle_contested(Ring& ring, Access& access, ByteCount first
   std::vector<Suspect>& suspects = claims.suspects();
   std::size_t asked = 0;
   while (true) {
-    Asker asker{asked < suspects.size() ? channel_.nodes().rank() : -1};
+    // The greatest rank that has ranges to ask about; -1: none.
+    fabric::Greatest asker{asked < suspects.size() ? channel_.nodes().rank() : -1};
     if (Error error = ring.combine(asker)) return error;
-    if (asker.rank < 0) return {};
-    const bool asks = asker.rank == channel_.nodes().rank();
+    if (asker.value < 0) return {};
+    const bool asks = asker.value == channel_.nodes().rank();
     Asked ranges;
     const std::size_t count = asks ? std::min(kAskedAtATime, suspects.size() - asked) : 0;
     for (std::size_t i = 0; i < count; ++i) {
