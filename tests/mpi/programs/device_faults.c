@@ -101,6 +101,17 @@ static void explain(int code) {
   printf("told: %s\n", text);
 }
 
+// Without a failure: nothing is left of the one before.
+static void write_again_and_close(Call again, MPI_File file) {
+  MPI_Status status;
+  device_put(KIND_DEVICE, data, host, bytes);
+  if (transfer(again, file, data, &status) != MPI_SUCCESS) fail(again, "the next write fails");
+  MPI_File_sync(file);
+  if (look_at_count(again, &status) != integers) fail(again, "a false count");
+  MPI_File_close(&file);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 // A copy fails in the last rank's call: that call fails, and each call counts what it has moved.
 static void failing_copy(Call call, int nth, int late) {
   const Call again = {.collective = 1, .writes = 1};
@@ -117,13 +128,7 @@ static void failing_copy(Call call, int nth, int late) {
   if (fails && code != MPI_SUCCESS) explain(code);
   const int counted = look_at_count(call, &status);
   if (code == MPI_SUCCESS && counted != integers) fail(call, "a false count");
-  // Again, without a failure: nothing is left of it.
-  device_put(KIND_DEVICE, data, host, bytes);
-  if (transfer(again, file, data, &status) != MPI_SUCCESS) fail(again, "the next write fails");
-  MPI_File_sync(file);
-  if (look_at_count(again, &status) != integers) fail(again, "a false count");
-  MPI_File_close(&file);
-  MPI_Barrier(MPI_COMM_WORLD);
+  write_again_and_close(again, file);
 }
 
 static void failing_copies(const char* driver) {
@@ -160,12 +165,7 @@ static void failing_stream(Call call) {
   if (!fails && code != MPI_SUCCESS) fail(call, "another rank's failure is told");
   const int counted = look_at_count(call, &status);
   if (counted != (fails ? 0 : integers)) fail(call, "a false count");
-  device_put(KIND_DEVICE, data, host, bytes);
-  if (transfer(again, file, data, &status) != MPI_SUCCESS) fail(again, "the next write fails");
-  MPI_File_sync(file);
-  if (look_at_count(again, &status) != integers) fail(again, "a false count");
-  MPI_File_close(&file);
-  MPI_Barrier(MPI_COMM_WORLD);
+  write_again_and_close(again, file);
 }
 
 static void failing_streams(const char* driver) {
