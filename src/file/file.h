@@ -107,6 +107,22 @@ class Operation {
 
 enum class Whence { set, current, end };
 
+/// Where the next calls of an open file begin: its individual pointer and its shared pointer, in
+/// etypes of the view. A file that was opened with MPI_MODE_SEQUENTIAL has the shared pointer
+/// alone, which can only be used.
+class Positions {
+ public:
+  virtual ~Positions() = default;
+
+  virtual Error seek(std::int64_t offset, Whence whence) = 0;
+  virtual Result<std::int64_t> individual() const = 0;
+  virtual Result<FileOffset> byte_offset(std::int64_t offset) const = 0;
+
+  /// Collective: the shared pointer. All ranks give the same arguments.
+  virtual Error seek_shared(std::int64_t offset, Whence whence) = 0;
+  virtual Result<std::int64_t> shared() = 0;  ///< waits for no rank
+};
+
 /// An open file on one rank. "Collective" means that all ranks of the team call it in the same
 /// order. Errors of a collective call are returned on every rank that could not do what it asked
 /// for.
@@ -136,13 +152,7 @@ class File {
   virtual Error set_hints(const Hints& hints, const Error& refused = {}) = 0;
   virtual Hints hints() const = 0;  ///< all hints in use, with their values
 
-  virtual Error seek(std::int64_t offset, Whence whence) = 0;  ///< offset in etypes
-  virtual std::int64_t position() const = 0;                   ///< in etypes
-  virtual Result<FileOffset> byte_offset(std::int64_t offset) const = 0;
-
-  /// Collective: the shared pointer. All ranks give the same arguments.
-  virtual Error seek_shared(std::int64_t offset, Whence whence) = 0;
-  virtual Result<std::int64_t> shared_position() = 0;  ///< in etypes; waits for no rank
+  virtual Positions& positions() = 0;
 
   /// Collective, with the same value on all ranks. In atomic mode each call's data is read or
   /// written as if alone, whichever ranks of this file conflict with it.
@@ -165,10 +175,6 @@ class File {
   /// positioning that `begin` was given; it returns what became of the call.
   virtual Error begin(const TransferCall& call) = 0;
   virtual Outcome end(Direction direction, bool shared, bool has_offset) = 0;
-
-  virtual const AccessMode& access_mode() const = 0;
-  /// What messages call the file.
-  virtual const std::string& path() const = 0;
 };
 
 /// Ends the threads that carry out what was started, when that is done, and the one that answers

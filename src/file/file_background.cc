@@ -15,16 +15,15 @@ const std::shared_ptr<WorkQueue>& common_queue() {
   return *queue;
 }
 
-}  // namespace
-
 /// A call that was begun on a file. It uses the file until it is done, and no longer.
-class OpenFile::BackgroundCall : public Operation, public Work {
+class BackgroundCall : public Operation, public Work {
  public:
   /// `queue`: where it can be taken back from; null for collective calls.
-  BackgroundCall(OpenFile& file, Prepared prepared, std::shared_ptr<WorkQueue> queue)
-      : file_(file),
-        team_(file.team_),
-        background_(file.background_),
+  BackgroundCall(CallExecutor& executor, const BackgroundCalls& calls, PreparedCall prepared,
+                 std::shared_ptr<WorkQueue> queue)
+      : executor_(executor),
+        team_(calls.team()),
+        background_(calls.background()),
         untold_(background_->untold),
         queue_(std::move(queue)),
         prepared_(std::move(prepared)) {
@@ -33,7 +32,7 @@ class OpenFile::BackgroundCall : public Operation, public Work {
   }
 
   void run(const fabric::Waiter& waiter) override {
-    Outcome outcome = file_.carry_out(*prepared_, waiter);
+    Outcome outcome = executor_.execute(*prepared_, waiter);
     if (outcome.error && prepared_->call.direction == Direction::write) {
       untold_.keep(outcome.error);
     }
@@ -79,19 +78,21 @@ class OpenFile::BackgroundCall : public Operation, public Work {
     return outcome;
   }
 
-  OpenFile& file_;
+  CallExecutor& executor_;
   std::weak_ptr<exchange::FileTeam> team_;  ///< no helper thread may be the last to let go of it
   std::shared_ptr<Background> background_;
   UntoldFailures::Place untold_;
   std::shared_ptr<WorkQueue> queue_;
   InFlight* in_flight_ = nullptr;
-  std::optional<Prepared> prepared_;
+  std::optional<PreparedCall> prepared_;
 
   ProcessMark process_;
   std::atomic<bool> done_ = false;
   fabric::Event event_{};
   Outcome outcome_;
 };
+
+}  // namespace
 
 Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
   return begin_call(call, true);
@@ -100,7 +101,7 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
 /// `in_background`: a helper thread is to carry it out, else it is done when this returns.
 Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call,
                                                         bool in_background) {
-  Prepared prepared = prepare(call, in_background);
+  PreparedCall prepared = prepare(call, in_background);
   Error failed = std::move(prepared.failed);
   const bool meets = prepared.keeps_order();
   // Where ranks meet the others count on this one: it takes part with no data.
@@ -111,15 +112,18 @@ Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call
   std::shared_ptr<BackgroundCall> started;
   const Error lacking = attempt([&]() -> Error {
     HelperThreads::of_process();
-    queue = meets ? lane() : common_queue();
-    started = std::make_shared<BackgroundCall>(*this, std::move(prepared),
+    queue = meets ? calls_.lane() : common_queue();
+    started = std::make_shared<BackgroundCall>(*executor_, calls_, std::move(prepared),
                                                call.collective ? nullptr : queue);
     return {};
   });
   if (lacking) {
     if (!failed) failures_->note_unwritten(call.direction, lacking);
     pointer_.pull_back(call.direction, prepared.access.bytes, prepared.move);
-    if (meets) take_part_without_data(prepared);
+    if (meets) {
+      calls_.wait_for_meetings();
+      executor_->execute_without_data(prepared, channel_->waiter());
+    }
     return failed ? failed : lacking;
   }
   if (!moves && !meets) {
@@ -127,54 +131,17 @@ Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call
   } else if (in_background) {
     queue->add(started, channel_->waiter());
   } else {
-    if (meets) background_->meeting.wait_for_others(channel_->waiter());
+    if (meets) calls_.wait_for_other_meetings();
     started->run(channel_->waiter());
   }
   if (failed) return failed;
   return std::shared_ptr<Operation>(std::move(started));
 }
 
-/// For a rank that takes part with no data. Takes no memory.
-Access OpenFile::no_access(Direction direction) const {
-  return {direction, view::Cursor(byte_, 0, 0), view::Cursor(byte_, 0, 0), nullptr, 0};
-}
-
-/// Takes no memory.
-void OpenFile::leave_without_data(Prepared& prepared) const {
-  prepared.call.count = 0;
-  prepared.access = no_access(prepared.call.direction);
-  prepared.written.reset();
-}
-
-/// The others wait for this rank, and learn that it has no bytes in the call.
-void OpenFile::take_part_without_data(Prepared& prepared) {
-  drain_lane();
-  leave_without_data(prepared);
-  static_cast<void>(carry_out(prepared, channel_->waiter()));
-}
-
-/// The queue of calls in which ranks meet: all ranks must meet in the order of their calls.
-std::shared_ptr<WorkQueue> OpenFile::lane() {
-  const std::lock_guard lock(mutex_);
-  if (!lane_) lane_ = std::make_shared<WorkQueue>(1);
-  return lane_;
-}
-
-/// Waits until the ranks have met in all that was begun: afterwards this thread may meet them.
-void OpenFile::drain_lane() {
-  background_->meeting.wait_for_none(channel_->waiter());
-}
-
-/// Waits for all that was begun.
-void OpenFile::drain() {
-  drain_lane();
-  background_->independent.wait_for_none(channel_->waiter());
-}
-
 /// Where only a thread of the program may send to other nodes, the beginning procedure does all of
 /// it, as MPI allows (4.1, section 14.4.5) and as blocking calls do.
 Error OpenFile::begin(const TransferCall& call) {
-  const bool in_background = !collective_->choice(call.direction).needs_the_program();
+  const bool in_background = !executor_->collective().choice(call.direction).needs_the_program();
   Result<std::shared_ptr<Operation>> started = begin_call(call, in_background);
   if (!started) return started.error();
   split_.begin(call, std::move(started.value()));

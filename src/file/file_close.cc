@@ -36,7 +36,7 @@ struct OpenFile::Closing {
 
 OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
   const storage::Choices choices = store_->choices();
-  record::FileTotals totals = totals_;
+  record::FileTotals totals = executor_->totals();
   totals.failed_calls = failures_->failed_calls();
   return {.failure = code_of(failed),
           .failed_writes = failures_->own_writes(),
@@ -47,9 +47,9 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
 }
 
 Error OpenFile::close() {
-  drain();
+  calls_.wait_for_all();
   Error closed = attempt([this] { return store_->close(); });
-  if (verification_) verified_ = collect_verified();
+  const std::optional<record::Verified> verified = executor_->collect_verified();
   // One error is told; what was written comes first.
   Error failed = failures_->take_untold();
   if (!failed) failed = std::move(closed);
@@ -66,7 +66,7 @@ Error OpenFile::close() {
   }
   // Where there is no memory the report lacks this file.
   static_cast<void>(attempt([&]() -> Error {
-    record(all);
+    record(all, verified);
     return {};
   }));
   failed = own_or_others(failed, all.failure, {"close", path_});
@@ -80,23 +80,23 @@ Error OpenFile::close() {
   return {};
 }
 
-void OpenFile::record(const Closing& all) {
+void OpenFile::record(const Closing& all, const std::optional<record::Verified>& verified) const {
   if (channel_->nodes().rank() != 0) return;
   record::FileRecord file;
   file.path = path_;
   file.totals = all.totals;
-  file.write_reason = collective_->choice(Direction::write).path_and_reason();
-  file.read_reason = collective_->choice(Direction::read).path_and_reason();
+  file.write_reason = executor_->collective().choice(Direction::write).path_and_reason();
+  file.read_reason = executor_->collective().choice(Direction::read).path_and_reason();
   file.store_choices = storage::explain({all.waited_for_turns != 0, all.read_by_other_ways != 0},
                                         settings().write_turns, settings().realign_reads);
-  file.verified = verified_;
+  file.verified = verified;
   file.memory = all.peaks;
   record::add_file(file);
 }
 
 /// Bytes of this rank may lie in another node's cache: so all ranks sync, and tell each other.
 Error OpenFile::sync() {
-  if (nodes_write_for_each_other_) drain_lane();
+  if (nodes_write_for_each_other_) calls_.wait_for_meetings();
   Error failed = attempt([this] { return store_->sync(); });
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;

@@ -46,10 +46,10 @@ std::optional<StretchCall> OpenFile::stretch_of(const TransferCall& call) {
 /// Whether nothing but the view and its place in the file can keep a call from being done here.
 inline bool OpenFile::may_be_stretch(const StretchCall& call) const {
   const bool is_permitted = call.direction == Direction::write ? mode_.write : mode_.read;
-  if (!is_permitted || mode_.sequential || verification_) return false;
+  if (!is_permitted || mode_.sequential || executor_->verifies()) return false;
   if (is_atomic_.load(std::memory_order_relaxed)) return false;
   if (!call.collective) return true;
-  return !collective_->choice(call.direction).meets() && !split_.is_active();
+  return !executor_->collective().choice(call.direction).meets() && !split_.is_active();
 }
 
 std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
@@ -60,16 +60,19 @@ std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
       call.offset ? pointer_.stretch().place_of(*call.offset, call.bytes)
                   : pointer_.take_stretch(call.bytes, move);
   if (!place) return std::nullopt;
-  if (call.collective) collective_->choice(call.direction).note_call(false);
+  if (call.collective) executor_->collective().choice(call.direction).note_call(false);
   const bool may_not_copy = is_misplaced_read(call, *place) && device::find(call.memory);
   const Transferred done =
       may_not_copy ? Transferred{0, EFAULT} : move_or_lack_memory(*store_, call, *place);
   if (done.system_error == EFAULT) [[unlikely]] {
     if (const auto device = device::find(call.memory)) {
-      return transfer_device_stretch(call, *place, *device, move);
+      Outcome outcome = executor_->execute_device_stretch(call, *place, *device);
+      const ByteCount missing = call.bytes - outcome.bytes;
+      if (missing > 0) pointer_.pull_back(call.direction, missing, move);
+      return outcome;
     }
   }
-  count(call.direction, policy::Path::direct, done.bytes);
+  executor_->count(call.direction, policy::Path::direct, done.bytes);
   if (done.bytes < call.bytes) pointer_.pull_back(call.direction, call.bytes - done.bytes, move);
   if (done.system_error == 0) return Outcome{done.bytes, {}};
   return Outcome{done.bytes, failures_->fail(call.direction, done.system_error)};

@@ -68,7 +68,7 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::FileTeam> tea
                                          const Error& refused) {
   std::unique_ptr<OpenFile> file;
   const Error lacking = attempt([&]() -> Error {
-    file = std::make_unique<OpenFile>(team, file_system, std::string(path), mode);
+    file = std::make_unique<OpenFile>(team, file_system.full_name(std::string(path)), mode);
     return {};
   });
   Result<std::unique_ptr<exchange::FileChannel>> channel = team->open_channel();
@@ -76,50 +76,46 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::FileTeam> tea
   const Error& failed = lacking ? lacking : refused;
   const Result<bool> may_verify = agree_on_mode(*channel.value(), mode, path, failed);
   if (!may_verify) return may_verify.error();
-  if (Error error = file->open(std::move(channel.value()), path, hints, may_verify.value())) {
+  if (Error error =
+          file->open(std::move(channel.value()), file_system, path, hints, may_verify.value())) {
     return error;
   }
   return std::unique_ptr<File>(std::move(file));
 }
 
-OpenFile::OpenFile(std::shared_ptr<exchange::FileTeam> team, storage::FileSystem& file_system,
-                   const std::string& path, AccessMode mode)
-    : team_(std::move(team)),
-      file_system_(file_system),
-      path_(file_system.full_name(path)),
+OpenFile::OpenFile(const std::shared_ptr<exchange::FileTeam>& team, const std::string& path,
+                   AccessMode mode)
+    : team_(team),
+      path_(path),
       mode_(mode),
       pointer_(path_, std::make_shared<const View>(
-                          View{.displacement = 0, .etype = byte_, .filetype = byte_})) {}
+                          View{.displacement = 0, .etype = byte_, .filetype = byte_})),
+      calls_(team) {}
 
-OpenFile::~OpenFile() {
-  if (channel_) drain();
-}
-
-Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel, std::string_view path,
-                     const Hints& hints, bool may_verify) {
+Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
+                     storage::FileSystem& file_system, std::string_view path, const Hints& hints,
+                     bool may_verify) {
   channel_ = std::move(channel);
-  own_share_ = find_own_share();
-  shared_.emplace(*channel_, path_);
   // The place may have served a file before. No rank writes before all have agreed, below.
-  failures_.emplace(*channel_, path_, background_->untold);
+  failures_.emplace(*channel_, path_, calls_.background()->untold);
   hints_.emplace(channel_->nodes().rank() == 0);
   Error failed = attempt([&]() -> Error {
     hints_->start(hints);
     return {};
   });
-  if (Error error = open_store(path); !failed) failed = std::move(error);
+  if (Error error = open_store(file_system, path); !failed) failed = std::move(error);
   if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
   if (!failed) {
     failed = attempt([&]() -> Error {
-      collective_.emplace(*channel_, *store_);
-      if (may_verify && mode_.write) {
-        verification_ = std::make_unique<Verification>(*channel_, *store_, path_);
-      }
+      executor_.emplace(*channel_, *store_, path_, *failures_, may_verify && mode_.write);
       return {};
     });
   }
-  // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
-  shared_->set(pointer_.position());
+  if (store_ != nullptr) {
+    positions_.emplace(*channel_, *store_, path_, mode_.sequential, pointer_, calls_);
+    // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
+    positions_->start_shared_at(pointer_.position());
+  }
   if (store_ != nullptr) {
     const Error unknown = find_layout(*channel_, *store_, layout_);
     if (!failed) failed = unknown;
@@ -129,11 +125,13 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel, std::string
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
-  collective_->set(agreement.value());
-  collective_->get_ready(layout_.kind);
+  executor_->collective().set(agreement.value());
+  executor_->collective().get_ready(layout_.kind);
   tell_corrections(agreement.value());
-  if (!layout_.is_one_file) verification_.reset();
-  return verification_ ? verification_->set_up(mode_.read, nodes_write_for_each_other_) : Error{};
+  if (!layout_.is_one_file) executor_->stop_verifying();
+  Verification* const verification = executor_->verification();
+  return verification != nullptr ? verification->set_up(mode_.read, nodes_write_for_each_other_)
+                                 : Error{};
 }
 
 /// Without memory for the text nobody is told.
@@ -153,17 +151,17 @@ Error OpenFile::find_end() {
 
 /// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
 /// one; the others find it.
-Error OpenFile::open_store(std::string_view path) {
+Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view path) {
   const bool is_first = channel_->nodes().rank() == 0;
   const auto open_as = [&](bool create, bool exclusive) {
     return attempt([&]() -> Error {
-      auto opened = file_system_.open(std::string(path),
-                                      {.read = mode_.read,
-                                       .write = mode_.write,
-                                       .create = create,
-                                       .exclusive = exclusive,
-                                       .is_deleted_later = is_first && mode_.delete_on_close,
-                                       .striping = striping_of(hints_->values())});
+      auto opened = file_system.open(std::string(path),
+                                     {.read = mode_.read,
+                                      .write = mode_.write,
+                                      .create = create,
+                                      .exclusive = exclusive,
+                                      .is_deleted_later = is_first && mode_.delete_on_close,
+                                      .striping = striping_of(hints_->values())});
       if (!opened) return opened.error();
       store_ = std::move(opened.value());
       return {};
@@ -197,7 +195,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
             "cannot change the size of '" + path_ +
                 "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
   }
-  drain_lane();
+  calls_.wait_for_meetings();
   auto sizes = fabric::Extremes::of(size);
   if (Error error = channel_->combine(sizes)) return error;
   if (sizes.least < 0) {
@@ -218,7 +216,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
 }
 
 Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
-  drain_lane();
+  calls_.wait_for_meetings();
   HintsInUse next;
   const Error failed = attempt([&]() -> Error {
     next = hints_->with(hints);
@@ -228,23 +226,23 @@ Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
                                       *pointer_.view(), layout_, file_number());
   if (!agreement) return agreement.error();
   hints_->set(std::move(next));
-  collective_->set(agreement.value());
+  executor_->collective().set(agreement.value());
   tell_corrections(agreement.value());
   return {};
 }
 
 Hints OpenFile::hints() const {
   Hints hints = hints_->shown();
-  hints["cb_buffer_size"] = std::to_string(collective_->window_size());
+  hints["cb_buffer_size"] = std::to_string(executor_->collective().window_size());
   for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
-  if (const auto sent = collective_->sent(); sent.messages > 0) {
+  if (const auto sent = executor_->collective().sent(); sent.messages > 0) {
     hints["headrace_messages_sent"] = std::to_string(sent.messages);
     hints["headrace_bytes_sent"] = std::to_string(sent.bytes);
   }
   for (const Direction direction : {Direction::write, Direction::read}) {
     const std::string name = direction == Direction::write ? "headrace_write_" : "headrace_read_";
-    hints[name + "taken"] = policy::name_of(collective_->choice(direction).path_taken());
-    hints[name + "reason"] = collective_->choice(direction).reason();
+    hints[name + "taken"] = policy::name_of(executor_->collective().choice(direction).path_taken());
+    hints[name + "reason"] = executor_->collective().choice(direction).reason();
   }
   hints["headrace_shared_memory"] = team_->ranks().sharing();
   return hints;

@@ -58,7 +58,7 @@ class Rank {
     phase("open", [&] { open(); });
     phase("view", [&] { set_view(); });
     phase("write", [&] { calls(Direction::write, data_); });
-    expect(file_->seek(0, file::Whence::set));
+    expect(file_->positions().seek(0, file::Whence::set));
     std::vector<std::uint8_t> back(data_.size());
     phase("read", [&] { calls(Direction::read, back); });
     if (back != data_) give_up(trial_.plan.name, "other data was read than was written");

@@ -117,7 +117,8 @@ Got Rank::take(const Step& step) {
       break;
     case StepKind::seek_shared:
       got.error = in_engine([&] {
-        return file_->seek_shared(step.size + (is_invalid(step) ? 1 : 0), file::Whence::set);
+        return file_->positions().seek_shared(step.size + (is_invalid(step) ? 1 : 0),
+                                              file::Whence::set);
       });
       break;
   }
@@ -126,7 +127,7 @@ Got Rank::take(const Step& step) {
 
 /// Negative where the node that has it cannot be asked: then no call can be made by it.
 std::int64_t Rank::shared_position() {
-  const Result<std::int64_t> position = file_->shared_position();
+  const Result<std::int64_t> position = file_->positions().shared();
   return position ? position.value() : -1;
 }
 
@@ -151,8 +152,9 @@ Got Rank::transfer(const Step& step) {
     }
     return got;
   }
-  got.position = step.positioning == Positioning::pointer ? file_->position() * unit
-                                                          : request.offset.value_or(0) * unit;
+  got.position = step.positioning == Positioning::pointer
+                     ? file_->positions().individual().value() * unit
+                     : request.offset.value_or(0) * unit;
   if (call.shared) {
     // The first rank's memory has it.
     if (rank_ == 0) got.position = shared_position() * unit;
@@ -191,7 +193,7 @@ void Rank::carry_out(const Step& step, const file::TransferCall& call, Got& got)
   }
   got.bytes = outcome.bytes;
   got.error = std::move(outcome.error);
-  got.pointer = file_->position();
+  got.pointer = file_->positions().individual().value();
   const std::string taken =
       step.direction == Direction::write ? "headrace_write_taken" : "headrace_read_taken";
   got.is_staged = step.collective && file_->hints().at(taken) != "direct";

@@ -33,7 +33,7 @@ Found write_own_files(Disk& disk, const file::Hints& hints) {
     ASSERT_FALSE(file.value()->set_view(file::View{rank * kPiece, byte, piece, "native"}));
     Bytes data = job.data(rank);
     EXPECT_EQ(move(*file.value(), Direction::write, data).bytes, std::ssize(data));
-    EXPECT_FALSE(file.value()->seek(0, file::Whence::set));
+    EXPECT_FALSE(file.value()->positions().seek(0, file::Whence::set));
     Bytes back(data.size());
     EXPECT_EQ(move(*file.value(), Direction::read, back).bytes, std::ssize(data));
     EXPECT_EQ(back, data);

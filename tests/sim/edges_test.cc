@@ -40,12 +40,12 @@ TEST(Edges, RefusesWhatDoesNotFitIntoAnOffset) {
     const view::TypePtr number = view::make_basic(8);
     EXPECT_FALSE(
         file->set_view(file::View{100, number, view::make_resized(number, 0, 80), "native"}));
-    EXPECT_FALSE(file->seek(kHuge, file::Whence::set));
-    EXPECT_EQ(file->seek(1, file::Whence::current).error_class, ErrorClass::argument);
-    EXPECT_EQ(file->position(), kHuge);
-    EXPECT_EQ(file->byte_offset(kHuge).error().error_class, ErrorClass::argument);
-    EXPECT_EQ(file->byte_offset(kHuge / 50).error().error_class, ErrorClass::argument);
-    EXPECT_EQ(file->byte_offset(1'000'000'000'000).value(), 80'000'000'000'100);
+    EXPECT_FALSE(file->positions().seek(kHuge, file::Whence::set));
+    EXPECT_EQ(file->positions().seek(1, file::Whence::current).error_class, ErrorClass::argument);
+    EXPECT_EQ(file->positions().individual().value(), kHuge);
+    EXPECT_EQ(file->positions().byte_offset(kHuge).error().error_class, ErrorClass::argument);
+    EXPECT_EQ(file->positions().byte_offset(kHuge / 50).error().error_class, ErrorClass::argument);
+    EXPECT_EQ(file->positions().byte_offset(1'000'000'000'000).value(), 80'000'000'000'100);
     Bytes data(16);
     for (const Direction direction : {Direction::write, Direction::read}) {
       for (const std::int64_t offset : {kHuge, kHuge / 8, kHuge / 50}) {
@@ -258,7 +258,7 @@ TEST(Edges, ThreadsMoveThePointer) {
         write.offset.reset();
         for (int i = 0; i < kCalls; ++i) {
           if (thread % 2 == 0) {
-            EXPECT_FALSE(file->seek(1, file::Whence::current));
+            EXPECT_FALSE(file->positions().seek(1, file::Whence::current));
           } else {
             EXPECT_EQ(file->transfer(write).bytes, 3);
           }
@@ -266,7 +266,7 @@ TEST(Edges, ThreadsMoveThePointer) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(file->position(), kThreads / 2 * kCalls * (1 + 3));
+    EXPECT_EQ(file->positions().individual().value(), kThreads / 2 * kCalls * (1 + 3));
     EXPECT_FALSE(file->close());
   });
 }

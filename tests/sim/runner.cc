@@ -59,7 +59,7 @@ class Actor {
       case StepKind::set_hints: return expect_success("set_hints", file_->set_hints(step.hints));
       case StepKind::byte_offset:
         if (mine(step.results) < 0) return;
-        return expect("byte offset", file_->byte_offset(mine(step.offsets)).value(),
+        return expect("byte offset", file_->positions().byte_offset(mine(step.offsets)).value(),
                       mine(step.results));
       case StepKind::reopen: close(); return open();
     }
@@ -77,14 +77,15 @@ class Actor {
     expect("bytes moved", outcome.bytes, request.bytes);
     const std::string difference = first_difference(buffer, request.after);
     if (!difference.empty()) report("memory: byte " + difference);
-    expect("pointer", file_->position(), request.pointer);
+    expect("pointer", file_->positions().individual().value(), request.pointer);
   }
 
   void seek(const Step& step) {
-    const std::int64_t before = file_->position();
-    const Error error = file_->seek(mine(step.offsets), step.whence);
-    if (error && file_->position() != before) report("seek: a failed seek moved the pointer");
-    expect("pointer after seek", file_->position(), mine(step.results));
+    const std::int64_t before = file_->positions().individual().value();
+    const Error error = file_->positions().seek(mine(step.offsets), step.whence);
+    if (error && file_->positions().individual().value() != before)
+      report("seek: a failed seek moved the pointer");
+    expect("pointer after seek", file_->positions().individual().value(), mine(step.results));
   }
 
   template <class T>

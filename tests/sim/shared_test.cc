@@ -121,9 +121,9 @@ TEST_P(Shared, OrderedCallsGoInRankOrder) {
       for (int turn = 0; turn < 30; ++turn) {
         write_ordered(*file, data(rank, turn));
         for (int other = 0; other < kRanks; ++other) written += std::ssize(data(other, turn));
-        EXPECT_GE(file->shared_position().value(), written);
+        EXPECT_GE(file->positions().shared().value(), written);
       }
-      EXPECT_FALSE(file->seek_shared(0, Whence::set));
+      EXPECT_FALSE(file->positions().seek_shared(0, Whence::set));
       for (int turn = 0; turn < 30; ++turn) {
         EXPECT_EQ(read_shared(*file, data(rank, turn).size(), true), data(rank, turn));
       }
@@ -167,29 +167,30 @@ TEST_P(Shared, PointerFollowsViewsAndSeeks) {
     file::AccessMode appending = kReadWriteCreate;
     appending.append = true;
     const auto file = open(team, files, appending);
-    EXPECT_EQ(file->shared_position().value(), 100);
+    EXPECT_EQ(file->positions().shared().value(), 100);
     for (int turn = 0; turn < 5; ++turn) {
       const view::TypePtr number = view::make_basic(4);
       EXPECT_FALSE(file->set_view(file::View{turn * 8, number, number, "native"}, {}));
-      EXPECT_EQ(file->shared_position().value(), 0);
+      EXPECT_EQ(file->positions().shared().value(), 0);
       meeting.arrive_and_wait();
       if (rank == kRanks - 1) {
         EXPECT_EQ(read_shared(*file, 12).size(), 12U);
-        EXPECT_EQ(file->shared_position().value(), 3);
+        EXPECT_EQ(file->positions().shared().value(), 3);
       }
-      EXPECT_FALSE(file->seek_shared(2, Whence::current));
-      EXPECT_EQ(file->shared_position().value(), 5);
-      EXPECT_EQ(file->seek_shared(-6, Whence::current).error_class, ErrorClass::argument);
-      EXPECT_EQ(file->shared_position().value(), 5);
-      EXPECT_FALSE(file->seek_shared(-1, Whence::end));
-      EXPECT_EQ(file->shared_position().value(), 25 - 2 * turn - 1);
-      EXPECT_EQ(file->seek_shared(rank, Whence::set).error_class, ErrorClass::not_same);
+      EXPECT_FALSE(file->positions().seek_shared(2, Whence::current));
+      EXPECT_EQ(file->positions().shared().value(), 5);
+      EXPECT_EQ(file->positions().seek_shared(-6, Whence::current).error_class,
+                ErrorClass::argument);
+      EXPECT_EQ(file->positions().shared().value(), 5);
+      EXPECT_FALSE(file->positions().seek_shared(-1, Whence::end));
+      EXPECT_EQ(file->positions().shared().value(), 25 - 2 * turn - 1);
+      EXPECT_EQ(file->positions().seek_shared(rank, Whence::set).error_class, ErrorClass::not_same);
       meeting.arrive_and_wait();
     }
     // A view that one rank refuses leaves the old one, and its pointer.
     file::View bad{0, view::make_basic(8), view::make_basic(4), "native"};
     EXPECT_TRUE(file->set_view(rank == 2 ? bad : file->current_view(), {}));
-    EXPECT_EQ(file->shared_position().value(), 25 - 8 - 1);
+    EXPECT_EQ(file->positions().shared().value(), 25 - 8 - 1);
     EXPECT_FALSE(file->close());
   });
 }
@@ -200,13 +201,13 @@ TEST_P(Shared, APointerThatWouldGoTooFarStays) {
   Disk disk(0);
   run_ranks(GetParam(), disk, [](int, const auto& team, storage::FileSystem& files) {
     const auto file = open(team, files);
-    EXPECT_FALSE(file->seek_shared(kHuge - 5, Whence::set));
+    EXPECT_FALSE(file->positions().seek_shared(kHuge - 5, Whence::set));
     Bytes data(10);
     for (const bool ordered : {false, true}) {
       const file::Outcome outcome = file->transfer(shared_call(Direction::write, ordered, data));
       EXPECT_EQ(outcome.error.error_class, ErrorClass::argument);
     }
-    EXPECT_EQ(file->shared_position().value(), kHuge - 5);
+    EXPECT_EQ(file->positions().shared().value(), kHuge - 5);
     EXPECT_FALSE(file->close());
   });
   EXPECT_EQ(disk.content("file")->size(), 0U);
@@ -240,8 +241,10 @@ TEST_P(Shared, SequentialFilesGoByTheSharedPointerOnly) {
     EXPECT_EQ(file->transfer(call).error.error_class, ErrorClass::unsupported_operation);
     call.offset = 0;
     EXPECT_EQ(file->transfer(call).error.error_class, ErrorClass::unsupported_operation);
-    EXPECT_EQ(file->seek(0, Whence::set).error_class, ErrorClass::unsupported_operation);
-    EXPECT_EQ(file->seek_shared(0, Whence::set).error_class, ErrorClass::unsupported_operation);
+    EXPECT_EQ(file->positions().seek(0, Whence::set).error_class,
+              ErrorClass::unsupported_operation);
+    EXPECT_EQ(file->positions().seek_shared(0, Whence::set).error_class,
+              ErrorClass::unsupported_operation);
     EXPECT_FALSE(file->close());
 
     const auto plain = open(team, files);

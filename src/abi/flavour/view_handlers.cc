@@ -169,20 +169,20 @@ Error type_extent(const OpenFile& file, MPI_Datatype datatype, std::int64_t& ext
 Error seek(OpenFile& file, MPI_Offset offset, int whence) {
   const auto place = place_of(whence);
   if (!place) return place.error();
-  return file.file->seek(offset, place.value());
+  return file.file->positions().seek(offset, place.value());
 }
 
 Error seek_shared(OpenFile& file, MPI_Offset offset, int whence) {
   const auto place = place_of(whence);
-  if (place) return file.file->seek_shared(offset, place.value());
+  if (place) return file.file->positions().seek_shared(offset, place.value());
   // The others count on this rank: it takes part with a place that no file has.
-  const Error refused = file.file->seek_shared(-1, file::Whence::set);
+  const Error refused = file.file->positions().seek_shared(-1, file::Whence::set);
   return place.error();
 }
 
 Error get_position_shared(OpenFile& file, MPI_Offset* offset) {
   if (Error error = require(offset, "offset")) return error;
-  const auto position = file.file->shared_position();
+  const auto position = file.file->positions().shared();
   if (!position) return position.error();
   *offset = position.value();
   return {};
@@ -190,19 +190,15 @@ Error get_position_shared(OpenFile& file, MPI_Offset* offset) {
 
 Error get_position(OpenFile& file, MPI_Offset* offset) {
   if (Error error = require(offset, "offset")) return error;
-  if (file.file->access_mode().sequential) {
-    return {ErrorClass::unsupported_operation, 0,
-            "'" + file.file->path() +
-                "' was opened with MPI_MODE_SEQUENTIAL (it has the shared pointer alone), use "
-                "shared or ordered access"};
-  }
-  *offset = file.file->position();
+  const auto position = file.file->positions().individual();
+  if (!position) return position.error();
+  *offset = position.value();
   return {};
 }
 
 Error get_byte_offset(OpenFile& file, MPI_Offset offset, MPI_Offset* displacement) {
   if (Error error = require(displacement, "disp")) return error;
-  const auto found = file.file->byte_offset(offset);
+  const auto found = file.file->positions().byte_offset(offset);
   if (!found) return found.error();
   *displacement = found.value();
   return {};

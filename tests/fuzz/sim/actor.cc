@@ -31,6 +31,12 @@ Direction direction_of(const Step& step) {
   return step.is_write ? Direction::write : Direction::read;
 }
 
+/// In etypes; nothing of a file that has the shared pointer alone.
+std::optional<std::int64_t> position_of(file::File& file) {
+  const Result<std::int64_t> position = file.positions().individual();
+  return position ? std::optional(position.value()) : std::nullopt;
+}
+
 }  // namespace
 
 void Record::saw(int rank, int step, Seen seen) {
@@ -99,7 +105,7 @@ void Actor::take(const Step& step) {
 void Actor::saw(const Step& step, const Error& error, Seen seen) {
   seen.error = error_name(error.error_class);
   seen.message = error.message;
-  if (file_ && !file_->access_mode().sequential) seen.position = file_->position();
+  if (file_) seen.position = position_of(*file_);
   record_.saw(rank_, step.id, std::move(seen));
 }
 
@@ -140,7 +146,7 @@ void Actor::access(const Step& step) {
     outcome = file_->transfer(call);
   }
   const bool goes_on = step.style != Style::blocking && !outcome.error;
-  if (!file_->access_mode().sequential) pending.seen.position = file_->position();
+  pending.seen.position = position_of(*file_);
   if (goes_on) {
     pending_[step.id] = std::move(pending);
   } else {
@@ -188,10 +194,12 @@ void Actor::end(const Step& step) {
 
 void Actor::query(const Step& step) {
   const std::int64_t offset = part(step).offset;
-  if (step.kind == StepKind::seek) return saw(step, file_->seek(offset, whence_of(step.whence)));
-  Result<std::int64_t> result = step.kind == StepKind::shared_position ? file_->shared_position()
-                                : step.kind == StepKind::byte_offset   ? file_->byte_offset(offset)
-                                                                       : file_->size();
+  if (step.kind == StepKind::seek)
+    return saw(step, file_->positions().seek(offset, whence_of(step.whence)));
+  Result<std::int64_t> result = step.kind == StepKind::shared_position ? file_->positions().shared()
+                                : step.kind == StepKind::byte_offset
+                                    ? file_->positions().byte_offset(offset)
+                                    : file_->size();
   Seen seen;
   if (result) seen.value = result.value();
   saw(step, result ? Error{} : result.error(), std::move(seen));
@@ -205,7 +213,7 @@ void Actor::together(const Step& step) {
     case StepKind::set_hints: return saw(step, file_->set_hints(step.hints));
     case StepKind::set_atomicity: return saw(step, file_->set_atomicity(step.atomic));
     case StepKind::seek_shared:
-      return saw(step, file_->seek_shared(step.value, whence_of(step.whence)));
+      return saw(step, file_->positions().seek_shared(step.value, whence_of(step.whence)));
     default: return saw(step, file_->sync());
   }
 }

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "file/open_file.h"
+#include "file/call_executor.h"
 
 // Collective writes that other ranks read back (HEADRACE_VERIFY).
 
@@ -34,7 +34,7 @@ struct VerifiedByRank {
 }  // namespace
 
 /// Without HEADRACE_VERIFY calls take no time to look at the clock.
-Outcome OpenFile::carry_out_verified(Prepared& prepared, const fabric::Waiter& waiter) {
+Outcome CallExecutor::execute_verified(PreparedCall& prepared, const fabric::Waiter& waiter) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const ByteCount reachable = prepared.access.bytes;
@@ -70,15 +70,15 @@ Outcome OpenFile::carry_out_verified(Prepared& prepared, const fabric::Waiter& w
   return outcome;
 }
 
-/// Collective: what verifying found and cost on all ranks. Takes no memory: all wait for each.
-record::Verified OpenFile::collect_verified() {
+std::optional<record::Verified> CallExecutor::collect_verified() {
+  if (!verification_) return std::nullopt;
   VerifiedByRank all{verification_->totals()};
   all.verified.transfer_nanoseconds = transfer_nanoseconds_;
   const auto independent = static_cast<std::size_t>(record::Unverified::independent);
   all.verified.unverified[independent].bytes = independently_written_;
   const VerifiedByRank mine = all;
   // Where the ranks cannot be reached, close has that error to tell.
-  return channel_->combine(all) ? mine.verified : all.verified;
+  return channel_.combine(all) ? mine.verified : all.verified;
 }
 
 }  // namespace headrace::file

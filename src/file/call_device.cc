@@ -2,17 +2,16 @@
 #include <atomic>
 #include <utility>
 
-#include "file/open_file.h"
+#include "file/call_executor.h"
 #include "view/copy.h"
 
 // Data in the memory of a device, which its driver copies by way of host memory.
 
 namespace headrace::file {
 
-/// Where a call's data lies in a device's memory, makes what will move it. A process without a
-/// driver has looked at one number then.
-Error OpenFile::stage_device_data(const TransferCall& call,
-                                  std::unique_ptr<device::Staging>& staging) const {
+/// A process without a driver has looked at one number then.
+Error CallExecutor::stage_device_data(const TransferCall& call,
+                                      std::unique_ptr<device::Staging>& staging) const {
   const ByteCount bytes = call.count * call.type->size();
   if (call.in_parts || bytes == 0) return {};
   return attempt([&]() -> Error {
@@ -27,7 +26,7 @@ Error OpenFile::stage_device_data(const TransferCall& call,
 
 /// When all was moved that could be. After a failure `moved` counts what the driver has copied for
 /// certain.
-Error OpenFile::end_staging(device::Staging* staging, Direction direction, Transferred& moved) {
+Error CallExecutor::end_staging(device::Staging* staging, Direction direction, Transferred& moved) {
   if (staging == nullptr) return {};
   staging->flush();
   const Error& failure = staging->failure();
@@ -38,15 +37,14 @@ Error OpenFile::end_staging(device::Staging* staging, Direction direction, Trans
 }
 
 /// `failure`: what a driver says.
-Error OpenFile::device_error(Direction direction, const Error& failure) const {
+Error CallExecutor::device_error(Direction direction, const Error& failure) const {
   const std::string what =
       direction == Direction::write ? "cannot write to '" : "cannot read from '";
   return device::explain(what + path_ + "' with a buffer in a device's memory", failure);
 }
 
-/// One stretch of a device's memory, from or to one stretch of the file.
-Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset begin,
-                                          const device::Place& place, const PointerMove& move) {
+Outcome CallExecutor::execute_device_stretch(const StretchCall& call, FileOffset begin,
+                                             const device::Place& place) {
   TransferCall whole;
   whole.direction = call.direction;
   whole.count = call.bytes;
@@ -61,13 +59,10 @@ Outcome OpenFile::transfer_device_stretch(const StretchCall& call, FileOffset be
                         .memory = memory,
                         .bytes = call.bytes,
                         .staging = staging.get()};
-    moved.transferred = direct_transfer(*store_, access, 0);
+    moved.transferred = direct_transfer(store_, access, 0);
     return end_staging(staging.get(), call.direction, moved.transferred);
   });
-  Outcome outcome = finish(whole, call.bytes, moved, lost ? &lost : nullptr);
-  if (outcome.bytes < call.bytes)
-    pointer_.pull_back(call.direction, call.bytes - outcome.bytes, move);
-  return outcome;
+  return finish(whole, call.bytes, moved, lost ? &lost : nullptr);
 }
 
 }  // namespace headrace::file

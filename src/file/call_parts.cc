@@ -1,54 +1,30 @@
-#include <algorithm>
-
-#include "base/settings.h"
 #include "fabric/combined.h"
 #include "file/atomic_transfer.h"
-#include "file/open_file.h"
+#include "file/call_executor.h"
 
-// Calls whose data is made in parts, and what a rank may hold in buffers of its own.
+// Calls whose data is made in parts.
 
 namespace headrace::file {
-namespace {
-
-/// Parts below this size cost more calls than they spare memory.
-constexpr ByteCount kLeastPart = ByteCount{4} << 10;
-constexpr ByteCount kMostPart = ByteCount{1} << 20;
-
-}  // namespace
-
-ByteCount OpenFile::find_own_share() const {
-  return std::max(kLeastPart, settings().node_memory / (8 * channel_->nodes().node_size()));
-}
-
-ByteCount OpenFile::part_size() const {
-  return std::min(kMostPart, own_share_);
-}
 
 /// Ranks that meet in a call make as many calls as the one with most parts: those of all nodes, or
 /// those of a node. A rank that is alone on its node does not know that others meet on theirs.
-Result<std::int64_t> OpenFile::most_calls(std::int64_t mine, const Prepared& prepared,
-                                          const fabric::Waiter& waiter) {
+Result<std::int64_t> CallExecutor::most_calls(std::int64_t mine, const PreparedCall& prepared,
+                                              const fabric::Waiter& waiter) {
   fabric::Greatest calls{mine};
-  const bool may_send = !prepared.in_background || channel_->helpers_send();
+  const bool may_send = !prepared.in_background || channel_.helpers_send();
   const bool all_meet =
       (prepared.joins_check && may_send) ||
-      collective_->choice(prepared.call.direction).meets_between_nodes(prepared.in_background);
+      collective_.choice(prepared.call.direction).meets_between_nodes(prepared.in_background);
   if (all_meet) {
-    if (Error error = channel_->combine(calls)) return error;
-  } else if (channel_->nodes().shares_node()) {
-    channel_->board().post(waiter, calls);
-    calls = channel_->board().combine<fabric::Greatest>(waiter);
+    if (Error error = channel_.combine(calls)) return error;
+  } else if (channel_.nodes().shares_node()) {
+    channel_.board().post(waiter, calls);
+    calls = channel_.board().combine<fabric::Greatest>(waiter);
   }
   return calls.value;
 }
 
-/// Moves the data of a prepared call and accounts for it.
-Outcome OpenFile::carry_out(Prepared& prepared, const fabric::Waiter& waiter) {
-  return prepared.call.in_parts ? carry_out_parts(prepared, waiter)
-                                : carry_out_once(prepared, waiter);
-}
-
-Outcome OpenFile::carry_out_parts(Prepared& prepared, const fabric::Waiter& waiter) {
+Outcome CallExecutor::execute_parts(PreparedCall& prepared, const fabric::Waiter& waiter) {
   Parts* const parts = prepared.call.count > 0 ? prepared.call.parts : nullptr;
   std::int64_t calls = 1;
   Error failed;
@@ -71,14 +47,14 @@ Outcome OpenFile::carry_out_parts(Prepared& prepared, const fabric::Waiter& wait
     failed = all.error();
   }
   if (parts != nullptr) parts->close();
-  failures_->note_unwritten(prepared.call.direction, failed);
+  failures_.note_unwritten(prepared.call.direction, failed);
   if (failed) outcome.error = std::move(failed);
   return outcome;
 }
 
 /// One after the other. A rank with none left takes part where others may count on it.
-Outcome OpenFile::move_parts(Prepared& prepared, Parts* parts, std::int64_t calls,
-                             const fabric::Waiter& waiter) {
+Outcome CallExecutor::move_parts(PreparedCall& prepared, Parts* parts, std::int64_t calls,
+                                 const fabric::Waiter& waiter) {
   Outcome all;
   for (; calls > 0; --calls) {
     ByteCount bytes = 0;
@@ -87,9 +63,9 @@ Outcome OpenFile::move_parts(Prepared& prepared, Parts* parts, std::int64_t call
     }
     if (bytes == 0) {
       if (!prepared.keeps_order()) break;
-      leave_without_data(prepared);
+      drop_data(prepared);
     }
-    Outcome outcome = carry_out_once(prepared, waiter);
+    Outcome outcome = execute_once(prepared, waiter);
     if (bytes > 0) {
       all.bytes += outcome.bytes;
       parts->take(outcome);
@@ -100,14 +76,14 @@ Outcome OpenFile::move_parts(Prepared& prepared, Parts* parts, std::int64_t call
 }
 
 /// In atomic mode: under one lock on all that the call touches.
-Outcome OpenFile::move_parts_alone(Prepared& prepared, Parts* parts, std::int64_t calls,
-                                   const fabric::Waiter& waiter) {
+Outcome CallExecutor::move_parts_alone(PreparedCall& prepared, Parts* parts, std::int64_t calls,
+                                       const fabric::Waiter& waiter) {
   if (parts == nullptr || prepared.access.bytes == 0) {
     return move_parts(prepared, parts, calls, waiter);
   }
   const ByteCount bytes = prepared.access.bytes;
   CollectiveTransfer::Moved nothing;
-  AtomicLock lock(*channel_, *store_, prepared.access, waiter);
+  AtomicLock lock(channel_, store_, prepared.access, waiter);
   nothing.transferred.system_error = lock.system_error();
   if (lock.system_error() != 0) return finish(prepared.call, bytes, nothing);
   prepared.locking = Locking::held;
@@ -121,8 +97,8 @@ Outcome OpenFile::move_parts_alone(Prepared& prepared, Parts* parts, std::int64_
 
 /// Makes `prepared` the call of the part that comes next, `before` bytes behind the beginning. How
 /// many bytes it has; 0 where none is left, or where it fails.
-ByteCount OpenFile::set_next_part(Prepared& prepared, Parts& parts, ByteCount before,
-                                  Error& failed) {
+ByteCount CallExecutor::set_next_part(PreparedCall& prepared, Parts& parts, ByteCount before,
+                                      Error& failed) {
   ByteCount bytes = 0;
   failed = attempt([&]() -> Error {
     const Result<std::span<std::byte>> data = parts.next();
@@ -136,7 +112,7 @@ ByteCount OpenFile::set_next_part(Prepared& prepared, Parts& parts, ByteCount be
     bytes = call.count;
     return {};
   });
-  failures_->note_unwritten(prepared.call.direction, failed);
+  failures_.note_unwritten(prepared.call.direction, failed);
   return failed ? 0 : bytes;
 }
 

@@ -1,0 +1,123 @@
+#include "file/call_executor.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/settings.h"
+
+namespace headrace::file {
+namespace {
+
+/// Parts below this size cost more calls than they spare memory.
+constexpr ByteCount kLeastPart = ByteCount{4} << 10;
+constexpr ByteCount kMostPart = ByteCount{1} << 20;
+/// A rank's share is its part of one such part of the node's memory.
+constexpr ByteCount kShares = 8;
+
+ByteCount own_share_of(int node_size) {
+  return std::max(kLeastPart, settings().node_memory / (kShares * node_size));
+}
+
+}  // namespace
+
+Access access_of(const TransferCall& call, const View& view, std::int64_t position) {
+  Access access{call.direction, view::Cursor(view.filetype, view.displacement),
+                view::Cursor(call.type, 0, call.count * call.type->size()),
+                static_cast<std::byte*>(call.buffer), call.count * call.type->size()};
+  // A view that shows no bytes: there is nothing to go to.
+  if (view.filetype->size() == 0) access.bytes = 0;
+  if (access.bytes > 0) access.file.seek(position * unit_of(view));
+  return access;
+}
+
+CallExecutor::CallExecutor(exchange::FileChannel& channel, storage::Store& store,
+                           const std::string& path, FailureLedger& failures, bool verifies)
+    : channel_(channel),
+      store_(store),
+      path_(path),
+      failures_(failures),
+      own_share_(own_share_of(channel.nodes().node_size())),
+      collective_(channel, store) {
+  if (verifies) verification_ = std::make_unique<Verification>(channel, store, path);
+}
+
+ByteCount CallExecutor::part_size() const {
+  return std::min(kMostPart, own_share_);
+}
+
+Access CallExecutor::no_access(Direction direction) const {
+  return {direction, view::Cursor(byte_, 0, 0), view::Cursor(byte_, 0, 0), nullptr, 0};
+}
+
+Outcome CallExecutor::execute(PreparedCall& prepared, const fabric::Waiter& waiter) {
+  return prepared.call.in_parts ? execute_parts(prepared, waiter) : execute_once(prepared, waiter);
+}
+
+void CallExecutor::execute_without_data(PreparedCall& prepared, const fabric::Waiter& waiter) {
+  drop_data(prepared);
+  static_cast<void>(execute(prepared, waiter));
+}
+
+/// Takes no memory.
+void CallExecutor::drop_data(PreparedCall& prepared) const {
+  prepared.call.count = 0;
+  prepared.access = no_access(prepared.call.direction);
+  prepared.written.reset();
+}
+
+/// Moves the data of a prepared call and accounts for it.
+Outcome CallExecutor::execute_once(PreparedCall& prepared, const fabric::Waiter& waiter) {
+  if (verification_) return execute_verified(prepared, waiter);
+  const Direction direction = prepared.call.direction;
+  const ByteCount reachable = prepared.access.bytes;
+  CollectiveTransfer::Moved moved = move(prepared, waiter);
+  const Error lost = end_staging(prepared.staging.get(), direction, moved.transferred);
+  return finish(prepared.call, reachable, moved, lost ? &lost : nullptr);
+}
+
+/// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
+/// `on_moved`: see atomic_transfer().
+CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabric::Waiter& waiter,
+                                             const MovedUnderLock& on_moved) {
+  const TransferCall& call = prepared.call;
+  Access& access = prepared.access;
+  CollectiveTransfer::Moved moved;
+  const Error failed = attempt([&]() -> Error {
+    if (prepared.meets) {
+      moved = collective_.transfer(access, prepared.sieve_size, waiter, prepared.in_background);
+      return {};
+    }
+    if (call.collective) collective_.choice(call.direction).note_call(prepared.in_background);
+    if (prepared.locking == Locking::none) {
+      moved.transferred = direct_transfer(store_, std::move(access), prepared.sieve_size);
+    } else if (prepared.locking == Locking::held) {
+      moved.transferred = transfer_alone(store_, access, prepared.sieve_size, on_moved);
+    } else {
+      moved.transferred =
+          atomic_transfer(channel_, store_, access, prepared.sieve_size, waiter, on_moved);
+    }
+    return {};
+  });
+  if (failed) moved.transferred.system_error = failed.system_error;
+  return moved;
+}
+
+/// What a call did, in the terms of the program, and in the file's counts. `reachable`: bytes of
+/// the call that the view shows.
+Outcome CallExecutor::finish(const TransferCall& call, ByteCount reachable,
+                             const CollectiveTransfer::Moved& moved, const Error* wrong) {
+  const ByteCount bytes = moved.transferred.bytes;
+  const int reason = moved.transferred.system_error;
+  count(call.direction, moved.path, bytes);
+  if (reason != 0) return {bytes, failures_.fail(call.direction, reason)};
+  if (wrong != nullptr) {
+    // The class is what the others are told.
+    failures_.note(call.direction, wrong->error_class == ErrorClass::no_memory ? ENOMEM : EIO);
+    return {bytes, *wrong};
+  }
+  const bool shows_nothing =
+      call.direction == Direction::write && reachable < call.count * call.type->size();
+  return {bytes, shows_nothing ? failures_.fail(call.direction, 0) : Error{}};
+}
+
+}  // namespace headrace::file

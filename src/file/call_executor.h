@@ -1,0 +1,101 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "device/detection.h"
+#include "file/atomic_transfer.h"
+#include "file/collective_transfer.h"
+#include "file/failure_ledger.h"
+#include "file/prepared_call.h"
+#include "file/verification.h"
+#include "record/summary.h"
+
+namespace headrace::file {
+
+/// Executes the prepared calls of one open file, and counts what they did. How bytes go is
+/// CollectiveTransfer's and direct_transfer's business.
+class CallExecutor {
+ public:
+  /// All arguments must outlive it. `verifies`: collective writes are read back.
+  CallExecutor(exchange::FileChannel& channel, storage::Store& store, const std::string& path,
+               FailureLedger& failures, bool verifies);
+
+  CollectiveTransfer& collective() { return collective_; }
+  const CollectiveTransfer& collective() const { return collective_; }
+  bool verifies() const { return verification_ != nullptr; }
+  /// Null if nothing is verified.
+  Verification* verification() { return verification_.get(); }
+  void stop_verifying() { verification_.reset(); }
+  /// Collective: what verifying found and cost on all ranks; nothing if nothing is verified. Takes
+  /// no memory, since all ranks wait for each.
+  std::optional<record::Verified> collect_verified();
+
+  /// Of the node's memory, what each rank has for one purpose of its own: an eighth for all ranks.
+  ByteCount own_share() const { return own_share_; }
+  /// How much of a call in parts may be in memory at a time.
+  ByteCount part_size() const;
+
+  /// If a call's data lies in a device's memory, makes what moves it.
+  Error stage_device_data(const TransferCall& call,
+                          std::unique_ptr<device::Staging>& staging) const;
+  /// The access of a rank that takes part with no data. Takes no memory.
+  Access no_access(Direction direction) const;
+
+  /// Moves the data of a call, and accounts for it. Waits for other ranks as `waiter` says.
+  Outcome execute(PreparedCall& prepared, const fabric::Waiter& waiter);
+  /// The other ranks wait for this one, and learn that it has no bytes in the call. Takes no
+  /// memory.
+  void execute_without_data(PreparedCall& prepared, const fabric::Waiter& waiter);
+  /// One stretch of a device's memory, from or to one stretch of the file.
+  Outcome execute_device_stretch(const StretchCall& call, FileOffset begin,
+                                 const device::Place& place);
+
+  /// Adds to the counts of bytes.
+  void count(Direction direction, policy::Path path, ByteCount bytes);
+  /// Of this rank; when no call goes on.
+  const record::FileTotals& totals() const { return totals_; }
+
+ private:
+  Outcome execute_once(PreparedCall& prepared, const fabric::Waiter& waiter);
+  Outcome execute_verified(PreparedCall& prepared, const fabric::Waiter& waiter);
+  Outcome execute_parts(PreparedCall& prepared, const fabric::Waiter& waiter);
+  Outcome move_parts(PreparedCall& prepared, Parts* parts, std::int64_t calls,
+                     const fabric::Waiter& waiter);
+  Outcome move_parts_alone(PreparedCall& prepared, Parts* parts, std::int64_t calls,
+                           const fabric::Waiter& waiter);
+  ByteCount set_next_part(PreparedCall& prepared, Parts& parts, ByteCount before, Error& failed);
+  Result<std::int64_t> most_calls(std::int64_t mine, const PreparedCall& prepared,
+                                  const fabric::Waiter& waiter);
+  void drop_data(PreparedCall& prepared) const;
+  CollectiveTransfer::Moved move(PreparedCall& prepared, const fabric::Waiter& waiter,
+                                 const MovedUnderLock& on_moved = {});
+  Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
+  Error device_error(Direction direction, const Error& failure) const;
+  Outcome finish(const TransferCall& call, ByteCount reachable,
+                 const CollectiveTransfer::Moved& moved, const Error* wrong = nullptr);
+
+  exchange::FileChannel& channel_;
+  storage::Store& store_;
+  const std::string& path_;
+  FailureLedger& failures_;
+  const view::TypePtr byte_ = view::make_basic(1);
+  const ByteCount own_share_;
+  CollectiveTransfer collective_;
+  std::unique_ptr<Verification> verification_;          ///< null if nothing is verified
+  std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted if something is
+  std::atomic<ByteCount> independently_written_ = 0;    ///< counted if something is verified
+  record::FileTotals totals_;  ///< of this rank; its byte counts are added atomically
+};
+
+inline void CallExecutor::count(Direction direction, policy::Path path, ByteCount bytes) {
+  const bool staged = path != policy::Path::direct;
+  ByteCount& total = direction == Direction::write
+                         ? (staged ? totals_.written_staged : totals_.written_directly)
+                         : (staged ? totals_.read_staged : totals_.read_directly);
+  std::atomic_ref(total).fetch_add(bytes, std::memory_order_relaxed);
+}
+
+}  // namespace headrace::file
