@@ -1,0 +1,161 @@
+"""What keeps a class small: how many public member functions the headers of src/ give it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+import source_tree
+
+MOST_PUBLIC = 20
+
+NO_CODE = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|^#[^\n]*", re.S | re.M
+)
+CLASS = re.compile(
+    r"\b(?<!enum )(class|struct)\s+(?:alignas\([^)]*\)\s*)?(\w+)"
+    r"(?:<[^{};]*>)?(?:\s+final)?\s*(?::[^;{}]*)?$"
+)
+LABEL = re.compile(r"^\s*(public|protected|private)\s*:")
+NO_MEMBER = re.compile(r"^\s*(friend|using|typedef|static_assert|enum)\b")
+
+
+@dataclass
+class Scope:
+    """What a pair of braces encloses; a class has a name."""
+
+    name: str = ""
+    before: str = ""  # the text in front of it, if it is no class
+    is_public: bool = False
+    functions: list[str] = field(default_factory=list)
+
+
+def is_function(declaration: str) -> bool:
+    """Of a member: has parameters in its own declarator, in front of any initial value."""
+    if NO_MEMBER.match(declaration):
+        return False
+    head = re.sub(r"\balignas\([^)]*\)|\brequires\s*\(.*?\)", "", declaration)
+    head = re.sub(r"operator\s*(\(\)|[^\s(\w]+)", "operator_of", head)
+    while (shorter := re.sub(r"<[^<>]*>", "", head)) != head:
+        head = shorter
+    name = re.search(r"[~\w]\s*\(", head)
+    value = head.find("=")
+    return name is not None and (value < 0 or name.start() < value)
+
+
+def public_functions(code: str) -> dict[str, list[str]]:
+    """Of each class that C++ code defines the public member functions, but for deleted ones."""
+    code = NO_CODE.sub(" ", code)
+    found: dict[str, list[str]] = {}
+    scopes = [Scope()]
+    text = ""
+    parentheses = 0
+    for character in code:
+        parentheses += (character == "(") - (character == ")")
+        if parentheses or character not in "{};:":
+            text += character
+        elif character == ":":
+            text = _after_label(scopes[-1], text + character)
+        elif character == ";":
+            _take(scopes[-1], text)
+            text = ""
+        elif character == "{":
+            scopes.append(_opened(scopes, text))
+            text = ""
+        else:
+            closed = scopes.pop()
+            if closed.name:
+                found[closed.name] = closed.functions
+                text = "class "
+            else:
+                text = _after_body(scopes[-1], closed.before)
+    return found
+
+
+def _opened(scopes: list[Scope], text: str) -> Scope:
+    is_class = CLASS.search(text)
+    if is_class is None:
+        return Scope(before=text)
+    outer = scopes[-1].name
+    name = is_class[2] if not outer else f"{outer}::{is_class[2]}"
+    return Scope(name, is_public=is_class[1] == "struct")
+
+
+def _after_label(scope: Scope, text: str) -> str:
+    label = LABEL.match(text)
+    if label is None:
+        return text
+    scope.is_public = label[1] == "public"
+    return ""
+
+
+def _after_body(scope: Scope, text: str) -> str:
+    """A function ends with its body; a member with `{}` for a value goes on to its semicolon."""
+    if is_function(text):
+        _take(scope, text)
+        return ""
+    return text
+
+
+def _take(scope: Scope, text: str) -> None:
+    if scope.name and scope.is_public and is_function(text) and not text.endswith("= delete"):
+        scope.functions.append(" ".join(text.split()))
+
+
+def classes() -> Iterator[tuple[str, list[str]]]:
+    for path in source_tree.with_suffix(".h"):
+        if path.is_relative_to(source_tree.ROOT / "src") and not source_tree.is_generated(path):
+            for name, functions in public_functions(source_tree.text(path)).items():
+                yield f"{source_tree.shown(path)}: {name}", functions
+
+
+EXAMPLE = """
+/// class Comment { public: void a(); };
+enum class Kind : std::uint8_t { one, two };
+class Plain : public Base<int(char)> {
+ public:
+  explicit Plain(int a, std::string b = {}) : a_(a), b_{std::move(b)} { start(); }
+  ~Plain() override;
+  Plain(const Plain&) = delete;
+  template <class T>
+  T get(const char* text = ");{") const noexcept {
+    if (a_) return {};
+    return T{};
+  }
+  bool operator()(int x) const { return x == 0; }
+  struct Inner {
+    int number() const { return 1; }
+    std::function<void(int)> call;
+    int value = f(1);
+    int other{};
+  };
+  const std::array<int, 3> values{1, 2, 3};
+
+ protected:
+  void hidden();
+
+ private:
+  friend void peek(Plain&);
+  void own();
+  std::atomic<int> a_ = 0;
+};
+struct Open { void f(); Result<int(*)()> g(); private: void h(); };
+"""
+
+
+def test_the_parser_sees_functions() -> None:
+    counts = {name: len(functions) for name, functions in public_functions(EXAMPLE).items()}
+    assert counts == {"Plain": 4, "Plain::Inner": 1, "Open": 2}
+
+
+@pytest.mark.parametrize("room", ["abi", "exchange", "fabric", "file", "storage", "view"])
+def test_classes_are_found_in(room: str) -> None:
+    assert any(name.startswith(f"src/{room}/") and functions for name, functions in classes())
+
+
+def test_classes_have_few_public_functions() -> None:
+    """Constructors and destructors count, deleted functions do not."""
+    large = {name: len(found) for name, found in classes() if len(found) > MOST_PUBLIC}
+    assert not large, f"more than {MOST_PUBLIC} public functions: cut {large} by responsibility"
