@@ -8,7 +8,7 @@ namespace headrace {
 /// Noll and Vo), in 62 bits.
 class Fingerprint {
  public:
-  void add_byte(unsigned char byte) { print_ = (print_ ^ byte) * 0x100000001b3; }
+  void add_byte(unsigned char byte) { print_ = (print_ ^ byte) * kPrime; }
   /// Its eight bytes, the lowest first.
   void add(std::int64_t number) {
     for (int shift = 0; shift < 64; shift += 8) {
@@ -18,7 +18,10 @@ class Fingerprint {
   std::int64_t value() const { return static_cast<std::int64_t>(print_ >> 2); }
 
  private:
-  std::uint64_t print_ = 0xcbf29ce484222325;
+  static constexpr std::uint64_t kPrime = 0x100000001b3;
+  static constexpr std::uint64_t kOffsetBasis = 0xcbf29ce484222325;
+
+  std::uint64_t print_ = kOffsetBasis;
 };
 
 }  // namespace headrace

@@ -42,21 +42,21 @@ bool is_stderr() {
 
 }  // namespace
 
-void tell(const std::string& text) {
+void print_message(const std::string& text) {
   if (settings().quiet || !is_stderr()) return;
   const std::string line = "headrace: " + text + "\n";
   // A message is worth no retry and no error of its own.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-void tell_once(const std::string& text) {
+void print_message_once(const std::string& text) {
   static std::mutex mutex;
-  static auto* told = new std::set<std::string>;  // never destroyed: usable during exit
+  static auto* printed = new std::set<std::string>;  // never destroyed: usable during exit
   {
     const std::lock_guard lock(mutex);
-    if (!told->insert(text).second) return;
+    if (!printed->insert(text).second) return;
   }
-  tell(text);
+  print_message(text);
 }
 
 }  // namespace headrace

@@ -4,11 +4,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <cassert>
 #include <cerrno>
 
 namespace headrace {
 
 Error draw_random(std::span<std::byte> bytes) {
+  assert(bytes.size() <= 256);  // what the kernel gives at once
   if (getrandom(bytes.data(), bytes.size(), 0) == std::ssize(bytes)) return {};
   // A filter of system calls may forbid that.
   const int descriptor = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);

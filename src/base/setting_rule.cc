@@ -191,11 +191,14 @@ std::string read_stripes(const std::string& text, Stripes& value) {
     value = {};
     return {};
   }
+  constexpr std::int64_t kMostStripes = 65535;  // Lustre's count has 16 bits
+  constexpr std::int64_t kLargestStripe = 1 << 30;
   const auto times = text.find('x');
   Stripes stripes;
   if (times == std::string::npos) return kForm;
-  if (!read_integer(text.substr(0, times), 1, 65535, stripes.count).empty()) return kForm;
-  const std::string problem = read_size(text.substr(times + 1), kPage, 1 << 30, stripes.size);
+  if (!read_integer(text.substr(0, times), 1, kMostStripes, stripes.count).empty()) return kForm;
+  const std::string problem =
+      read_size(text.substr(times + 1), kPage, kLargestStripe, stripes.size);
   if (!problem.empty()) return problem;
   if (stripes.size % kPage != 0) return "has stripes that are not whole pages (write 4k or more)";
   value = stripes;

@@ -57,7 +57,7 @@ std::string_view file_name_of(std::string_view path) {
 }
 
 /// Looks through the objects that are loaded now. A driver that is once found is kept loaded.
-void look(Found& all) {
+void add_loaded_drivers(Found& all) {
   std::array<std::string, std::size(kVendors)> paths;
   for_each_object_path([&](std::string_view path) {
     for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -75,11 +75,11 @@ void look(Found& all) {
 
 /// A count that was seen before stands for what was found then. Whoever finds another thread
 /// looking waits for what it finds.
-void look_again(Found& all) {
+void add_new_drivers(Found& all) {
   const unsigned long long count = loaded_object_count();
   if (all.object_count.load(std::memory_order_acquire) == count) return;
   const std::lock_guard lock(all.mutex);
-  look(all);
+  add_loaded_drivers(all);
   all.object_count.store(count, std::memory_order_release);
 }
 
@@ -87,7 +87,7 @@ void look_again(Found& all) {
 
 std::optional<Place> find(const void* address) {
   Found& all = found();
-  look_again(all);
+  add_new_drivers(all);
   const std::size_t count = all.count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
     Driver* const driver = all.drivers[i].get();
@@ -101,17 +101,17 @@ std::optional<Place> find_data(std::byte* buffer, const view::TypePtr& type) {
   std::optional<Place> place = find(at(type->true_lower_bound()));
   if (place || !is_driver_known() || type->piece_count() <= 1) return place;
   // Allocations of host and device never share so much.
-  constexpr std::int64_t kApart = 64 << 10;
-  constexpr int kMostLooks = 16;
-  std::int64_t looked_at = type->true_lower_bound();
+  constexpr std::int64_t kProbeDistance = 64 << 10;
+  constexpr int kMostProbes = 16;
+  std::int64_t probed = type->true_lower_bound();
   view::Cursor memory(type, 0, type->size());
-  for (int looks = 0; looks < kMostLooks && memory.remaining() > 0;) {
+  for (int probes = 0; probes < kMostProbes && memory.remaining() > 0;) {
     const view::StridedRun run = memory.next();
-    for (std::int64_t i = 0; i < run.count && looks < kMostLooks; ++i) {
+    for (std::int64_t i = 0; i < run.count && probes < kMostProbes; ++i) {
       const std::int64_t offset = run.offset + i * run.stride;
-      if (std::abs(offset - looked_at) < kApart) continue;
-      looked_at = offset;
-      ++looks;
+      if (std::abs(offset - probed) < kProbeDistance) continue;
+      probed = offset;
+      ++probes;
       if ((place = find(at(offset)))) return place;
     }
   }

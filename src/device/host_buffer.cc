@@ -17,7 +17,8 @@ using EntryPtr = std::unique_ptr<HostBuffer::Entry>;
 /// parent's: a driver does not serve it.
 struct Kept {
   std::mutex mutex;
-  std::array<EntryPtr, 4> entries;
+  static constexpr std::size_t kMost = 4;
+  std::array<EntryPtr, kMost> entries;
   ProcessMark process;
 };
 

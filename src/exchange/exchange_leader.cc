@@ -84,8 +84,10 @@ bool ExchangeLeader::is_first(const Incoming& incoming) const {
 void ExchangeLeader::rest(std::uint32_t seen) {
   // First it only gives up the core: the peer is often next to run on it. Where ranks take turns
   // on cores it sleeps sooner.
-  const int yields = call_.waiter.spins > 0 ? 200 : 20;
-  constexpr std::int64_t kShortest = 20'000;
+  constexpr int kYields = 200;
+  constexpr int kYieldsIfCrowded = 20;
+  constexpr std::int64_t kShortest = 20'000;  // nanoseconds
+  const int yields = call_.waiter.spins > 0 ? kYields : kYieldsIfCrowded;
   constexpr int kDoublings = 5;
   if (idle_++ < yields) {
     ::sched_yield();

@@ -126,7 +126,7 @@ class ReadLeader : ExchangeLeader {
 };
 
 ReadLeader::ReadLeader(const LeaderCall& lead, StagedAccess* access)
-    : ExchangeLeader(lead, lead.buffers.asked()), to_load_(next_own(0)) {
+    : ExchangeLeader(lead, lead.buffers.received_requests()), to_load_(next_own(0)) {
   if (access != nullptr) rank_.emplace(lead.call, *access);
 }
 

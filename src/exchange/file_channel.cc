@@ -1,5 +1,7 @@
 #include "exchange/file_channel.h"
 
+#include <cassert>
+
 #include "exchange/shared_pointers.h"
 #include "fabric/messages.h"
 #include "fabric/team.h"
@@ -34,13 +36,14 @@ SharedPointer* FileChannel::near_pointer() {
 }
 
 Result<std::int64_t> FileChannel::advance_pointer(int cell, std::int64_t etypes) {
+  assert(cell == 0 || cell == 1);
   std::int64_t before = 0;
   if (SharedPointer* const pointer = near_pointer()) {
     before = advance(pointer->cells[static_cast<std::size_t>(cell)], etypes);
   } else {
-    const Result<std::int64_t> told = pointers_->advance(id(), cell, etypes);
-    if (!told) return told;
-    before = told.value();
+    const Result<std::int64_t> moved = pointers_->advance(id(), cell, etypes);
+    if (!moved) return moved;
+    before = moved.value();
   }
   if (before >= 0) return before;
   if (before == kPointerGone) {

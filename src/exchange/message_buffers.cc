@@ -70,7 +70,7 @@ void MessageBuffers::make_messages(fabric::Messenger& messenger, std::size_t nod
   prepare_part_messages();
   make_each(messenger, places_->outgoing);
   make_each(messenger, places_->incoming);
-  make_each(messenger, places_->asked);
+  make_each(messenger, places_->received_requests);
   sources_.reserve(nodes);
   places_->verdicts_out.resize(nodes);
   make_each(messenger, places_->verdicts_out);
@@ -96,7 +96,7 @@ bool MessageBuffers::make_room(const Size& wanted) {
   counted_ = bytes;
   size_ = wanted;
   std::byte* const first_request = places_->memory.get() + 2 * wanted.depth * part;
-  share_out(asked(), first_request, request);
+  share_out(received_requests(), first_request, request);
   share_out(requests(), first_request + kMost * request, request);
   arrange(1);
   return true;
@@ -137,7 +137,7 @@ bool MessageBuffers::Places::end_all() noexcept {
   };
   end_each(outgoing);
   end_each(incoming);
-  end_each(asked);
+  end_each(received_requests);
   end_each(requests);
   end_each(verdicts_out);
   end_each(verdicts_in);

@@ -88,7 +88,7 @@ class MessageBuffers {
   std::span<Buffer> outgoing() { return std::span(places_->outgoing).first(in_use_); }
   std::span<Buffer> incoming() { return std::span(places_->incoming).first(in_use_); }
   /// For other nodes' requests.
-  std::span<Buffer> asked() { return places_->asked; }
+  std::span<Buffer> received_requests() { return places_->received_requests; }
   /// One for each slot.
   std::span<Buffer> requests() { return std::span(places_->requests).first(slots()); }
   /// Empty, with room for all nodes.
@@ -110,7 +110,7 @@ class MessageBuffers {
     std::unique_ptr<std::byte[]> memory;
     std::array<Buffer, kMost> outgoing;
     std::array<Buffer, kMost> incoming;
-    std::array<Buffer, kMost> asked;
+    std::array<Buffer, kMost> received_requests;
     std::array<Buffer, kMostSlots> requests;
     std::vector<Verdict> verdicts_out;
     std::vector<Verdict> verdicts_in;

@@ -1,6 +1,7 @@
 #include "exchange/part_message.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "base/rounding.h"
@@ -61,6 +62,7 @@ std::span<const std::byte> split_part(std::span<const std::byte>& parts) {
 }
 
 Part::Part(const WindowMemory& window, std::span<const std::byte> message) : window_(window) {
+  assert(reinterpret_cast<std::uintptr_t>(message.data()) % kPartAlignment == 0);
   if (message.size() < sizeof header_) return;
   std::memcpy(&header_, message.data(), sizeof header_);
   message = message.subspan(sizeof header_);

@@ -5,13 +5,13 @@
 namespace headrace::exchange {
 
 /// Holds the table for some hundred nanoseconds. Its holder may lose the core meanwhile, so others
-/// give up theirs after a few looks.
+/// give up theirs after a few spins.
 class RangeLocks::Guard {
  public:
   explicit Guard(RangeLocks& locks) : locks_(locks) {
-    constexpr int kLooks = 100;
-    for (int look = 0; locks_.guard_.exchange(1, std::memory_order_acquire) != 0; ++look) {
-      if (look >= kLooks) sched_yield();
+    constexpr int kSpins = 100;
+    for (int spin = 0; locks_.guard_.exchange(1, std::memory_order_acquire) != 0; ++spin) {
+      if (spin >= kSpins) sched_yield();
     }
   }
   ~Guard() { locks_.guard_.store(0, std::memory_order_release); }

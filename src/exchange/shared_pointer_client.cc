@@ -6,7 +6,7 @@ namespace headrace::exchange {
 namespace {
 
 /// For an answer. The home's thread needs some microseconds, but its process may be stopped.
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kAnswerTimeout{120};
 /// Connections that a question is sent over at most: the home closes idle ones when it has many.
 constexpr int kMostTries = 4;
 /// A home that is gone refuses at once, but one that cannot be reached costs each try some seconds.
@@ -40,7 +40,7 @@ Result<std::int64_t> SharedPointerClient::advance(int channel, int cell, std::in
 Result<std::int64_t> SharedPointerClient::ask_until_answered(const PointerQuestion& question) {
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (!connection_) {
-      Reached reached = reach(home_);
+      HomeConnection reached = connect_to_home(home_);
       if (!reached.socket) return unreachable(reached.failure);
       connection_ = std::move(reached.socket);
       challenge_ = reached.challenge;
@@ -59,7 +59,7 @@ Result<PointerAnswer> SharedPointerClient::ask(const PointerQuestion& question) 
     return system_failure(ECONNRESET, "cannot send");
   }
   AnswerBytes bytes;
-  if (Error error = receive_all(connection_, bytes, Clock::now() + kPatience)) return error;
+  if (Error error = receive_all(connection_, bytes, Clock::now() + kAnswerTimeout)) return error;
   const PointerAnswer answer = decode_answer(bytes);
   const bool is_ours = is_genuine(bytes, home_.secret, challenge_);
   if (is_ours && answer.sequence == question.sequence) return answer;

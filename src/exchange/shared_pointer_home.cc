@@ -13,9 +13,9 @@ namespace {
 using std::chrono::milliseconds;
 
 /// For one address. Generous: the home's thread may share its core with others.
-constexpr milliseconds kPatience{10'000};
+constexpr milliseconds kConnectTimeout{10'000};
 /// After which the next address is tried as well.
-constexpr milliseconds kStagger{300};
+constexpr milliseconds kNextAddressDelay{300};
 
 /// One address that is being tried.
 struct Attempt {
@@ -27,16 +27,16 @@ struct Attempt {
   std::size_t received = 0;
 };
 
-class Reaching {
+class ConnectionAttempts {
  public:
-  explicit Reaching(const SharedPointerHome& home) : home_(home) {
+  explicit ConnectionAttempts(const SharedPointerHome& home) : home_(home) {
     const std::string network = topo::network_identity();
     const bool is_one_host = !network.empty() && network == home.network.data();
     addresses_ = order_addresses(home.known_addresses(), own_addresses(), is_one_host);
     next_start_ = Clock::now();
   }
 
-  Reached run() {
+  HomeConnection run() {
     if (addresses_.empty()) return {{}, {}, "it has no network address that leads there"};
     while (!winner_) {
       const bool is_left = started_ < addresses_.size();
@@ -53,10 +53,10 @@ class Reaching {
  private:
   void begin(const NetworkAddress& address) {
     const Clock::time_point now = Clock::now();
-    next_start_ = now + kStagger;
+    next_start_ = now + kNextAddressDelay;
     Result<Socket> socket = begin_connect(address, home_.port);
     if (!socket) return note(address, std::strerror(socket.error().system_error));
-    attempts_.push_back({address, std::move(socket.value()), now + kPatience});
+    attempts_.push_back({address, std::move(socket.value()), now + kConnectTimeout});
   }
 
   void wait() {
@@ -129,14 +129,14 @@ void describe_own_network(SharedPointerHome& home) {
   home.address_count = static_cast<std::int32_t>(count);
 }
 
-Reached reach(const SharedPointerHome& home) {
+HomeConnection connect_to_home(const SharedPointerHome& home) {
   if (home.port == 0 && home.system_error == 0) {
     return {{}, {}, "HEADRACE_LISTEN is 0 there, so it does not listen"};
   }
   if (home.port == 0) {
     return {{}, {}, std::string("it does not listen: ") + std::strerror(home.system_error)};
   }
-  return Reaching(home).run();
+  return ConnectionAttempts(home).run();
 }
 
 }  // namespace headrace::exchange

@@ -33,7 +33,7 @@ struct SharedPointerHome {
 void describe_own_network(SharedPointerHome& home);
 
 /// A connection to the home, and greeted by it.
-struct Reached {
+struct HomeConnection {
   Socket socket;
   Secret challenge{};   ///< of the connection
   std::string failure;  ///< without a socket: what was tried and how it failed
@@ -41,6 +41,6 @@ struct Reached {
 
 /// Tries the home's addresses one after the other, beginning with the next one when one has failed
 /// or not answered for a moment, and takes the first at which the home greets.
-Reached reach(const SharedPointerHome& home);
+HomeConnection connect_to_home(const SharedPointerHome& home);
 
 }  // namespace headrace::exchange

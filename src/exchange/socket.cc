@@ -18,12 +18,16 @@ void set_option(const Socket& socket, int level, int name, int value) {
 
 /// Messages go out at once, and a peer whose node is gone is noticed within about a minute.
 void prepare(const Socket& socket) {
+  constexpr int kIdleSeconds = 30;
+  constexpr int kProbeSeconds = 10;
+  constexpr int kProbes = 3;
+  constexpr int kUnansweredMilliseconds = 60'000;
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 30);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 10);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, kUnansweredMilliseconds);
 }
 
 template <class Address>

@@ -1,5 +1,7 @@
 #include "fabric/board.h"
 
+#include <cassert>
+
 namespace headrace::fabric {
 
 // A rank has posted `round` when its entry for it holds that round or a later one of the same
@@ -36,14 +38,15 @@ void Board::wait_for_all(const Waiter& waiter) {
 
 PostedValue Board::combine(const Waiter& waiter, CombinePosted way) {
   wait_for_all(waiter);
-  PostedValue all = entry(round_, 0).told;
-  for (int rank = 1; rank < ranks_; ++rank) way(all, entry(round_, rank).told);
+  PostedValue all = entry(round_, 0).value;
+  for (int rank = 1; rank < ranks_; ++rank) way(all, entry(round_, rank).value);
   return all;
 }
 
-void Board::announce(const PostedValue& told, bool failed) {
+void Board::announce(const PostedValue& value, bool failed) {
+  assert(rank_ == 0);
   Announcement& mine = announcement();
-  mine.told = told;
+  mine.value = value;
   mine.failed = failed ? 1 : 0;
   mine.round.store(round_, std::memory_order_release);
   event().signal();

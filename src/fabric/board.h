@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 #include <span>
 
@@ -13,14 +14,14 @@ namespace headrace::fabric {
 /// What one rank tells in a round, in shared memory.
 struct alignas(64) Post {
   std::atomic<std::uint64_t> round;  ///< the last round posted here, 0 for none
-  PostedValue told;
+  PostedValue value;
 };
 
 /// What the first rank tells all in a round, once it knows.
 struct alignas(64) Announcement {
   std::atomic<std::uint64_t> round;
   std::int64_t failed;  ///< 1 where the first rank could not find out
-  PostedValue told;
+  PostedValue value;
 };
 
 /// Posts are kept for this many rounds, so that a rank that need not read a round can run ahead.
@@ -44,16 +45,19 @@ class Board {
   /// `posts` holds kBoardDepth * ranks entries in shared memory, zeroed when new; `round` is the
   /// last round that was used there.
   Board(BoardState& state, std::span<Post> posts, int rank, int ranks, std::uint64_t round)
-      : state_(state), posts_(posts), rank_(rank), ranks_(ranks), round_(round) {}
+      : state_(state), posts_(posts), rank_(rank), ranks_(ranks), round_(round) {
+    assert(0 <= rank && rank < ranks);
+    assert(posts.size() == kBoardDepth * static_cast<std::size_t>(ranks));
+  }
 
   /// Posts what this rank tells and returns the round's number.
-  std::uint64_t post(const Waiter& waiter, const PostedValue& told) {
-    begin_post(waiter).told = told;
+  std::uint64_t post(const Waiter& waiter, const PostedValue& value) {
+    begin_post(waiter).value = value;
     return end_post();
   }
   template <Postable T>
   std::uint64_t post(const Waiter& waiter, const T& value) {
-    begin_post(waiter).told.set(value);
+    begin_post(waiter).value.set(value);
     return end_post();
   }
 
@@ -63,7 +67,7 @@ class Board {
   /// `T` is what the rank posted.
   template <Postable T>
   const T& posted_by(int rank) const {
-    return entry(round_, rank).told.as<T>();
+    return entry(round_, rank).value.as<T>();
   }
   /// Waits for all; what they have posted, as one.
   PostedValue combine(const Waiter& waiter, CombinePosted way);
@@ -77,7 +81,7 @@ class Board {
   void announce(const T& value) {
     announce(PostedValue::of(value), false);
   }
-  void announce(const PostedValue& told, bool failed);
+  void announce(const PostedValue& value, bool failed);
   bool is_announced() const;
   const Announcement& wait_for_announcement(const Waiter& waiter);
 

@@ -1,6 +1,7 @@
 #include "fabric/channel.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "fabric/combined.h"
 #include "fabric/messages.h"
@@ -51,32 +52,33 @@ std::byte* Channel::shared_state() const {
 
 int Channel::tag(int kind) const {
   static_assert(kTagKinds * kMostChannels <= 32767, "tags that MPI guarantees");
+  assert(0 <= kind && kind < kTagKinds);
   return id_ + kind * kMostChannels;
 }
 
-Error Channel::combine(PostedValue& told, CombinePosted way) {
+Error Channel::combine_posted(PostedValue& value, CombinePosted way) {
   if (!board_) return {};
   const Waiter waiter = this->waiter();
-  board_->post(waiter, told);
+  board_->post(waiter, value);
   if (nodes().node_count() == 1) {
-    told = board_->combine(waiter, way);
+    value = board_->combine(waiter, way);
     return {};
   }
   if (nodes().is_leader()) {
-    told = board_->combine(waiter, way);
-    Error error = combine_between_nodes(told, way);
-    board_->announce(told, static_cast<bool>(error));
+    value = board_->combine(waiter, way);
+    Error error = combine_between_nodes(value, way);
+    board_->announce(value, static_cast<bool>(error));
     return error;
   }
   const Announcement& announced = board_->wait_for_announcement(waiter);
-  told = announced.told;
+  value = announced.value;
   if (announced.failed == 0) return {};
   return {
       ErrorClass::other, 0,
       "the nodes cannot reach each other (a message failed), see the messages of the MPI library"};
 }
 
-Error Channel::combine_between_nodes(PostedValue& told, CombinePosted way) {
+Error Channel::combine_between_nodes(PostedValue& value, CombinePosted way) {
   static_assert(sizeof(PostedValue) <= kLargestReduced);
   const auto merge = [way](std::span<std::byte> into, std::span<const std::byte> from) {
     PostedValue a;
@@ -87,12 +89,12 @@ Error Channel::combine_between_nodes(PostedValue& told, CombinePosted way) {
     std::memcpy(into.data(), &a, sizeof a);
   };
   return reduce_to_all(messenger(), tag(0), nodes().leaders(), nodes().node_index(),
-                       std::as_writable_bytes(std::span(&told, 1)), merge);
+                       std::as_writable_bytes(std::span(&value, 1)), merge);
 }
 
 Error Channel::barrier() {
   PostedValue none{};
-  return combine(none, [](PostedValue&, const PostedValue&) {});
+  return combine_posted(none, [](PostedValue&, const PostedValue&) {});
 }
 
 Error Channel::exchange(int to, std::span<const std::byte> outgoing, int from,

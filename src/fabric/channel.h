@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "fabric/board.h"
+#include "fabric/combining.h"
 #include "topo/node_map.h"
 #include "topo/page_relay.h"
 
@@ -27,23 +28,17 @@ struct ChannelPlace {
 /// What the ranks of a team use to talk about one thing, such as an open file. All its collective
 /// functions must be called by all ranks in the same order; two channels are independent, so that
 /// several threads may each work with one of their own.
-class Channel {
+class Channel : public Combining {
  public:
   Channel(std::shared_ptr<Team> team, ChannelPlace place);
-  virtual ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  ~Channel() override;
 
   const topo::NodeMap& nodes() const;
   Waiter waiter() const;  ///< of a thread of the program
   /// Whether the node has more ranks than cores: those that wait sleep, and take turns.
   bool is_crowded() const { return waiter().spins == 0; }
 
-  /// Collective: `value` becomes what all ranks' values combine to, on all ranks. Nobody returns
-  /// before all have called.
-  template <Combinable T>
-  Error combine(T& value);
-  Error combine(PostedValue& told, CombinePosted way);
+  Error combine_posted(PostedValue& value, CombinePosted way) override;
   Error barrier();
   /// As Messenger::exchange, with the channel's tag; for threads of the program.
   Error exchange(int to, std::span<const std::byte> outgoing, int from,
@@ -93,7 +88,7 @@ class Channel {
   };
 
   std::size_t relay_offset() const;
-  Error combine_between_nodes(PostedValue& told, CombinePosted way);
+  Error combine_between_nodes(PostedValue& value, CombinePosted way);
   Result<std::int64_t> sum_before(std::int64_t mine);
 
   std::shared_ptr<Team> team_;
@@ -102,13 +97,5 @@ class Channel {
   std::unique_ptr<LoneBoard> lone_;
   std::optional<Board> board_;
 };
-
-template <Combinable T>
-Error Channel::combine(T& value) {
-  PostedValue told = PostedValue::of(value);
-  Error failed = combine(told, &combine_as<T>);
-  value = told.as<T>();
-  return failed;
-}
 
 }  // namespace headrace::fabric

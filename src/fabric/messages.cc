@@ -1,6 +1,7 @@
 #include "fabric/messages.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <numeric>
 
@@ -22,6 +23,7 @@ Error allgather(Messenger& messenger, int tag, std::span<const int> members, int
   const int size = static_cast<int>(members.size());
   const auto member = [members](int i) { return members[static_cast<std::size_t>(i)]; };
   const std::size_t block = mine.size();
+  assert(all.size() == block * members.size() && scratch.size() == all.size());
   // Block i of `scratch` belongs to member (index + i) % size.
   std::ranges::copy(mine, scratch.begin());
   for (int have = 1; have < size; have *= 2) {
@@ -52,12 +54,12 @@ Result<bool> disseminate(Messenger& messenger, int tag, int size, int index, boo
   for (int distance = 1; distance < size; distance *= 2) {
     const int to = member((index + distance) % size);
     const int from = member((index - distance + size) % size);
-    std::byte heard{};
+    std::byte received{};
     if (Error error =
-            messenger.exchange(tag, to, std::span(&known, 1), from, std::span(&heard, 1))) {
+            messenger.exchange(tag, to, std::span(&known, 1), from, std::span(&received, 1))) {
       return error;
     }
-    known &= heard;
+    known &= received;
   }
   return known != std::byte{0};
 }

@@ -30,9 +30,9 @@ struct alignas(std::int64_t) PostedValue {
 
   template <Postable T>
   static PostedValue of(const T& value) {
-    PostedValue told;
-    told.set(value);
-    return told;
+    PostedValue posted;
+    posted.set(value);
+    return posted;
   }
   template <Postable T>
   void set(const T& value) {

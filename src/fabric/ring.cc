@@ -1,6 +1,7 @@
 #include "fabric/ring.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace headrace::fabric {
@@ -8,7 +9,7 @@ namespace {
 
 /// What goes over a board in one turn.
 struct Turn {
-  std::array<std::int64_t, 7> head;
+  std::array<std::int64_t, Ring::kHeadLen> head;
   std::int64_t body_size;
 };
 
@@ -18,7 +19,7 @@ class LoneRing : public Ring {
     theirs = mine;
     return {};
   }
-  Error combine(PostedValue&, CombinePosted) override { return {}; }
+  Error combine_posted(PostedValue&, CombinePosted) override { return {}; }
 };
 
 /// Heads go over the board, bodies through two boxes of each rank, one for each direction. What is
@@ -30,21 +31,22 @@ class NodeRing : public Ring {
   void wait_as(const Waiter& waiter) override { waiter_ = waiter; }
 
   Error turn(bool onward, const Message& mine, Message& theirs) override {
+    assert(mine.body.size() <= kMostBody);
     std::ranges::copy(mine.body, box(board_.rank(), onward));
     board_.post(waiter_, Turn{mine.head, std::ssize(mine.body)});
     board_.wait_for_all(waiter_);
     const int ranks = board_.ranks();
     const int from = (board_.rank() + (onward ? ranks - 1 : 1)) % ranks;
-    const Turn& told = board_.posted_by<Turn>(from);
-    theirs.head = told.head;
+    const Turn& posted = board_.posted_by<Turn>(from);
+    theirs.head = posted.head;
     const std::byte* const body = box(from, onward);
-    theirs.body.assign(body, body + told.body_size);
+    theirs.body.assign(body, body + posted.body_size);
     return {};
   }
 
-  Error combine(PostedValue& told, CombinePosted way) override {
-    board_.post(waiter_, told);
-    told = board_.combine(waiter_, way);
+  Error combine_posted(PostedValue& value, CombinePosted way) override {
+    board_.post(waiter_, value);
+    value = board_.combine(waiter_, way);
     return {};
   }
 
@@ -63,13 +65,14 @@ class MessageRing : public Ring {
   explicit MessageRing(Channel& channel) : channel_(channel) {}
 
   Error turn(bool onward, const Message& mine, Message& theirs) override {
+    assert(mine.body.size() <= kMostBody);
     const int next = (channel_.nodes().rank() + 1) % channel_.nodes().size();
     const int before =
         (channel_.nodes().rank() + channel_.nodes().size() - 1) % channel_.nodes().size();
     const int to = onward ? next : before;
     const int from = onward ? before : next;
-    std::array<std::int64_t, 8> out{};
-    std::array<std::int64_t, 8> in{};
+    std::array<std::int64_t, kHeadLen + 1> out{};
+    std::array<std::int64_t, kHeadLen + 1> in{};
     std::ranges::copy(mine.head, out.begin());
     out.back() = std::ssize(mine.body);
     if (Error error = channel_.exchange(to, std::as_bytes(std::span(out)), from,
@@ -82,8 +85,8 @@ class MessageRing : public Ring {
                              theirs.body.empty() ? -1 : from, theirs.body);
   }
 
-  Error combine(PostedValue& told, CombinePosted way) override {
-    return channel_.combine(told, way);
+  Error combine_posted(PostedValue& value, CombinePosted way) override {
+    return channel_.combine_posted(value, way);
   }
 
  private:

@@ -15,29 +15,20 @@ namespace headrace::fabric {
 /// Ranks in a circle: each tells the next one and is told by the one before. Who is alone tells
 /// itself. All functions are collective over the ranks of the ring, and between two turns in one
 /// direction they combine().
-class Ring {
+class Ring : public Combining {
  public:
+  /// Numbers of a message beside its body.
+  static constexpr std::size_t kHeadLen = 7;
   /// What a rank says in one turn.
   struct Message {
-    std::array<std::int64_t, 7> head{};
+    std::array<std::int64_t, kHeadLen> head{};
     std::vector<std::byte> body;  ///< kMostBody bytes at most
   };
   static constexpr std::size_t kMostBody = std::size_t{32} << 10;
 
-  virtual ~Ring() = default;
-
   /// Gives `mine` to the next rank and takes what the one before gives (or the other way round,
   /// where not `onward`). Takes no memory where `theirs` has room for kMostBody bytes.
   virtual Error turn(bool onward, const Message& mine, Message& theirs) = 0;
-  /// As Channel::combine.
-  template <Combinable T>
-  Error combine(T& value) {
-    PostedValue told = PostedValue::of(value);
-    Error failed = combine(told, &combine_as<T>);
-    value = told.as<T>();
-    return failed;
-  }
-  virtual Error combine(PostedValue& told, CombinePosted way) = 0;
   /// How the calling thread waits, from now on.
   virtual void wait_as(const Waiter&) {}
 };

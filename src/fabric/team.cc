@@ -40,9 +40,11 @@ void Team::open_root() {
 }
 
 Error Team::agree(const Error& mine) {
-  Sum failing{mine ? 1 : 0};
-  if (Error error = root_->combine(failing)) return error;
-  return mine || failing.value == 0 ? mine : out_of_memory();
+  return agree_on_memory(mine, [this](bool is_ready) -> Result<bool> {
+    Sum failing{is_ready ? 0 : 1};
+    if (Error error = root_->combine(failing)) return error;
+    return failing.value == 0;
+  });
 }
 
 int Team::reserve_id() {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/settings.h"
+#include "fabric/combining.h"
 #include "fabric/messages.h"
 #include "fabric/node_sharing.h"
 #include "fabric/team.h"
@@ -108,9 +109,9 @@ class TeamMaker {
  private:
   /// Collective: this rank's error, or that of another.
   Error agree(const Error& mine) {
-    const Result<bool> all = is_true_everywhere(*messenger_, kRootTag, !mine);
-    if (!all) return all.error();
-    return mine || all.value() ? mine : out_of_memory();
+    return agree_on_memory(mine, [this](bool is_ready) {
+      return is_true_everywhere(*messenger_, kRootTag, is_ready);
+    });
   }
   Error find_nodes();
   Error share();

@@ -18,7 +18,7 @@ using fabric::Extremes;
 using policy::PathHint;
 
 /// What each rank tells when all agree.
-struct Opinion {
+struct RankFacts {
   std::int64_t failure = 0;  ///< code_of() its error
   std::int64_t slots = 0;
   ByteCount mean_piece = 0;
@@ -30,7 +30,7 @@ struct Opinion {
   std::int64_t is_coherent = 0;
   Extremes file;
 
-  void combine(const Opinion& other) {
+  void combine(const RankFacts& other) {
     fabric::keep_greatest(failure, other.failure);
     fabric::keep_least(slots, other.slots);
     fabric::keep_least(mean_piece, other.mean_piece);
@@ -80,9 +80,9 @@ int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
 
 /// What this rank tells. Its layout counts where it is the file's first, and whether the mount is
 /// coherent where it is its node's.
-Opinion opinion_of(const exchange::FileChannel& channel, const Error& mine,
-                   const CommonHints& hints, const View& view, const storage::Layout& layout,
-                   std::int64_t file_number) {
+RankFacts facts_of_rank(const exchange::FileChannel& channel, const Error& mine,
+                        const CommonHints& hints, const View& view, const storage::Layout& layout,
+                        std::int64_t file_number) {
   const topo::NodeMap& nodes = channel.nodes();
   return {.failure = code_of(mine),
           .slots = slots_wanted(channel),
@@ -96,7 +96,7 @@ Opinion opinion_of(const exchange::FileChannel& channel, const Error& mine,
           .file = Extremes::of(file_number)};
 }
 
-storage::Layout layout_of(const Opinion& all) {
+storage::Layout layout_of(const RankFacts& all) {
   storage::Layout layout = storage::unpack_layout(all.layout);
   layout.best_request = all.best_request;
   layout.is_coherent = all.is_coherent == 1;
@@ -121,7 +121,7 @@ void apply_hints_and_layout(Agreement& agreement) {
 }
 
 /// After apply_hints_and_layout(): the facts of the view, and the windows and slots for them.
-void set_view(Agreement& agreement, const exchange::FileChannel& channel, const Opinion& all) {
+void set_view(Agreement& agreement, const exchange::FileChannel& channel, const RankFacts& all) {
   const CommonHints& hints = agreement.hints;
   agreement.view = {.node_ranks = channel.nodes().node_size(),
                     .smallest_mean_piece = all.mean_piece,
@@ -168,7 +168,7 @@ Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, con
     return {};
   });
   const Error& mine = failed ? failed : lacking;
-  Opinion all = opinion_of(channel, mine, agreement.hints, view, layout, file_number);
+  RankFacts all = facts_of_rank(channel, mine, agreement.hints, view, layout, file_number);
   if (Error error = channel.combine(all)) return error;
   if (Error error = own_or_others(mine, all.failure, what)) return error;
   if (!all.form.are_same()) {

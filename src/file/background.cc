@@ -1,5 +1,6 @@
 #include "file/background.h"
 
+#include <cassert>
 #include <utility>
 
 namespace headrace::file {
@@ -13,12 +14,13 @@ void InFlight::wait_for_most(std::int64_t most, const fabric::Waiter& waiter) {
   event_.wait(waiter, [this, most] { return count_.load(std::memory_order_acquire) <= most; });
 }
 
-UntoldFailures::Place::~Place() {
+UnreportedFailures::Place::~Place() {
   if (is_used_) all_.leave(*this);
 }
 
-void UntoldFailures::Place::keep(const Error& error) noexcept {
+void UnreportedFailures::Place::keep(const Error& error) noexcept {
   const std::lock_guard lock(all_.mutex_);
+  assert(!is_used_);
   is_used_ = true;
   error_ = error;
   number_ = ++all_.last_;
@@ -27,14 +29,14 @@ void UntoldFailures::Place::keep(const Error& error) noexcept {
   *end = this;
 }
 
-void UntoldFailures::Place::forget() noexcept {
+void UnreportedFailures::Place::forget() noexcept {
   if (!is_used_) return;
   const std::lock_guard lock(all_.mutex_);
   all_.remove(*this);
 }
 
 /// Whether it was there: the program may have been told. The lock is held.
-bool UntoldFailures::remove(Place& place) noexcept {
+bool UnreportedFailures::remove(Place& place) noexcept {
   for (Place** link = &first_; *link != nullptr; link = &(*link)->next_) {
     if (*link != &place) continue;
     *link = std::exchange(place.next_, nullptr);
@@ -43,7 +45,7 @@ bool UntoldFailures::remove(Place& place) noexcept {
   return false;
 }
 
-void UntoldFailures::leave(Place& place) noexcept {
+void UnreportedFailures::leave(Place& place) noexcept {
   const std::lock_guard lock(mutex_);
   if (!remove(place)) return;
   if (left_ && left_number_ < place.number_) return;
@@ -51,7 +53,7 @@ void UntoldFailures::leave(Place& place) noexcept {
   left_number_ = place.number_;
 }
 
-Error UntoldFailures::take() noexcept {
+Error UnreportedFailures::take() noexcept {
   const std::lock_guard lock(mutex_);
   Error oldest = std::exchange(left_, {});
   if (first_ != nullptr && (!oldest || first_->number_ < left_number_)) {

@@ -30,12 +30,12 @@ class InFlight {
 
 /// Failures of calls whose outcome the program has not asked for. They lie in memory of the calls,
 /// and here when these have ended: keeping and telling them takes none.
-class UntoldFailures {
+class UnreportedFailures {
  public:
   /// A call's own place among them.
   class Place {
    public:
-    explicit Place(UntoldFailures& all) : all_(all) {}
+    explicit Place(UnreportedFailures& all) : all_(all) {}
     ~Place();
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
@@ -46,8 +46,8 @@ class UntoldFailures {
     void forget() noexcept;
 
    private:
-    friend class UntoldFailures;
-    UntoldFailures& all_;
+    friend class UnreportedFailures;
+    UnreportedFailures& all_;
     bool is_used_ = false;  ///< once and for all
     // Guarded by the lock of all.
     Error error_;
@@ -74,7 +74,7 @@ class UntoldFailures {
 struct Background {
   InFlight meeting;      ///< collective calls in which the ranks of the node meet
   InFlight independent;  ///< those that wait for no other rank
-  UntoldFailures untold;
+  UnreportedFailures unreported;
 };
 
 }  // namespace headrace::file

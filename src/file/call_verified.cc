@@ -42,17 +42,17 @@ Outcome CallExecutor::execute_verified(PreparedCall& prepared, const fabric::Wai
   Access none = no_access(prepared.call.direction);
   Access& written = prepared.written ? *prepared.written : none;
   Verification::Found found;
-  Clock::duration looking{};
+  Clock::duration checking{};
   const auto on_moved = [&](const Transferred& done) {
     const Clock::time_point then = Clock::now();
     found = verification_->check_alone(written, done.bytes);
-    looking = Clock::now() - then;
+    checking = Clock::now() - then;
   };
   CollectiveTransfer::Moved moved =
       is_alone ? move(prepared, waiter, std::ref(on_moved)) : move(prepared, waiter);
   const Error lost =
       end_staging(prepared.staging.get(), prepared.call.direction, moved.transferred);
-  transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin - looking).count();
+  transfer_nanoseconds_ += std::chrono::nanoseconds(Clock::now() - begin - checking).count();
   if (prepared.joins_check) {
     const ByteCount bytes = prepared.verifies ? moved.transferred.bytes : 0;
     Verification::Found of_all =

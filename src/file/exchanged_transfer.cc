@@ -205,21 +205,21 @@ ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, By
 }
 
 ExchangedTransfer::Agreed ExchangedTransfer::follow(const fabric::Waiter& waiter) {
-  const auto& told = channel_.board().wait_for_announcement(waiter).told.as<AnnouncedPlan>();
+  const auto& announced = channel_.board().wait_for_announcement(waiter).value.as<AnnouncedPlan>();
   Agreed agreed;
   ExchangeChoice& choice = agreed.choice;
-  choice.decision = {told.is_chosen == kChosen, static_cast<ExchangeReason>(told.reason)};
-  choice.facts.nodes = static_cast<int>(told.nodes);
-  choice.facts.bytes = told.bytes;
-  choice.facts.span = told.span;
-  choice.facts.reaches = told.reaches;
-  choice.facts.stretches = told.stretches;
-  choice.facts.window = told.window;
-  agreed.known_window = told.known_window;
-  agreed.known_begin = told.known_begin;
-  choice.granule_shift = static_cast<int>(told.granule_shift);
-  choice.leading = {static_cast<int>(told.leaders),
-                    static_cast<policy::LeaderReason>(told.leader_reason)};
+  choice.decision = {announced.is_chosen == kChosen, static_cast<ExchangeReason>(announced.reason)};
+  choice.facts.nodes = static_cast<int>(announced.nodes);
+  choice.facts.bytes = announced.bytes;
+  choice.facts.span = announced.span;
+  choice.facts.reaches = announced.reaches;
+  choice.facts.stretches = announced.stretches;
+  choice.facts.window = announced.window;
+  agreed.known_window = announced.known_window;
+  agreed.known_begin = announced.known_begin;
+  choice.granule_shift = static_cast<int>(announced.granule_shift);
+  choice.leading = {static_cast<int>(announced.leaders),
+                    static_cast<policy::LeaderReason>(announced.leader_reason)};
   return agreed;
 }
 

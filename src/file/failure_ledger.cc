@@ -5,8 +5,11 @@
 namespace headrace::file {
 
 FailureLedger::FailureLedger(exchange::FileChannel& channel, const std::string& path,
-                             UntoldFailures& untold)
-    : channel_(channel), path_(path), untold_(untold), before_(channel.failed_writes().count) {}
+                             UnreportedFailures& unreported)
+    : channel_(channel),
+      path_(path),
+      unreported_(unreported),
+      before_(channel.failed_writes().count) {}
 
 Error FailureLedger::fail(Direction direction, int system_error) noexcept {
   note(direction, system_error);
@@ -38,8 +41,8 @@ void FailureLedger::note_write(int system_error) noexcept {
   channel_.note_failed_write(system_error);
 }
 
-Error FailureLedger::take_untold() noexcept {
-  Error failed = untold_.take();
+Error FailureLedger::take_unreported() noexcept {
+  Error failed = unreported_.take();
   // Without a text it is told all the same.
   if (failed.message.empty()) return failed;
   return {
@@ -50,8 +53,8 @@ Error FailureLedger::take_others() noexcept {
   const std::lock_guard lock(mutex_);
   const exchange::FileChannel::FailedWrites all = channel_.failed_writes();
   const std::int64_t others = all.count - before_ - own_writes_;
-  if (others <= others_told_) return {};
-  others_told_ = others;
+  if (others <= others_reported_) return {};
+  others_reported_ = others;
   return system_failure(all.last_system_error, "data of another rank is missing in", path_);
 }
 
@@ -67,7 +70,7 @@ std::int64_t FailureLedger::own_writes() const {
 
 std::int64_t FailureLedger::known_writes() const {
   const std::lock_guard lock(mutex_);
-  return own_writes_ + others_told_;
+  return own_writes_ + others_reported_;
 }
 
 }  // namespace headrace::file

@@ -14,7 +14,8 @@ namespace headrace::file {
 class FailureLedger {
  public:
   /// Before any rank writes. The arguments must outlive it.
-  FailureLedger(exchange::FileChannel& channel, const std::string& path, UntoldFailures& untold);
+  FailureLedger(exchange::FileChannel& channel, const std::string& path,
+                UnreportedFailures& unreported);
 
   /// Notes a call that failed; errno 0: its view shows no bytes. Only a write that the file system
   /// failed leaves data missing that others may count on. What the program is told of it.
@@ -25,7 +26,7 @@ class FailureLedger {
   void note_unwritten(Direction direction, const Error& failed) noexcept;
 
   /// A failed write that was begun by this rank, and that the program has not been told of.
-  Error take_untold() noexcept;
+  Error take_unreported() noexcept;
   /// A failed write of another rank of the node that this program has not been told of. Waits for
   /// nobody: failures on other nodes are told by close.
   Error take_others() noexcept;
@@ -41,13 +42,13 @@ class FailureLedger {
 
   exchange::FileChannel& channel_;
   const std::string& path_;
-  UntoldFailures& untold_;
+  UnreportedFailures& unreported_;
   const std::int64_t before_;  ///< the channel's count when the file was opened
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::int64_t failed_calls_ = 0;
   std::int64_t own_writes_ = 0;
-  std::int64_t others_told_ = 0;  ///< writes of others on this node, told to the program
+  std::int64_t others_reported_ = 0;  ///< writes of others on this node, told to the program
 };
 
 }  // namespace headrace::file

@@ -39,7 +39,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
     hints_->set(std::move(next_hints));
   });
   executor_->collective().set(agreement.value());
-  tell_corrections(agreement.value());
+  report_corrections(agreement.value());
   return {};
 }
 
@@ -79,9 +79,9 @@ PreparedCall OpenFile::prepare(const TransferCall& call, bool in_background) {
   const ByteCount bytes = valid.count * valid.type->size();
   // Calls that only read cannot conflict.
   const bool is_atomic = is_atomic_ && mode_.write;
-  const bool is_looked_at = executor_->verifies() && call.collective;
-  const bool verifies = is_looked_at && call.direction == Direction::write;
-  const bool joins_check = is_looked_at && !is_atomic;
+  const bool is_checked = executor_->verifies() && call.collective;
+  const bool verifies = is_checked && call.direction == Direction::write;
+  const bool joins_check = is_checked && !is_atomic;
   std::optional<Access> access;
   std::unique_ptr<Access> written;
   const auto make = [&](const View& view, std::int64_t position) -> Error {

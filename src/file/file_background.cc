@@ -24,7 +24,7 @@ class BackgroundCall : public Operation, public Work {
       : executor_(executor),
         team_(calls.team()),
         background_(calls.background()),
-        untold_(background_->untold),
+        unreported_(background_->unreported),
         queue_(std::move(queue)),
         prepared_(std::move(prepared)) {
     in_flight_ = &(prepared_->keeps_order() ? background_->meeting : background_->independent);
@@ -34,7 +34,7 @@ class BackgroundCall : public Operation, public Work {
   void run(const fabric::Waiter& waiter) override {
     Outcome outcome = executor_.execute(*prepared_, waiter);
     if (outcome.error && prepared_->call.direction == Direction::write) {
-      untold_.keep(outcome.error);
+      unreported_.keep(outcome.error);
     }
     finish(std::move(outcome));
   }
@@ -49,7 +49,7 @@ class BackgroundCall : public Operation, public Work {
       event_.wait(team ? team->ranks().waiter() : fabric::Waiter{}, [this] { return is_done(); });
     }
     if (!done_.load(std::memory_order_acquire)) return left_behind();
-    untold_.forget();
+    unreported_.forget();
     return outcome_;
   }
 
@@ -81,7 +81,7 @@ class BackgroundCall : public Operation, public Work {
   CallExecutor& executor_;
   std::weak_ptr<exchange::FileTeam> team_;  ///< no helper thread may be the last to let go of it
   std::shared_ptr<Background> background_;
-  UntoldFailures::Place untold_;
+  UnreportedFailures::Place unreported_;
   std::shared_ptr<WorkQueue> queue_;
   InFlight* in_flight_ = nullptr;
   std::optional<PreparedCall> prepared_;

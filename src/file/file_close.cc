@@ -51,7 +51,7 @@ Error OpenFile::close() {
   Error closed = attempt([this] { return store_->close(); });
   const std::optional<record::Verified> verified = executor_->collect_verified();
   // One error is told; what was written comes first.
-  Error failed = failures_->take_untold();
+  Error failed = failures_->take_unreported();
   if (!failed) failed = std::move(closed);
   Closing all = values_at_close(failed);
   // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
@@ -100,7 +100,7 @@ Error OpenFile::sync() {
   Error failed = attempt([this] { return store_->sync(); });
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;
-  failed = failures_->take_untold();
+  failed = failures_->take_unreported();
   if (!failed) failed = failures_->take_others();
   return failed;
 }

@@ -9,7 +9,7 @@ namespace headrace::file {
 
 void FileHints::start(const Hints& given) {
   const HintFile& file = hint_file();
-  if (tells_ && !file.problem.empty()) tell_once(file.problem);
+  if (reports_ && !file.problem.empty()) print_message_once(file.problem);
   if (!file.hints.empty()) {
     HintsInUse next = with(file.hints, "'" + printable(settings().hints_file) + "': ");
     take_settings(next.values);
@@ -28,8 +28,8 @@ HintsInUse FileHints::with(const Hints& hints, const std::string& source) const 
   for (auto& [name, value] : apply_hints(hints, next.values, problems)) {
     next.given[name] = std::move(value);
   }
-  if (!tells_) return next;
-  for (const std::string& problem : problems) tell_once(source + problem);
+  if (!reports_) return next;
+  for (const std::string& problem : problems) print_message_once(source + problem);
   return next;
 }
 
@@ -42,7 +42,7 @@ void FileHints::set(HintsInUse next) {
 void FileHints::note_corrections(const std::vector<std::string>& lines) {
   std::string all;
   for (const std::string& line : lines) {
-    if (tells_) tell_once(line);
+    if (reports_) print_message_once(line);
     all += (all.empty() ? "" : "; ") + line;
   }
   const std::lock_guard lock(mutex_);

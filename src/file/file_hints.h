@@ -13,8 +13,8 @@ namespace headrace::file {
 /// several threads.
 class FileHints {
  public:
-  /// `tells`: whether this rank tells the user of hints that do not count; one does.
-  explicit FileHints(bool tells) : tells_(tells) { set({default_hint_values(), {}}); }
+  /// `reports`: whether this rank reports the user of hints that do not count; one does.
+  explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}}); }
 
   /// Takes those of the hint file and the settings, then the program's. Throws where memory lacks.
   void start(const Hints& given);
@@ -34,7 +34,7 @@ class FileHints {
   Hints shown() const;
 
  private:
-  const bool tells_;
+  const bool reports_;
   std::atomic<ByteCount> sieve_size_ = 0;
 
   mutable std::mutex mutex_;  ///< guards what follows

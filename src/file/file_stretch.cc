@@ -1,3 +1,4 @@
+#include <cassert>
 #include <cerrno>
 #include <new>
 
@@ -53,6 +54,7 @@ inline bool OpenFile::may_be_stretch(const StretchCall& call) const {
 }
 
 std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
+  assert(call.bytes >= 0);
   if (!may_be_stretch(call)) return std::nullopt;
   if (device::is_driver_known() && device::find(call.memory)) return std::nullopt;
   PointerMove move;

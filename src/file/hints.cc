@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/rounding.h"
 #include "base/setting_rule.h"
 #include "base/settings.h"
 #include "base/spelling.h"
@@ -196,7 +197,7 @@ Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::strin
                  values.read_path);
   take_size(good, "cb_buffer_size", ByteCount{1} << 16, values.buffer_size);
   take_size(good, "striping_unit", 1, values.striping_unit);
-  take_size(good, "ind_rd_buffer_size", ByteCount{1} << 12, values.sieve_size);
+  take_size(good, "ind_rd_buffer_size", kPage, values.sieve_size);
   take_striping(good, values);
   take_aggregators(good, values);
   return good;

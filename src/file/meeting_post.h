@@ -8,7 +8,7 @@
 namespace headrace::file {
 
 /// Which call a rank came to meet in: two ranks that come to different ones, an error of the
-/// program, post different numbers.
+/// program, post different numbers. They spell "writes.." and "reads...".
 constexpr std::int64_t announced(Direction direction) {
   return direction == Direction::write ? 0x7772697465732e2e : 0x72656164732e2e2e;
 }

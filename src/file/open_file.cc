@@ -97,7 +97,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
                      bool may_verify) {
   channel_ = std::move(channel);
   // The place may have served a file before. No rank writes before all have agreed, below.
-  failures_.emplace(*channel_, path_, calls_.background()->untold);
+  failures_.emplace(*channel_, path_, calls_.background()->unreported);
   hints_.emplace(channel_->nodes().rank() == 0);
   Error failed = attempt([&]() -> Error {
     hints_->start(hints);
@@ -127,7 +127,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   executor_->collective().set(agreement.value());
   executor_->collective().get_ready(layout_.kind);
-  tell_corrections(agreement.value());
+  report_corrections(agreement.value());
   if (!layout_.is_one_file) executor_->stop_verifying();
   Verification* const verification = executor_->verification();
   return verification != nullptr ? verification->set_up(mode_.read, nodes_write_for_each_other_)
@@ -135,7 +135,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
 }
 
 /// Without memory for the text nobody is told.
-void OpenFile::tell_corrections(const Agreement& agreement) {
+void OpenFile::report_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
     hints_->note_corrections(corrections_of(agreement));
     return {};
@@ -227,7 +227,7 @@ Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
   if (!agreement) return agreement.error();
   hints_->set(std::move(next));
   executor_->collective().set(agreement.value());
-  tell_corrections(agreement.value());
+  report_corrections(agreement.value());
   return {};
 }
 

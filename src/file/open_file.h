@@ -58,7 +58,7 @@ class OpenFile : public File {
 
   Error open_store(storage::FileSystem& file_system, std::string_view path);
   Error find_end();
-  void tell_corrections(const Agreement& agreement);
+  void report_corrections(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   PreparedCall prepare(const TransferCall& call, bool in_background);
   Result<std::shared_ptr<Operation>> begin_call(const TransferCall& call, bool in_background);

@@ -18,7 +18,7 @@ using fabric::Ring;
 using plan::FileRange;
 
 /// Ranges that are asked about at a time.
-constexpr std::size_t kAskedAtATime = 5;
+constexpr std::size_t kRangesPerQuery = 5;
 
 /// Bytes of a call, whose data begins at `first`, that lie in a range, counted as often as the call
 /// has them. Takes no memory.
@@ -52,12 +52,12 @@ struct Boxes {
   std::int64_t offset;
 };
 
-struct SetUp {
+struct SetupFacts {
   std::int64_t failure;  ///< code_of() the error
   std::int64_t can_read;
   std::int64_t has_boxes;
 
-  void combine(const SetUp& other) {
+  void combine(const SetupFacts& other) {
     fabric::keep_greatest(failure, other.failure);
     fabric::keep_least(can_read, other.can_read);
     fabric::keep_least(has_boxes, other.has_boxes);
@@ -65,17 +65,17 @@ struct SetUp {
 };
 
 /// Of one rank, -1 where it has fewer.
-struct Asked {
-  std::array<FileOffset, kAskedAtATime> begin = all_absent();
-  std::array<FileOffset, kAskedAtATime> end = all_absent();
+struct QueriedRanges {
+  std::array<FileOffset, kRangesPerQuery> begin = all_absent();
+  std::array<FileOffset, kRangesPerQuery> end = all_absent();
 
-  static constexpr std::array<FileOffset, kAskedAtATime> all_absent() {
-    std::array<FileOffset, kAskedAtATime> absent{};
+  static constexpr std::array<FileOffset, kRangesPerQuery> all_absent() {
+    std::array<FileOffset, kRangesPerQuery> absent{};
     absent.fill(-1);
     return absent;
   }
-  void combine(const Asked& other) {
-    for (std::size_t i = 0; i < kAskedAtATime; ++i) {
+  void combine(const QueriedRanges& other) {
+    for (std::size_t i = 0; i < kRangesPerQuery; ++i) {
       fabric::keep_greatest(begin[i], other.begin[i]);
       fabric::keep_greatest(end[i], other.end[i]);
     }
@@ -84,10 +84,10 @@ struct Asked {
 
 /// Of each range that was asked about: 1 where another rank gave bytes of it, too.
 struct Contested {
-  std::array<std::int64_t, kAskedAtATime> is{};
+  std::array<std::int64_t, kRangesPerQuery> is{};
 
   void combine(const Contested& other) {
-    for (std::size_t i = 0; i < kAskedAtATime; ++i) fabric::keep_greatest(is[i], other.is[i]);
+    for (std::size_t i = 0; i < kRangesPerQuery; ++i) fabric::keep_greatest(is[i], other.is[i]);
   }
 };
 
@@ -123,7 +123,7 @@ Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
     return {};
   });
   if (!failed) failed = std::move(lacking);
-  SetUp all{code_of(failed), can_read ? 1 : 0, has_boxes ? 1 : 0};
+  SetupFacts all{code_of(failed), can_read ? 1 : 0, has_boxes ? 1 : 0};
   if (Error error = channel_.combine(all)) return error;
   can_read_ = all.can_read == 1;
   has_boxes_ = all.has_boxes == 1;
@@ -137,13 +137,14 @@ Verification::~Verification() {
 Verification::Found Verification::leave_out(record::Unverified reason, ByteCount written,
                                             bool is_alone) {
   const auto place = static_cast<std::size_t>(reason);
-  const bool is_first = !std::exchange(has_told_[place], true);
+  const bool is_first = !std::exchange(was_reported_[place], true);
   totals_.unverified[place].bytes += written;
   if (channel_.nodes().rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
   if (channel_.nodes().rank() != 0 || !is_first) return {written, {}};
   // Where there is no memory for the line, the report has it.
   static_cast<void>(attempt([&]() -> Error {
-    tell_once("writes to '" + path_ + "' are not verified (" + record::text_of(reason) + ")");
+    print_message_once("writes to '" + path_ + "' are not verified (" + record::text_of(reason) +
+                       ")");
     return {};
   }));
   return {written, {}};
@@ -199,12 +200,13 @@ Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Ch
   }
   const ByteCount first = what.access.file.position();
   WrittenClaims claims(what.access, what.written);
-  Said said;
-  Error error = compare(ring, opens_anew, claims, failed, said);
-  if (!error && said.has_suspects == 1) error = settle_contested(ring, what.access, first, claims);
+  RingStatus status;
+  Error error = compare(ring, opens_anew, claims, failed, status);
+  if (!error && status.has_suspects == 1)
+    error = settle_contested(ring, what.access, first, claims);
   Found found = error ? Found{what.written, std::move(error)} : judge(claims, what);
   if (!failed && nodes_write_for_each_other_ && what.written > 0) {
-    failed = own_or_others({}, said.failed, {"sync", path_});
+    failed = own_or_others({}, status.failed, {"sync", path_});
   }
   if (!found.error) found.error = std::move(failed);
   totals_.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
@@ -214,9 +216,9 @@ Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Ch
 /// `failed`: why this rank could not sync. A rank whose messages fail stays until all know, since
 /// others of its node count on it.
 Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
-                            Said& all) {
+                            RingStatus& all) {
   all = {.has_more = claims.has_more() ? 1 : 0, .failed = code_of(failed)};
-  // When all have said so, all have synced.
+  // When all have status so, all have synced.
   if (Error error = ring.combine(all)) return error;
   std::unique_ptr<storage::Store> opened_anew;
   if (opens_anew && all.has_more == 1) opened_anew = open_anew();
@@ -251,15 +253,15 @@ Error Verification::settle_contested(Ring& ring, Access& access, ByteCount first
     if (Error error = ring.combine(asker)) return error;
     if (asker.value < 0) return {};
     const bool asks = asker.value == channel_.nodes().rank();
-    Asked ranges;
-    const std::size_t count = asks ? std::min(kAskedAtATime, suspects.size() - asked) : 0;
+    QueriedRanges ranges;
+    const std::size_t count = asks ? std::min(kRangesPerQuery, suspects.size() - asked) : 0;
     for (std::size_t i = 0; i < count; ++i) {
       ranges.begin[i] = suspects[asked + i].range.begin;
       ranges.end[i] = suspects[asked + i].range.end;
     }
     if (Error error = ring.combine(ranges)) return error;
     Contested contested;
-    for (std::size_t i = 0; i < kAskedAtATime; ++i) {
+    for (std::size_t i = 0; i < kRangesPerQuery; ++i) {
       const FileRange range{ranges.begin[i], ranges.end[i]};
       if (range.begin < 0) continue;
       // A rank's own pieces may overlap, too.

@@ -69,13 +69,13 @@ class Verification {
   std::unique_ptr<storage::Store> open_anew() noexcept;
   Found check_by(fabric::Ring& ring, bool opens_anew, const Check& what);
   /// What all ranks of a ring say of themselves before each turn.
-  struct Said {
+  struct RingStatus {
     std::int64_t has_more = 0;      ///< 1: one has
     std::int64_t has_suspects = 0;  ///< 1: one has
     std::int64_t is_apart = 0;      ///< 1: one could not reach its neighbours
     std::int64_t failed = 0;        ///< why one could not sync
 
-    void combine(const Said& other) {
+    void combine(const RingStatus& other) {
       fabric::keep_greatest(has_more, other.has_more);
       fabric::keep_greatest(has_suspects, other.has_suspects);
       fabric::keep_greatest(is_apart, other.is_apart);
@@ -83,7 +83,7 @@ class Verification {
     }
   };
   Error compare(fabric::Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
-                Said& all);
+                RingStatus& all);
   /// `first`: where the call's data begins.
   Error settle_contested(fabric::Ring& ring, Access& access, ByteCount first,
                          WrittenClaims& claims);
@@ -105,7 +105,7 @@ class Verification {
   std::unique_ptr<fabric::Ring> lone_ring_ = fabric::make_lone_ring();
   std::mutex mutex_;  ///< of calls that check alone, on what follows and the messages above
   record::Verified totals_;
-  std::array<bool, record::kUnverifiedReasons> has_told_{};  ///< while the job runs, once each
+  std::array<bool, record::kUnverifiedReasons> was_reported_{};  ///< while the job runs, once each
 };
 
 }  // namespace headrace::file

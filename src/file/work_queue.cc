@@ -1,10 +1,13 @@
 #include "file/work_queue.h"
 
+#include <cassert>
 #include <utility>
 
 namespace headrace::file {
 
-WorkQueue::WorkQueue(std::size_t most_at_a_time) : most_at_a_time_(most_at_a_time) {}
+WorkQueue::WorkQueue(std::size_t most_at_a_time) : most_at_a_time_(most_at_a_time) {
+  assert(most_at_a_time > 0);
+}
 
 void WorkQueue::add(std::shared_ptr<Work> work, const fabric::Waiter& waiter) {
   if (!process_.is_here()) return work->run(waiter);

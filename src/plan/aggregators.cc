@@ -103,12 +103,13 @@ std::vector<Aggregator> spread(Places places, std::int64_t count, std::int64_t g
 }
 
 /// The count that was asked for, and how.
-struct Asked {
+struct RequestedCount {
   std::int64_t count = 0;
   std::string how;  ///< empty: by nobody
 };
 
-Asked asked_count(std::int64_t nodes, std::int64_t objects, const AggregatorHints& hint) {
+RequestedCount requested_count(std::int64_t nodes, std::int64_t objects,
+                               const AggregatorHints& hint) {
   if (hint.count > 0) return {hint.count, "cb_nodes=" + std::to_string(hint.count)};
   if (objects <= 0) return {nodes, ""};
   if (hint.multiplier <= 1) return {objects, ""};
@@ -153,10 +154,11 @@ int ConfigList::most_on(std::string_view host, int ranks) const {
 }
 
 std::int64_t ConfigList::digest() const {
+  constexpr std::size_t kFactor = 31;  // any odd number: the order of entries counts
   std::size_t digest = 0;
   for (const Entry& entry : entries_) {
-    digest = digest * 31 + std::hash<std::string>{}(entry.host);
-    digest = digest * 31 + static_cast<std::size_t>(entry.most);
+    digest = digest * kFactor + std::hash<std::string>{}(entry.host);
+    digest = digest * kFactor + static_cast<std::size_t>(entry.most);
   }
   return static_cast<std::int64_t>(digest);
 }
@@ -166,7 +168,7 @@ AggregatorChoice choose_aggregators(std::span<const int> places, std::int64_t st
   AggregatorChoice choice;
   const Places all(places);
   if (all.total() == 0) return choice;
-  const Asked asked = asked_count(all.usable(), stripe_count, hint);
+  const RequestedCount asked = requested_count(all.usable(), stripe_count, hint);
   std::int64_t most = asked.count;
   std::string limit;
   if (stripe_count > 0 && hint.most_for_object > 0 &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,10 +30,14 @@ class Coverage {
   Coverage(Word* words, int granule_shift) : words_(words), shift_(granule_shift) {}
 
   /// Marks [begin, begin + len) of the window; both must be multiples of the granule.
-  void mark(ByteCount begin, ByteCount len) { mark_bits(begin >> shift_, (begin + len) >> shift_); }
+  void mark(ByteCount begin, ByteCount len) {
+    assert(((begin | len) & ((ByteCount{1} << shift_) - 1)) == 0);
+    mark_bits(begin >> shift_, (begin + len) >> shift_);
+  }
 
   /// Marks `count` stretches of `len` bytes, `stride` bytes apart (at least len).
   void mark_strided(ByteCount begin, ByteCount len, std::int64_t stride, std::int64_t count) {
+    assert(count <= 1 || stride >= len);
     // Bits of one word are gathered first: one atomic operation a word, not one a piece.
     std::int64_t word = -1;
     std::uint64_t gathered = 0;

@@ -26,7 +26,9 @@ ByteCount mean_stretch(const ExchangeFacts& facts) {
 
 ByteCount usual_buffer_between(int nodes) {
   constexpr int kManyNodes = 32;
-  return (nodes < kManyNodes ? 4 : 8) * kUsualBuffer;
+  constexpr ByteCount kBuffersOfFew = 4;
+  constexpr ByteCount kBuffersOfMany = 8;
+  return (nodes < kManyNodes ? kBuffersOfFew : kBuffersOfMany) * kUsualBuffer;
 }
 
 std::int64_t joined_within(ByteCount window, std::int64_t slots, std::int64_t aggregators) {

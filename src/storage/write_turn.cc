@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds kLongestWait{1};
 constexpr std::uint32_t kMostWaiting = 3;
 
 /// Looks in about a microsecond, in which a rank that waits has seen that nobody writes.
-constexpr int kLooks = 64;
+constexpr int kSpins = 64;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ WriteTurn::Turn WriteTurn::take() const {
            state_->waiting.load(std::memory_order_relaxed) > 0 &&
            state_->holder.load(std::memory_order_relaxed) == 0;
   };
-  for (int look = 0; look < kLooks && is_others_turn(); ++look) pause_spinning();
+  for (int spin = 0; spin < kSpins && is_others_turn(); ++spin) pause_spinning();
   const Turn turn = take_free() ? Turn::taken : wait();
   if (turn != Turn::none) state_->last.store(self_, std::memory_order_relaxed);
   return turn;
@@ -39,7 +39,7 @@ WriteTurn::Turn WriteTurn::take() const {
 bool WriteTurn::take_within(Clock::duration longest) const {
   const Clock::time_point end = Clock::now() + longest;
   do {
-    for (int look = 0; look < kLooks; ++look) {
+    for (int spin = 0; spin < kSpins; ++spin) {
       if (take_free()) return true;
       pause_spinning();
     }

@@ -13,22 +13,23 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kTrips = 6;
 
 /// After this the other rank must be thought of as asleep: until it begins, and on its way.
-constexpr Clock::duration kUntilBegun = std::chrono::microseconds(100);
-constexpr Clock::duration kUntilNext = std::chrono::microseconds(10);
+constexpr Clock::duration kFirstTripTimeout = std::chrono::microseconds(100);
+constexpr Clock::duration kTripTimeout = std::chrono::microseconds(10);
 
-constexpr int kLooksForTime = 64;
+constexpr int kChecksPerClockRead = 64;
 
-bool comes(const std::atomic<std::uint64_t>& turn, std::uint64_t wanted, std::uint64_t trip) {
-  const Clock::time_point end = Clock::now() + (trip == 0 ? kUntilBegun : kUntilNext);
+bool arrives_in_time(const std::atomic<std::uint64_t>& turn, std::uint64_t wanted,
+                     std::uint64_t trip) {
+  const Clock::time_point end = Clock::now() + (trip == 0 ? kFirstTripTimeout : kTripTimeout);
   do {
-    for (int look = 0; look < kLooksForTime; ++look) {
+    for (int check = 0; check < kChecksPerClockRead; ++check) {
       if (turn.load(std::memory_order_acquire) >= wanted) return true;
     }
   } while (Clock::now() < end);
   return false;
 }
 
-/// With what the first rank sends a page out; it comes back with the next number.
+/// With what the first rank sends a page out; it arrives_in_time back with the next number.
 std::uint64_t turn_of(std::uint64_t measurement, std::uint64_t trip) {
   return measurement * (2 * kTrips + 1) + 2 * trip + 1;
 }
@@ -59,7 +60,7 @@ std::int64_t time_pages(PageRelay& relay, std::uint64_t measurement) {
     const std::uint64_t out = turn_of(measurement, trip);
     fill(relay, trip);
     relay.turn.store(out, std::memory_order_release);
-    if (!comes(relay.turn, out + 1, trip)) return 0;
+    if (!arrives_in_time(relay.turn, out + 1, trip)) return 0;
     shortest = std::min(shortest, fetch(relay));
   }
   return std::max<std::int64_t>(1, std::chrono::nanoseconds(shortest).count());
@@ -68,10 +69,10 @@ std::int64_t time_pages(PageRelay& relay, std::uint64_t measurement) {
 void answer_with_pages(PageRelay& relay, std::uint64_t measurement) {
   for (std::uint64_t trip = 0; trip < kTrips; ++trip) {
     const std::uint64_t out = turn_of(measurement, trip);
-    if (!comes(relay.turn, out, trip)) return;
+    if (!arrives_in_time(relay.turn, out, trip)) return;
     fetch(relay);
     fill(relay, trip);
-    // Where the first rank has given up, it comes again only after this rank's next post.
+    // Where the first rank has given up, it arrives_in_time again only after this rank's next post.
     relay.turn.store(out + 1, std::memory_order_release);
   }
 }

@@ -21,7 +21,7 @@ int number_at_begin(std::string_view text) {
   return std::max(number, 0);
 }
 
-int told_by_launcher() {
+int ranks_from_launcher() {
   for (const char* name : kLocalSizes) {
     if (const char* value = std::getenv(name)) return number_at_begin(value);
   }
@@ -32,7 +32,7 @@ int told_by_launcher() {
 }  // namespace
 
 int ranks_on_node() {
-  static const int ranks = told_by_launcher();
+  static const int ranks = ranks_from_launcher();
   return ranks;
 }
 

@@ -89,7 +89,8 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
     default: break;
   }
   // Longer pieces are faster by the C library (docs/measurements/copy-kernels.md).
-  if (length >= 2048) return move_long(to, from, length, count);
+  constexpr ByteCount kLeastForLibrary = 2048;
+  if (length >= kLeastForLibrary) return move_long(to, from, length, count);
   if (length > 64) return move_any(to, from, length, count);
   if (length > 32) return move_two_parts<32>(to, from, length, count);
   if (length > 16) return move_two_parts<16>(to, from, length, count);

@@ -291,9 +291,9 @@ TEST(PointerService, ServesTeamsUntilTheLastOneEnds) {
 
 TEST(PointerService, SaysWhyNobodyListens) {
   SharedPointerHome home;
-  EXPECT_NE(reach(home).failure.find("HEADRACE_LISTEN"), std::string::npos);
+  EXPECT_NE(connect_to_home(home).failure.find("HEADRACE_LISTEN"), std::string::npos);
   home.system_error = ENOMEM;
-  EXPECT_NE(reach(home).failure.find("memory"), std::string::npos);
+  EXPECT_NE(connect_to_home(home).failure.find("memory"), std::string::npos);
 }
 
 /// A forked process has no part in it, and can have teams of its own.

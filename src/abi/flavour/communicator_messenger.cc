@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstring>
 
+#include "abi/flavour/backoff.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/job.h"
-#include "abi/flavour/patience.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -32,11 +32,11 @@ class RequestMessage final : public fabric::Message {
   bool end() override {
     if (request_ == MPI_REQUEST_NULL) return true;
     if (receives_) native.Cancel(&request_);
-    Patience patience;
+    Backoff backoff;
     int done = 0;
     for (int turn = 0; turn < kMostTurns && done == 0; ++turn) {
       if (native.Testall(1, &request_, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) break;
-      if (done == 0) patience.wait();
+      if (done == 0) backoff.wait();
     }
     return request_ == MPI_REQUEST_NULL;
   }
@@ -156,11 +156,11 @@ class CommunicatorMessenger final : public fabric::Messenger {
   static Error give_up(MPI_Request& receive, MPI_Request& send, const char* what) {
     Error failed = native_failure(what);
     if (receive != MPI_REQUEST_NULL) native.Cancel(&receive);
-    Patience patience;
+    Backoff backoff;
     int done = 0;
     while (receive != MPI_REQUEST_NULL && done == 0 &&
            native.Testall(1, &receive, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS) {
-      patience.wait();
+      backoff.wait();
     }
     if (send != MPI_REQUEST_NULL) native.Request_free(&send);
     return failed;
@@ -177,13 +177,13 @@ class CommunicatorMessenger final : public fabric::Messenger {
                                 tag, communicator_, &requests[1]) != MPI_SUCCESS) {
       return give_up(requests[0], requests[1], "send a message");
     }
-    Patience patience;
+    Backoff backoff;
     for (int done = 0;;) {
       if (native.Testall(2, requests, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
         return give_up(requests[0], requests[1], "complete a message");
       }
       if (done) return {};
-      patience.wait();
+      backoff.wait();
     }
   }
 
@@ -198,7 +198,7 @@ class SoloMessenger final : public fabric::Messenger {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  int largest_tag() const override { return 32767; }
+  int largest_tag() const override { return 32767; }  ///< what MPI guarantees of MPI_TAG_UB
   bool serves_any_thread() const override { return true; }
 
   Error exchange(int, int to, std::span<const std::byte> outgoing, int from,

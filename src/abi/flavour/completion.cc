@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "abi/flavour/backoff.h"
 #include "abi/flavour/error.h"
-#include "abi/flavour/patience.h"
 #include "abi/flavour/request.h"
 
 namespace headrace::HEADRACE_FLAVOUR::completion {
@@ -17,14 +17,14 @@ thread_local bool program_throws = false;
 
 /// Calls the program's error handler, which may throw.
 int raise_to_program(MPI_File file, const Error& error) {
-  struct Passage {
+  struct ThrowDetector {
     bool has_returned = false;
-    ~Passage() {
+    ~ThrowDetector() {
       if (!has_returned) program_throws = true;
     }
-  } passage;
+  } detector;
   const int code = raise(file, error);
-  passage.has_returned = true;
+  detector.has_returned = true;
   return code;
 }
 
@@ -46,7 +46,7 @@ int guarded(Complete complete) {
 
 /// Raises the error of a request of ours that the library has completed with `code`, and returns
 /// what the program gets.
-int tell(int code, Request& own) {
+int finish_own(int code, Request& own) {
   if (code != MPI_SUCCESS) return code;
   const Error error = own.take_error();
   return error ? raise_to_program(own.file(), error) : code;
@@ -87,7 +87,7 @@ class Batch {
   /// After the library completed the request at `index`, or none (MPI_UNDEFINED).
   int tell_one(int code, int index) const {
     const Request* const own = at(index);
-    return own == nullptr ? code : tell(code, *own_[static_cast<std::size_t>(index)]);
+    return own == nullptr ? code : finish_own(code, *own_[static_cast<std::size_t>(index)]);
   }
 
   /// After the library completed `count` requests: `indices` are theirs, in the order of the
@@ -147,7 +147,7 @@ int Wait(decltype(&PMPI_Wait) next, MPI_Request* request, MPI_Status* status) {
     const RequestPtr own = find_request(*request);
     if (own == nullptr) return next(request, status);
     own->complete();
-    return tell(next(request, status), *own);
+    return finish_own(next(request, status), *own);
   });
 }
 
@@ -156,7 +156,7 @@ int Waitany(decltype(&PMPI_Waitany) next, int count, MPI_Request* requests, int*
   return guarded([&] {
     const Batch batch(count, requests);
     if (batch.is_empty()) return next(count, requests, index, status);
-    for (Patience patience;; patience.wait()) {
+    for (Backoff backoff;; backoff.wait()) {
       // The library's Waitany does not wait where one of ours is done. Else any of the library's
       // may be the first.
       int flag = 1;
@@ -182,7 +182,7 @@ int Waitsome(decltype(&PMPI_Waitsome) next, int count, MPI_Request* requests, in
   return guarded([&] {
     const Batch batch(count, requests);
     if (batch.is_empty()) return next(count, requests, done_count, indices, statuses);
-    for (Patience patience;; patience.wait()) {
+    for (Backoff backoff;; backoff.wait()) {
       const int code = batch.complete_done()
                            ? next(count, requests, done_count, indices, statuses)
                            : native.Testsome(count, requests, done_count, indices, statuses);
@@ -199,7 +199,7 @@ int Test(decltype(&PMPI_Test) next, MPI_Request* request, int* flag, MPI_Status*
     const bool is_done = own != nullptr && own->is_done();
     if (is_done) own->complete();
     const int code = next(request, flag, status);
-    return is_done ? tell(code, *own) : code;
+    return is_done ? finish_own(code, *own) : code;
   });
 }
 

@@ -50,7 +50,7 @@ int class_of(ErrorClass error_class) {
 
 /// Whether the library says `message` of `code`. MPICH 4.0 has messages of its own for codes that
 /// were added to a predefined class, and they have nothing to do with the error.
-bool tells(int code, const std::string& message) {
+bool has_text(int code, const std::string& message) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   return native.Error_string(code, text, &length) == MPI_SUCCESS && message == text;
@@ -75,7 +75,7 @@ int code_of(const Error& error) try {
   int code = error_class;
   if (native.Add_error_code(error_class, &code) != MPI_SUCCESS ||
       native.Add_error_string(code, key.second.c_str()) != MPI_SUCCESS ||
-      !tells(code, key.second)) {
+      !has_text(code, key.second)) {
     code = error_class;  // kept, too, so that no further code is spent on it
   }
   registry.emplace(key, code);

@@ -49,7 +49,7 @@ struct Raised {
 /// their files.
 struct Watched {
   std::atomic<Function*> function = nullptr;
-  std::atomic<bool> is_heard = true;  ///< whether what it leaves is returned
+  std::atomic<bool> is_returned = true;  ///< whether what it leaves is returned
 
   /// Any language's: C++ gives a reference to its file and Fortran integers of its own size, which
   /// nobody but the function looks at.
@@ -57,7 +57,7 @@ struct Watched {
     // The function may raise errors of its own, and their handlers leave theirs.
     const bool is_raised = std::exchange(raised.is_waiting, false) && *code == raised.code;
     function.load(std::memory_order_acquire)(fh, code, 0);  // as MPICH does: a third argument
-    if (is_raised && is_heard.load(std::memory_order_relaxed)) raised.left = *code;
+    if (is_raised && is_returned.load(std::memory_order_relaxed)) raised.left = *code;
   }
 };
 
@@ -132,7 +132,7 @@ namespace {
 /// Intel MPI's Fortran bindings with integers of 8 bytes call it when they have made `handler`. The
 /// function gets a copy of the code.
 void mark_ilp64(MPI_Errhandler handler) {
-  if (made.place != kMost && made.handler == handler) watched[made.place].is_heard = false;
+  if (made.place != kMost && made.handler == handler) watched[made.place].is_returned = false;
   native_extensions.mark_ilp64(handler);
 }
 

@@ -44,13 +44,15 @@ Result<view::ElementsPtr> named_elements(MPI_Datatype datatype, ByteCount size) 
 }
 
 /// The sizes of MPI 4.1, section 14.5.2, for the types of Fortran's parameters; 0 for none.
-/// Parameters that were not given are negative.
+/// Parameters that were not given are negative. The limits are those of IEEE's formats: 33 decimal
+/// digits and 4931 of the exponent in 16 bytes, 15 and 307 in 8, 6 and 37 in 4.
 ByteCount real_size(std::int64_t precision, std::int64_t range) {
   if (precision > 33 || range > 4931) return 0;
   if (precision > 15 || range > 307) return 16;
   return precision > 6 || range > 37 ? 8 : 4;
 }
 
+/// The limits are the decimal digits that 8, 4, 2 and 1 bytes hold.
 ByteCount integer_size(std::int64_t range) {
   constexpr std::int64_t kLargestRange = 38;
   if (range > kLargestRange) return 0;

@@ -30,11 +30,11 @@ const ProcessMark& own_process() {
 void tell_summary(int rank) {
   if (rank != 0 || settings().quiet) return;
   if (settings().summary) {
-    for (const std::string& line : record::summary()) tell(line);
+    for (const std::string& line : record::summary()) print_message(line);
   }
   if (!settings().memory_report) return;
   const std::string memory = record::memory_summary();
-  if (!memory.empty()) tell(memory);
+  if (!memory.empty()) print_message(memory);
 }
 
 void end_all(int rank) {

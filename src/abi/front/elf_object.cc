@@ -123,6 +123,7 @@ bool ElfObject::defines(std::string_view name) const {
     for_each_definition([&](std::string_view defined) { found = found || defined == name; });
     return found;
   }
+  // The hash function of DT_GNU_HASH, by Bernstein.
   std::uint32_t hash = 5381;
   for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
   const std::uint32_t bucket_count = gnu_hash_[0];

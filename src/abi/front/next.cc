@@ -19,7 +19,7 @@ std::atomic<void*> next_table[2][kEntryCount] = {};
 
 /// Stands for a procedure that no object in this process has.
 int missing_procedure() {
-  tell_once(
+  print_message_once(
       "an MPI file procedure was called but found nowhere (the MPI library is not among the loaded "
       "objects), link it dynamically or unset LD_PRELOAD");
   return 1;

@@ -27,7 +27,7 @@ namespace {
 void notice_objects();
 
 /// One procedure under one of its two names.
-struct Caught {
+struct InterceptedProcedure {
   void* native = nullptr;  ///< what the library has
   void* ours = nullptr;
   void* tool = nullptr;       ///< another tool's function, where the name leads to one
@@ -40,8 +40,8 @@ std::atomic<unsigned long long> seen_object_count = 0;
 
 /// By the full name, MPI_X_c or PMPI_X_c. Empty where the library has none of them. Never
 /// destroyed: calls arrive during exit too.
-std::unordered_map<std::string, Caught>& caught_procedures() {
-  static auto& map = *new std::unordered_map<std::string, Caught>;
+std::unordered_map<std::string, InterceptedProcedure>& intercepted_procedures() {
+  static auto& map = *new std::unordered_map<std::string, InterceptedProcedure>;
   return map;
 }
 
@@ -60,7 +60,8 @@ bool has_slot(const ElfObject& object, std::string_view wanted) {
 /// Finds the function that is not the library's to which undefined symbols of this name are bound.
 /// A tool that looks the library's function up by dlsym, as Darshan does, would give it a file that
 /// is ours. Its calls cannot be caught, so those of others are before they come to it.
-void find_tool(const std::string& name, const std::string& library_name, Caught& caught) {
+void find_tool(const std::string& name, const std::string& library_name,
+               InterceptedProcedure& caught) {
   void* const visible = visible_to_program(name);
   if (visible == nullptr || visible == caught.native) return;
   for_each_object([&](const ElfObject& object) {
@@ -92,12 +93,12 @@ void add(void* library, Name name, Entry entry) {
   void* const ours = exported_function(is_exported ? symbol : "headrace_" + symbol);
   if (ours == nullptr) return;
   visit_symbols(name, entry, [&](const char* each) {
-    Caught caught;
+    InterceptedProcedure caught;
     caught.native = ::dlsym(library, each);
     caught.ours = ours;
-    if (caught.native == nullptr || caught_procedures().contains(each)) return false;
+    if (caught.native == nullptr || intercepted_procedures().contains(each)) return false;
     find_tool(each, library_symbol, caught);
-    caught_procedures().emplace(each, caught);
+    intercepted_procedures().emplace(each, caught);
     return false;
   });
 }
@@ -124,12 +125,12 @@ void add_finder(const char* name, Function*& next, Function* ours) {
   void* const native = visible_to_program(name);
   if (native == nullptr) return;
   next = reinterpret_cast<Function*>(native);
-  caught_procedures()[name] = {native, reinterpret_cast<void*>(ours)};
+  intercepted_procedures()[name] = {native, reinterpret_cast<void*>(ours)};
 }
 
 void add(void* library, const Extension& extension) {
   void* const native = ::dlsym(library, extension.name);
-  if (native != nullptr) caught_procedures()[extension.name] = {native, extension.function};
+  if (native != nullptr) intercepted_procedures()[extension.name] = {native, extension.function};
 }
 
 /// What the Fortran layer is to call for MPI_Register_datarep; null where that is C's.
@@ -148,8 +149,8 @@ std::array<RegisterName, 2> register_names() {
   std::array<RegisterName, 2> names{
       {{"MPI_Register_datarep", false}, {"PMPI_Register_datarep", false}}};
   for (RegisterName& entry : names) {
-    const auto found = caught_procedures().find(std::string(entry.name));
-    if (found != caught_procedures().end()) entry.caught = found->second.native;
+    const auto found = intercepted_procedures().find(std::string(entry.name));
+    if (found != intercepted_procedures().end()) entry.caught = found->second.native;
     entry.is_ours = entry.caught != nullptr
                         ? found->second.tool == nullptr
                         : is_in_this_library(::dlsym(RTLD_DEFAULT, entry.name.data()));
@@ -174,15 +175,15 @@ void patch_fortran(const ElfObject& object, std::span<const RegisterName> names)
     const bool is_caught = *slot != nullptr && *slot == found->caught;
     if (is_bound ? !is_in_this_library(*slot) && !is_caught : !found->is_ours) return;
     if (!object.store(slot, register_fortran_datarep)) {
-      tell_once("data representations of Fortran are not carried (the memory of " +
-                std::string(object.path()) + " cannot be changed), report this system");
+      print_message_once("data representations of Fortran are not carried (the memory of " +
+                         std::string(object.path()) + " cannot be changed), report this system");
     }
   });
 }
 
 /// Whether a slot leads to the library past us: it holds the procedure's address, or that of a tool
 /// which passes by us, or it is not bound yet and still points into the object's own code.
-bool leads_to_library(const ElfObject& object, const Caught& caught, void* value) {
+bool leads_to_library(const ElfObject& object, const InterceptedProcedure& caught, void* value) {
   if (value == nullptr || value == caught.ours) return false;
   if (value == caught.native) return true;
   if (caught.tool != nullptr && !caught.passes_by_us) return false;
@@ -198,7 +199,7 @@ bool may_be_caught(std::string_view name) {
 }
 
 void patch(const ElfObject& object, bool is_fortran) {
-  const auto& procedures = caught_procedures();
+  const auto& procedures = intercepted_procedures();
   object.for_each_slot([&](std::string_view name, void** slot) {
     if (!may_be_caught(name)) return;
     const auto found = procedures.find(std::string(name));
@@ -208,8 +209,8 @@ void patch(const ElfObject& object, bool is_fortran) {
     // A tool that has a dlsym of its own means that one.
     if (name.starts_with("dl") && object.defines(name)) return;
     if (!object.store(slot, found->second.ours)) {
-      tell_once("some calls of " + std::string(object.path()) +
-                " are not carried (its memory cannot be changed), report this system");
+      print_message_once("some calls of " + std::string(object.path()) +
+                         " are not carried (its memory cannot be changed), report this system");
     }
   });
 }
@@ -276,7 +277,7 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
     for (const Name name : {Name::mpi, Name::pmpi}) add(library, name, entry);
   }
   for (const Extension& extension : flavour->extensions) add(library, extension);
-  const bool has_caught = !caught_procedures().empty() || kFortranBegin < kEntryCount;
+  const bool has_caught = !intercepted_procedures().empty() || kFortranBegin < kEntryCount;
   if (has_caught) {
     add_finder("dlsym", find_symbol, &notice_and_find_symbol);
     add_finder("dlvsym", find_version, &notice_and_find_version);

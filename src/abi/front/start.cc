@@ -54,8 +54,8 @@ bool speaks_for_job() {
   return true;
 }
 
-void tell_job(const std::string& text) {
-  if (speaks_for_job()) tell_once(text);
+void print_for_job(const std::string& text) {
+  if (speaks_for_job()) print_message_once(text);
 }
 
 bool is_start(Entry entry) {
@@ -95,7 +95,7 @@ void search(Front& own) {
   const auto found = find_library();
   if (found && !found.value().has_value()) return;  // no MPI yet
   if (!found) {
-    if (!settings().disable) tell_job(found.error().message);
+    if (!settings().disable) print_for_job(found.error().message);
     own.state = State::inert;
     return;
   }
@@ -108,8 +108,8 @@ void search(Front& own) {
   own.flavour = flavour_of(library.abi);
   const std::string problem = obstacle(library, own.flavour);
   if (!problem.empty()) {
-    tell_job("staying out of the way (" + problem +
-             "), use a newer headrace or set HEADRACE_DISABLE=1 to hide this line");
+    print_for_job("staying out of the way (" + problem +
+                  "), use a newer headrace or set HEADRACE_DISABLE=1 to hide this line");
     own.state = State::inert;
     return;
   }
@@ -136,19 +136,19 @@ void advance(Entry entry) {
   const std::lock_guard lock(own.mutex);
   if (own.state == State::searching) search(own);
   if (own.state == State::waiting && runs(own, entry)) {
-    for (const std::string& problem : settings_problems()) tell_job(problem);
+    for (const std::string& problem : settings_problems()) print_for_job(problem);
     prepare_unwinding();
     own.awaits_init = !own.flavour->is_running();
     if (own.flavour->start()) {
       if (!refused_features().empty()) {
-        tell_job("going on without " + refused_features() +
-                 " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
+        print_for_job("going on without " + refused_features() +
+                      " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
       }
       join_features();
       catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {
-      tell_job(
+      print_for_job(
           "staying out of the way (MPI refused an attribute or a session), set "
           "HEADRACE_DISABLE=1 to hide this line");
       own.state = State::inert;

@@ -4,7 +4,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 
 /// How a thread waits for what only MPI can tell it. It waits longer the longer it has waited:
 /// first it only gives up the core, since the peer is often next to run on it, then it sleeps.
-class Patience {
+class Backoff {
  public:
   void wait();
 

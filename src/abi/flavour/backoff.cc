@@ -1,4 +1,4 @@
-#include "abi/flavour/patience.h"
+#include "abi/flavour/backoff.h"
 
 #include <sched.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-void Patience::wait() {
+void Backoff::wait() {
   constexpr int kYields = 400;
   constexpr long kShortestSleep = 20'000;  // nanoseconds
   constexpr long kLongestSleep = 1'000'000;
