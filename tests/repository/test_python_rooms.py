@@ -16,7 +16,7 @@ PACKAGE = "headrace"
 # Ground to roof: packages and modules below headrace/. Those of one layer do not see each other.
 LAYERS = (
     ("__init__", "errors", "machine", "places"),
-    ("elf", "launchers", "settings"),
+    ("elf", "launchers", "record", "settings"),
     ("mpi",),
     ("front",),
     ("launch",),
