@@ -17,7 +17,7 @@ PACKAGE = "headrace"
 LAYERS = (
     ("__init__", "errors", "machine", "places"),
     ("elf", "launchers", "record", "settings"),
-    ("mpi",),
+    ("analysis", "mpi"),
     ("front",),
     ("launch",),
     ("bench", "doctor"),
