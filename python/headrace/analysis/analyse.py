@@ -7,6 +7,7 @@ from headrace.analysis.calls import Sums, Totals, add_up
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
+from headrace.analysis.placement import Place, placement
 from headrace.analysis.procedures import CLASSES, MATCHED, OUTSIDE_RUN
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
@@ -14,14 +15,16 @@ from headrace.analysis.waiting import Wait, Waits, waiting
 from headrace.record.tables import Record
 
 MOST_SITES = 10
+MOST_EDGES = 10
 MOST_FRAMES = 64
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """Of all ranks. wait: None where ranks do not meet."""
+    """Of all ranks. in_run: not those before and behind it. wait: None where ranks do not meet."""
 
     name: str
+    in_run: bool
     sums: Sums
     balance: Balance
     wait: Wait | None
@@ -67,11 +70,18 @@ class Findings:
     procedures: tuple[Procedure, ...]
     sites: tuple[Site, ...]
     matrix: tuple[Edge, ...]
+    heaviest: tuple[Edge, ...]
     files: tuple[File, ...]
     decisions: tuple[Decision, ...]
+    placement: tuple[Place, ...]
     settings: tuple[Setting, ...]
     variables: tuple[Setting, ...]
     quality: Quality
+
+    def share(self, time: float) -> float:
+        """What part a time of all ranks together is of the ranks' time in the run."""
+        whole = sum(one.run for one in self.run.ranks)
+        return time / whole if whole else 0.0
 
 
 def analyse(record: Record) -> Findings:
@@ -81,6 +91,7 @@ def analyse(record: Record) -> Findings:
     in_mpi = [_per_thread(totals, one.rank, one.threads) for one in job.ranks]
     outside = [max(0, one.run - time) for one, time in zip(job.ranks, in_mpi, strict=True)]
     size = len(job.ranks)
+    edges = of_files.matrix(record)
     return Findings(
         run=job,
         classes=tuple(
@@ -93,9 +104,11 @@ def analyse(record: Record) -> Findings:
         waits=waits,
         procedures=_procedures(totals, waits, size),
         sites=_sites(totals, size),
-        matrix=tuple(of_files.matrix(record)),
+        matrix=tuple(edges),
+        heaviest=of_files.heaviest(edges, MOST_EDGES),
         files=tuple(of_files.files(record)),
         decisions=tuple(of_files.decisions(record)),
+        placement=placement(job.ranks),
         settings=settings(record),
         variables=variables(record),
         quality=Quality(
@@ -115,7 +128,13 @@ def _per_thread(totals: Totals, rank: int, threads: int) -> int:
 
 def _procedures(totals: Totals, waits: Waits, ranks: int) -> tuple[Procedure, ...]:
     made = [
-        Procedure(name, sums, balance(sums.by_rank.values(), ranks), waits.procedures.get(name))
+        Procedure(
+            name,
+            name not in OUTSIDE_RUN,
+            sums,
+            balance(sums.by_rank.values(), ranks),
+            waits.procedures.get(name),
+        )
         for name, sums in totals.procedures.items()
     ]
     return tuple(sorted(made, key=lambda one: (-one.sums.time, one.name)))

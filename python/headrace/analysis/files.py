@@ -74,6 +74,11 @@ def matrix(record: Record) -> list[Edge]:
     return [Edge(*pair, messages[pair], sent[pair]) for pair in sorted(messages)]
 
 
+def heaviest(edges: list[Edge], most: int) -> tuple[Edge, ...]:
+    """The pairs of most bytes."""
+    return tuple(sorted(edges, key=lambda one: (-one.bytes, one.sender, one.receiver))[:most])
+
+
 @dataclass
 class Decision:
     """What Headrace chose, and in how many cases. cost: ns; None if unknown."""
