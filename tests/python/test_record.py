@@ -2,15 +2,14 @@
 in bounded time and memory."""
 
 import os
-import random
 import time
 import tracemalloc
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 import record_support as support
+from record_mutations import mutated
 from record_support import JOB, Job, front, packed, section, signed, small_job, varint
 
 from headrace.errors import HeadraceError
@@ -223,50 +222,6 @@ def test_no_files(tmp_path: Path) -> None:
             read(tmp_path / name)
     with pytest.raises(HeadraceError, match="no record"):
         read(Path("/dev/zero"))
-
-
-@cache
-def sound() -> bytes:
-    return small_job().data()
-
-
-def mutated(seed: int, mend: bool) -> bytes:
-    """A record with some bytes changed, cut out or put in; mended: with checksums that fit."""
-    chance = random.Random(seed)
-    if mend:
-        sections = small_sections()
-        chosen = chance.randrange(len(sections))
-        head, body = sections[chosen][:24], bytearray(sections[chosen][24:])
-        _damage(body, chance, 0)
-        numbers = [int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12)]
-        if chance.random() < 0.2:
-            numbers[chance.randrange(3)] = chance.choice([0, 1, 2, 5, 2**31, JOB])
-        made = section(*numbers, bytes(body))
-        parts = [*sections[:chosen], made, *sections[chosen + 1 :]]
-        end = section(JOB, JOB, len(parts), b"")
-        return front(support.usual_schema()) + b"".join(parts) + end
-    data = bytearray(sound())
-    _damage(data, chance, 0)
-    return bytes(data)
-
-
-@cache
-def small_sections() -> list[bytes]:
-    return small_job().sections()
-
-
-def _damage(data: bytearray, chance: random.Random, least: int) -> None:
-    for _ in range(chance.choice([1, 1, 2, 5])):
-        place = chance.randrange(least, len(data) + 1)
-        kind = chance.random()
-        if kind < 0.6 and place < len(data):
-            data[place] = chance.choice([0, 1, 2, 127, 128, 255, chance.randrange(256)])
-        elif kind < 0.8:
-            del data[place : place + chance.randrange(1, 9)]
-        else:
-            data[place:place] = chance.randbytes(chance.randrange(1, 9))
-        if not data:
-            return
 
 
 @pytest.mark.parametrize("mend", [False, True])

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from cli_support import ROOT, Command
+from record_mutations import mutated
 from record_support import Job, large_job, small_job
 from rich.console import Console
 
 from headrace.analysis.analyse import analyse
+from headrace.errors import HeadraceError
 from headrace.record.reader import read
 from headrace.report.document import document
 from headrace.report.terminal import show
@@ -27,6 +29,7 @@ TYPES = {
     "number": (int, float),
     "null": type(None),
 }
+MUTATIONS = 1000
 SECONDS_LARGE = 30  # of one core; two on an idle machine
 
 
@@ -126,6 +129,26 @@ def test_hostile_texts_do_not_reach_the_terminal(tmp_path: Path) -> None:
     assert "\\u001b]0;title" in text and "[bold red]" in text
     assert "y" * 1000 not in text
     assert made["run"]["command"] == evil
+
+
+def test_what_can_be_read_can_be_shown(tmp_path: Path) -> None:
+    path = tmp_path / "x.hrc"
+    shown_ones = 0
+    for seed in range(MUTATIONS):
+        path.write_bytes(mutated(seed, mend=True))
+        try:
+            found = analyse(read(path))
+        except HeadraceError:
+            continue
+        symbols = resolve(site.frames for site in found.sites)
+        check(document(found, symbols), SCHEMA)
+        shown_ones += 1
+        if shown_ones % 10 == 0:
+            out = Console(width=200)
+            with out.capture() as text:
+                show(out, found, symbols)
+            assert "Data quality" in text.get()
+    assert shown_ones > MUTATIONS // 20
 
 
 def test_the_command(headrace: Command, tmp_path: Path) -> None:
