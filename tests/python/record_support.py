@@ -5,6 +5,7 @@ import json
 import tomllib
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 SPEC = tomllib.loads((Path(__file__).resolve().parents[2] / "spec" / "record.toml").read_text())
@@ -204,7 +205,13 @@ def _fill(node: NodeTables, rank: int) -> None:
     node.add("variables", name="OMP_NUM_THREADS", value="4")
 
 
-def large_job(ranks: int = 4096, on_node: int = 64, sites: int = 60) -> Job:
+@cache
+def large_data() -> bytes:
+    """4,096 ranks on 64 nodes."""
+    return large_job(4096, 64, 60).data()
+
+
+def large_job(ranks: int, on_node: int, sites: int) -> Job:
     """Many ranks, each with as many rows, whose numbers vary as those of a real run do."""
     job = Job(facts={"ranks": str(ranks), "nodes": str(ranks // on_node), "mpi": "MPICH 5.0.2"})
     for _ in range(ranks // on_node):

@@ -3,11 +3,12 @@ made-up runs."""
 
 import random
 from pathlib import Path
+from time import process_time
 
 import pytest
 from record_support import MILLISECOND, Job, NodeTables, small_job
 
-from headrace.analysis.analyse import Findings, analyse
+from headrace.analysis.analyse import MOST_FRAMES, Findings, analyse
 from headrace.analysis.numbers import balance, efficiency
 from headrace.analysis.placement import ranges
 from headrace.analysis.procedures import MATCHED, SYNCHRONISING, only_receives
@@ -15,6 +16,7 @@ from headrace.analysis.verdict import verdict
 from headrace.record.reader import read
 
 MS = MILLISECOND
+SECONDS = 20  # one on an idle machine
 
 
 def found(job: Job, folder: Path) -> Findings:
@@ -142,6 +144,23 @@ def test_nothing_to_compare() -> None:
     alone = balance([12], 4)  # one rank of four does it all
     assert alone.imbalance_percent == pytest.approx(100)
     assert balance([3, 3, 3], 3).imbalance_percent == 0
+
+
+def test_many_paths_and_communicators(tmp_path: Path) -> None:
+    job = Job(facts={"ranks": "1"})
+    node = job.node()
+    rank_row(node, 0)
+    for number in range(100_000):
+        node.add("communicators", size=number, name=f"c{number}")
+    for number in range(10_000):
+        path = node.add("paths", caller=number - 1, offset=number)
+        shape = number * 10
+        node.call(0, "MPI_Barrier", 1, path=path, communicator=shape, calls=1, time=2, least=2)
+    begin = process_time()
+    what = found(job, tmp_path)
+    assert process_time() - begin < SECONDS
+    assert what.procedures[0].sums.calls == 10_000
+    assert all(len(one.frames) <= MOST_FRAMES for one in what.sites)
 
 
 def test_what_only_receives() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import Command
-from record_support import UNITS, large_job, small_job
+from record_support import UNITS, large_data, small_job
 
 from headrace.errors import HeadraceError
 from headrace.record.export import csv_files, flat, parquet, sqlite
@@ -89,7 +89,9 @@ def test_a_cut_record_is_exported(tmp_path: Path) -> None:
 
 
 def test_many_ranks(tmp_path: Path) -> None:
-    with closing(database(large_job().write(tmp_path), tmp_path)) as made:
+    path = tmp_path / "x.hrc"
+    path.write_bytes(large_data())
+    with closing(database(path, tmp_path)) as made:
         counted = made.execute("select count(*), sum(calls) from calls").fetchone()
     assert counted == (4096 * 60, 4096 * 60 * 1000)
     assert (tmp_path / "out.sqlite").stat().st_size < 40_000_000

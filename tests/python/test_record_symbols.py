@@ -19,7 +19,7 @@ inline __attribute__((always_inline)) int inner(int x) {
   return puts("a") + x;
 }
 struct S {
-  __attribute__((noipa)) int outer(int a) {
+  __attribute__((noinline, noipa)) int outer(int a) {
     int r = inner(a);
     return r * 2 + 1;
   }
@@ -101,6 +101,7 @@ def test_modules_that_cannot_be_looked_into(tmp_path: Path) -> None:
         ("/dev/zero", "it is no readable ELF file"),
         ("--help", "its path is not known"),
         ("/a\0b", "it is not on this machine"),
+        ("/" + "a" * 10_000, "it is not on this machine"),
     ):
         frame = Frame(name, "ab", 16)
         symbols = resolve([[frame]])

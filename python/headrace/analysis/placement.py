@@ -8,7 +8,8 @@ from headrace.analysis.run import Rank
 
 @dataclass(frozen=True)
 class Place:
-    """Ranks of a node that were bound to the same cores. peak_memory: bytes, of the largest."""
+    """Ranks of a node that were bound to the same cores. peak_memory: bytes, of the largest.
+    cpu_user, cpu_system: ns, of all together."""
 
     node: int
     host: str
@@ -16,6 +17,8 @@ class Place:
     program: str
     ranks: tuple[int, ...]
     peak_memory: int
+    cpu_user: int
+    cpu_system: int
 
 
 def placement(ranks: Iterable[Rank]) -> tuple[Place, ...]:
@@ -23,7 +26,13 @@ def placement(ranks: Iterable[Rank]) -> tuple[Place, ...]:
     for one in ranks:
         found.setdefault((one.node, one.host, one.cores, one.program), []).append(one)
     return tuple(
-        Place(*key, tuple(one.rank for one in group), max(one.peak_memory for one in group))
+        Place(
+            *key,
+            tuple(one.rank for one in group),
+            max(one.peak_memory for one in group),
+            sum(one.cpu_user for one in group),
+            sum(one.cpu_system for one in group),
+        )
         for key, group in sorted(found.items(), key=lambda item: item[1][0].rank)
     )
 

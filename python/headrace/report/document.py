@@ -149,6 +149,8 @@ def _placement(found: Findings) -> list[dict[str, Any]]:
             "program": one.program,
             "ranks": list(one.ranks),
             "peak_memory_bytes": one.peak_memory,
+            "cpu_user_seconds": one.cpu_user / NS,
+            "cpu_system_seconds": one.cpu_system / NS,
         }
         for one in found.placement
     ]

@@ -8,6 +8,9 @@ from headrace.symbols.resolver import Symbols
 def quality(found: Findings, symbols: Symbols) -> list[str]:
     one = found.quality
     lines = [f"INCOMPLETE: {why}" for why in found.run.lacks]
+    failed = [f"{shown(p.name)} {p.sums.failed:,}" for p in found.procedures if p.sums.failed]
+    if failed:
+        lines.append(f"calls that returned an error: {', '.join(failed)}")
     if one.folded:
         lines.append(f"folded: {one.folded:,} calls are counted under a shorter call path")
     if one.checks:

@@ -182,11 +182,13 @@ def _placement(found: Findings) -> Table:
             shown(one.cores) or "-",
             shown(one.program),
             size(one.peak_memory),
+            seconds(one.cpu_user),
+            seconds(one.cpu_system),
         )
         for one in found.placement[:MOST_ROWS]
     ]
-    headers = ("host ", "ranks ", "cores ", "program ", "peak memory")
-    note = "of the rank with the largest" + _more(len(found.placement))
+    headers = ("host ", "ranks ", "cores ", "program ", "peak memory", "CPU", "CPU of the system")
+    note = "memory of the rank with most, CPU time of all ranks" + _more(len(found.placement))
     return Table("Placement", headers, rows, note)
 
 

@@ -73,7 +73,9 @@ def _problem(module: str, build_id: str) -> str | None:
     path = Path(module)
     if not path.is_absolute():
         return "its path is not known"
-    if "\0" in module or not path.exists():
+    try:
+        path.stat()
+    except (OSError, ValueError):
         return "it is not on this machine"
     found = elf.build_id(path)
     if found is None:
