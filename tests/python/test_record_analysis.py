@@ -244,6 +244,44 @@ def test_the_bounds_are_reached(tmp_path: Path) -> None:
     assert (total.least, total.most) == (2000, 2000)
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "calls", "least"),
+    [
+        ("MPI_Barrier", 2, (10, 10), 400),
+        ("MPI_Barrier", 2, (10, 11), 0),  # one rank is a call ahead, as when a job is killed
+        ("MPI_Barrier", 2, (10, 0), 0),  # one rank's are not known
+        ("MPI_Barrier", 3, (10, 10), 0),  # not all ranks of the communicator are here
+        ("MPI_Bcast", 2, (10, 10), 0),  # its root need not wait, however long others take
+        ("MPI_Scan", 2, (10, 10), 0),
+    ],
+)
+def test_what_is_not_surely_matched_may_be_no_wait(
+    tmp_path: Path, name: str, size: int, calls: tuple[int, int], least: int
+) -> None:
+    job = Job(facts={"ranks": "2"})
+    node = job.node()
+    world = node.add("communicators", size=size)
+    for rank, (count, spent) in enumerate(zip(calls, (100, 500), strict=True)):
+        rank_row(node, rank)
+        if count:
+            node.call(rank, name, 1, communicator=world, calls=count, time=spent, least=10)
+    total = found(job, tmp_path).waits.total
+    assert total.least == least
+    assert total.most == sum(
+        spent - 10 * count for count, spent in zip(calls, (100, 500), strict=True) if count
+    )
+
+
+def test_calls_of_which_a_rank_is_missing_are_not_matched(tmp_path: Path) -> None:
+    job = Job(facts={"ranks": "3"})
+    node = job.node()
+    world = node.add("communicators", size=3)
+    for rank, spent in enumerate((100, 500)):
+        rank_row(node, rank)
+        node.call(rank, "MPI_Barrier", 1, communicator=world, calls=10, time=spent, least=10)
+    assert found(job, tmp_path).waits.total.least == 0
+
+
 def test_one_that_has_no_communicator_is_bounded_by_its_time(tmp_path: Path) -> None:
     job = Job(facts={"ranks": "2"})
     node = job.node()
