@@ -1,5 +1,6 @@
 """The `headrace` command. Its commands are found in headrace/commands."""
 
+import os
 import sys
 from typing import NoReturn
 
@@ -44,6 +45,9 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
+    except BrokenPipeError:  # who reads our output has seen enough; nothing is left to be flushed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 def _usage_line(error: click.UsageError) -> str:

@@ -16,11 +16,11 @@ PACKAGE = "headrace"
 # Ground to roof: packages and modules below headrace/. Those of one layer do not see each other.
 LAYERS = (
     ("__init__", "errors", "machine", "places"),
-    ("elf", "launchers", "settings"),
-    ("mpi",),
-    ("front",),
+    ("elf", "launchers", "record", "settings"),
+    ("analysis", "mpi"),
+    ("front", "symbols"),
     ("launch",),
-    ("bench", "doctor"),
+    ("bench", "doctor", "report"),
     ("demo", "simulate"),
     ("commands",),
     ("cli",),

@@ -1,0 +1,154 @@
+"""All that a report shows, from a record."""
+
+from dataclasses import dataclass
+
+from headrace.analysis import files as of_files
+from headrace.analysis.calls import Sums, Totals, add_up
+from headrace.analysis.files import Decision, Edge, File
+from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
+from headrace.analysis.paths import Frame
+from headrace.analysis.placement import Place, placement
+from headrace.analysis.procedures import CLASSES, MATCHED, OUTSIDE_RUN
+from headrace.analysis.run import Run, run
+from headrace.analysis.settings import Setting, settings, variables
+from headrace.analysis.waiting import Wait, Waits, waiting
+from headrace.record.tables import Record
+
+MOST_SITES = 10
+MOST_EDGES = 10
+MOST_FRAMES = 64
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """Of all ranks. in_run: not those before and behind it. wait: None where ranks do not meet."""
+
+    name: str
+    in_run: bool
+    sums: Sums
+    balance: Balance
+    wait: Wait | None
+
+
+@dataclass(frozen=True)
+class Site:
+    """A procedure at one call path, its frames innermost first."""
+
+    procedure: str
+    frames: tuple[Frame, ...]
+    sums: Sums
+    balance: Balance
+
+
+@dataclass(frozen=True)
+class Class:
+    name: str
+    balance: Balance
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What is known of how good the numbers are."""
+
+    folded: int
+    checks: int
+    wrong: int
+    recorder: int
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """`classes`: time outside MPI, then in MPI by class. Procedures and sites: costliest first."""
+
+    run: Run
+    classes: tuple[Class, ...]
+    in_mpi: Balance
+    outside: Balance
+    efficiency: Efficiency | None
+    waits: Waits
+    procedures: tuple[Procedure, ...]
+    sites: tuple[Site, ...]
+    matrix: tuple[Edge, ...]
+    heaviest: tuple[Edge, ...]
+    files: tuple[File, ...]
+    decisions: tuple[Decision, ...]
+    placement: tuple[Place, ...]
+    settings: tuple[Setting, ...]
+    variables: tuple[Setting, ...]
+    quality: Quality
+
+    def share(self, time: float) -> float:
+        """What part a time of all ranks together is of the ranks' time in the run."""
+        whole = sum(one.run for one in self.run.ranks)
+        return time / whole if whole else 0.0
+
+
+def analyse(record: Record) -> Findings:
+    job = run(record)
+    totals = add_up(record, MATCHED)
+    waits = waiting(totals, job.count)
+    in_mpi = [_per_thread(totals, one.rank, one.threads) for one in job.ranks]
+    outside = [max(0, one.run - time) for one, time in zip(job.ranks, in_mpi, strict=True)]
+    size = len(job.ranks)
+    edges = of_files.matrix(record)
+    return Findings(
+        run=job,
+        classes=tuple(
+            Class(CLASSES[kind], balance(by_rank.values(), size))
+            for kind, by_rank in sorted(totals.classes.items())
+        ),
+        in_mpi=balance(in_mpi, size),
+        outside=balance(outside, size),
+        efficiency=efficiency(outside, job.elapsed),
+        waits=waits,
+        procedures=_procedures(totals, waits, size),
+        sites=_sites(totals, size),
+        matrix=tuple(edges),
+        heaviest=of_files.heaviest(edges, MOST_EDGES),
+        files=tuple(of_files.files(record)),
+        decisions=tuple(of_files.decisions(record)),
+        placement=placement(job.ranks),
+        settings=settings(record),
+        variables=variables(record),
+        quality=Quality(
+            sum(one.folded for one in job.ranks),
+            sum(one.checks for one in job.ranks),
+            sum(one.wrong for one in job.ranks),
+            max((one.recorder for one in job.ranks), default=0),
+            record.missing,
+        ),
+    )
+
+
+def _per_thread(totals: Totals, rank: int, threads: int) -> int:
+    """A rank's time in MPI: of several threads that call it the mean."""
+    return totals.in_run.get(rank, 0) // max(1, threads)
+
+
+def _procedures(totals: Totals, waits: Waits, ranks: int) -> tuple[Procedure, ...]:
+    made = [
+        Procedure(
+            name,
+            name not in OUTSIDE_RUN,
+            sums,
+            balance(sums.by_rank.values(), ranks),
+            waits.procedures.get(name),
+        )
+        for name, sums in totals.procedures.items()
+    ]
+    return tuple(sorted(made, key=lambda one: (-one.sums.time, one.name)))
+
+
+def _sites(totals: Totals, ranks: int) -> tuple[Site, ...]:
+    inside = [item for item in totals.sites.items() if item[0][0] not in OUTSIDE_RUN]
+    costly = sorted(inside, key=lambda item: (-item[1].time, item[0]))
+    return tuple(
+        Site(
+            name,
+            totals.paths.frames(path, MOST_FRAMES),
+            sums,
+            balance(sums.by_rank.values(), ranks),
+        )
+        for (name, path), sums in costly[:MOST_SITES]
+    )

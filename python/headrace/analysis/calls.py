@@ -1,0 +1,117 @@
+"""The rows of table `calls`, added up in the ways that the report asks for."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from headrace.analysis.paths import UNKNOWN, Paths
+from headrace.analysis.procedures import OUTSIDE_RUN, only_receives
+from headrace.record.tables import Node, Record
+
+BINS = ("<16 B", "<256 B", "<4 KiB", "<64 KiB", "<1 MiB", "<16 MiB", ">=16 MiB")
+_BIN_COLUMNS = tuple(f"bin{place}" for place in range(len(BINS)))
+_COLUMNS = (
+    *("rank", "procedure", "class", "path", "communicator", "calls", "failed", "sent", "received"),
+    *("time", "least", "greatest"),
+)
+
+
+@dataclass
+class Sums:
+    """Of one procedure, or of one procedure at one call path. Times in ns."""
+
+    calls: int = 0
+    failed: int = 0
+    bytes: int = 0
+    time: int = 0
+    greatest: int = 0
+    bins: list[int] = field(default_factory=lambda: [0] * len(BINS))
+    by_rank: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What rows over ranks have in common that may be one communicator. kind -1: unknown."""
+
+    kind: int
+    size: int
+    name: str
+
+
+NO_SHAPE = Shape(-1, 0, "")
+
+
+@dataclass
+class RankTime:
+    """One rank's part of a row that is matched over ranks."""
+
+    calls: int = 0
+    time: int = 0
+    least: int = -1
+
+
+@dataclass
+class Totals:
+    """`classes`: time in MPI of each rank by class. `in_run`: time in MPI of each rank between
+    MPI_Init and MPI_Finalize. `matched`: by procedure, shape and path, then by rank."""
+
+    procedures: dict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
+    sites: dict[tuple[str, int], Sums] = field(default_factory=lambda: defaultdict(Sums))
+    classes: dict[int, dict[int, int]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(int))
+    )
+    in_run: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    matched: dict[tuple[str, Shape, int], dict[int, RankTime]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(RankTime))
+    )
+    paths: Paths = field(default_factory=Paths)
+
+
+def add_up(record: Record, matched: set[str]) -> Totals:
+    """All rows; those of the procedures in `matched` also by communicator and rank."""
+    totals = Totals()
+    for node in record.nodes:
+        _add_node(totals, node, matched)
+    return totals
+
+
+def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
+    table = node["calls"]
+    paths = totals.paths.add(node)
+    shapes = _shapes(node)
+    bins = table.rows(*_BIN_COLUMNS)
+    for row, sizes in zip(table.rows(*_COLUMNS), bins, strict=True):
+        rank, name, kind, path, communicator, calls, failed, sent, received = row[:9]
+        time, least, greatest = row[9:]
+        procedure = node.text(name) or "?"
+        place = paths[path] if path >= 0 else UNKNOWN
+        moved = received if only_receives(procedure) else sent
+        for sums in (totals.procedures[procedure], totals.sites[procedure, place]):
+            sums.calls += calls
+            sums.failed += failed
+            sums.bytes += moved
+            sums.time += time
+            if greatest > sums.greatest:
+                sums.greatest = greatest
+            sums.by_rank[rank] += time
+        if any(sizes):
+            of_all = totals.procedures[procedure].bins
+            of_site = totals.sites[procedure, place].bins
+            for at, count in enumerate(sizes):
+                if count:
+                    of_all[at] += count
+                    of_site[at] += count
+        if procedure not in OUTSIDE_RUN:
+            totals.classes[kind][rank] += time
+            totals.in_run[rank] += time
+        if procedure in matched:
+            shape = shapes[communicator] if communicator >= 0 else NO_SHAPE
+            one = totals.matched[procedure, shape, place][rank]
+            one.least = min(one.least, least) if one.calls else least
+            one.calls += calls
+            one.time += time
+
+
+def _shapes(node: Node) -> list[Shape]:
+    names = node.texts_of("communicators", "name")
+    table = node["communicators"].rows("kind", "size")
+    return [Shape(kind, size, name) for (kind, size), name in zip(table, names, strict=True)]

@@ -1,0 +1,52 @@
+"""Balance over ranks, and efficiencies."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How a time is spread over `ranks`: its sum and its greatest part."""
+
+    ranks: int
+    total: int
+    greatest: int
+
+    @property
+    def average(self) -> float:
+        return self.total / self.ranks if self.ranks else 0.0
+
+    @property
+    def imbalance(self) -> float:
+        """Imb. Time of CrayPat: max - avg."""
+        return self.greatest - self.average
+
+    @property
+    def imbalance_percent(self) -> float | None:
+        """Imb. Time % of CrayPat; None where one rank or no time leaves nothing to compare."""
+        if self.ranks < 2 or not self.greatest:
+            return None
+        return 100 * self.imbalance / self.greatest * self.ranks / (self.ranks - 1)
+
+
+def balance(parts: Collection[int], ranks: int) -> Balance:
+    """Ranks that have no part have 0."""
+    return Balance(ranks, sum(parts), max(parts, default=0))
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """POP's: load balance x communication efficiency = parallel efficiency."""
+
+    load_balance: float
+    communication: float
+    parallel: float
+
+
+def efficiency(useful: Collection[int], elapsed: int) -> Efficiency | None:
+    """None where there is nothing to compare."""
+    greatest = max(useful, default=0)
+    if not greatest or not elapsed:
+        return None
+    average = sum(useful) / len(useful)
+    return Efficiency(average / greatest, greatest / elapsed, average / elapsed)

@@ -1,0 +1,32 @@
+"""What is known of MPI's procedures by their names."""
+
+CLASSES = ("point-to-point", "collective", "one-sided", "I/O", "other")
+COLLECTIVE, FILES = 1, 3
+
+# Their send arguments are nothing: their bytes are those that arrived.
+_ONLY_RECEIVE = {
+    *("MPI_Recv", "MPI_Irecv", "MPI_Mrecv", "MPI_Imrecv", "MPI_Recv_init", "MPI_Precv_init"),
+    *("MPI_Get", "MPI_Rget"),
+    *("MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"),
+    *("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"),
+}
+_ONLY_RECEIVE_PREFIXES = ("MPI_File_read", "MPI_File_iread")
+
+# No rank leaves one of these before all have come.
+SYNCHRONISING = {
+    *("MPI_Barrier", "MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block"),
+    *("MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw"),
+}
+# In these all ranks of a communicator meet, but some need not wait.
+_ROOTED = {
+    *("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv"),
+    *("MPI_Scan", "MPI_Exscan"),
+}
+MATCHED = SYNCHRONISING | _ROOTED
+
+# They lie before or behind the time that counts as the run.
+OUTSIDE_RUN = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}
+
+
+def only_receives(procedure: str) -> bool:
+    return procedure in _ONLY_RECEIVE or procedure.startswith(_ONLY_RECEIVE_PREFIXES)

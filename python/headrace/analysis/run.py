@@ -1,0 +1,106 @@
+"""The run as a whole: its ranks, where they ran, whether the record is complete."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from headrace.record.tables import Record
+
+CAME_TO_THE_END = 1
+STATES = {
+    0: "were running when the record was made",
+    2: "ended without MPI_Finalize",
+    3: "called MPI_Abort",
+}
+NO = ("0", "no", "false")
+MOST_RANKS = 1 << 31
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Times in ns, memory in bytes."""
+
+    rank: int
+    node: int
+    host: str
+    cores: str
+    program: str
+    state: int
+    run: int
+    init: int
+    cpu_user: int
+    cpu_system: int
+    peak_memory: int
+    recorder: int
+    threads: int
+    folded: int
+    checks: int
+    wrong: int
+
+
+_NUMBERS = (
+    *("rank", "state", "run", "init", "cpu_user", "cpu_system", "peak_memory", "recorder"),
+    *("threads", "folded", "checks", "wrong"),
+)
+_TEXTS = ("host", "cores", "program")
+
+
+@dataclass(frozen=True)
+class Run:
+    """`count`: how many ranks the job had. `lacks`: why the record is not complete. elapsed: ns."""
+
+    count: int
+    nodes: int
+    mpi: str
+    command: str
+    elapsed: int
+    ranks: tuple[Rank, ...]
+    lacks: tuple[str, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.lacks
+
+
+def run(record: Record) -> Run:
+    ranks = _ranks(record)
+    facts = record.facts
+    count = _count(facts.get("ranks", ""), len(ranks))
+    nodes = _count(facts.get("nodes", ""), len(record.nodes))
+    return Run(
+        count,
+        nodes,
+        facts.get("mpi", ""),
+        facts.get("command", ""),
+        max((one.run for one in ranks), default=0),
+        ranks,
+        tuple(_lacks(record, ranks, count)),
+    )
+
+
+def _ranks(record: Record) -> tuple[Rank, ...]:
+    found = []
+    for node in record.nodes:
+        texts = zip(*(node.texts_of("ranks", name) for name in _TEXTS), strict=True)
+        for words, numbers in zip(texts, node["ranks"].rows(*_NUMBERS), strict=True):
+            values = dict(zip((*_TEXTS, *_NUMBERS), (*words, *numbers), strict=True))
+            found.append(Rank(node=node.number, **values))
+    return tuple(sorted(found, key=lambda one: one.rank))
+
+
+def _count(text: str, least: int) -> int:
+    """A number that the record tells, if it can be true."""
+    told = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
+    return told if least <= told < MOST_RANKS else least
+
+
+def _lacks(record: Record, ranks: tuple[Rank, ...], count: int) -> list[str]:
+    lacks = []
+    if not record.is_whole:
+        lacks.append("the file is cut off")
+    if record.facts.get("complete", "1").lower() in NO:
+        lacks.append("it was made while parts were missing")
+    if len(ranks) < count:
+        lacks.append(f"of {count} ranks {count - len(ranks)} are missing")
+    states = Counter(one.state for one in ranks)
+    lacks += [f"{states[state]} ranks {text}" for state, text in STATES.items() if states[state]]
+    return lacks

@@ -1,0 +1,108 @@
+"""An ELF file's build-id and functions, and the lines of its debugging information."""
+
+import os
+import stat
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection, SymbolTableSection
+
+# What pyelftools raises on files that are not what they seem.
+_BROKEN = (ELFError, DWARFError, OSError, ValueError, KeyError, IndexError, TypeError)
+_BROKEN += (AttributeError, AssertionError, ArithmeticError)
+
+
+@contextmanager
+def _elf(path: Path) -> Iterator[ELFFile]:
+    """Opens a regular file only: others may have no end, or wait for someone."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise ELFError("no regular file")
+        yield ELFFile(stream)
+
+
+def build_id(path: Path) -> str | None:
+    """In hexadecimal, empty if the file has none; None if it is no readable ELF file."""
+    try:
+        with _elf(path) as elf:
+            for section in elf.iter_sections():
+                if isinstance(section, NoteSection):
+                    for note in section.iter_notes():
+                        if note["n_type"] == "NT_GNU_BUILD_ID":
+                            return str(note["n_desc"])
+            return ""
+    except _BROKEN:
+        return None
+
+
+class Functions:
+    """The functions of a file's symbol tables, by address."""
+
+    def __init__(self, path: Path):
+        self._starts: list[int] = []
+        self._found: list[tuple[int, int, str]] = []
+        try:
+            with _elf(path) as elf:
+                self._found = sorted(set(_functions(elf)))
+        except _BROKEN:
+            self._found = []
+        self._starts = [start for start, _, _ in self._found]
+
+    def at(self, address: int) -> str:
+        """The name of the function with this address, as it is in the table; empty if none has."""
+        place = bisect_right(self._starts, address) - 1
+        if place < 0:
+            return ""
+        start, size, name = self._found[place]
+        return name if address < start + size or size == 0 else ""
+
+
+def _functions(elf: ELFFile) -> Iterator[tuple[int, int, str]]:
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection):
+            for symbol in section.iter_symbols():
+                if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF":
+                    yield symbol["st_value"], symbol["st_size"], symbol.name
+
+
+LARGEST_READ = 64 << 20  # reading more lines in Python takes minutes
+
+
+def lines(path: Path, addresses: set[int]) -> dict[int, tuple[str, int]]:
+    """File and line of addresses, as far as the file's debugging information tells."""
+    try:
+        with _elf(path) as elf:
+            small = path.stat().st_size <= LARGEST_READ
+            return _lines(elf, addresses) if small and elf.has_dwarf_info() else {}
+    except _BROKEN:
+        return {}
+
+
+def _lines(elf: ELFFile, addresses: set[int]) -> dict[int, tuple[str, int]]:
+    dwarf = elf.get_dwarf_info()
+    found: dict[int, tuple[str, int]] = {}
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
+        if program is None:
+            continue
+        before = None
+        for entry in program.get_entries():
+            state = entry.state
+            if state is None:
+                continue
+            if before is not None:
+                for address in addresses - found.keys():
+                    if before.address <= address < state.address:
+                        found[address] = (_file_name(program, before.file), before.line)
+            before = None if state.end_sequence else state
+    return found
+
+
+def _file_name(program, number: int) -> str:
+    header = program.header
+    entry = header["file_entry"][number - (0 if header["version"] >= 5 else 1)]
+    return entry.name.decode("utf-8", "backslashreplace")

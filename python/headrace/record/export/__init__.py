@@ -1,0 +1,1 @@
+"""A record's tables as other programs read them."""

@@ -1,0 +1,168 @@
+"""Findings as JSON. docs/reference/report.schema.json describes it. Seconds are numbers; null means
+that it was not measured."""
+
+from typing import Any
+
+from headrace.analysis.analyse import Findings, Procedure, Site
+from headrace.analysis.files import File
+from headrace.analysis.numbers import Balance
+from headrace.analysis.verdict import verdict
+from headrace.analysis.waiting import Wait
+from headrace.symbols.resolver import Symbols
+
+VERSION = 1
+NS = 1e9
+
+
+def document(found: Findings, symbols: Symbols) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "verdict": verdict(found),
+        "run": _run(found),
+        "efficiency": _efficiency(found),
+        "time": {
+            "outside_mpi": _balance(found.outside),
+            "in_mpi": _balance(found.in_mpi),
+            "classes": [{"name": one.name, **_balance(one.balance)} for one in found.classes],
+        },
+        "mpi": {
+            "procedures": [_procedure(one) for one in found.procedures],
+            "matrix": [
+                {
+                    "from": one.sender,
+                    "to": one.receiver,
+                    "messages": one.messages,
+                    "bytes": one.bytes,
+                }
+                for one in found.matrix
+            ],
+            "wait_seconds": _wait(found.waits.total if found.waits.procedures else None),
+            "paths": [_site(one, symbols) for one in found.sites],
+        },
+        "io": {"files": [_file(one) for one in found.files]},
+        "decisions": [
+            {
+                "subject": one.subject,
+                "choice": one.choice,
+                "reason": one.reason,
+                "alternatives": one.alternatives,
+                "times": one.times,
+                "cost_seconds": None if one.cost is None else one.cost / NS,
+            }
+            for one in found.decisions
+        ],
+        "placement": _placement(found),
+        "settings": [vars(one) for one in found.settings],
+        "variables": [vars(one) for one in found.variables],
+        "quality": _quality(found, symbols),
+    }
+
+
+def _run(found: Findings) -> dict[str, Any]:
+    run = found.run
+    return {
+        "ranks": run.count,
+        "nodes": run.nodes,
+        "mpi": run.mpi,
+        "command": run.command,
+        "seconds": run.elapsed / NS,
+        "complete": run.is_complete,
+        "lacks": list(run.lacks),
+    }
+
+
+def _efficiency(found: Findings) -> dict[str, float] | None:
+    one = found.efficiency
+    if one is None:
+        return None
+    return {
+        "load_balance": one.load_balance,
+        "communication": one.communication,
+        "parallel": one.parallel,
+    }
+
+
+def _balance(one: Balance) -> dict[str, Any]:
+    return {
+        "seconds": one.total / NS,
+        "average_seconds": one.average / NS,
+        "greatest_seconds": one.greatest / NS,
+        "imbalance_seconds": one.imbalance / NS,
+        "imbalance_percent": one.imbalance_percent,
+    }
+
+
+def _wait(one: Wait | None) -> dict[str, float] | None:
+    return None if one is None else {"least": one.least / NS, "most": one.most / NS}
+
+
+def _procedure(one: Procedure) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "calls": one.sums.calls,
+        "failed": one.sums.failed,
+        "bytes": one.sums.bytes,
+        "bins": one.sums.bins,
+        "longest_call_seconds": one.sums.greatest / NS,
+        **_balance(one.balance),
+        "wait_seconds": _wait(one.wait),
+    }
+
+
+def _site(one: Site, symbols: Symbols) -> dict[str, Any]:
+    return {
+        "procedure": one.procedure,
+        "calls": one.sums.calls,
+        "bytes": one.sums.bytes,
+        "bins": one.sums.bins,
+        **_balance(one.balance),
+        "frames": [
+            {"function": line.function, "file": line.file or None, "line": line.line or None}
+            for line in symbols.shown(one.frames)
+        ],
+    }
+
+
+def _file(one: File) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "ranks": one.ranks,
+        "opens": one.opens,
+        "bytes_read": one.read,
+        "bytes_written": one.written,
+        "store_bytes_read": one.store_read,
+        "store_bytes_written": one.store_written,
+        "seconds": one.time / NS,
+        "exchange_seconds": one.exchange / NS,
+        "wait_seconds": one.wait / NS,
+        "copy_seconds": one.copy / NS,
+        "store_seconds": one.store / NS,
+    }
+
+
+def _placement(found: Findings) -> list[dict[str, Any]]:
+    return [
+        {
+            "node": one.node,
+            "host": one.host,
+            "cores": one.cores,
+            "program": one.program,
+            "ranks": list(one.ranks),
+            "peak_memory_bytes": one.peak_memory,
+            "cpu_user_seconds": one.cpu_user / NS,
+            "cpu_system_seconds": one.cpu_system / NS,
+        }
+        for one in found.placement
+    ]
+
+
+def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
+    one = found.quality
+    return {
+        "folded_calls": one.folded,
+        "checked_paths": one.checks,
+        "wrong_paths": one.wrong,
+        "recorder_seconds": one.recorder / NS,
+        "not_measured": list(one.missing),
+        "modules_without_names": dict(sorted(symbols.problems.items())),
+    }

@@ -1,0 +1,202 @@
+"""The findings as tables of texts."""
+
+from dataclasses import dataclass
+
+from headrace.analysis.analyse import Findings, Site
+from headrace.analysis.calls import BINS
+from headrace.analysis.numbers import Balance
+from headrace.analysis.placement import ranges
+from headrace.analysis.waiting import Wait
+from headrace.report.units import percent, seconds, short_time, shown, size
+from headrace.symbols.resolver import Symbols
+from headrace.symbols.tools import Line
+
+MOST_ROWS = 20
+MOST_LINES = 8
+
+
+@dataclass(frozen=True)
+class Table:
+    """rows: texts, one for each header. Headers that end in a blank begin a column of words."""
+
+    title: str
+    headers: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    note: str = ""
+
+
+def tables(found: Findings, symbols: Symbols) -> list[Table]:
+    """Those that have rows, in the order of the page."""
+    made = [
+        _time(found),
+        _procedures(found),
+        _sizes(found),
+        _paths(found, symbols),
+        _matrix(found),
+        _files(found),
+        _decisions(found),
+        _placement(found),
+        _settings(found),
+    ]
+    return [table for table in made if table.rows]
+
+
+def _balance(one: Balance) -> tuple[str, ...]:
+    return (
+        seconds(one.average),
+        seconds(one.greatest),
+        seconds(one.imbalance),
+        percent(one.imbalance_percent),
+    )
+
+
+def _time(found: Findings) -> Table:
+    parts = [("outside MPI", found.outside), ("in MPI", found.in_mpi)]
+    parts += [(f"  {one.name}", one.balance) for one in found.classes]
+    rows = [
+        (name, f"{found.share(one.total):.1%}", *_balance(one)) for name, one in parts if one.ranks
+    ]
+    headers = ("time ", "share", "average", "greatest", "imbalance", "imbalance %")
+    note = "of a rank; imbalance: greatest - average; outside MPI: computing, and I/O not by MPI"
+    return Table("Time and balance", headers, rows, note)
+
+
+def wait(one: Wait | None) -> str:
+    return "" if one is None else f"{seconds(one.least)} to {seconds(one.most)}"
+
+
+def _procedures(found: Findings) -> Table:
+    rows = [
+        (
+            one.name,
+            f"{one.sums.calls:,}",
+            size(one.sums.bytes),
+            f"{found.share(one.sums.time):.1%}" if one.in_run else "",
+            *_balance(one.balance),
+            short_time(one.sums.greatest),
+            wait(one.wait),
+        )
+        for one in found.procedures[:MOST_ROWS]
+    ]
+    headers = ("procedure ", "calls", "bytes", "share", "average", "greatest", "imbalance")
+    headers += ("imbalance %", "longest call", "wait for others")
+    note = "calls, bytes and wait: of all ranks; wait lies between the two"
+    return Table("Operations", headers, rows, note + _more(len(found.procedures)))
+
+
+def _more(count: int) -> str:
+    return f"; {count - MOST_ROWS} more are in --json" if count > MOST_ROWS else ""
+
+
+def _sizes(found: Findings) -> Table:
+    rows = [
+        (one.name, *(f"{count:,}" if count else "" for count in one.sums.bins))
+        for one in found.procedures[:MOST_ROWS]
+        if any(one.sums.bins[1:])
+    ]
+    return Table("Calls by bytes", ("procedure ", *BINS), rows, "of all ranks")
+
+
+def line_text(line: Line) -> str:
+    place = f" at {shown(line.file)}:{line.line}" if line.file else ""
+    return f"{shown(line.function)}{place}"
+
+
+def _paths(found: Findings, symbols: Symbols) -> Table:
+    rows = []
+    for one in found.sites:
+        rows.append(
+            (
+                one.procedure,
+                f"{found.share(one.sums.time):.1%}",
+                f"{one.sums.calls:,}",
+                size(one.sums.bytes),
+                percent(one.balance.imbalance_percent),
+                "\n".join(path_lines(one, symbols)) or "unknown",
+            )
+        )
+    headers = ("procedure ", "share", "calls", "bytes", "imbalance %", "called by ")
+    return Table("Hottest call paths", headers, rows, "the innermost frame first")
+
+
+def path_lines(site: Site, symbols: Symbols) -> list[str]:
+    lines = [line_text(one) for one in symbols.shown(site.frames)]
+    return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "..."]
+
+
+def rank_text(rank: int) -> str:
+    return {-1: "others", -2: "outside"}.get(rank, str(rank))
+
+
+def _matrix(found: Findings) -> Table:
+    rows = [
+        (str(one.sender), rank_text(one.receiver), f"{one.messages:,}", size(one.bytes))
+        for one in found.heaviest
+    ]
+    return Table(
+        "Who sends most to whom",
+        ("from", "to", "messages", "bytes"),
+        rows,
+        f"the heaviest of {len(found.matrix):,} pairs of ranks; all are in --json",
+    )
+
+
+def _files(found: Findings) -> Table:
+    rows = [
+        (
+            shown(one.name),
+            f"{one.ranks:,}",
+            f"{one.opens:,}",
+            *map(size, (one.read, one.store_read, one.written, one.store_written)),
+            *map(seconds, (one.time, one.exchange, one.wait, one.copy, one.store)),
+        )
+        for one in found.files[:MOST_ROWS]
+    ]
+    headers = ("file ", "ranks", "opens", "read", "from storage", "written", "to storage")
+    headers += ("time", "exchange", "wait", "copy", "storage")
+    note = "times of all ranks together; -: the MPI library moved the bytes"
+    return Table("Files", headers, rows, note + _more(len(found.files)))
+
+
+def _decisions(found: Findings) -> Table:
+    rows = [
+        (
+            shown(one.subject),
+            shown(one.choice),
+            f"{one.times:,}",
+            shown(one.reason),
+            shown(one.alternatives),
+            "-" if one.cost is None else short_time(one.cost),
+        )
+        for one in found.decisions[:MOST_ROWS]
+    ]
+    headers = ("subject ", "choice ", "times", "reason ", "alternatives ", "cost")
+    return Table("What Headrace chose", headers, rows, _more(len(found.decisions))[2:])
+
+
+def _placement(found: Findings) -> Table:
+    rows = [
+        (
+            shown(one.host),
+            shown(ranges(one.ranks)),
+            shown(one.cores) or "-",
+            shown(one.program),
+            size(one.peak_memory),
+            seconds(one.cpu_user),
+            seconds(one.cpu_system),
+        )
+        for one in found.placement[:MOST_ROWS]
+    ]
+    headers = ("host ", "ranks ", "cores ", "program ", "peak memory", "CPU", "CPU of the system")
+    note = "memory of the rank with most, CPU time of all ranks" + _more(len(found.placement))
+    return Table("Placement", headers, rows, note)
+
+
+def _settings(found: Findings) -> Table:
+    chosen = [one for one in found.settings if one.origin != "default"]
+    rows = [
+        (shown(one.name), shown(one.value), shown(one.origin), f"{one.nodes:,}")
+        for one in (*chosen, *found.variables)
+    ]
+    note = f"{len(found.settings) - len(chosen)} settings are at their defaults"
+    return Table("Settings", ("name ", "value ", "origin ", "nodes"), rows[: 3 * MOST_ROWS], note)

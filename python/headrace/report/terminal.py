@@ -1,0 +1,73 @@
+"""Findings as text."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from headrace.analysis.analyse import Findings
+from headrace.analysis.verdict import verdict
+from headrace.report.quality import quality
+from headrace.report.tables import Table, tables, wait
+from headrace.report.units import seconds, shown
+from headrace.symbols.resolver import Symbols
+
+WIDTH = 160  # where standard output is no terminal
+
+
+def console() -> Console:
+    made = Console()
+    return made if made.is_terminal else Console(width=WIDTH)
+
+
+def show(out: Console, found: Findings, symbols: Symbols) -> None:
+    for line in head(found):
+        _line(out, line)
+    for table in tables(found, symbols):
+        _table(out, table)
+    out.print()
+    _title(out, "Data quality")
+    for line in quality(found, symbols):
+        _line(out, line)
+
+
+def head(found: Findings) -> list[str]:
+    """The first lines, which must suffice."""
+    run = found.run
+    words = [f"{run.count:,} ranks on {run.nodes:,} nodes", seconds(run.elapsed)]
+    words += [shown(text) for text in (run.mpi, run.command) if text]
+    lines = [", ".join(words)]
+    if run.lacks:
+        lines.append(f"The record is INCOMPLETE: {'; '.join(run.lacks)}.")
+    lines.append(verdict(found))
+    one = found.efficiency
+    if one:
+        lines.append(
+            f"parallel efficiency {one.parallel:.3f} = load balance {one.load_balance:.3f} x "
+            f"communication efficiency {one.communication:.3f} (POP)"
+        )
+    if found.waits.procedures:
+        lines.append(f"waiting in collective calls, of all ranks: {wait(found.waits.total)}")
+    return lines
+
+
+def _title(out: Console, text: str) -> None:
+    out.print(text, style="bold", highlight=False, markup=False)
+
+
+def _line(out: Console, text: str) -> None:
+    out.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _table(out: Console, table: Table) -> None:
+    out.print()
+    _title(out, table.title)
+    made = RichTable(box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    for header in table.headers:
+        words = header.endswith(" ")
+        made.add_column(header.strip(), overflow="fold", justify="left" if words else "right")
+    for row in table.rows:
+        made.add_row(*map(Text, row))
+    out.print(made, highlight=False)
+    if table.note:
+        _line(out, table.note)

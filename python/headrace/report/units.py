@@ -1,0 +1,40 @@
+"""Numbers and texts as a terminal shows them."""
+
+LONGEST = 160
+
+
+def seconds(ns: float) -> str:
+    return f"{ns / 1e9:,.3f} s"
+
+
+def short_time(ns: float) -> str:
+    """With the unit that makes it short."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def size(count: int | None) -> str:
+    if count is None:
+        return "-"
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} %"
+
+
+def shown(text: str, longest: int = LONGEST) -> str:
+    """Text of the record, which may be anything: what is not printable as a code, the middle of
+    what is long left out."""
+    plain = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    if len(plain) <= longest:
+        return plain
+    half = (longest - 3) // 2
+    return f"{plain[:half]}...{plain[-half:]}"

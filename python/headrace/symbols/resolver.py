@@ -1,0 +1,105 @@
+"""A path's frames -> functions and lines, without a network. A module is looked into only if it is
+still the file that the program ran: its build-id says so."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headrace.analysis.paths import Frame
+from headrace.elf import symbols as elf
+from headrace.symbols import tools
+from headrace.symbols.names import demangled
+from headrace.symbols.tools import Line
+
+# The innermost frames that tell nothing of the program.
+_LAYERS = ("libheadrace", "libmpi", "libpmpi")
+Module = tuple[str, str]
+
+
+@dataclass
+class Symbols:
+    """What was found: lines by frame, and why modules were not used."""
+
+    lines: dict[Frame, tuple[Line, ...]] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def shown(self, frames: Iterable[Frame]) -> list[Line]:
+        """The lines of a path, innermost first, from where the program's own begin."""
+        return [line for frame in program_frames(frames) for line in self.of(frame)]
+
+    def of(self, frame: Frame) -> tuple[Line, ...]:
+        if frame.function:
+            return (Line(frame.function, frame.module, frame.line),)
+        if frame in self.lines:
+            return self.lines[frame]
+        module = Path(frame.module).name or "?"
+        return (Line(f"{module}+{frame.offset:#x}"),)
+
+
+def program_frames(frames: Iterable[Frame]) -> list[Frame]:
+    """Without those of the MPI library and of Headrace at the inner end."""
+    kept = list(frames)
+    for place, frame in enumerate(kept):
+        if not is_layer(frame):
+            return kept[place:]
+    return kept
+
+
+def is_layer(frame: Frame) -> bool:
+    return not frame.function and Path(frame.module).name.startswith(_LAYERS)
+
+
+def resolve(paths: Iterable[Iterable[Frame]]) -> Symbols:
+    """The lines of the program's frames in `paths`."""
+    symbols = Symbols()
+    wanted: dict[Module, set[Frame]] = defaultdict(set)
+    for frames in paths:
+        for frame in program_frames(frames):
+            if frame.module and not frame.function:
+                wanted[frame.module, frame.build_id].add(frame)
+    tool = tools.find()
+    for (module, build_id), frames in wanted.items():
+        problem = _problem(module, build_id)
+        if problem is None:
+            symbols.lines.update(_module_lines(Path(module), frames, tool))
+        else:
+            symbols.problems[module] = problem
+    return symbols
+
+
+def _problem(module: str, build_id: str) -> str | None:
+    """Why a module cannot be looked into."""
+    path = Path(module)
+    if not path.is_absolute():
+        return "its path is not known"
+    try:
+        path.stat()
+    except (OSError, ValueError):
+        return "it is not on this machine"
+    found = elf.build_id(path)
+    if found is None:
+        return "it is no readable ELF file"
+    if found != build_id:
+        return "it is another build than the one that ran"
+    return None
+
+
+def _module_lines(
+    path: Path, frames: set[Frame], tool: tuple[str, str] | None
+) -> dict[Frame, tuple[Line, ...]]:
+    """A return address may lie behind the end of a function; the call is one byte before it."""
+    addresses = sorted({max(0, frame.offset - 1) for frame in frames})
+    told = tools.ask(tool, path, addresses) if tool else {}
+    lines = {} if tool else elf.lines(path, set(addresses))
+    functions = elf.Functions(path)
+    made = {}
+    for frame in frames:
+        address = max(0, frame.offset - 1)
+        name = demangled(functions.at(address))
+        found = [line for line in told.get(address, ()) if line.function]
+        if not found and name:
+            found = [Line(name, *lines.get(address, ("", 0)))]
+        if found:
+            made[frame] = tuple(found)
+    return made
