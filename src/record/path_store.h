@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headrace::record {
+
+using PathId = std::uint32_t;
+inline constexpr PathId kNoPath = 0xffffffff;
+
+/// Where new frames are kept, so that a killed process leaves them.
+class PathStore {
+ public:
+  /// Called at most once for each frame of each path, outermost frames first: `caller` is the path
+  /// that this frame continues inwards, kNoPath for an outermost one. kNoPath: no room; then it is
+  /// not asked again. Called in an MPI call, so its object may be unloaded later.
+  virtual PathId add(PathId caller, std::uintptr_t return_address) noexcept = 0;
+
+ protected:
+  ~PathStore() = default;
+};
+
+/// The end of a call path: what the recorder hangs its rows on. It keeps its address.
+struct PathEnd {
+  PathId id = kNoPath;
+  bool is_of_library = false;  ///< the call comes from the MPI library itself
+  void* rows = nullptr;
+};
+
+}  // namespace headrace::record

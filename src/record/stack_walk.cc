@@ -1,0 +1,84 @@
+#include "record/stack_walk.h"
+
+#include <pthread.h>
+#include <unwind.h>
+
+#include "record/own_memory.h"
+
+namespace headrace::record {
+namespace {
+
+constexpr int kMostInnerFrames = 64;  // of ours, below the slot where a walk begins
+constexpr std::ptrdiff_t kMostWords = 1U << 30;
+
+struct Walking {
+  const std::uintptr_t* slot;
+  int depth;
+  const ThreadStack& stack;
+  StackWalk& walk;
+  int inner_frames = 0;
+};
+
+HEADRACE_READS_STACK [[maybe_unused]] bool holds_address(const Walking& walking,
+                                                         const std::uintptr_t* slot,
+                                                         std::uintptr_t address) {
+  if (walking.stack.holds(walking.slot)) return walking.stack.holds(slot) && *slot == address;
+  std::uintptr_t word = 0;
+  return read_own_memory(slot, &word, sizeof word) && word == address;
+}
+
+// The context of a frame has the stack pointer as it is when the frame goes on. On x86-64 the
+// return address to it then lies one word below. (The unwinder calls that value the CFA, which it
+// is: the inner frame's.)
+[[maybe_unused]] _Unwind_Reason_Code take_frame(_Unwind_Context* context, void* argument) {
+  Walking& walking = *static_cast<Walking*>(argument);
+  StackWalk& walk = walking.walk;
+  const auto* slot = reinterpret_cast<const std::uintptr_t*>(_Unwind_GetCFA(context)) - 1;
+  const std::uintptr_t address = _Unwind_GetIP(context);
+  if (walk.depth == 0) {
+    if (slot != walking.slot) {
+      return ++walking.inner_frames < kMostInnerFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
+    }
+  } else {
+    const std::ptrdiff_t last = walk.frames[walk.depth - 1].words;
+    const std::ptrdiff_t words = slot - walking.slot;
+    if (words <= last || words >= kMostWords) return _URC_END_OF_STACK;
+  }
+  if (address == 0 || !holds_address(walking, slot, address)) return _URC_END_OF_STACK;
+  walk.frames[walk.depth++] = {static_cast<std::uint32_t>(slot - walking.slot), address};
+  return walk.depth < walking.depth ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+}  // namespace
+
+void ThreadStack::learn() noexcept {
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  if (::pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
+    begin_ = static_cast<const std::uintptr_t*>(lowest);
+    end_ = begin_ + size / sizeof(std::uintptr_t);
+  }
+  ::pthread_attr_destroy(&attributes);
+}
+
+void walk_stack(const std::uintptr_t* return_slot, int depth, const ThreadStack& stack,
+                StackWalk& walk) noexcept {
+  walk.depth = 0;
+#if defined(__x86_64__)
+  Walking walking{return_slot, depth < kMostFrames ? depth : kMostFrames, stack, walk};
+  if (walking.depth > 1) _Unwind_Backtrace(&take_frame, &walking);
+#else
+  // Elsewhere a return address has no fixed place in its frame, and may be signed (AArch64): the
+  // call site alone.
+  (void)depth;
+  (void)stack;
+#endif
+  if (walk.depth == 0) {
+    walk.frames[0] = {0, *return_slot};
+    walk.depth = 1;
+  }
+}
+
+}  // namespace headrace::record
