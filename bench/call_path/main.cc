@@ -26,20 +26,21 @@ class CountingStore : public headrace::record::PathStore {
 };
 
 constexpr int kCalls = 64;
+constexpr int kRepetitions = 300;  // the least counts, so that a busy machine disturbs little
 CallPaths* paths = nullptr;
 
-[[gnu::noinline]] void call_without() {
+[[gnu::noipa]] void call_without() {
   asm volatile("" : : "r"(__builtin_frame_address(0)) : "memory");
 }
 
-[[gnu::noinline]] void call_with() {
+[[gnu::noipa]] void call_with() {
   const auto* slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
-  ++reinterpret_cast<std::uintptr_t&>(paths->find(slot).rows);
+  asm volatile("" : : "r"(paths->find(slot).rows) : "memory");
 }
 
 /// Calls at the end of `levels` frames of two call sites each.
 template <void (*kCall)()>
-[[gnu::noinline]] void descend(unsigned way, int levels) {
+[[gnu::noipa]] void descend(unsigned way, int levels) {
   if (levels == 0) {
     for (int i = 0; i < kCalls; ++i) kCall();
     asm volatile("");
@@ -54,7 +55,7 @@ template <void (*kCall)()>
 
 /// One call at the end of them.
 template <void (*kCall)()>
-[[gnu::noinline]] void descend_once(unsigned way, int levels) {
+[[gnu::noipa]] void descend_once(unsigned way, int levels) {
   if (levels == 0) {
     kCall();
     asm volatile("");
@@ -68,7 +69,7 @@ template <void (*kCall)()>
 }
 
 template <void (*kCall)()>
-[[gnu::noinline]] void descend_sized(std::size_t size) {
+[[gnu::noipa]] void descend_sized(std::size_t size) {
   asm volatile("" : : "r"(alloca(size)) : "memory");
   kCall();
   asm volatile("");
@@ -77,7 +78,7 @@ template <void (*kCall)()>
 template <class Call>
 double nanoseconds(long rounds, Call call) {
   double least = 1e30;
-  for (int repetition = 0; repetition < 7; ++repetition) {
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     const auto begin = std::chrono::steady_clock::now();
     for (long i = 0; i < rounds; ++i) call(static_cast<unsigned>(i));
     const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
@@ -97,7 +98,7 @@ void print(const char* what, double with, double without, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const long rounds = argc > 1 ? std::atol(argv[1]) : 200000;
+  const long rounds = argc > 1 ? std::atol(argv[1]) : 1000;
   CountingStore store;
   CallPaths found(store, {}, nullptr);
   paths = &found;

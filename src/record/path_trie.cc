@@ -16,15 +16,46 @@ PathTrie::PathTrie(std::size_t most_nodes)
     : nodes_(most_nodes + 1),
       forks_(most_nodes + 2),
       frames_(most_nodes * 8),
-      edges_(std::bit_ceil(most_nodes * 2 + 2)) {
+      leaves_(most_nodes + 1),
+      edges_(std::bit_ceil(most_nodes * 2 + 2)),
+      by_slot_(std::bit_ceil(most_nodes)),
+      by_words_(std::bit_ceil(most_nodes)) {
   mask_ = std::bit_ceil(most_nodes * 2 + 2) - 1;
   shift_ = 64 - std::popcount(mask_);
-  if (nodes_.has_room(1)) nodes_.take(1);
-  if (forks_.has_room(2)) forks_.take(2);
+  guess_shift_ = 64 - std::countr_zero(std::bit_ceil(most_nodes));
+  if (!has_memory()) return;
+  nodes_.take(1);
+  leaves_.take(1);
+  forks_.take(2);
 }
 
 bool PathTrie::has_memory() const noexcept {
-  return nodes_.most() != 0 && forks_.most() != 0 && frames_.most() != 0 && edges_.most() != 0;
+  return nodes_.most() != 0 && forks_.most() != 0 && frames_.most() != 0 && leaves_.most() != 0 &&
+         edges_.most() != 0 && by_slot_.most() != 0 && by_words_.most() != 0;
+}
+
+PathTrie::Leaf* PathTrie::find_further(const Leaf* guess, const std::uintptr_t* slot,
+                                       const std::uintptr_t* end) noexcept {
+  if (guess != nullptr && is_in_reach(slot, end, guess->walk[guess->depth - 1].words)) {
+    Leaf* const other = by_words_[words_place(*guess, slot)];
+    if (other != nullptr && is_in_place(*other, slot, end)) return other;
+  }
+  const Index site = child(kRootFork, *slot);
+  Leaf* const found = site == 0 ? nullptr : descend(site, slot, end);
+  if (found != nullptr) {
+    by_slot_[slot_place(slot)] = found;
+    by_words_[words_place(*found, slot)] = found;
+  }
+  return found;
+}
+
+HEADRACE_READS_STACK std::size_t PathTrie::words_place(const Leaf& shape,
+                                                       const std::uintptr_t* slot) const noexcept {
+  std::uint64_t mixed = 0;
+  for (std::uint32_t i = 0; i < shape.depth; ++i) {
+    mixed = std::rotl(mixed, 7) ^ slot[shape.walk[i].words];
+  }
+  return mixed * 0x9e3779b97f4a7c15U >> guess_shift_;
 }
 
 HEADRACE_READS_STACK PathTrie::Leaf* PathTrie::descend(Index index, const std::uintptr_t* slot,
@@ -40,9 +71,9 @@ HEADRACE_READS_STACK PathTrie::Leaf* PathTrie::descend(Index index, const std::u
       }
       if (difference != 0) return nullptr;
     }
-    if (node.forks == 0) return node.is_leaf ? &node.leaf : nullptr;
+    if (node.forks == 0) return node.leaf != 0 ? &leaves_[node.leaf] : nullptr;
     const Fork& fork = forks_[node.forks];
-    if (fork.next != 0 || node.is_leaf) return try_forks(node, slot, end);
+    if (fork.next != 0 || node.leaf != 0) return try_forks(node, slot, end);
     if (!is_in_reach(slot, end, fork.words)) return nullptr;
     index = child(node.forks, slot[fork.words]);
     if (index == 0) return nullptr;
@@ -67,43 +98,51 @@ HEADRACE_READS_STACK PathTrie::Leaf* PathTrie::try_forks(Node& node, const std::
     }
     return found;
   }
-  return node.is_leaf ? &node.leaf : nullptr;
+  return node.leaf != 0 ? &leaves_[node.leaf] : nullptr;
 }
 
 PathTrie::Leaf* PathTrie::add(std::span<const StackFrame> walk) noexcept {
   Index fork = kRootFork;
-  for (;;) {
-    const std::uintptr_t address = walk[0].return_address;
-    walk = walk.subspan(1);
-    const Index index = child(fork, address);
-    if (index == 0) return grow(fork, address, walk);
+  for (std::size_t at = 0;;) {
+    const Index index = child(fork, walk[at].return_address);
+    if (index == 0) return grow(fork, walk, at);
+    ++at;
     Node& node = nodes_[index];
-    const std::size_t common = std::min<std::size_t>(node.run_length, walk.size());
-    const auto differs = std::mismatch(node.run, node.run + common, walk.begin()).first;
+    const auto rest = walk.subspan(at);
+    const std::size_t common = std::min<std::size_t>(node.run_length, rest.size());
+    const auto differs = std::mismatch(node.run, node.run + common, rest.begin()).first;
     const auto length = static_cast<std::uint32_t>(differs - node.run);
     if (length < node.run_length && !split(node, length)) return nullptr;
-    walk = walk.subspan(length);
-    if (walk.empty()) {
-      node.is_leaf = true;
-      return &node.leaf;
+    at += length;
+    if (at == walk.size()) {
+      if (node.leaf == 0) node.leaf = make_leaf(walk);
+      return node.leaf != 0 ? &leaves_[node.leaf] : nullptr;
     }
-    fork = fork_of(node, walk[0].words);
+    fork = fork_of(node, walk[at].words);
     if (fork == 0) return nullptr;
   }
 }
 
-PathTrie::Leaf* PathTrie::grow(Index fork, std::uintptr_t address,
-                               std::span<const StackFrame> rest) noexcept {
-  if (!nodes_.has_room(1) || !frames_.has_room(rest.size())) return nullptr;
+PathTrie::Index PathTrie::make_leaf(std::span<const StackFrame> walk) noexcept {
+  if (!leaves_.has_room(1) || !frames_.has_room(walk.size())) return 0;
+  StackFrame* const kept = &frames_[frames_.take(walk.size())];
+  std::copy(walk.begin(), walk.end(), kept);
+  const auto index = static_cast<Index>(leaves_.take(1));
+  leaves_[index] = {kept, static_cast<std::uint32_t>(walk.size()), false, nullptr};
+  return index;
+}
+
+// A node for all frames from `first` on, the edge's included.
+PathTrie::Leaf* PathTrie::grow(Index fork, std::span<const StackFrame> walk,
+                               std::size_t first) noexcept {
+  if (!nodes_.has_room(1)) return nullptr;
+  const Index leaf = make_leaf(walk);
+  if (leaf == 0) return nullptr;
   const auto index = static_cast<Index>(nodes_.take(1));
-  Node& node = nodes_[index];
-  StackFrame* const run = &frames_[frames_.take(rest.size())];
-  std::copy(rest.begin(), rest.end(), run);
-  node.run = run;
-  node.run_length = static_cast<std::uint32_t>(rest.size());
-  node.is_leaf = true;
-  join(fork, address, index);
-  return &node.leaf;
+  const auto length = static_cast<std::uint32_t>(walk.size() - first - 1);
+  nodes_[index] = {leaves_[leaf].walk + first + 1, length, 0, leaf};
+  join(fork, walk[first].return_address, index);
+  return &leaves_[leaf];
 }
 
 // What follows the first `length` frames of the run moves to a new node behind a fork.
@@ -116,8 +155,7 @@ bool PathTrie::split(Node& node, std::uint32_t length) noexcept {
   rest.run = &first + 1;
   rest.run_length = node.run_length - length - 1;
   node.run_length = length;
-  node.is_leaf = false;
-  node.leaf = {};
+  node.leaf = 0;
   node.forks = 0;
   join(fork_of(node, first.words), first.return_address, index);
   return true;

@@ -21,12 +21,19 @@ struct Path;
 /// The pairs make a compressed trie (a radix tree) from the innermost frame outwards. A node is a
 /// run of frames that must all be in place. Behind it the frame's size may differ: each distance
 /// is a fork, with children by the address that is found there. Edges of all nodes are in one
-/// open-addressed table, so that many paths through one call site cost no more than few.
+/// open-addressed table, so that many paths through one call site cost little more than few.
+///
+/// Most calls do not reach the trie. A guess is made twice, and all frames of the guessed walk are
+/// looked at, so it can only miss. First: the walk that last began with this return address in this
+/// slot. Second: the walk whose return addresses give the hash of the words at the distances of the
+/// first guess, since paths through the same functions lie alike on the stack.
 class PathTrie {
  public:
   struct Leaf {
-    Path* path = nullptr;
+    const StackFrame* walk = nullptr;
+    std::uint32_t depth = 0;
     bool is_unsure = false;  ///< its frames were once found in place, and the path was another
+    Path* path = nullptr;
   };
 
   /// `most_nodes` bounds the memory, which is taken as it is used.
@@ -37,12 +44,14 @@ class PathTrie {
 
   /// Null where the path is not known. Reads no word at or behind `end`.
   Leaf* find(const std::uintptr_t* slot, const std::uintptr_t* end) noexcept {
-    const Index site = child(kRootFork, *slot);
-    return site == 0 ? nullptr : descend(site, slot, end);
+    Leaf* const guess = by_slot_[slot_place(slot)];
+    if (guess != nullptr && is_in_place(*guess, slot, end)) [[likely]]
+      return guess;
+    return find_further(guess, slot, end);
   }
 
   /// The leaf of this very walk, made without a path if it is not there; null where there is no
-  /// room. Leaves move when others are added.
+  /// room.
   Leaf* add(std::span<const StackFrame> walk) noexcept;
 
   bool has_site(std::uintptr_t return_address) const noexcept {
@@ -57,8 +66,7 @@ class PathTrie {
     const StackFrame* run = nullptr;  // behind the edge that leads here
     std::uint32_t run_length = 0;
     Index forks = 0;  // the first
-    bool is_leaf = false;
-    Leaf leaf;
+    Index leaf = 0;   // of walks that end here
   };
   struct Fork {
     std::uint32_t words = 0;
@@ -81,9 +89,27 @@ class PathTrie {
       if (edge.node == 0) return 0;
     }
   }
+  std::size_t slot_place(const std::uintptr_t* slot) const noexcept {
+    const std::uint64_t mixed = *slot ^ reinterpret_cast<std::uintptr_t>(slot) << 20;
+    return mixed * 0x9e3779b97f4a7c15U >> guess_shift_;
+  }
+  HEADRACE_READS_STACK static bool is_in_place(const Leaf& leaf, const std::uintptr_t* slot,
+                                               const std::uintptr_t* end) noexcept {
+    const std::uint32_t depth = leaf.depth;
+    if (end - slot <= static_cast<std::ptrdiff_t>(leaf.walk[depth - 1].words)) return false;
+    std::uintptr_t difference = 0;
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      difference |= slot[leaf.walk[i].words] ^ leaf.walk[i].return_address;
+    }
+    return difference == 0;
+  }
+  Leaf* find_further(const Leaf* guess, const std::uintptr_t* slot,
+                     const std::uintptr_t* end) noexcept;
+  std::size_t words_place(const Leaf& shape, const std::uintptr_t* slot) const noexcept;
   Leaf* descend(Index index, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
   Leaf* try_forks(Node& node, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
-  Leaf* grow(Index fork, std::uintptr_t address, std::span<const StackFrame> rest) noexcept;
+  Index make_leaf(std::span<const StackFrame> walk) noexcept;
+  Leaf* grow(Index fork, std::span<const StackFrame> walk, std::size_t first) noexcept;
   bool split(Node& node, std::uint32_t length) noexcept;
   Index fork_of(Node& node, std::uint32_t words) noexcept;
   void join(Index fork, std::uintptr_t address, Index node) noexcept;
@@ -91,9 +117,13 @@ class PathTrie {
   MappedArray<Node> nodes_;
   MappedArray<Fork> forks_;
   MappedArray<StackFrame> frames_;
+  MappedArray<Leaf> leaves_;
   MappedArray<Edge> edges_;
+  MappedArray<Leaf*> by_slot_;
+  MappedArray<Leaf*> by_words_;
   std::size_t mask_ = 0;
   int shift_ = 0;
+  int guess_shift_ = 0;
 };
 
 }  // namespace headrace::record
