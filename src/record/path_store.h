@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace headrace::record {
 
@@ -14,6 +15,13 @@ class PathStore {
   /// that this frame continues inwards, kNoPath for an outermost one. kNoPath: no room; then it is
   /// not asked again. Called in an MPI call, so its object may be unloaded later.
   virtual PathId add(PathId caller, std::uintptr_t return_address) noexcept = 0;
+
+  /// The same for a frame of Python. These continue a path of addresses: `caller` of the outermost
+  /// is the path of the addresses, that of an inner one is the next outer one's.
+  virtual PathId add_python(PathId /*caller*/, std::string_view /*function*/,
+                            std::string_view /*file*/, int /*line*/) noexcept {
+    return kNoPath;
+  }
 
  protected:
   ~PathStore() = default;
