@@ -55,8 +55,8 @@ PathEnd& PythonPaths::find(PathEnd& native) noexcept {
     return native;
   }
   ++counts_.resolved;
-  PathEnd* const end = add(native, frames);
-  if (end == nullptr) return native;
+  PathEnd* end = add(native, frames);
+  if (end == nullptr) end = &native;  // for good: to try again would cost each call microseconds
   const auto index = static_cast<std::uint32_t>(keys_.take(1));
   keys_[index] = {&native, frames, end};
   places_[place] = index;
@@ -108,7 +108,7 @@ PathEnd* PythonPaths::add_frame(PathEnd& caller, const Frame& frame) noexcept {
                                                            where.file.text(), where.line)
                                        : kNoPath;
   if (id == kNoPath) {
-    ++counts_.folded;
+    ++counts_.unstored;
     return nullptr;
   }
   const auto index = static_cast<std::uint32_t>(paths_.take(1));

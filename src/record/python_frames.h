@@ -27,9 +27,10 @@ class PythonPaths {
   PathEnd& find(PathEnd& native) noexcept;
 
   struct Counts {
-    std::uint64_t resolved = 0;    ///< calls for which names were read
-    std::uint64_t folded = 0;      ///< calls that count for their C frames, since there was no room
-    std::uint64_t unreadable = 0;  ///< calls whose frames were not what they should be
+    std::uint64_t resolved = 0;    ///< keys, each the frames of a path at its instructions
+    std::uint64_t unreadable = 0;  ///< of these, such whose frames were not what they should be
+    std::uint64_t unstored = 0;    ///< of these, such for which the store or we had no room
+    std::uint64_t folded = 0;      ///< calls that had no room for a key
   };
   const Counts& counts() const noexcept { return counts_; }
 

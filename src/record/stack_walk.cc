@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unwind.h>
 
+#include "base/kept_errno.h"
 #include "record/own_memory.h"
 
 namespace headrace::record {
@@ -52,6 +53,7 @@ HEADRACE_READS_STACK [[maybe_unused]] bool holds_address(const Walking& walking,
 }  // namespace
 
 void ThreadStack::learn() noexcept {
+  const KeptErrno kept;
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
   void* lowest = nullptr;
