@@ -34,11 +34,14 @@ bool PathTrie::has_memory() const noexcept {
          edges_.most() != 0 && by_slot_.most() != 0 && by_words_.most() != 0;
 }
 
-PathTrie::Leaf* PathTrie::find_further(const Leaf* guess, const std::uintptr_t* slot,
+PathTrie::Leaf* PathTrie::find_further(Leaf* guess, const std::uintptr_t* slot,
                                        const std::uintptr_t* end) noexcept {
-  if (guess != nullptr && is_in_reach(slot, end, guess->walk[guess->depth - 1].words)) {
+  if (guess != nullptr && is_in_reach(slot, end, guess->last_word)) {
     Leaf* const other = by_words_[words_place(*guess, slot)];
-    if (other != nullptr && is_in_place(*other, slot, end)) return other;
+    if (other != nullptr && is_in_place(*other, slot, end)) {
+      guess->shares_slot = true;
+      return other;
+    }
   }
   const Index site = child(kRootFork, *slot);
   Leaf* const found = site == 0 ? nullptr : descend(site, slot, end);
@@ -52,8 +55,10 @@ PathTrie::Leaf* PathTrie::find_further(const Leaf* guess, const std::uintptr_t* 
 HEADRACE_READS_STACK std::size_t PathTrie::words_place(const Leaf& shape,
                                                        const std::uintptr_t* slot) const noexcept {
   std::uint64_t mixed = 0;
-  for (std::uint32_t i = 0; i < shape.depth; ++i) {
-    mixed = std::rotl(mixed, 7) ^ slot[shape.walk[i].words];
+  for (std::uint32_t i = 0; i < shape.padded_depth; i += kUnrolled) {
+    for (std::uint32_t k = 0; k < kUnrolled; ++k) {
+      mixed = std::rotl(mixed, 7) ^ slot[shape.walk[i + k].words];
+    }
   }
   return mixed * 0x9e3779b97f4a7c15U >> guess_shift_;
 }
@@ -124,11 +129,12 @@ PathTrie::Leaf* PathTrie::add(std::span<const StackFrame> walk) noexcept {
 }
 
 PathTrie::Index PathTrie::make_leaf(std::span<const StackFrame> walk) noexcept {
-  if (!leaves_.has_room(1) || !frames_.has_room(walk.size())) return 0;
-  StackFrame* const kept = &frames_[frames_.take(walk.size())];
-  std::copy(walk.begin(), walk.end(), kept);
+  const std::size_t padded = (walk.size() + kUnrolled - 1) / kUnrolled * kUnrolled;
+  if (!leaves_.has_room(1) || !frames_.has_room(padded)) return 0;
+  StackFrame* const kept = &frames_[frames_.take(padded)];
+  std::fill_n(std::copy(walk.begin(), walk.end(), kept), padded - walk.size(), walk.front());
   const auto index = static_cast<Index>(leaves_.take(1));
-  leaves_[index] = {kept, static_cast<std::uint32_t>(walk.size()), false, nullptr};
+  leaves_[index] = {kept, static_cast<std::uint32_t>(padded), walk.back().words};
   return index;
 }
 

@@ -26,12 +26,15 @@ struct Path;
 /// Most calls do not reach the trie. A guess is made twice, and all frames of the guessed walk are
 /// looked at, so it can only miss. First: the walk that last began with this return address in this
 /// slot. Second: the walk whose return addresses give the hash of the words at the distances of the
-/// first guess, since paths through the same functions lie alike on the stack.
+/// first guess, since paths through the same functions lie alike on the stack. Where that was right
+/// once, the first is not tried again.
 class PathTrie {
  public:
   struct Leaf {
-    const StackFrame* walk = nullptr;
-    std::uint32_t depth = 0;
+    const StackFrame* walk = nullptr;  ///< then the innermost again, up to `padded_depth`
+    std::uint32_t padded_depth = 0;    ///< a multiple of kUnrolled
+    std::uint32_t last_word = 0;       ///< the outermost frame's
+    bool shares_slot = false;          ///< the first guess was this one, and it was another
     bool is_unsure = false;  ///< its frames were once found in place, and the path was another
     Path* path = nullptr;
   };
@@ -61,6 +64,7 @@ class PathTrie {
  private:
   using Index = std::uint32_t;  // 0 is none
   static constexpr Index kRootFork = 1;
+  static constexpr std::uint32_t kUnrolled = 4;  // frames that are looked at together
 
   struct Node {
     const StackFrame* run = nullptr;  // behind the edge that leads here
@@ -95,16 +99,19 @@ class PathTrie {
   }
   HEADRACE_READS_STACK static bool is_in_place(const Leaf& leaf, const std::uintptr_t* slot,
                                                const std::uintptr_t* end) noexcept {
-    const std::uint32_t depth = leaf.depth;
-    if (end - slot <= static_cast<std::ptrdiff_t>(leaf.walk[depth - 1].words)) return false;
+    if (end - slot <= static_cast<std::ptrdiff_t>(leaf.last_word)) return false;
+    const StackFrame* frame = leaf.walk;
+    const StackFrame* const behind = frame + leaf.padded_depth;
     std::uintptr_t difference = 0;
-    for (std::uint32_t i = 0; i < depth; ++i) {
-      difference |= slot[leaf.walk[i].words] ^ leaf.walk[i].return_address;
-    }
+    do {
+      for (std::uint32_t i = 0; i < kUnrolled; ++i) {
+        difference |= slot[frame[i].words] ^ frame[i].return_address;
+      }
+      frame += kUnrolled;
+    } while (frame != behind);
     return difference == 0;
   }
-  Leaf* find_further(const Leaf* guess, const std::uintptr_t* slot,
-                     const std::uintptr_t* end) noexcept;
+  Leaf* find_further(Leaf* guess, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
   std::size_t words_place(const Leaf& shape, const std::uintptr_t* slot) const noexcept;
   Leaf* descend(Index index, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
   Leaf* try_forks(Node& node, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
