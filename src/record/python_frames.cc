@@ -15,11 +15,11 @@ T at(std::uintptr_t structure, std::size_t offset) {
 }
 
 std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
-  return (std::rotl(sum, 7) ^ word) * 0x9e3779b97f4a7c15U;
+  return std::rotl(sum, 7) ^ word;
 }
 
 std::size_t place_of(std::uint64_t sum, std::size_t mask) {
-  return (sum ^ sum >> 32) & mask;
+  return sum * 0x9e3779b97f4a7c15U >> 32 & mask;
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ PathEnd& PythonPaths::find(PathEnd& native) noexcept {
   Frames frames;
   if (!python_ || native.id == kNoPath || !read_frames(frames)) return native;
   auto sum = reinterpret_cast<std::uintptr_t>(&native);
-  for (const Frame& frame : frames) sum = mixed(sum + frame.code, frame.instruction);
+  for (const Frame& frame : frames) sum = mixed(mixed(sum, frame.code), frame.instruction);
   std::size_t place = place_of(sum, mask_);
   for (; places_[place] != 0; place = (place + 1) & mask_) {
     const Key& key = keys_[places_[place]];

@@ -9,8 +9,8 @@
 #include <csetjmp>
 #include <cstdlib>
 #include <memory>
-#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "record/call_path.h"
@@ -23,7 +23,9 @@ using Chain = std::vector<std::uintptr_t>;
 /// Keeps all paths, in memory.
 class MemoryStore : public PathStore {
  public:
-  explicit MemoryStore(std::size_t most = 1 << 20) : most_(most) {}
+  explicit MemoryStore(std::size_t most = 1 << 16) : most_(most) {
+    frames_.reserve(most);  // a signal handler adds to it
+  }
 
   PathId add(PathId caller, std::uintptr_t return_address) noexcept override {
     if (frames_.size() == most_) return kNoPath;
@@ -47,18 +49,31 @@ class MemoryStore : public PathStore {
   std::vector<Frame> frames_;
 };
 
+/// Takes no memory to insert: a signal handler does.
+class IdSet {
+ public:
+  void insert(PathId id) {
+    if (id != kNoPath && !std::exchange(has_[id], true)) ++size_;
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::vector<char> has_ = std::vector<char>(1 << 16);
+  std::size_t size_ = 0;
+};
+
 /// What stands for a recorder: calls find their path, and a wholly different unwinder, libc's, says
 /// what it is.
 struct Recorder {
   explicit Recorder(PathLimits limits = {}, bool (*is_of_library)(std::uintptr_t) = nullptr,
-                    std::size_t most = 1 << 20)
+                    std::size_t most = 1 << 16)
       : store(most), paths(store, limits, is_of_library), depth(limits.depth) {}
 
   MemoryStore store;
   CallPaths paths;
   int depth;
   bool is_compared = true;
-  std::set<PathId> ids;
+  IdSet ids;
   PathId last = kNoPath;
   int calls = 0;
 };
@@ -166,6 +181,7 @@ template <int kAlignment>
 
 [[gnu::noipa]] void shifted(Recorder& recorder, std::size_t size, int deeper) {
   auto* memory = static_cast<volatile char*>(alloca(size));
+  memory[0] = 1;
   keep(memory);
   aligned<64>(recorder, deeper);
   keep(memory);
@@ -334,6 +350,13 @@ void on_signal(int) {
   keep(handlers);
 }
 
+// The thread sanitizer calls handlers itself, later.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kIsSignalDirect = false;
+#else
+constexpr bool kIsSignalDirect = true;
+#endif
+
 /// Of a handler only its own frames are a path, on its own stack or not.
 void signal_path(bool has_stack) {
   Recorder recorder;
@@ -355,7 +378,9 @@ void signal_path(bool has_stack) {
   for (int i = 0; i < 100; ++i) {
     first(recorder);
     ASSERT_EQ(::raise(SIGUSR1), 0);
-    EXPECT_EQ(recorder.store.chain(recorder.last).size(), 2U) << "the handler, and its return";
+    if (kIsSignalDirect) {
+      EXPECT_EQ(recorder.store.chain(recorder.last).size(), 2U) << "the handler, and its return";
+    }
   }
   EXPECT_EQ(recorder.ids.size(), 2U);
   ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
