@@ -61,6 +61,7 @@ PathEnd& CallPaths::check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slo
   // now on.
   ++counts_.wrong;
   leaf.is_unsure = true;
+  leaf.lacks_links = false;
   return right != nullptr ? right->end : fold(*return_slot);
 }
 
@@ -91,7 +92,7 @@ PathEnd& CallPaths::unwind(const std::uintptr_t* return_slot) noexcept {
     return fold(*return_slot);
   }
   if (path->leaves >= kMostLeaves) return path->end;
-  PathTrie::Leaf* const leaf = trie_.add(frames_of(walk));
+  PathTrie::Leaf* const leaf = trie_.add(walk);
   if (leaf == nullptr) {
     is_full_ = true;
   } else if (leaf->path == nullptr) {
@@ -104,8 +105,10 @@ PathEnd& CallPaths::unwind(const std::uintptr_t* return_slot) noexcept {
 PathEnd& CallPaths::learn_library_site(std::uintptr_t return_address) noexcept {
   Path* const path = table_.add_library_site(return_address);
   if (path == nullptr) return of_library_;
-  const StackFrame site{0, return_address};
-  if (PathTrie::Leaf* const leaf = trie_.add({&site, 1})) leaf->path = path;
+  StackWalk site;
+  site.depth = 1;
+  site.frames[0] = {0, return_address};
+  if (PathTrie::Leaf* const leaf = trie_.add(site)) leaf->path = path;
   return path->end;
 }
 

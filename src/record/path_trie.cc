@@ -16,6 +16,8 @@ PathTrie::PathTrie(std::size_t most_nodes)
     : nodes_(most_nodes + 1),
       forks_(most_nodes + 2),
       frames_(most_nodes * 8),
+      links_(most_nodes * 8),
+      changing_(1024),
       leaves_(most_nodes + 1),
       edges_(std::bit_ceil(most_nodes * 2 + 2)),
       by_slot_(std::bit_ceil(most_nodes)),
@@ -31,7 +33,8 @@ PathTrie::PathTrie(std::size_t most_nodes)
 
 bool PathTrie::has_memory() const noexcept {
   return nodes_.most() != 0 && forks_.most() != 0 && frames_.most() != 0 && leaves_.most() != 0 &&
-         edges_.most() != 0 && by_slot_.most() != 0 && by_words_.most() != 0;
+         links_.most() != 0 && changing_.most() != 0 && edges_.most() != 0 &&
+         by_slot_.most() != 0 && by_words_.most() != 0;
 }
 
 PathTrie::Leaf* PathTrie::find_further(Leaf* guess, const std::uintptr_t* slot,
@@ -76,7 +79,7 @@ HEADRACE_READS_STACK PathTrie::Leaf* PathTrie::descend(Index index, const std::u
       }
       if (difference != 0) return nullptr;
     }
-    if (node.forks == 0) return node.leaf != 0 ? &leaves_[node.leaf] : nullptr;
+    if (node.forks == 0) return leaf_in_place(node, slot);
     const Fork& fork = forks_[node.forks];
     if (fork.next != 0 || node.leaf != 0) return try_forks(node, slot, end);
     if (!is_in_reach(slot, end, fork.words)) return nullptr;
@@ -103,14 +106,15 @@ HEADRACE_READS_STACK PathTrie::Leaf* PathTrie::try_forks(Node& node, const std::
     }
     return found;
   }
-  return node.leaf != 0 ? &leaves_[node.leaf] : nullptr;
+  return leaf_in_place(node, slot);
 }
 
-PathTrie::Leaf* PathTrie::add(std::span<const StackFrame> walk) noexcept {
+PathTrie::Leaf* PathTrie::add(const StackWalk& whole) noexcept {
+  const std::span walk(whole.frames, static_cast<std::size_t>(whole.depth));
   Index fork = kRootFork;
   for (std::size_t at = 0;;) {
     const Index index = child(fork, walk[at].return_address);
-    if (index == 0) return grow(fork, walk, at);
+    if (index == 0) return grow(fork, whole, at);
     ++at;
     Node& node = nodes_[index];
     const auto rest = walk.subspan(at);
@@ -120,34 +124,74 @@ PathTrie::Leaf* PathTrie::add(std::span<const StackFrame> walk) noexcept {
     if (length < node.run_length && !split(node, length)) return nullptr;
     at += length;
     if (at == walk.size()) {
-      if (node.leaf == 0) node.leaf = make_leaf(walk);
-      return node.leaf != 0 ? &leaves_[node.leaf] : nullptr;
+      if (node.leaf == 0) node.leaf = make_leaf(whole);
+      if (node.leaf == 0) return nullptr;
+      Leaf& leaf = leaves_[node.leaf];
+      if (leaf.lacks_links && link(leaf, whole)) leaf.lacks_links = leaf.is_unsure = false;
+      return &leaf;
     }
     fork = fork_of(node, walk[at].words);
     if (fork == 0) return nullptr;
+    if (forks_[node.forks].next != 0) note_changing(walk[at - 1].return_address);
   }
 }
 
-PathTrie::Index PathTrie::make_leaf(std::span<const StackFrame> walk) noexcept {
+PathTrie::Index PathTrie::make_leaf(const StackWalk& whole) noexcept {
+  const std::span walk(whole.frames, static_cast<std::size_t>(whole.depth));
   const std::size_t padded = (walk.size() + kUnrolled - 1) / kUnrolled * kUnrolled;
   if (!leaves_.has_room(1) || !frames_.has_room(padded)) return 0;
   StackFrame* const kept = &frames_[frames_.take(padded)];
   std::fill_n(std::copy(walk.begin(), walk.end(), kept), padded - walk.size(), walk.front());
   const auto index = static_cast<Index>(leaves_.take(1));
   leaves_[index] = {kept, static_cast<std::uint32_t>(padded), walk.back().words};
+  link(leaves_[index], whole);
   return index;
 }
 
+// Keeps the links of those frames that change their size. False without room.
+bool PathTrie::link(Leaf& leaf, const StackWalk& walk) noexcept {
+  const auto count = static_cast<std::size_t>(walk.link_count);
+  if (!links_.has_room(count)) return false;
+  StackLink* const kept = count != 0 ? &links_[links_.taken()] : nullptr;
+  leaf.links = kept;
+  leaf.link_count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const StackLink& one = walk.links[i];
+    if (is_changing(walk.frames[one.frame].return_address)) kept[leaf.link_count++] = one;
+  }
+  links_.take(leaf.link_count);
+  return true;
+}
+
+bool PathTrie::is_changing(std::uintptr_t return_address) const noexcept {
+  for (std::size_t i = 0; i < changing_.taken(); ++i) {
+    if (changing_[i] == return_address) return true;
+  }
+  return false;
+}
+
+// Leaves that were made before are unwound once more, for their links.
+void PathTrie::note_changing(std::uintptr_t return_address) noexcept {
+  if (is_changing(return_address) || !changing_.has_room(1)) return;
+  changing_[changing_.take(1)] = return_address;
+  for (std::size_t i = 1; i < leaves_.taken(); ++i) {
+    Leaf& leaf = leaves_[i];
+    const auto is_in = [&](const StackFrame& f) { return f.return_address == return_address; };
+    if (std::any_of(leaf.walk, leaf.walk + leaf.padded_depth, is_in)) {
+      leaf.lacks_links = leaf.is_unsure = true;
+    }
+  }
+}
+
 // A node for all frames from `first` on, the edge's included.
-PathTrie::Leaf* PathTrie::grow(Index fork, std::span<const StackFrame> walk,
-                               std::size_t first) noexcept {
+PathTrie::Leaf* PathTrie::grow(Index fork, const StackWalk& walk, std::size_t first) noexcept {
   if (!nodes_.has_room(1)) return nullptr;
   const Index leaf = make_leaf(walk);
   if (leaf == 0) return nullptr;
   const auto index = static_cast<Index>(nodes_.take(1));
-  const auto length = static_cast<std::uint32_t>(walk.size() - first - 1);
+  const auto length = static_cast<std::uint32_t>(static_cast<std::size_t>(walk.depth) - first - 1);
   nodes_[index] = {leaves_[leaf].walk + first + 1, length, 0, leaf};
-  join(fork, walk[first].return_address, index);
+  join(fork, walk.frames[first].return_address, index);
   return &leaves_[leaf];
 }
 

@@ -23,6 +23,10 @@ struct Path;
 /// is a fork, with children by the address that is found there. Edges of all nodes are in one
 /// open-addressed table, so that many paths through one call site cost little more than few.
 ///
+/// Words that are left on a stack look like frames. So frames that were seen with several sizes are
+/// not believed by their return addresses alone: the saved frame pointers that tell their ends must
+/// be in place, too.
+///
 /// Most calls do not reach the trie. A guess is made twice, and all frames of the guessed walk are
 /// looked at, so it can only miss. First: the walk that last began with this return address in this
 /// slot. Second: the walk whose return addresses give the hash of the words at the distances of the
@@ -35,7 +39,10 @@ class PathTrie {
     std::uint32_t padded_depth = 0;    ///< a multiple of kUnrolled
     std::uint32_t last_word = 0;       ///< the outermost frame's
     bool shares_slot = false;          ///< the first guess was this one, and it was another
-    bool is_unsure = false;  ///< its frames were once found in place, and the path was another
+    bool is_unsure = false;    ///< its frames were once found in place, and the path was another
+    bool lacks_links = false;  ///< made before a frame of it was seen with another size
+    const StackLink* links = nullptr;
+    std::uint32_t link_count = 0;
     Path* path = nullptr;
   };
 
@@ -55,7 +62,7 @@ class PathTrie {
 
   /// The leaf of this very walk, made without a path if it is not there; null where there is no
   /// room.
-  Leaf* add(std::span<const StackFrame> walk) noexcept;
+  Leaf* add(const StackWalk& walk) noexcept;
 
   bool has_site(std::uintptr_t return_address) const noexcept {
     return child(kRootFork, return_address) != 0;
@@ -109,14 +116,29 @@ class PathTrie {
       }
       frame += kUnrolled;
     } while (frame != behind);
-    return difference == 0;
+    return difference == 0 && are_links_in_place(leaf, slot);
+  }
+  HEADRACE_READS_STACK static bool are_links_in_place(const Leaf& leaf,
+                                                      const std::uintptr_t* slot) noexcept {
+    for (std::uint32_t i = 0; i < leaf.link_count; ++i) {
+      const StackLink& link = leaf.links[i];
+      if (slot[link.words] - reinterpret_cast<std::uintptr_t>(slot) != link.distance) return false;
+    }
+    return true;
+  }
+  Leaf* leaf_in_place(const Node& node, const std::uintptr_t* slot) noexcept {
+    Leaf* const leaf = node.leaf != 0 ? &leaves_[node.leaf] : nullptr;
+    return leaf != nullptr && are_links_in_place(*leaf, slot) ? leaf : nullptr;
   }
   Leaf* find_further(Leaf* guess, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
   std::size_t words_place(const Leaf& shape, const std::uintptr_t* slot) const noexcept;
   Leaf* descend(Index index, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
   Leaf* try_forks(Node& node, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
-  Index make_leaf(std::span<const StackFrame> walk) noexcept;
-  Leaf* grow(Index fork, std::span<const StackFrame> walk, std::size_t first) noexcept;
+  Index make_leaf(const StackWalk& walk) noexcept;
+  bool link(Leaf& leaf, const StackWalk& walk) noexcept;
+  void note_changing(std::uintptr_t return_address) noexcept;
+  bool is_changing(std::uintptr_t return_address) const noexcept;
+  Leaf* grow(Index fork, const StackWalk& walk, std::size_t first) noexcept;
   bool split(Node& node, std::uint32_t length) noexcept;
   Index fork_of(Node& node, std::uint32_t words) noexcept;
   void join(Index fork, std::uintptr_t address, Index node) noexcept;
@@ -124,6 +146,8 @@ class PathTrie {
   MappedArray<Node> nodes_;
   MappedArray<Fork> forks_;
   MappedArray<StackFrame> frames_;
+  MappedArray<StackLink> links_;
+  MappedArray<std::uintptr_t> changing_;  // return addresses into frames of changing size
   MappedArray<Leaf> leaves_;
   MappedArray<Edge> edges_;
   MappedArray<Leaf*> by_slot_;

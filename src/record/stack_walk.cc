@@ -10,6 +10,7 @@ namespace headrace::record {
 namespace {
 
 constexpr int kMostInnerFrames = 64;  // of ours, below the slot where a walk begins
+constexpr int kFramePointer = 6;      // of x86-64, as DWARF numbers registers
 constexpr std::ptrdiff_t kMostWords = 1U << 30;
 
 struct Walking {
@@ -18,6 +19,7 @@ struct Walking {
   const ThreadStack& stack;
   StackWalk& walk;
   int inner_frames = 0;
+  std::uintptr_t frame_pointers[kMostFrames];
 };
 
 HEADRACE_READS_STACK [[maybe_unused]] bool holds_address(const Walking& walking,
@@ -46,8 +48,35 @@ HEADRACE_READS_STACK [[maybe_unused]] bool holds_address(const Walking& walking,
     if (words <= last || words >= kMostWords) return _URC_END_OF_STACK;
   }
   if (address == 0 || !holds_address(walking, slot, address)) return _URC_END_OF_STACK;
+  walking.frame_pointers[walk.depth] = _Unwind_GetGR(context, kFramePointer);
   walk.frames[walk.depth++] = {static_cast<std::uint32_t>(slot - walking.slot), address};
   return walk.depth < walking.depth ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+// A frame of changing size is measured from its frame pointer, which an inner frame has saved, most
+// often just below its own return address. Frames that are aligned hold the address of their end
+// below the place where the frame pointer points (GCC's DRAP).
+HEADRACE_READS_STACK [[maybe_unused]] void take_links(const Walking& walking) {
+  StackWalk& walk = walking.walk;
+  const std::uintptr_t* const slot = walking.slot;
+  const auto begin = reinterpret_cast<std::uintptr_t>(slot);
+  for (int i = 0; i + 1 < walk.depth; ++i) {
+    const std::uintptr_t distance = walking.frame_pointers[i] - begin;
+    const std::uintptr_t end = std::uintptr_t{walk.frames[i + 1].words} * sizeof *slot;
+    if (distance % sizeof *slot != 0 || distance >= end) continue;
+    if (distance <= walk.frames[i].words * sizeof *slot) continue;
+    int saved = i;
+    while (saved >= 0 &&
+           slot[std::ptrdiff_t{walk.frames[saved].words} - 1] != walking.frame_pointers[i]) {
+      --saved;
+    }
+    if (saved < 0) continue;
+    walk.links[walk.link_count++] = {static_cast<std::int32_t>(walk.frames[saved].words) - 1, i,
+                                     distance};
+    const auto held = static_cast<std::int32_t>(distance / sizeof *slot) - 1;
+    const std::uintptr_t behind = end + sizeof *slot;
+    if (slot[held] - begin == behind) walk.links[walk.link_count++] = {held, i, behind};
+  }
 }
 
 }  // namespace
@@ -68,9 +97,11 @@ void ThreadStack::learn() noexcept {
 void walk_stack(const std::uintptr_t* return_slot, int depth, const ThreadStack& stack,
                 StackWalk& walk) noexcept {
   walk.depth = 0;
+  walk.link_count = 0;
 #if defined(__x86_64__)
-  Walking walking{return_slot, depth < kMostFrames ? depth : kMostFrames, stack, walk};
+  Walking walking{return_slot, depth < kMostFrames ? depth : kMostFrames, stack, walk, 0, {}};
   if (walking.depth > 1) _Unwind_Backtrace(&take_frame, &walking);
+  take_links(walking);
 #else
   // Elsewhere a return address has no fixed place in its frame, and may be signed (AArch64): the
   // call site alone.

@@ -19,10 +19,19 @@ struct StackFrame {
   bool operator==(const StackFrame&) const = default;
 };
 
+/// A saved frame pointer that tells where a frame ends, whatever it measures.
+struct StackLink {
+  std::int32_t words = 0;       ///< from the slot of the innermost return address to this word
+  std::int32_t frame = 0;       ///< the frame whose end it tells, by its number in the walk
+  std::uintptr_t distance = 0;  ///< from that slot to where the word points, in bytes
+};
+
 /// Frames of a stack, innermost first.
 struct StackWalk {
   int depth = 0;
+  int link_count = 0;
   StackFrame frames[kMostFrames];
+  StackLink links[2 * kMostFrames];
 };
 
 /// How far a thread may read its own stack. Frames further out lie at higher addresses.

@@ -1,3 +1,4 @@
+#include <alloca.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -128,6 +129,51 @@ TEST(CallPaths, AreCheckedNowAndThen) {
   }
   EXPECT_GT(recorder.paths.counts().checks, 150U);
   EXPECT_EQ(recorder.paths.counts().wrong, 0U);
+}
+
+/// Frames of random sizes, so that old return addresses lie between the new ones.
+struct RandomFrames {
+  Recorder recorder{{.check_each = 1}};
+  unsigned state = 1;
+
+  unsigned draw(unsigned count) {
+    state = state * 1664525U + 1013904223U;
+    return (state >> 8) % count;
+  }
+};
+
+[[gnu::noipa]] void random_frames(RandomFrames& random, int deeper);
+
+[[gnu::noipa]] void random_array(RandomFrames& random, int deeper) {
+  // Not written to: what was there stays.
+  const volatile void* const memory = alloca(16 + random.draw(24) * 16);
+  keep(memory);
+  random_frames(random, deeper - 1);
+  keep(memory);
+}
+
+[[gnu::noipa]] void random_frames(RandomFrames& random, int deeper) {
+  if (deeper == 0) {
+    mpi_call(random.recorder);
+  } else if (random.draw(3) == 0) {
+    random_array(random, deeper);
+  } else if (random.draw(2) == 0) {
+    random_frames(random, deeper - 1);
+    asm volatile("nop");
+  } else {
+    mpi_call(random.recorder);
+    random_frames(random, deeper - 1);
+  }
+  keep(&random);
+}
+
+TEST(CallPaths, AreHardlyEverTakenForOldOnes) {
+  RandomFrames random;
+  random.recorder.is_compared = false;
+  for (int i = 0; i < 100000; ++i) random_frames(random, static_cast<int>(random.draw(5)) + 1);
+  const CallPaths::Counts counts = random.recorder.paths.counts();
+  EXPECT_GT(counts.checks, 50000U);
+  EXPECT_LE(counts.wrong, counts.checks / 1000);
 }
 
 TEST(CallPaths, BeyondTheBoundCountForTheirSite) {
