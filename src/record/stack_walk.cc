@@ -3,6 +3,9 @@
 #include <pthread.h>
 #include <unwind.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "base/kept_errno.h"
 #include "record/own_memory.h"
 
@@ -11,6 +14,8 @@ namespace {
 
 constexpr int kMostInnerFrames = 64;  // of ours, below the slot where a walk begins
 constexpr int kFramePointer = 6;      // of x86-64, as DWARF numbers registers
+constexpr std::int32_t kPushed = 6;   // registers that a function has to keep
+constexpr std::int32_t kNotSaved = INT32_MIN;
 constexpr std::ptrdiff_t kMostWords = 1U << 30;
 
 struct Walking {
@@ -53,9 +58,27 @@ HEADRACE_READS_STACK [[maybe_unused]] bool holds_address(const Walking& walking,
   return walk.depth < walking.depth ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-// A frame of changing size is measured from its frame pointer, which an inner frame has saved, most
-// often just below its own return address. Frames that are aligned hold the address of their end
-// below the place where the frame pointer points (GCC's DRAP).
+// Where an inner frame keeps the frame pointer of frame `of`: among the registers that it pushed
+// first. The innermost function, which is ours, has a frame pointer of its own and pushed only
+// this.
+HEADRACE_READS_STACK [[maybe_unused]] std::int32_t place_saved(const Walking& walking, int of) {
+  const StackFrame* const frames = walking.walk.frames;
+  for (int inner = of; inner >= 0; --inner) {
+    const auto top = static_cast<std::int32_t>(frames[inner].words);
+    const std::int32_t bottom =
+        inner == 0
+            ? -1
+            : std::max(top - kPushed, static_cast<std::int32_t>(frames[inner - 1].words) + 1);
+    for (std::int32_t at = top - 1; at >= bottom; --at) {
+      if (walking.slot[at] == walking.frame_pointers[of]) return at;
+    }
+  }
+  return kNotSaved;
+}
+
+// A frame of changing size is measured from its frame pointer, which an inner frame has saved.
+// Frames that are aligned hold the address of their end below the place where the frame pointer
+// points (GCC's DRAP).
 HEADRACE_READS_STACK [[maybe_unused]] void take_links(const Walking& walking) {
   StackWalk& walk = walking.walk;
   const std::uintptr_t* const slot = walking.slot;
@@ -65,14 +88,9 @@ HEADRACE_READS_STACK [[maybe_unused]] void take_links(const Walking& walking) {
     const std::uintptr_t end = std::uintptr_t{walk.frames[i + 1].words} * sizeof *slot;
     if (distance % sizeof *slot != 0 || distance >= end) continue;
     if (distance <= walk.frames[i].words * sizeof *slot) continue;
-    int saved = i;
-    while (saved >= 0 &&
-           slot[std::ptrdiff_t{walk.frames[saved].words} - 1] != walking.frame_pointers[i]) {
-      --saved;
-    }
-    if (saved < 0) continue;
-    walk.links[walk.link_count++] = {static_cast<std::int32_t>(walk.frames[saved].words) - 1, i,
-                                     distance};
+    const std::int32_t saved = place_saved(walking, i);
+    if (saved == kNotSaved) continue;
+    walk.links[walk.link_count++] = {saved, i, distance};
     const auto held = static_cast<std::int32_t>(distance / sizeof *slot) - 1;
     const std::uintptr_t behind = end + sizeof *slot;
     if (slot[held] - begin == behind) walk.links[walk.link_count++] = {held, i, behind};
