@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "record/path_store.h"
+#include "record/path_table.h"
+#include "record/path_trie.h"
+#include "record/stack_walk.h"
+
+namespace headrace::record {
+
+struct PathLimits {
+  int depth = 8;                     ///< frames of a path
+  std::size_t most_nodes = 8192;     ///< bounds the memory: some 200 bytes a node, as it is used
+  std::uint32_t check_each = 65536;  ///< of so many hits, one is checked by unwinding
+};
+
+/// The call paths of one thread, found in each MPI call at the cost of some loads. Not thread-safe:
+/// each thread has its own. No state is kept between calls but what was learnt, so it is nothing to
+/// it if exceptions and jumps leave a call. An object that is unloaded and another one loaded in
+/// its place are not told apart.
+class CallPaths {
+ public:
+  /// `is_of_library` tells whether a return address lies in the MPI library; asked once for each.
+  CallPaths(PathStore& store, PathLimits limits, bool (*is_of_library)(std::uintptr_t));
+
+  /// `return_slot`: where the return address of the MPI call lies on the stack, which is
+  /// `__builtin_frame_address(0)` + 8 in the function that the program called. Returns an end with
+  /// kNoPath in a signal handler that interrupted this function, and where nothing more has room.
+  PathEnd& find(const std::uintptr_t* return_slot) noexcept {
+    if (busy_in_ != nullptr && is_nested(return_slot)) return nowhere_;
+    busy_in_ = return_slot;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    PathTrie::Leaf* const leaf =
+        is_usable_ ? trie_.find(return_slot, stack_.readable_end(return_slot)) : nullptr;
+    PathEnd* end = nullptr;
+    if (leaf != nullptr && !leaf->is_unsure && --until_check_ != 0) [[likely]] {
+      ++hits_;
+      end = &leaf->path->end;
+    } else {
+      end = leaf != nullptr ? &check(*leaf, return_slot) : &learn(return_slot);
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    busy_in_ = nullptr;
+    return *end;
+  }
+
+  struct Counts {
+    std::uint64_t hits = 0;     ///< calls whose path was found in place
+    std::uint64_t unwinds = 0;  ///< calls whose stack was unwound, but for checks
+    std::uint64_t checks = 0;   ///< hits that were checked by unwinding
+    std::uint64_t wrong = 0;    ///< of these, wrong ones
+    std::uint64_t folded = 0;   ///< calls that count for their call site, since there was no room
+    std::uint64_t lost = 0;     ///< calls with kNoPath
+  };
+  Counts counts() const noexcept;
+
+ private:
+  bool is_nested(const std::uintptr_t* return_slot) noexcept;
+  PathEnd& check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slot) noexcept;
+  PathEnd& learn(const std::uintptr_t* return_slot) noexcept;
+  PathEnd& unwind(const std::uintptr_t* return_slot) noexcept;
+  PathEnd& learn_library_site(std::uintptr_t return_address) noexcept;
+  PathEnd& fold(std::uintptr_t return_address) noexcept;
+
+  const std::uintptr_t* volatile busy_in_ = nullptr;
+  bool is_usable_;
+  bool knows_stack_ = false;
+  bool is_full_ = false;
+  std::uint32_t until_check_;
+  std::uint64_t hits_ = 0;
+  ThreadStack stack_;
+  PathTrie trie_;
+  PathTable table_;
+  PathEnd nowhere_;
+  PathEnd of_library_{kNoPath, true, nullptr};
+  Counts counts_;
+  const PathLimits limits_;
+  bool (*const is_of_library_)(std::uintptr_t);
+};
+
+}  // namespace headrace::record

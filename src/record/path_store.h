@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace headrace::record {
+
+using PathId = std::uint32_t;
+inline constexpr PathId kNoPath = 0xffffffff;
+
+/// Where new frames are kept, so that a killed process leaves them.
+class PathStore {
+ public:
+  /// Called at most once for each frame of each path, outermost frames first: `caller` is the path
+  /// that this frame continues inwards, kNoPath for an outermost one. kNoPath: no room; then it is
+  /// not asked again. Called in an MPI call, so its object may be unloaded later.
+  virtual PathId add(PathId caller, std::uintptr_t return_address) noexcept = 0;
+
+  /// The same for a frame of Python. These continue a path of addresses: `caller` of the outermost
+  /// is the path of the addresses, that of an inner one is the next outer one's.
+  virtual PathId add_python(PathId /*caller*/, std::string_view /*function*/,
+                            std::string_view /*file*/, int /*line*/) noexcept {
+    return kNoPath;
+  }
+
+ protected:
+  ~PathStore() = default;
+};
+
+/// The end of a call path: what the recorder hangs its rows on. It keeps its address.
+struct PathEnd {
+  PathId id = kNoPath;
+  bool is_of_library = false;  ///< the call comes from the MPI library itself
+  void* rows = nullptr;
+};
+
+}  // namespace headrace::record

@@ -1,0 +1,194 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "record/python_frames.h"
+#include "record/python_names.h"
+
+namespace headrace::record {
+namespace {
+
+// Structures as CPython 3.13 lays them out.
+constexpr PythonLayout kLayout{0, 72, 0, 8, 56, 70, 3, 68, 112, 128, 136, 200, 40, 56};
+
+using Object = std::array<unsigned char, 1024>;
+Object code_type, bytes_type, text_type, thread;
+bool has_thread = true;
+
+std::uintptr_t address_of(const Object& object) {
+  return reinterpret_cast<std::uintptr_t>(object.data());
+}
+
+void set(Object& object, std::size_t at, auto value) {
+  std::memcpy(&object[at], &value, sizeof value);
+}
+
+Python fake_python() {
+  return {kLayout, [] { return has_thread ? static_cast<void*>(thread.data()) : nullptr; },
+          address_of(code_type), address_of(bytes_type), address_of(text_type)};
+}
+
+template <class Character>
+Object text_of(std::basic_string_view<Character> characters, bool is_ascii) {
+  Object text{};
+  set(text, 8, address_of(text_type));
+  set(text, 16, static_cast<std::uint64_t>(characters.size()));
+  const unsigned kind = sizeof(Character);
+  set(text, 32, kind << 2 | 1U << 5 | (is_ascii ? 1U << 6 : 0U));
+  std::memcpy(&text[is_ascii ? 40 : 56], characters.data(), characters.size() * kind);
+  return text;
+}
+
+/// A function of two units a line, from line 10 on.
+struct Function {
+  explicit Function(std::string_view called) : name(text_of(called, true)) {
+    set(lines, 8, address_of(bytes_type));
+    constexpr unsigned char kTwoUnits = 0x80 | 13 << 3 | 1;
+    set(lines, 16, std::uint64_t{6});
+    set(lines, 32, std::array<unsigned char, 6>{kTwoUnits, 0, kTwoUnits, 2, kTwoUnits, 2});
+    set(code, 8, address_of(code_type));
+    set(code, 16, std::uint64_t{6});
+    set(code, 68, 10);
+    set(code, 112, address_of(file));
+    set(code, 128, address_of(name));
+    set(code, 136, address_of(lines));
+  }
+  std::uintptr_t unit(int number) const { return address_of(code) + 200 + number * 2; }
+
+  Object name;
+  Object file = text_of(std::string_view("solver.py"), true);
+  Object lines{};
+  Object code{};
+};
+
+void set_frame(Object& frame, const Function& function, int unit, const Object* previous) {
+  set(frame, 0, address_of(function.code));
+  set(frame, 8, previous != nullptr ? address_of(*previous) : 0);
+  set(frame, 56, function.unit(unit));
+}
+
+class TextStore : public PathStore {
+ public:
+  PathId add(PathId, std::uintptr_t) noexcept override { return kNoPath; }
+  PathId add_python(PathId caller, std::string_view function, std::string_view file,
+                    int line) noexcept override {
+    texts.push_back(std::to_string(caller) + " " + std::string(function) + " " + std::string(file) +
+                    ":" + std::to_string(line));
+    return static_cast<PathId>(texts.size() - 1 + 100);
+  }
+  std::vector<std::string> texts;
+};
+
+TEST(PythonFrames, ContinueAPathOfAddresses) {
+  const Function outer("main");
+  const Function inner("Solver.step");
+  Object frame{}, shim{}, calling{};
+  set_frame(calling, outer, 1, nullptr);
+  set(shim, 8, address_of(calling));
+  shim[70] = 3;
+  set_frame(frame, inner, 2, &shim);
+  set(thread, 72, address_of(frame));
+  TextStore store;
+  PythonPaths paths(store, fake_python());
+  PathEnd native{7};
+  PathEnd& end = paths.find(native);
+  EXPECT_EQ(store.texts,
+            (std::vector<std::string>{"7 main solver.py:10", "100 Solver.step solver.py:11"}));
+  EXPECT_EQ(end.id, 101U);
+  EXPECT_EQ(&paths.find(native), &end);
+  EXPECT_EQ(paths.counts().resolved, 1U);
+  set_frame(frame, inner, 3, &shim);
+  EXPECT_EQ(&paths.find(native), &end) << "another instruction of the line";
+  set_frame(frame, inner, 4, &shim);
+  EXPECT_EQ(paths.find(native).id, 102U);
+  EXPECT_EQ(store.texts.back(), "100 Solver.step solver.py:12");
+  PathEnd other{8};
+  EXPECT_EQ(paths.find(other).id, 104U) << "the same frames behind other addresses";
+  has_thread = false;
+  EXPECT_EQ(&paths.find(native), &native);
+  has_thread = true;
+}
+
+TEST(PythonFrames, ThatAreNoneAreLeftOut) {
+  Function function("main");
+  Object frame{};
+  set_frame(frame, function, 6, nullptr);
+  set(thread, 72, address_of(frame));
+  TextStore store;
+  PythonPaths paths(store, fake_python());
+  PathEnd native{7};
+  EXPECT_EQ(&paths.find(native), &native) << "an instruction behind the last";
+  set_frame(frame, function, 1, nullptr);
+  set(function.code, 128, std::uintptr_t{4096});
+  EXPECT_EQ(&paths.find(native), &native) << "a name that is not mapped";
+  set(function.code, 128, address_of(function.code));
+  set(frame, 56, function.unit(2));
+  EXPECT_EQ(&paths.find(native), &native) << "a name that is no text";
+  EXPECT_EQ(paths.counts().unreadable, 3U);
+  EXPECT_TRUE(store.texts.empty());
+}
+
+TEST(PythonFrames, BeyondTheBoundCountForTheirAddresses) {
+  const Function function("main");
+  Object frame{};
+  set(thread, 72, address_of(frame));
+  TextStore store;
+  PythonPaths paths(store, fake_python(), 2);
+  std::vector<PathEnd> natives(5);
+  for (PathEnd& native : natives) native.id = 1;
+  set_frame(frame, function, 0, nullptr);
+  for (PathEnd& native : natives) paths.find(native);
+  EXPECT_EQ(store.texts.size(), 2U);
+  EXPECT_EQ(paths.counts().folded, 3U);
+  EXPECT_EQ(&paths.find(natives[4]), &natives[4]);
+}
+
+TEST(PythonFrames, AreNotLookedForWithoutPython) {
+  EXPECT_FALSE(find_python().has_value());
+  TextStore store;
+  PythonPaths paths(store, find_python());
+  PathEnd native{7};
+  EXPECT_EQ(&paths.find(native), &native);
+}
+
+std::string name_of(const Object& text) {
+  Function function("");
+  function.name = text;
+  PythonPlace place;
+  EXPECT_TRUE(read_python_place(fake_python(), address_of(function.code), function.unit(0), place));
+  return std::string(place.function.text());
+}
+
+TEST(PythonFrames, HaveNamesInUtf8) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(name_of(text_of("gr\xf6\xdf"
+                            "e"sv,
+                            false)),
+            "gr\u00f6\u00dfe");
+  EXPECT_EQ(name_of(text_of(u"\u03bb\u540d"sv, false)), "\u03bb\u540d");
+  EXPECT_EQ(name_of(text_of(U"a\U00010400"sv, false)), "a\U00010400");
+  const std::string longest(500, 'x');
+  EXPECT_EQ(name_of(text_of(std::string_view(longest), true)), longest.substr(0, 253));
+}
+
+TEST(PythonFrames, HaveLinesByTheTable) {
+  using Table = std::vector<unsigned char>;
+  const auto line = [](const Table& table, std::size_t unit) {
+    return line_of_unit(table, 10, unit);
+  };
+  EXPECT_EQ(line({0x80 | 1, 0}, 1), 10) << "a short form";
+  EXPECT_EQ(line({0x80, 0, 0x80 | 12 << 3, 1, 2}, 1), 12) << "one line";
+  EXPECT_EQ(line({0x80 | 14 << 3, 0x40 | 8, 1, 0, 1, 1}, 0), 46) << "long, (8 + 64) / 2 ahead";
+  EXPECT_EQ(line({0x80 | 13 << 3, 7}, 0), 7) << "three back";
+  EXPECT_EQ(line({0x80 | 15 << 3, 0x80, 0}, 0), 0) << "none";
+  EXPECT_EQ(line({0x80 | 15 << 3, 0x80, 0}, 1), 10);
+  EXPECT_EQ(line({0x80, 0}, 1), 0) << "behind the last";
+  EXPECT_EQ(line({0x80 | 13 << 3}, 0), 10) << "cut";
+  EXPECT_EQ(line({}, 0), 0);
+}
+
+}  // namespace
+}  // namespace headrace::record
