@@ -19,9 +19,7 @@ def rules(monkeypatch: pytest.MonkeyPatch, quick: str, default: str) -> None:
     monkeypatch.setattr(tiers, "data", lambda: {"pytest": {"tests/some": rule}})
 
 
-@pytest.mark.parametrize(
-    ("default", "count"), [("none", 1), ("one", 1), ("each", 3), ("pairs", 6), ("all", 6)]
-)
+@pytest.mark.parametrize(("default", "count"), [("none", 1), ("one", 1), ("each", 3), ("all", 6)])
 def test_rows_of_a_tier(default: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rules(monkeypatch, "one", default)
     chosen = tiers.of_rows("tests/some/test_one.py::test_one", ROWS)
@@ -57,6 +55,11 @@ def test_each_promise_is_tested_by_every_run() -> None:
     holders = costs_page.promise_holders()
     assert len(holders) > 10
     assert [name for name in holders if tiers.of_holder(name) not in tiers.TIERS[:2]] == []
+    for path, _, function in (name.partition("::") for name in holders):
+        deep = rf"^@pytest\.mark\.deep\n(?:@.*\n)*def {function}\("
+        assert not function or not re.search(
+            deep, source_tree.text(source_tree.ROOT / path), re.MULTILINE
+        )
 
 
 def test_what_is_not_known_to_end_in_time_is_left_out() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 import tomllib
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from devtool.paths import ROOT
 
@@ -87,24 +86,18 @@ def _chosen(how: str, rows: Sequence[Row], chosen: list[int], start: int) -> lis
         return list(range(len(rows)))
     if how == "one":
         return chosen or [start % len(rows)]
-    return _covering(rows, {"each": 1, "pairs": 2}[how], chosen, start)
+    return _covering(rows, chosen, start)
 
 
-def _covering(rows: Sequence[Row], size: int, chosen: list[int], start: int) -> list[int]:
-    """Adds rows to those chosen until each combination of `size` values is in one: always the row
-    that brings most new ones."""
-    left = set(itertools.chain.from_iterable(_combinations(row, size) for row in rows))
+def _covering(rows: Sequence[Row], chosen: list[int], start: int) -> list[int]:
+    """Adds rows to those chosen until each value of each parameter is in one: always the row that
+    brings most new ones."""
     chosen = list(chosen)
-    for row in chosen:
-        left -= _combinations(rows[row], size)
+    left = {value for row in rows for value in row.items()}
+    left -= {value for row in chosen for value in rows[row].items()}
     order = [(start + number) % len(rows) for number in range(len(rows))]
     while left:
-        best = max(order, key=lambda row: len(left & _combinations(rows[row], size)))
+        best = max(order, key=lambda row: len(left & rows[row].items()))
         chosen.append(best)
-        left -= _combinations(rows[best], size)
+        left -= rows[best].items()
     return chosen or [start % len(rows)]
-
-
-def _combinations(row: Row, size: int) -> set[tuple[tuple[str, str], ...]]:
-    items: Iterable[tuple[str, str]] = sorted(row.items())
-    return set(itertools.combinations(items, min(size, len(row))))
