@@ -16,14 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hanging import JOB_SECONDS, end_processes, processes_below
+from hanging import JOB_SECONDS, PATIENCE, end_processes, processes_below
 from hosts import AS_ROOT, REPOSITORY, YIELD, Host, headrace_library
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 BUILD = REPOSITORY / "build" / "mpi-tests"
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Which of the processes that run tests side by side this is, or empty."""
-PARTING_SECONDS = 20  # for what belongs to another test that runs beside
 CLEANING_SECONDS = 20  # for a launcher that is told to end
 C_FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-pthread"]
 DRIVER_VARIABLES = {"HEADRACE_LIBRARY", "HEADRACE_MPI_DIR"}
@@ -114,11 +113,12 @@ def listing() -> set[str]:
 
 
 def litter_since(before: set[str]) -> list[str]:
-    """New names in /dev/shm and /tmp; outside CI, where others work too, only the layer's."""
+    """New names in /dev/shm and /tmp; outside CI, where others work too, only the layer's.
+    Those of a test that runs beside go when it ends."""
     new = {name for name in listing() - before if not FOREIGN.search(name)}
     if os.environ.get("CI") != "true":
         new = {name for name in new if re.search(r"/headrace-[0-9a-f]{32}$", name)}
-    deadline = time.monotonic() + (PARTING_SECONDS if WORKER else 0)
+    deadline = time.monotonic() + (PATIENCE if WORKER else 0)
     while new and time.monotonic() < deadline:
         time.sleep(0.1)
         new &= listing()

@@ -79,9 +79,7 @@ def test(arguments: Sequence[str]) -> int:
         metavar="GROUP",
         help=f"this group; may be repeated: {', '.join(names)}",
     )
-    parser.add_argument(
-        "--write-costs", action="store_true", help="write docs/test-costs.md, if nothing failed"
-    )
+    parser.add_argument("--write-costs", action="store_true", help="write docs/test-costs.md")
     arguments, extra = _split(arguments)
     options = parser.parse_args(arguments)
     if options.write_costs and (options.only or options.minutes or extra):

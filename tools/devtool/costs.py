@@ -134,7 +134,10 @@ def _has_rest(file: str) -> bool:
 
 
 def write(
-    timed: Mapping[tuple[str, str], tuple[list[Case], float]], prepared: float, load: Load
+    timed: Mapping[tuple[str, str], tuple[list[Case], float]],
+    prepared: float,
+    others: float,
+    failed: int,
 ) -> None:
     """Adds what was measured to tests/costs.json, and writes the page anew."""
     data = Known.read().data
@@ -144,7 +147,8 @@ def write(
             "date": today,
             "machine": _machine(),
             "prepared": round(prepared),
-            "others": round(load.others(), 2),
+            "others": round(others, 2),
+            "failed": failed,
         }
     for (group, tier), (cases, seconds) in timed.items():
         data.setdefault("groups", {}).setdefault(group, {})[tier] = {

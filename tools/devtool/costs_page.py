@@ -53,7 +53,7 @@ def _runs(runs: dict) -> Iterable[str]:
             yield (
                 f"- {_title(tier)}: {one['date']}, {one['machine']}; "
                 f"installs and builds {one['prepared']} s; up to {one['others']:.0%} of the cores' "
-                "time went to other programs."
+                f"time went to other programs; tests that failed: {one['failed']}."
             )
 
 

@@ -79,9 +79,10 @@ def run(groups: Sequence[Group], plan: Plan) -> int:
             end = None if plan.minutes is None else begin + plan.minutes * 60
             left_out = _run_rest(groups, plan.extra, end, outcomes)
     code = _summary(outcomes, prepared, left_out)
-    if plan.page and code == 0:
+    if plan.page:
         timed = {key: (one.cases, one.seconds) for key, one in outcomes.items()}
-        costs.write(timed, prepared, load)
+        failed = sum(one.failed for one in outcomes.values())
+        costs.write(timed, prepared, load.others(), failed)
     return code
 
 
