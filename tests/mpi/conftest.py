@@ -14,43 +14,7 @@ from hosts import LANGUAGES, all_hosts, headrace_library, host_named
 
 IN_CI = os.environ.get("CI") == "true"
 RANKS = (1, 2, 3, 4, 7)
-CELLS = pytest.StashKey[dict]()
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "deep: the long form of a test; run with --deep")
-    config.stash[CELLS] = {}
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--deep", action="store_true", help="also the tests marked deep")
-
-
-def leave_out_rows(items: list[pytest.Item]) -> None:
-    """Leaves to a quick run the first row of each test under each MPI, and what the exerciser does
-    with two ranks."""
-    shown = set()
-    for item in items:
-        if item.path.parent != Path(__file__).parent:
-            continue
-        function = item.nodeid.partition("[")[0]
-        values = item.callspec.params if hasattr(item, "callspec") else {}
-        case = (function, str(values.get("host")))
-        is_pair = function.endswith("::test_exercise") and values.get("ranks") == 2
-        if case in shown and not is_pair:
-            item.add_marker(pytest.mark.slow)
-        shown.add(case)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    leave_out_rows(items)
-    if config.getoption("--deep"):
-        return
-    skip = pytest.mark.skip(reason="deep: run with --deep")
-    for item in items:
-        if "deep" in item.keywords:
-            item.add_marker(skip)
+CELLS: dict[tuple[str, str, int], str] = {}
 
 
 def absent(reason: str) -> None:
@@ -92,17 +56,15 @@ def cell(request: pytest.FixtureRequest):
     return claim
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
-    report = (yield).get_result()
-    cells = item.config.stash[CELLS]
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Called where the table is printed, also if other processes run the tests."""
     for name, key in report.user_properties:
         if name != "cell" or report.when == "setup":
             continue
         if report.failed:
-            cells[key] = "FAIL"
-        elif report.when == "call" and cells.get(key) != "FAIL":
-            cells[key] = "skip" if report.skipped else "pass"
+            CELLS[tuple(key)] = "FAIL"
+        elif report.when == "call" and CELLS.get(tuple(key)) != "FAIL":
+            CELLS[tuple(key)] = "skip" if report.skipped else "pass"
 
 
 def expected_cells() -> list[tuple[str, str, int]]:
@@ -114,9 +76,8 @@ def expected_cells() -> list[tuple[str, str, int]]:
     ]
 
 
-def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
-    cells = config.stash[CELLS]
-    if not cells:
+def pytest_terminal_summary(terminalreporter) -> None:
+    if not CELLS:
         return
     terminalreporter.section("with and without the layer, by MPI, language and number of ranks")
     terminalreporter.write_line(f"{'':28}" + "".join(f"np {ranks:<4}" for ranks in RANKS))
@@ -124,18 +85,19 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
         for language in LANGUAGES:
             if language not in host.languages():
                 continue
-            row = [cells.get((host.name, language, ranks), "-") for ranks in RANKS]
+            row = [CELLS.get((host.name, language, ranks), "-") for ranks in RANKS]
             line = f"{host.name:18}{language:10}" + "".join(f"{word:7}" for word in row)
             terminalreporter.write_line(line)
-    empty = [key for key in expected_cells() if cells.get(key) not in ("pass", "FAIL")]
+    empty = [key for key in expected_cells() if CELLS.get(key) not in ("pass", "FAIL")]
     if empty:
         terminalreporter.write_line(f"{len(empty)} cells are empty")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """In CI a cell that no test filled is a failure, unless part of the tests was asked for."""
-    cells = session.config.stash[CELLS]
-    if not IN_CI or not cells or session.config.option.keyword:
+    config = session.config
+    part = config.option.keyword or config.getoption("--tier") not in (None, "default", "full")
+    if not IN_CI or not CELLS or part or hasattr(config, "workerinput"):
         return
-    if any(cells.get(key) != "pass" for key in expected_cells()) and session.exitstatus == 0:
+    if any(CELLS.get(key) != "pass" for key in expected_cells()) and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

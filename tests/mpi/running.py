@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hanging import JOB_SECONDS, end_processes, processes_below
+from hanging import JOB_SECONDS, PATIENCE, end_processes, processes_below
 from hosts import AS_ROOT, REPOSITORY, YIELD, Host, headrace_library
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 BUILD = REPOSITORY / "build" / "mpi-tests"
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+"""Which of the processes that run tests side by side this is, or empty."""
 CLEANING_SECONDS = 20  # for a launcher that is told to end
 C_FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-pthread"]
 DRIVER_VARIABLES = {"HEADRACE_LIBRARY", "HEADRACE_MPI_DIR"}
@@ -60,16 +65,32 @@ def compile_program(
     target = BUILD / "bin" / f"{name}-{digest.hexdigest()[:12]}"
     if target.exists():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shared = BUILD / "bin" / f".{name}-{os.getpid()}"
-    full = [*command, *map(str, paths), "-o", str(shared), *libraries]
-    environment = os.environ | {"TMPDIR": "/tmp"}
-    # There, where Fortran leaves its modules.
-    done = subprocess.run(full, capture_output=True, text=True, env=environment, cwd=target.parent)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(full)}\n{done.stderr}")
-    shared.rename(target)
+    with one_at_a_time(target.name):
+        if not target.exists():
+            _compile([*command, *map(str, paths)], libraries, target)
     return target
+
+
+def _compile(command: list[str], libraries: list[str], target: Path) -> None:
+    # Where Fortran leaves its modules.
+    with tempfile.TemporaryDirectory(prefix=".compiling-", dir=target.parent) as folder:
+        made = Path(folder) / target.name
+        full = [*command, "-o", str(made), *libraries]
+        environment = os.environ | {"TMPDIR": "/tmp"}
+        done = subprocess.run(full, capture_output=True, text=True, env=environment, cwd=folder)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(full)}\n{done.stderr}")
+        made.rename(target)
+
+
+@contextlib.contextmanager
+def one_at_a_time(name: str) -> Iterator[None]:
+    """Of the processes that run tests side by side."""
+    folder = BUILD / "bin"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def compile_c(host: Host, sources: list[str], name: str) -> Path:
@@ -78,7 +99,7 @@ def compile_c(host: Host, sources: list[str], name: str) -> Path:
 
 def work_directory(name: str) -> Path:
     """An empty directory for a run's files, kept until the next run of the same name."""
-    path = BUILD / "run" / name
+    path = BUILD / "run" / WORKER / name
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     return path
@@ -92,10 +113,15 @@ def listing() -> set[str]:
 
 
 def litter_since(before: set[str]) -> list[str]:
-    """New names in /dev/shm and /tmp; outside CI, where others work too, only the layer's."""
+    """New names in /dev/shm and /tmp; outside CI, where others work too, only the layer's.
+    Those of a test that runs beside go when it ends."""
     new = {name for name in listing() - before if not FOREIGN.search(name)}
     if os.environ.get("CI") != "true":
         new = {name for name in new if re.search(r"/headrace-[0-9a-f]{32}$", name)}
+    deadline = time.monotonic() + (PATIENCE if WORKER else 0)
+    while new and time.monotonic() < deadline:
+        time.sleep(0.1)
+        new &= listing()
     return sorted(new)
 
 

@@ -19,21 +19,6 @@ from cli_support import (
 )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves to a quick run the first row of each test that runs the command: each row takes up to
-    some seconds, and one shows what all share."""
-    commands = {"bench", "headrace", "mpi"}
-    shown = set()
-    for item in items:
-        if item.path.parent != Path(__file__).parent or not commands & {*item.fixturenames}:
-            continue
-        function = item.nodeid.split("[")[0]
-        if function in shown:
-            item.add_marker(pytest.mark.slow)
-        shown.add(function)
-
-
 @pytest.fixture
 def marker(tmp_path: Path) -> Marker:
     folder = tmp_path / "marks"

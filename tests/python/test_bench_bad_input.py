@@ -67,7 +67,6 @@ def test_results_stay_where_the_run_fails(bench: Command, name: str) -> None:
         earlier.unlink(missing_ok=True)
 
 
-@pytest.mark.slow
 def test_results_may_go_into_a_pipe(bench: Command) -> None:
     os.mkfifo(bench.directory / "pipe")
     with subprocess.Popen(["cat", bench.directory / "pipe"], stdout=subprocess.PIPE) as reader:
@@ -208,7 +207,6 @@ def test_ctrl_c_leaves_no_file(bench: Command, line: str) -> None:
     interrupt(bench, line, set())
 
 
-@pytest.mark.slow
 def test_ctrl_c_leaves_a_file_that_is_to_be_kept(bench: Command, tmp_path: Path) -> None:
     bench.directory = tmp_path / "files"
     bench.directory.mkdir()

@@ -193,7 +193,6 @@ def test_compare_reports_and_writes_json(bench: Command) -> None:
     assert {path.name for path in bench.directory.iterdir()} == {"out"}
 
 
-@pytest.mark.slow
 def test_compare_tells_that_the_layer_kept_out(bench: Command) -> None:
     flags = ("--dims", "8,4,4,4")
     result = bench(
@@ -215,7 +214,6 @@ def test_compare_names_what_went_wrong(bench: Command) -> None:
     assert "the benchmark program ior-mpich was not found" in result.stderr
 
 
-@pytest.mark.slow
 def test_demo_shows_all_jobs(bench: Command) -> None:
     result = bench("demo", "--seconds", 12, "--dir", ".")
     assert result.returncode == 0, result.stdout + result.stderr

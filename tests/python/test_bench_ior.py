@@ -38,14 +38,12 @@ def test_shared_file_has_the_layout(bench: Command, way: str, options: tuple[str
     assert (bench.directory / "f").read_bytes() == ior_file(3, 3, 4012, 1003, STAMP)
 
 
-@pytest.mark.slow
 def test_offset_packets_are_those_of_the_user_guide(bench: Command) -> None:
     check(ior(bench, f"-a MPIIO -c -w -W -k -l offset -G {STAMP} -s 2 -b 64 -t 32 -o f"))
     expected = ior_file(2, 2, 64, 32, STAMP, by_offset=True)
     assert (bench.directory / "f").read_bytes() == expected
 
 
-@pytest.mark.slow
 def test_file_per_process(bench: Command) -> None:
     check(ior(bench, f"-a MPIIO -w -r -R -C -k -F -G {STAMP} -s 2 -b 2000 -t 1000 -o f"))
     for task in range(2):
@@ -53,7 +51,6 @@ def test_file_per_process(bench: Command) -> None:
         assert (bench.directory / f"f.{task:08}").read_bytes() == expected
 
 
-@pytest.mark.slow
 def test_a_file_for_each_repetition(bench: Command) -> None:
     check(ior(bench, f"-w -k -m -i 2 -G {STAMP} -b 1k -t 512 -o f"))
     expected = ior_file(2, 1, 1024, 512, STAMP)
@@ -88,7 +85,6 @@ def test_a_wrong_byte_is_found(bench: Command, position: int) -> None:
     assert f"1 wrong bytes in 'f', the first at byte {position} " in error_line(result, "ior")
 
 
-@pytest.mark.slow
 def test_transfers_in_each_others_place_are_found(bench: Command) -> None:
     check(ior(bench, f"-w -k -G {STAMP} -s 1 -b 2000 -t 1000 -o f"))
     file = bench.directory / "f"
@@ -97,7 +93,6 @@ def test_transfers_in_each_others_place_are_found(bench: Command) -> None:
     assert ior(bench, f"-R -k -G {STAMP} -s 1 -b 2000 -t 1000 -o f").returncode == 1
 
 
-@pytest.mark.slow
 def test_a_neighbour_reads_back(bench: Command) -> None:
     # With files of their own the rank that fails tells whose file it had been given.
     check(ior(bench, f"-w -k -F -G {STAMP} -b 1k -t 1k -o f", np=3))
@@ -180,7 +175,6 @@ def test_bad_input_is_one_clear_line(bench: Command, flags: str, code: int, text
     assert not any(path.name.startswith("f") for path in bench.directory.iterdir())
 
 
-@pytest.mark.slow
 def test_a_file_that_ends_early_is_an_error(bench: Command) -> None:
     (bench.directory / "f").write_bytes(b"x" * 1500)
     for api in ("POSIX", "MPIIO"):
@@ -198,13 +192,11 @@ def test_a_full_disk_is_an_error(bench: Command, way: str, options: tuple[str, .
     assert "cannot write to 'f'" in error_line(result, "ior")
 
 
-@pytest.mark.slow
 def test_random_order_and_fewer_tasks(bench: Command) -> None:
     check(ior(bench, f"-a MPIIO -c -w -r -R -Z -X 5 -k -N 3 -G {STAMP} -b 2k -t 1k -o f", np=4))
     assert (bench.directory / "f").read_bytes() == ior_file(3, 1, 2048, 1024, STAMP)
 
 
-@pytest.mark.slow
 def test_flags_together_and_attached_values(bench: Command) -> None:
     check(ior(bench, f"-wk -G{STAMP} -b=2k -t1K -o f"))
     assert (bench.directory / "f").read_bytes() == ior_file(2, 1, 2048, 1024, STAMP)

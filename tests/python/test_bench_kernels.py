@@ -34,7 +34,6 @@ def test_field_is_in_its_order(bench: Command, way: str, order: str) -> None:
     assert [row["access"] for row in document["results"]] == ["write", "read"]
 
 
-@pytest.mark.slow
 def test_rank0_works_through_more_than_one_slab(bench: Command) -> None:
     flags = f"--way rank0 --order evenodd --dims 16,16,8,8 -G {SEED} -k -o f".split()
     result = bench("bench", "lattice", "-n", 3, "--", *flags, "--grid", "1,1,1,3")
@@ -79,7 +78,6 @@ def strided(bench: Command, *arguments: str) -> tuple[int, dict]:
     return result.returncode, json.loads((bench.directory / "out").read_text())
 
 
-@pytest.mark.slow
 def test_strided_write_leaves_others_alone(bench: Command) -> None:
     code, document = strided(bench, "--", "--size", "128m")
     assert (code, document["overwrittenBytes"], document["wrongBytes"]) == (0, 0, 0)
@@ -89,7 +87,6 @@ def test_strided_write_leaves_others_alone(bench: Command) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", ["512", "100", "4096"])
 def test_strided_file_is_the_same_either_way(bench: Command, block: str) -> None:
     flags = ("-b", block, "--size", "1m", "-k")
@@ -99,7 +96,6 @@ def test_strided_file_is_the_same_either_way(bench: Command, block: str) -> None
     assert (bench.directory / "f").read_bytes() == expected
 
 
-@pytest.mark.slow
 def test_damage_is_counted(bench: Command) -> None:
     """Open MPI 5.0.11 overwrites others' bytes beyond 64 MiB; the program must say so."""
     code, document = strided(bench, "--mpi", "openmpi", "--plain", "--", "--size", "128m")
@@ -124,7 +120,6 @@ def test_overlapped_transfers_move_the_right_data(bench: Command, call: str) -> 
     assert [row["access"] for row in document["samples"]] == ["write", "read"] * 2
 
 
-@pytest.mark.slow
 def test_slow_store_sleeps_in_every_transfer(bench: Command) -> None:
     document = overlap(bench, "-w", "-r", "--delay", "3200")
     assert document["undelayedBytes"] == 0

@@ -66,7 +66,6 @@ def test_every_way_makes_the_same_file(bench: Command, name: str, way: str) -> N
     assert all(("request" in row) == (way == "contiguous") for row in document["results"])
 
 
-@pytest.mark.slow
 def test_requests_of_the_limit_can_be_set(bench: Command) -> None:
     flags, size = COVERING["tile"]
     for given, found in (
@@ -82,7 +81,6 @@ def test_shapes_and_memory(bench: Command, name: str, flags: str, size: int) -> 
     check_file(bench, name, flags, size)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "flags", "size"), MORE)
 @pytest.mark.parametrize("way", ["posix", "rank0"])
 def test_shapes_in_other_ways(bench: Command, name: str, flags: str, size: int, way: str) -> None:
@@ -110,7 +108,6 @@ def test_gaps_stay_empty(bench: Command, way: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.slow
 def test_several_calls_are_timed(bench: Command, kind: str) -> None:
     document = check_file(bench, "checkpoint", *COVERING["checkpoint"], "--mpi", kind)
     for row in document["results"]:
@@ -186,7 +183,6 @@ def test_a_byte_written_wrong_is_found(
     assert f"1 wrong bytes in 'f' after write, the first at byte {place}" in result.stderr
 
 
-@pytest.mark.slow
 def test_a_short_file_is_told(bench: Command) -> None:
     flags, size = COVERING["tile"]
     assert run(bench, "tile", flags + " -w -k").returncode == 0
@@ -254,7 +250,6 @@ def test_bad_paths_are_one_clear_line(bench: Command, way: str) -> None:
     assert result.returncode == 1 and "none" in error_line(result, "tile")
 
 
-@pytest.mark.slow
 def test_too_little_space_is_told_before_writing(bench: Command) -> None:
     flags = ("--dims", "8192,8192", "--steps", "1000000", "-o", "f")
     result = bench("bench", "checkpoint", "--", *flags)
@@ -274,7 +269,6 @@ def test_jobs_know_the_limit_and_hand_set_ways(name: str) -> None:
         assert not (way.preload and way.variables)
 
 
-@pytest.mark.slow
 def test_compare_shows_share_of_the_limit_and_calls(bench: Command) -> None:
     flags = ("--piece", "1000", "--size", "4000", "--steps", "3")
     result = bench(

@@ -144,7 +144,6 @@ def test_crossings_measured_and_estimated() -> None:
     assert row[-2:] == ("10,000 B", "between 1,000 B and 100,000 B, by the view")
 
 
-@pytest.mark.slow
 def test_the_section_and_the_figure(tmp_path: Path) -> None:
     found = results(
         result("tile-8", 100, 1000, 980, STAGED), result("tile-1000000", 1000, 900, 990, DIRECT)
@@ -158,7 +157,6 @@ def test_the_section_and_the_figure(tmp_path: Path) -> None:
     assert "staged, estimated" in files[0].read_text()
 
 
-@pytest.mark.slow
 def test_a_small_run(tmp_path: Path) -> None:
     bench = bench_command(tmp_path)
     line = ("bench", "paths", "--cells", "tile-1000", "--size", "200000", "--dir", ".")

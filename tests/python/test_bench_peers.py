@@ -340,7 +340,6 @@ def test_the_figure_has_a_panel_for_each_access_files_and_ranks() -> None:
     assert [piece for piece, _ in found[0].points["lattice"][0].values] == [9216]
 
 
-@pytest.mark.slow
 def test_the_figure_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     first = figure.draw(judge(many()), tmp_path / "shares")

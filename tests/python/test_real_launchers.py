@@ -89,7 +89,6 @@ def other_launchers() -> list[tuple[Mpi, Path]]:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mpi", "launcher"),
     other_launchers(),
@@ -136,7 +135,6 @@ def test_more_ranks_than_cores(headrace, mpi, marker):
     assert_ranks(marker, {"true": ranks})
 
 
-@pytest.mark.slow
 def test_application_file(headrace, mpi, marker):
     names = {"openmpi": "--app", "mpich": "-configfile", "intel": "-configfile"}
     listing = headrace.directory / "listing"
@@ -147,7 +145,6 @@ def test_application_file(headrace, mpi, marker):
     assert (found["true"], found["sleep"]) == (1, 1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("where", ["environment", "line"])
 def test_libraries_of_the_users_own_are_loaded_too(headrace, mpi, marker, where):
     theirs = compile_c("int theirs;", headrace.directory / "theirs.so", "-shared", "-fPIC")
@@ -226,7 +223,6 @@ def test_signals_reach_the_launcher(headrace, mpi):
         time.sleep(0.1)
 
 
-@pytest.mark.slow
 def test_plain_launch_for_comparisons(mpi, app, tmp_path, marker):
     launch = launch_line(mpi, 2, [str(app)], clean_environment(), as_root=os.geteuid() == 0)
     subprocess.run(launch.argv, env=launch.environ, check=True)

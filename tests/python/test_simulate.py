@@ -98,7 +98,6 @@ def test_lock_ahead_keeps_several_writers_of_an_object_apart(bench: Command) -> 
     assert methods["cb_align 2, lock-ahead"]["lock_transfers"] == 0
 
 
-@pytest.mark.slow
 def test_the_largest_jobs_need_little_memory_for_planning(bench: Command) -> None:
     job = played(
         bench,
@@ -114,7 +113,6 @@ def test_the_largest_jobs_need_little_memory_for_planning(bench: Command) -> Non
     assert 122 <= job["planning"]["windows"] <= 124
 
 
-@pytest.mark.slow
 def test_a_table_and_a_figure_are_made(bench: Command) -> None:
     pytest.importorskip("matplotlib")
     done = bench("simulate", "--calls", "20", "--figure", "picture", "--cost", "message=1e-5")

@@ -18,6 +18,7 @@ from hanging import PATIENCE, is_running
 
 from devtool import debian, lock, provision, testing
 from devtool.failure import Failure
+from devtool.groups import Group
 
 DEV = source_tree.ROOT / "dev"
 
@@ -145,19 +146,17 @@ def test_a_report_is_summed_up_truly(tmp_path: Path) -> None:
 
 
 def group_of(
-    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: bool = False
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tier: str = "default"
 ) -> testing.Outcome:
-    """What comes of a group whose runner is this Python script, and that is thought to take a
-    second."""
+    """What comes of a group whose runner is this Python script."""
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing, "_ctest", lambda *_: [sys.executable, "-c", script])
-    group = testing.Group("fake", "a fake runner", (), 1, 1, ())
-    return testing._run_group(group, quick, [])
+    return testing._run_group(Group("fake", "a fake runner", (), ()), tier)
 
 
-def reporting(text: str, tmp_path: Path) -> str:
+def reporting(text: str, tmp_path: Path, tier: str = "default") -> str:
     """A script that leaves such a report."""
-    report = tmp_path / "test-fake.xml"
+    report = tmp_path / f"test-fake-{tier}.xml"
     return f"import sys, time; open({str(report)!r}, 'w').write({text!r})\n"
 
 
@@ -165,16 +164,16 @@ def test_a_group_that_runs_nothing_fails(tmp_path: Path, monkeypatch: pytest.Mon
     assert group_of("pass", tmp_path, monkeypatch).problem == "ran no test"
 
 
-@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("tier", ["quick", "default"])
 def test_a_group_gets_no_setting_of_the_layer(
-    quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tier: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The layer would name one that it does not know."""
     for name in [name for name in os.environ if name.startswith("HEADRACE_")]:
         monkeypatch.delenv(name)
-    script = reporting("<testsuite><testcase/></testsuite>", tmp_path)
+    script = reporting("<testsuite><testcase/></testsuite>", tmp_path, tier)
     script += "import os; sys.exit(any(name.startswith('HEADRACE_') for name in os.environ))"
-    assert group_of(script, tmp_path, monkeypatch, quick).good
+    assert group_of(script, tmp_path, monkeypatch, tier).good
 
 
 def test_a_group_may_take_longer_than_usual(
@@ -184,7 +183,7 @@ def test_a_group_may_take_longer_than_usual(
     outcome = group_of(script, tmp_path, monkeypatch)
     assert outcome.good and outcome.passed == 1
     assert outcome.seconds >= 3
-    assert testing._summary({"fake": outcome}) == 0
+    assert testing._summary({("fake", "default"): outcome}) == 0
     assert f"{outcome.seconds:6.0f} s" in capsys.readouterr().out
 
 
@@ -256,13 +255,13 @@ def test_a_case_of_pytest_that_hangs_is_ended_and_named(
     script = f"{FOREVER.format(child=child)}; started.wait()"
     cases = tmp_path / "test_cases.py"
     cases.write_text(HANGING_CASES.format(script=script))
-    group = testing.Group("fake", "three cases", (str(cases),), 1, 1, ())
+    group = Group("fake", "three cases", (str(cases),), ())
     # As any test of this checkout.
     extra = ["-c", str(source_tree.ROOT / "pyproject.toml"), "-p", "conftest"]
     monkeypatch.setenv("PYTHONPATH", str(source_tree.ROOT / "tests"))
-    outcome = testing._run_group(group, False, extra)
+    outcome = testing._run_group(group, "default", extra)
     assert_one_hung(outcome, "test_hangs", child)
-    assert testing._summary({"fake": outcome}) == 1
+    assert testing._summary({("fake", "default"): outcome}) == 1
     told = capsys.readouterr().out
     assert "ended, as it hung: " in told and "test_hangs\n" in told
     assert "2 passed, 1 failed, 0 skipped\n" in told
@@ -284,7 +283,7 @@ def test_a_case_of_ctest_that_hangs_is_ended_and_named(
         set_tests_properties(hangs PROPERTIES TIMEOUT 5)
         """
     )
-    outcome = testing._run_group(testing.Group("fake", "three tests", (), 1, 1, ()), False, [])
+    outcome = testing._run_group(Group("fake", "three tests", (), ()), "default")
     assert_one_hung(outcome, "hangs", child)
 
 

@@ -15,9 +15,11 @@ from devtool import (
     conformance,
     debian,
     device_check,
+    groups,
     provision,
     style,
     testing,
+    tiers,
 )
 from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, RELEASE, ROOT, VENV, shown
 
@@ -33,8 +35,8 @@ def setup(arguments: Sequence[str]) -> int:
     layers = [*provision.BUILD]
     needs = [*debian.BUILD]
     if everything:
-        layers += [provision.TEST_TOOLS, *testing.ALL_MPI]
-        needs += [need for group in testing.GROUPS for need in group.needs]
+        layers += [provision.TEST_TOOLS, *groups.ALL_MPI]
+        needs += [need for group in groups.GROUPS for need in group.needs]
     debian.ensure(needs)
     building.prepare(layers, needs, targets=())
     print(f"{shown(DEV)} is ready")
@@ -54,13 +56,21 @@ def build(arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Installs what the tests need and runs them all; words after -- go to pytest."""
-    names = [group.name for group in testing.GROUPS]
+    """Installs what the tests need and runs them; words after -- go to pytest."""
+    names = [group.name for group in groups.GROUPS]
     parser = _parser("test", test)
-    parser.add_argument(
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument(
         "--quick",
         action="store_true",
-        help="about seven minutes on two cores, once built: no slow tests",
+        help=f"some of each: {tiers.minutes('quick')} minutes on two cores, once built",
+    )
+    how_much.add_argument("--full", action="store_true", help="everything")
+    how_much.add_argument(
+        "--minutes",
+        type=int,
+        metavar="N",
+        help="after the usual ones, of --full as much as is known to end within N minutes",
     )
     parser.add_argument(
         "--only",
@@ -69,10 +79,17 @@ def test(arguments: Sequence[str]) -> int:
         metavar="GROUP",
         help=f"this group; may be repeated: {', '.join(names)}",
     )
+    parser.add_argument("--write-costs", action="store_true", help="write docs/test-costs.md")
     arguments, extra = _split(arguments)
     options = parser.parse_args(arguments)
-    chosen = [group for group in testing.GROUPS if group.name in (options.only or names)]
-    return testing.run(chosen, options.quick, extra)
+    if options.write_costs and (options.only or options.minutes or extra):
+        parser.error(
+            "--write-costs needs a whole run: leave out --only, --minutes and words after --"
+        )
+    chosen = [group for group in groups.GROUPS if group.name in (options.only or names)]
+    tier = "quick" if options.quick else "full" if options.full else "default"
+    plan = testing.Plan(tier, options.minutes, tuple(extra), options.write_costs)
+    return testing.run(chosen, plan)
 
 
 def conform(arguments: Sequence[str]) -> int:

@@ -12,91 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from devtool import building, debian, provision
+from devtool import building, costs, debian, provision, tiers
+from devtool.costs import Case
+from devtool.groups import Group
 from devtool.lock import exclusive
 from devtool.paths import LOGS, RELEASE, ROOT, VENV
-from devtool.provision import Layer
-
-
-@dataclass(frozen=True)
-class Group:
-    """Tests that one runner runs. On two idle cores they take up to `seconds`, with --quick
-    `quick_seconds`; it leaves out a group that has none. Both are only told: no machine is too
-    slow."""
-
-    name: str
-    what: str
-    paths: tuple[str, ...]  # pytest's; none: ctest runs the tests labelled `name`
-    seconds: int
-    quick_seconds: int
-    needs: tuple[debian.Need, ...]
-    layers: tuple[Layer, ...] = ()
-    ignored: tuple[str, ...] = ()
-
-
-ALL_MPI = (*provision.WHEELS.values(), *provision.MPI4PY.values())
-GROUPS = (
-    Group(
-        "repository",
-        "rooms, generated files, libheadrace.so's needs, style",
-        ("tests/repository",),
-        60,
-        60,
-        debian.PYTHON_TESTS,
-        ignored=("tests/repository/test_wheel.py",),
-    ),
-    Group("unit", "each room without an MPI", (), 60, 30, debian.COUNTS),
-    Group("sim", "the engine on threads as ranks", (), 270, 60, debian.UNIT_TESTS),
-    Group(
-        "python",
-        "the command line, launching, reports",
-        ("tests/python",),
-        510,
-        110,
-        debian.PYTHON_TESTS,
-        ALL_MPI,
-    ),
-    Group(
-        "mpi",
-        "programs with and without the layer, every MPI",
-        ("tests/mpi",),
-        900,
-        300,
-        debian.MPI_TESTS,
-        ALL_MPI,
-        ("tests/mpi/nodes", "tests/mpi/faults"),
-    ),
-    Group(
-        "faults",
-        "failing stores, poor machines, sudden ends; three MPIs",
-        ("tests/mpi/faults",),
-        300,
-        0,
-        debian.MPI_TESTS,
-        ALL_MPI,
-    ),
-    Group(
-        "nodes",
-        "emulated nodes",
-        ("tests/mpi/nodes",),
-        120,
-        40,
-        debian.NODE_TESTS,
-        ALL_MPI,
-    ),
-    Group(
-        "wheel",
-        "builds from nothing, installs, works",
-        ("tests/repository/test_wheel.py",),
-        840,
-        0,
-        debian.PYTHON_TESTS,
-    ),
-)
-
 
 # Where the runner itself is stopped.
 SECONDS_TO_CLEAN_UP = 60
+NO_TESTS = 5  # pytest's exit code
 # How a case says that it was ended: pytest, ctest, and what runs programs with limits of their own.
 HUNG = re.compile(r"from pytest-timeout|^Timeout$|no end within \d+ s|did not end within \d+ s")
 
@@ -112,56 +36,130 @@ class Outcome:
     seconds: float = 0
     problem: str = ""
     hung: list[str] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
         return not self.failed and not self.problem
 
 
-def run(groups: Sequence[Group], quick: bool, extra: Sequence[str]) -> int:
-    """Installs, builds and runs `groups`; `extra` goes to pytest. Returns the exit code."""
-    groups = [group for group in groups if group.quick_seconds or not quick]
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for: a tier, or the default one and of the rest what fits into `minutes`; extra
+    goes to pytest; `page`: docs/test-costs.md is written."""
+
+    tier: str = "default"
+    minutes: int | None = None
+    extra: tuple[str, ...] = ()
+    page: bool = False
+
+
+def run(groups: Sequence[Group], plan: Plan) -> int:
+    """Installs, builds and runs `groups`. Returns the exit code."""
+    begin = time.monotonic()
+    first = "quick" if plan.tier == "quick" else "default"
+    has_rest = plan.tier == "full" or plan.minutes is not None
+    if not has_rest:
+        groups = [group for group in groups if _runs(group, first)]
     needs = [need for group in groups for need in group.needs]
     layers = [layer for group in groups for layer in group.layers]
     # Not only when something is installed: a Debian package may be missing in a set-up checkout.
     debian.ensure([*debian.BUILD, *needs])
     building.prepare([*provision.BUILD, provision.TEST_TOOLS, *layers], (), targets=building.TESTS)
+    load = costs.Load()
+    prepared = time.monotonic() - begin
+    outcomes: dict[tuple[str, str], Outcome] = {}
+    left_out: list[str] = []
     # The tests' directories and reports are this checkout's.
     with exclusive("tests.lock"):
-        outcomes = {group.name: _run_group(group, quick, extra) for group in groups}
-    return _summary(outcomes)
+        for group in groups:
+            if _runs(group, first):
+                outcomes[group.name, first] = _run_group(group, first, plan.extra)
+        if has_rest:
+            end = None if plan.minutes is None else begin + plan.minutes * 60
+            left_out = _run_rest(groups, plan.extra, end, outcomes)
+    code = _summary(outcomes, prepared, left_out)
+    if plan.page:
+        timed = {key: (one.cases, one.seconds) for key, one in outcomes.items()}
+        failed = sum(one.failed for one in outcomes.values())
+        costs.write(timed, prepared, load.others(), failed)
+    return code
 
 
-def _run_group(group: Group, quick: bool, extra: Sequence[str]) -> Outcome:
-    usual = group.quick_seconds if quick else group.seconds
-    print(f"\n== {group.name}: {group.what} (up to {usual} s on two idle cores)", flush=True)
+def _runs(group: Group, tier: str) -> bool:
+    return not group.paths or any(tiers.runs(path, tier) for path in group.paths)
+
+
+def _run_rest(
+    groups: Sequence[Group],
+    extra: Sequence[str],
+    end: float | None,
+    outcomes: dict[tuple[str, str], Outcome],
+) -> list[str]:
+    """Runs what full has beyond default, the most valuable first, and only what is known to end by
+    then. Returns what was left out."""
+    order = tiers.data()["rest"]["order"]
+    known = costs.Known.read()
+    # Words for pytest may leave out tests.
+    pace = 1.0 if extra else known.pace({name: one.seconds for (name, _), one in outcomes.items()})
+    left_out: list[str] = []
+    for group in sorted(groups, key=lambda group: order.index(group.name)):
+        parts = costs.parts_of_rest(group)
+        if end is not None:
+            chosen = known.fitting(group.name, parts, (end - time.monotonic()) / pace)
+            left_out += [part for part in parts if part not in chosen]
+            parts = chosen
+        if parts:
+            outcome = _run_group(group, tiers.REST, extra, parts)
+            outcomes[group.name, tiers.REST] = outcome
+    return left_out
+
+
+def _run_group(
+    group: Group, tier: str, extra: Sequence[str] = (), parts: Sequence[str] = ()
+) -> Outcome:
+    """`parts`: files of pytest's, if not all of the group."""
+    usual = costs.Known.read().seconds(group.name, tier)
+    took = f" (took {usual:.0f} s on the machine of docs/test-costs.md)" if usual else ""
+    title = group.name if tier != tiers.REST else f"{group.name}, what only --full has"
+    print(f"\n== {title}: {group.what}{took}", flush=True)
     LOGS.mkdir(parents=True, exist_ok=True)
-    report = LOGS / f"test-{group.name}.xml"
+    report = LOGS / f"test-{group.name}-{tier}.xml"
     report.unlink(missing_ok=True)
-    command = _pytest(group, quick, report, extra) if group.paths else _ctest(group, quick, report)
+    if group.paths:
+        command = _pytest(group, tier, report, extra, parts or group.paths)
+    else:
+        command = _ctest(group, tier, report)
     begin = time.monotonic()
     code = _run_to_the_end(command)
     outcome = _counts(report)
     outcome.seconds = time.monotonic() - begin
     if outcome.passed + outcome.failed == 0:
-        outcome.problem = "ran no test"
+        if tier != tiers.REST or code not in (0, NO_TESTS):
+            outcome.problem = "ran no test"
     elif code != 0 and not outcome.failed:
         outcome.problem = f"its runner ended with exit code {code}"
     return outcome
 
 
-def _pytest(group: Group, quick: bool, report: Path, extra: Sequence[str]) -> list[str]:
+def _pytest(
+    group: Group, tier: str, report: Path, extra: Sequence[str], paths: Sequence[str]
+) -> list[str]:
     command = [str(VENV / "bin" / "python"), "-m", "pytest", "-q", f"--junitxml={report}"]
-    command += ["-m", "not slow"] if quick else []
+    command += ["--tier", tier, "-n", str(group.jobs if group.jobs > 1 else 0)]
     command += [f"--ignore={path}" for path in group.ignored]
-    return [*command, *extra, *group.paths]
+    return [*command, *extra, *paths]
 
 
-def _ctest(group: Group, quick: bool, report: Path) -> list[str]:
+def _ctest(group: Group, tier: str, report: Path) -> list[str]:
     command = [str(VENV / "bin" / "ctest"), "--test-dir", str(RELEASE), "-L", f"^{group.name}$"]
-    command += ["-LE", "^slow$"] if quick else []
+    if tier == tiers.REST:
+        command += ["-R", tiers.ctest_pattern("full")]
+    else:
+        later = tiers.TIERS[tiers.TIERS.index(tier) + 1 :]
+        command += ["-E", tiers.ctest_pattern(*later)]
     command += ["--output-on-failure", "--progress", "--output-junit", str(report)]
-    return [*command, "-j", str(os.cpu_count() or 1) if group.name == "unit" else "1"]
+    return [*command, "-j", str(group.jobs)]
 
 
 def _run_to_the_end(command: Sequence[str]) -> int:
@@ -190,6 +188,7 @@ def _counts(report: Path) -> Outcome:
     except (OSError, ElementTree.ParseError):
         return outcome
     for case in root.iter("testcase"):
+        outcome.cases.append(costs.case_of(case))
         if case.find("failure") is not None or case.find("error") is not None:
             outcome.failed += 1
             if _has_hung(case):
@@ -211,15 +210,22 @@ def _name(case: ElementTree.Element) -> str:
     return name if folder in ("", name) else f"{folder}::{name}"
 
 
-def _summary(outcomes: dict[str, Outcome]) -> int:
+def _summary(
+    outcomes: dict[tuple[str, str], Outcome], prepared: float = 0, left_out: Sequence[str] = ()
+) -> int:
     print("\n== summary")
-    for name, one in outcomes.items():
+    if prepared >= 1:
+        print(f"{'installs and builds':63} {prepared:6.0f} s")
+    for (name, tier), one in outcomes.items():
         counts = f"{one.passed:5} passed {one.failed:4} failed {one.skipped:4} skipped"
         note = f"   {one.problem}" if one.problem else ""
-        print(f"{name:12} {counts} {one.seconds:6.0f} s{note}")
-    for name, one in outcomes.items():
+        print(f"{name:12} {tier:8} {counts} {one.seconds:6.0f} s{note}")
+    for (name, _), one in outcomes.items():
         for case in one.hung:
             print(f"{name:12} ended, as it hung: {case}")
+    if left_out:
+        print("not run, as time would not have been enough (./dev test --full runs it):")
+        print("\n".join(f"  {part}" for part in left_out))
     # A group that ran nothing is a failure that no test reported.
     failed = sum(one.failed or bool(one.problem) for one in outcomes.values())
     passed = sum(one.passed for one in outcomes.values())

@@ -1,4 +1,4 @@
-"""Faults are tried under three MPIs, with --deep under all; the table of them is printed."""
+"""Faults are tried under three MPIs, in the tier full under all; the table of them is printed."""
 
 from __future__ import annotations
 
@@ -36,6 +36,17 @@ def place():
     path.chmod(0o777)
     yield path
     shutil.rmtree(path)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process that runs a part of the tests tells the one that prints the table."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["faults"] = table.dump()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    table.add(getattr(node, "workeroutput", {}).get("faults", []))
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

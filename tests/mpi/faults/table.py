@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 TRIED: Counter[tuple[str, str]] = Counter()
 FAILED: Counter[tuple[str, str]] = Counter()
@@ -11,6 +12,16 @@ FAILED: Counter[tuple[str, str]] = Counter()
 def note(row: str, host: str, good: bool) -> None:
     TRIED[row, host] += 1
     FAILED[row, host] += not good
+
+
+def dump() -> list[tuple[str, str, int, int]]:
+    return [(*key, tried, FAILED[key]) for key, tried in TRIED.items()]
+
+
+def add(dumped: Iterable[tuple[str, str, int, int]]) -> None:
+    for row, host, tried, failed in dumped:
+        TRIED[row, host] += tried
+        FAILED[row, host] += failed
 
 
 def lines() -> list[str]:

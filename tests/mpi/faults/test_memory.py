@@ -61,14 +61,17 @@ def counted(host: Host, library) -> dict[tuple[Step, int], int]:
     return {key: int(facts[one.name][key[1]]["met"]) for key, one in by_step.items()}
 
 
-@pytest.mark.parametrize("lasting", [False, pytest.param(True, marks=pytest.mark.deep)])
-def test_memory(host: Host, lasting: bool, library, request) -> None:
+WAYS = [pytest.param(lasting, True, marks=pytest.mark.deep) for lasting in (False, True)]
+
+
+@pytest.mark.parametrize(("lasting", "everywhere"), [(False, False), *WAYS])
+def test_memory(host: Host, lasting: bool, everywhere: bool, library) -> None:
     places = counted(host, library)
     assert places[STEPS[0], 0] > 0, "opening takes no memory that this test could fail"
     cases = []
     for (step, rank), count in places.items():
         chosen = range(count)
-        if not request.config.getoption("--deep"):
+        if not everywhere:
             chosen = sorted({0, count // 3, 2 * count // 3, count - 1} & set(chosen))
         when = "" if lasting else " times=1"
         cases += [case(str(k), step, rank, "ENOMEM", f"first={k}{when}") for k in chosen]

@@ -1,0 +1,86 @@
+"""tests/tiers.toml: how much of each test runs when, and that no promise is left to chance."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import source_tree
+
+from devtool import costs, costs_page, tiers
+from devtool.groups import GROUPS
+
+HOSTS, RANKS = ("a", "b", "c"), ("1", "2")
+ROWS = [{"host": host, "ranks": ranks} for host in HOSTS for ranks in RANKS]
+
+
+def rules(monkeypatch: pytest.MonkeyPatch, quick: str, default: str) -> None:
+    rule = {"quick": quick, "default": default}
+    monkeypatch.setattr(tiers, "data", lambda: {"pytest": {"tests/some": rule}})
+
+
+@pytest.mark.parametrize(("default", "count"), [("none", 1), ("one", 1), ("each", 3), ("all", 6)])
+def test_rows_of_a_tier(default: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules(monkeypatch, "one", default)
+    chosen = tiers.of_rows("tests/some/test_one.py::test_one", ROWS)
+    assert chosen.count("quick") == 1
+    assert len(ROWS) - chosen.count("full") == count
+
+
+def test_each_value_is_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules(monkeypatch, "none", "each")
+    for name in "abcdefgh":
+        chosen = tiers.of_rows(f"tests/some/{name}", ROWS)
+        rows = [row for row, tier in zip(ROWS, chosen, strict=True) if tier == "default"]
+        assert {row["host"] for row in rows} == set(HOSTS)
+        assert {row["ranks"] for row in rows} == set(RANKS)
+
+
+def test_other_tests_run_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules(monkeypatch, "none", "none")
+    assert tiers.of_rows("tests/other/test_one.py::test_one", ROWS) == ["quick"] * len(ROWS)
+
+
+def test_rules_name_what_exists() -> None:
+    assert set(tiers.data()["rest"]["order"]) == {group.name for group in GROUPS}
+    for name in [*tiers.data()["pytest"], *tiers.data()["sources"]]:
+        path, _, function = name.partition("::")
+        found = list(source_tree.ROOT.glob(f"{path}*"))
+        assert found, name
+        assert not function or f"\ndef {function}" in source_tree.text(found[0]), name
+
+
+def test_each_promise_is_tested_by_every_run() -> None:
+    """Of ./dev test, and so of CI; docs/test-costs.md says by how many rows."""
+    holders = costs_page.promise_holders()
+    assert len(holders) > 10
+    assert [name for name in holders if tiers.of_holder(name) not in tiers.TIERS[:2]] == []
+    for path, _, function in (name.partition("::") for name in holders):
+        deep = rf"^@pytest\.mark\.deep\n(?:@.*\n)*def {function}\("
+        assert not function or not re.search(
+            deep, source_tree.text(source_tree.ROOT / path), re.MULTILINE
+        )
+
+
+def test_what_is_not_known_to_end_in_time_is_left_out() -> None:
+    tests = {"tests/a.py::test": {"full": {"seconds": 50.0}}}
+    tests |= {"tests/b.py::test": {"full": {"seconds": 20.0}}}
+    rest = {"cases": 3, "seconds": 35, "cases_seconds": 70}
+    known = costs.Known({"groups": {"mpi": {"rest": rest}}, "tests": tests})
+    parts = ["tests/a.py", "tests/b.py", "tests/new.py"]
+    assert known.fitting("mpi", parts, 20) == ["tests/b.py"]
+    assert known.fitting("mpi", parts, 66) == parts
+    assert known.fitting("mpi", parts, -1) == []
+
+
+def test_the_readme_gives_the_promised_times() -> None:
+    text = source_tree.text(source_tree.ROOT / "README.md")
+    assert f"in about {tiers.minutes('default')} minutes on 2 cores" in text
+    assert f"--quick: {tiers.minutes('quick')}" in text
+
+
+def test_ci_runs_the_readmes_command() -> None:
+    """With as much of the rest as fits."""
+    text = source_tree.text(source_tree.ROOT / ".ci" / "run")
+    found = re.search(r"^exec \./dev test --minutes (\d+)$", text, re.MULTILINE)
+    assert found and int(found[1]) == tiers.minutes("ci") <= 60
