@@ -7,7 +7,7 @@
 
 #include "fuzz/observations.h"
 #include "fuzz/program.h"
-#include "fuzz/type_map.h"
+#include "steps/view_map.h"
 
 namespace headrace::fuzz {
 

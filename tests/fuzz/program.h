@@ -6,49 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "steps/view_map.h"
+
 namespace headrace::fuzz {
 
 // A program that uses every access function of MPI-IO, as plain data. It has a text form (text.h),
 // a validity (rules.h), an outcome (observations.h), and is run by the simulation (sim/run.h) and
 // through MPI.
 
-enum class TypeKind {
-  basic,           ///< [size]: 1, 2, 4 or 8 bytes; no children
-  contiguous,      ///< [count]
-  vector,          ///< [count] [blocklength] [stride], the stride in extents of the child
-  hvector,         ///< the same, the stride in bytes
-  indexed,         ///< [blocklengths...] [displacements...], in extents of the child
-  hindexed,        ///< the same, displacements in bytes
-  indexed_block,   ///< [blocklength] [displacements...], in extents of the child
-  hindexed_block,  ///< the same, in bytes
-  structure,       ///< [blocklengths...] [displacements...], a child for each block
-  resized,         ///< [lower bound] [extent]
-  subarray,        ///< [sizes...] [subsizes...] [starts...] [order]: 0 is C's, 1 Fortran's
-  darray,  ///< [size rank] [gsizes...] [distributions...] [arguments...] [psizes...] [order]
-  dup,     ///< no arguments
-};
-
-/// Of TypeKind::darray.
-enum Distribution : std::int64_t { kNone, kBlock, kCyclic };
-inline constexpr std::int64_t kDefaultArgument = -1;
-
-/// A datatype: the arguments of its constructor, and the types it is made of.
-struct TypeTree {
-  TypeKind kind = TypeKind::basic;
-  std::vector<std::vector<std::int64_t>> arguments{{1}};
-  std::vector<TypeTree> children;
-
-  bool operator==(const TypeTree&) const = default;
-};
-
-struct View {
-  std::int64_t displacement = 0;
-  bool current = false;  ///< MPI_DISPLACEMENT_CURRENT instead
-  TypeTree etype;
-  TypeTree filetype;
-
-  bool operator==(const View&) const = default;
-};
+using namespace steps;
 
 /// MPI's access mode.
 struct Mode {

@@ -20,8 +20,8 @@ bool has_overlap(const std::vector<std::int64_t>& offsets) {
 
 Pair memory_type(Random& random) {
   if (random.chance(60)) return basic(random.one_of<std::int64_t>({1, 4, 8}));
-  view::test::TypeGenerator generator(random.seed());
-  return generator.make(static_cast<int>(random.number(0, 3)));
+  steps::TypeGenerator generator(random.seed());
+  return pair_of(generator.make(static_cast<int>(random.number(0, 3))));
 }
 
 bool lies_in_reach(const ViewModel& view, ByteCount position, ByteCount bytes) {

@@ -6,18 +6,18 @@
 namespace headrace::sim {
 namespace {
 
-using view::test::TypeGenerator;
+using steps::TypeGenerator;
 
 constexpr std::int64_t kMostTileBytes = 60'000;
 
 Pair contiguous(std::int64_t count, const Pair& old) {
-  Model model;
-  model.append_block(old.model, 0, count);
+  TypeMap model;
+  for (std::int64_t i = 0; i < count; ++i) model.append(old.model, i * old.model.extent());
   return {view::make_contiguous(count, old.type), model};
 }
 
 Pair placed(const Pair& old, std::int64_t displacement) {
-  Model model;
+  TypeMap model;
   model.append(old.model, displacement);
   const std::int64_t displacements[] = {displacement};
   return {view::make_hindexed_block(1, displacements, old.type), model};
@@ -61,7 +61,7 @@ std::vector<ViewModel> types_side_by_side(Random& random, int ranks) {
   std::int64_t end = 0;
   const std::int64_t largest_gap = random.one_of<std::int64_t>({0, 0, 20, 3'000});
   for (const int rank : order) {
-    Pair part = generator.make(static_cast<int>(random.number(0, 3)));
+    Pair part = pair_of(generator.make(static_cast<int>(random.number(0, 3))));
     if (random.chance(50)) part = contiguous(random.number(1, 6), part);
     const std::int64_t begin = end;
     end += part.model.highest() + random.number(0, largest_gap);
@@ -99,9 +99,11 @@ std::vector<ViewModel> mosaic(Random& random, int ranks) {
   const FileOffset displacement = random.number(0, 3) * granule * random.number(0, 5'000);
   std::vector<ViewModel> views;
   for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
-    Model model;
+    TypeMap model;
     for (std::size_t i = 0; i < lengths[rank].size(); ++i) {
-      model.append_block(unit.model, places[rank][i], lengths[rank][i]);
+      for (std::int64_t n = 0; n < lengths[rank][i]; ++n) {
+        model.append(unit.model, places[rank][i] + n * granule);
+      }
     }
     const Pair pieces{view::make_hindexed(lengths[rank], places[rank], unit.type), model};
     const Pair filetype = resized(pieces, end);
@@ -119,22 +121,19 @@ std::vector<ViewModel> matrix(Random& random, int ranks) {
   }
   const Pair element = basic(random.one_of<std::int64_t>({1, 4, 8, 24}));
   const std::vector<std::int64_t> sizes{random.number(1, 60), random.number(1, 60)};
-  const std::vector<view::Distribution> ways{
-      random.one_of<view::Distribution>({view::Distribution::block, view::Distribution::cyclic}),
-      random.one_of<view::Distribution>({view::Distribution::block, view::Distribution::cyclic})};
-  const std::vector<std::int64_t> arguments(2, view::kDefaultDistributionArgument);
-  const auto order = random.chance(50) ? view::Order::row_major : view::Order::column_major;
+  const std::vector<std::int64_t> ways{
+      random.one_of<std::int64_t>({steps::kBlock, steps::kCyclic}),
+      random.one_of<std::int64_t>({steps::kBlock, steps::kCyclic})};
+  const std::vector<std::int64_t> arguments(2, steps::kDefaultArgument);
+  const std::int64_t order = random.chance(50) ? 0 : 1;
   const FileOffset displacement = random.number(0, 10'000);
   std::vector<ViewModel> views;
   for (int rank = 0; rank < ranks; ++rank) {
-    const std::int64_t own[] = {rank / grid[1], rank % grid[1]};
-    const Model model = TypeGenerator::array_part(
-        sizes, order, element.model, [&](std::size_t d, std::int64_t index) {
-          return TypeGenerator::owner(ways[d], arguments[d], sizes[d], grid[d], index) == own[d];
-        });
     views.emplace_back(
         displacement, element,
-        Pair{view::make_darray(rank, sizes, ways, arguments, grid, order, element.type), model});
+        pair_of(steps::make_tree(steps::TypeKind::darray,
+                                 {{ranks, rank}, sizes, ways, arguments, grid, {order}},
+                                 {steps::basic(element.type->size())})));
   }
   return views;
 }
@@ -147,7 +146,7 @@ ViewModel::ViewModel(FileOffset displacement, Pair etype, Pair filetype)
       filetype_(std::move(filetype)),
       unit_(std::max<std::int64_t>(1, std::ssize(etype_.model.offsets))),
       extent_(filetype_.model.extent()),
-      ascends_(view::test::ascends(filetype_.model.repeated(3))) {}
+      ascends_(steps::ascends(filetype_.model.repeated(3))) {}
 
 ViewModel ViewModel::of_bytes() {
   return {0, basic(1), basic(1)};
@@ -166,8 +165,9 @@ std::vector<ViewModel> free_views(Random& random, int ranks, bool ascending) {
   std::vector<ViewModel> views;
   const bool contiguous_only = random.chance(30);
   for (int rank = 0; rank < ranks; ++rank) {
-    const Pair filetype = contiguous_only ? basic(random.one_of<std::int64_t>({1, 4, 8}))
-                                          : generator.make(static_cast<int>(random.number(0, 3)));
+    const Pair filetype = contiguous_only
+                              ? basic(random.one_of<std::int64_t>({1, 4, 8}))
+                              : pair_of(generator.make(static_cast<int>(random.number(0, 3))));
     const FileOffset displacement =
         random.number(0, 40'000) - std::min<std::int64_t>(0, filetype.model.lowest());
     views.emplace_back(displacement, etype_for(random, filetype), filetype);
@@ -176,14 +176,14 @@ std::vector<ViewModel> free_views(Random& random, int ranks, bool ascending) {
 }
 
 Pair basic(std::int64_t size) {
-  Model model;
+  TypeMap model;
   for (std::int64_t i = 0; i < size; ++i) model.offsets.push_back(i);
   return {view::make_basic(size), model};
 }
 
 Pair resized(const Pair& old, std::int64_t extent) {
-  Model model = old.model;
-  model.markers = Model::Markers{0, extent};
+  TypeMap model = old.model;
+  model.markers = TypeMap::Markers{0, extent};
   return {view::make_resized(old.type, 0, extent), model};
 }
 

@@ -5,12 +5,13 @@
 
 #include "file/file.h"
 #include "sim/random.h"
-#include "unit/type_model.h"
+#include "steps/engine/make_type.h"
+#include "steps/type_generator.h"
 
 namespace headrace::sim {
 
-using view::test::Model;
-using view::test::Pair;
+using steps::Pair;
+using steps::TypeMap;
 
 /// One rank's view, for the engine and as a plain list of bytes.
 class ViewModel {

@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "fuzz/sim/run.h"
+#include "steps/engine/make_type.h"
 
 namespace headrace::fuzz {
 namespace {
