@@ -1,13 +1,13 @@
+#include <algorithm>
+
 #include "faults/script.h"
 
 namespace headrace::faults {
 namespace {
 
-std::string transfer_name(Direction direction, Style style, Positioning positioning,
-                          bool collective) {
-  const bool starts = style == Style::nonblocking || style == Style::unwaited;
-  std::string name = starts ? "i" : "";
-  name += direction == Direction::write ? "write" : "read";
+std::string access_name(bool is_write, Style style, Positioning positioning, bool collective) {
+  std::string name = style == Style::nonblocking ? "i" : "";
+  name += is_write ? "write" : "read";
   if (positioning == Positioning::explicit_offset) name += "_at";
   if (positioning == Positioning::shared) {
     name += collective ? "_ordered" : "_shared";
@@ -20,9 +20,9 @@ std::string transfer_name(Direction direction, Style style, Positioning position
 
 std::vector<std::string> list_calls() {
   std::vector<std::string> names{"open"};
-  for (const Direction direction : {Direction::write, Direction::read}) {
+  for (const bool is_write : {true, false}) {
     for (const Positioning positioning :
-         {Positioning::explicit_offset, Positioning::pointer, Positioning::shared}) {
+         {Positioning::explicit_offset, Positioning::individual, Positioning::shared}) {
       for (const bool collective : {false, true}) {
         for (const Style style : {Style::blocking, Style::nonblocking, Style::split}) {
           // MPI has no such procedures.
@@ -30,7 +30,7 @@ std::vector<std::string> list_calls() {
           if (style == Style::nonblocking && collective && positioning == Positioning::shared) {
             continue;
           }
-          names.push_back(transfer_name(direction, style, positioning, collective));
+          names.push_back(access_name(is_write, style, positioning, collective));
         }
       }
     }
@@ -44,18 +44,30 @@ std::vector<std::string> list_calls() {
 
 }  // namespace
 
+Step step_of(StepKind kind, int ranks, std::int64_t value) {
+  Step step;
+  step.kind = kind;
+  step.value = value;
+  step.parts.resize(static_cast<std::size_t>(ranks));
+  return step;
+}
+
+bool has_wrong(const Step& step) {
+  return std::ranges::any_of(step.parts, &Part::wrong);
+}
+
 std::string call_of(const Step& step) {
   switch (step.kind) {
+    case StepKind::access:
+      return access_name(step.is_write, step.style, step.positioning, step.is_collective);
     case StepKind::set_view: return "set_view";
-    case StepKind::transfer: break;
-    case StepKind::resize: return "set_size";
-    case StepKind::allocate: return "preallocate";
-    case StepKind::sync: return "sync";
+    case StepKind::set_size: return "set_size";
+    case StepKind::preallocate: return "preallocate";
     case StepKind::get_size: return "get_size";
     case StepKind::set_atomicity: return "set_atomicity";
     case StepKind::seek_shared: return "seek_shared";
+    default: return "sync";
   }
-  return transfer_name(step.direction, step.style, step.positioning, step.collective);
 }
 
 const std::vector<std::string>& all_calls() {

@@ -6,8 +6,6 @@
 namespace headrace::faults {
 namespace {
 
-using sim::Pair;
-
 constexpr std::int64_t kPiece = 1'000;
 const std::vector<std::string> kOneNode{"a", "a", "a"};
 const std::vector<std::string> kTwoNodes{"a", "a", "b"};
@@ -15,47 +13,29 @@ const std::vector<std::string> kThreeNodes{"a", "b", "c"};
 
 /// Ranks' pieces take turns; or all ranks see the same bytes.
 Step set_view(int ranks, bool is_common) {
-  Step step;
-  step.kind = StepKind::set_view;
+  Step step = step_of(StepKind::set_view, ranks);
   for (int rank = 0; rank < ranks; ++rank) {
-    const Pair word = sim::basic(4);
-    if (is_common) {
-      step.views.emplace_back(8, word, word);
-    } else {
-      const Pair tile = sim::resized(sim::basic(kPiece), kPiece * ranks);
-      step.views.emplace_back(kPiece * rank, word, tile);
-    }
+    View& view = step.parts[static_cast<std::size_t>(rank)].view;
+    view.etype = view.filetype = basic(4);
+    view.displacement = is_common ? 8 : kPiece * rank;
+    if (!is_common) view.filetype = resized(0, kPiece * ranks, basic(kPiece));
   }
   return step;
 }
 
 /// `words` of 4 bytes of each rank, every third word of its memory.
-Step transfer(int ranks, Direction direction, Style style, Positioning positioning, bool collective,
-              std::int64_t words) {
-  Step step;
-  step.direction = direction;
+Step access(int ranks, bool is_write, Style style, Positioning positioning, bool collective,
+            std::int64_t words, Ending ending = Ending::at_once) {
+  Step step = step_of(StepKind::access, ranks);
+  step.is_write = is_write;
   step.style = style;
+  step.ending = ending;
   step.positioning = positioning;
-  step.collective = collective;
-  for (int rank = 0; rank < ranks; ++rank) {
-    Request request;
-    request.memory = sim::resized(sim::basic(4), 12);
-    request.count = words;
-    if (positioning == Positioning::explicit_offset) request.offset = 0;
-    request.buffer.resize(static_cast<std::size_t>(12 * words));
-    for (std::size_t i = 0; i < request.buffer.size(); ++i) {
-      request.buffer[i] =
-          sim::random_byte(static_cast<std::uint64_t>(rank) + 7, static_cast<std::int64_t>(i));
-    }
-    step.requests.push_back(std::move(request));
+  step.is_collective = collective;
+  for (Part& part : step.parts) {
+    part.memory = resized(0, 12, basic(4));
+    part.count = words;
   }
-  return step;
-}
-
-Step of_kind(StepKind kind, ByteCount size = 0) {
-  Step step;
-  step.kind = kind;
-  step.size = size;
   return step;
 }
 
@@ -83,21 +63,21 @@ Script access(Layer layer, const std::vector<std::string>& nodes, const char* pa
   const int ranks = script.ranks();
   script.steps.push_back(set_view(ranks, step.positioning == Positioning::shared));
   script.steps.push_back(step);
-  script.steps.push_back(of_kind(StepKind::sync));
+  script.steps.push_back(step_of(StepKind::sync, ranks));
   return script;
 }
 
 void add_accesses(Layer layer, std::vector<Script>& scripts) {
-  for (const Direction direction : {Direction::write, Direction::read}) {
+  for (const bool is_write : {true, false}) {
     for (const Positioning positioning :
-         {Positioning::explicit_offset, Positioning::pointer, Positioning::shared}) {
+         {Positioning::explicit_offset, Positioning::individual, Positioning::shared}) {
       for (const Style style : {Style::blocking, Style::nonblocking, Style::split}) {
         for (const bool collective : {false, true}) {
           const bool is_ordered = collective && positioning == Positioning::shared;
           if (style == Style::split && !collective) continue;
           if (style == Style::nonblocking && is_ordered) continue;
           const auto step = [&](std::int64_t words) {
-            return transfer(3, direction, style, positioning, collective, words);
+            return access(3, is_write, style, positioning, collective, words);
           };
           scripts.push_back(access(layer, kOneNode, "direct", step(300)));
           if (collective) scripts.push_back(access(layer, kOneNode, "staged", step(12'000)));
@@ -121,13 +101,13 @@ void add_atomic(Layer layer, std::vector<Script>& scripts) {
       Script script = begin(std::string("atomic") + (collective ? " collective" : " independent") +
                                 (nodes == kOneNode ? "" : " on two nodes"),
                             layer, nodes, "staged");
-      Step atomic = of_kind(StepKind::set_atomicity);
+      Step atomic = step_of(StepKind::set_atomicity, 3);
       atomic.atomic = true;
       script.steps.push_back(atomic);
       script.steps.push_back(set_view(3, false));
-      for (const Direction direction : {Direction::write, Direction::read}) {
+      for (const bool is_write : {true, false}) {
         script.steps.push_back(
-            transfer(3, direction, Style::blocking, Positioning::explicit_offset, collective, 600));
+            access(3, is_write, Style::blocking, Positioning::explicit_offset, collective, 600));
       }
       scripts.push_back(std::move(script));
     }
@@ -138,54 +118,51 @@ void add_others(Layer layer, std::vector<Script>& scripts) {
   for (const auto& nodes : {kOneNode, kTwoNodes}) {
     Script sizes =
         begin(nodes == kOneNode ? "sizes" : "sizes on two nodes", layer, nodes, "staged");
-    sizes.steps = {of_kind(StepKind::allocate, 40'000), of_kind(StepKind::get_size),
-                   of_kind(StepKind::resize, 30'000), of_kind(StepKind::sync)};
+    sizes.steps = {step_of(StepKind::preallocate, 3, 40'000), step_of(StepKind::get_size, 3),
+                   step_of(StepKind::set_size, 3, 30'000), step_of(StepKind::sync, 3)};
     scripts.push_back(std::move(sizes));
 
     Script create =
         begin(nodes == kOneNode ? "create and delete" : "create and delete on two nodes", layer,
               nodes, "direct");
     create.mode.create = create.mode.append = create.mode.delete_on_close = true;
-    Step seek = of_kind(StepKind::seek_shared, 5);
+    Step seek = step_of(StepKind::seek_shared, 3, 5);
     create.steps = {set_view(3, true), seek,
-                    transfer(3, Direction::write, Style::blocking, Positioning::shared, false, 50)};
+                    access(3, true, Style::blocking, Positioning::shared, false, 50)};
     scripts.push_back(std::move(create));
   }
   Script late = begin("told by the close", layer, kOneNode, "direct");
   late.learns_late = true;
   late.steps = {
       set_view(3, false),
-      transfer(3, Direction::write, Style::unwaited, Positioning::explicit_offset, true, 600),
-      transfer(3, Direction::write, Style::unwaited, Positioning::pointer, false, 600)};
+      access(3, true, Style::nonblocking, Positioning::explicit_offset, true, 600, Ending::never),
+      access(3, true, Style::nonblocking, Positioning::individual, false, 600, Ending::never)};
   scripts.push_back(std::move(late));
   Script alone = begin("told by the sync", layer, {"a"}, "direct");
-  alone.steps = {set_view(1, false),
-                 transfer(1, Direction::write, Style::unwaited, Positioning::pointer, false, 600),
-                 of_kind(StepKind::sync)};
+  alone.steps = {
+      set_view(1, false),
+      access(1, true, Style::nonblocking, Positioning::individual, false, 600, Ending::never),
+      step_of(StepKind::sync, 1)};
   scripts.push_back(std::move(alone));
   // Those whose own writes do not fail.
   Script others = begin("others are told by the sync", layer, kOneNode, "direct");
   others.steps = {set_view(3, false),
-                  transfer(3, Direction::write, Style::blocking, Positioning::pointer, false, 600),
-                  of_kind(StepKind::sync)};
+                  access(3, true, Style::blocking, Positioning::individual, false, 600),
+                  step_of(StepKind::sync, 3)};
   scripts.push_back(std::move(others));
 }
 
 /// Blocks of 4 bytes in loops within loops, more than cursors keep without memory. Repeated, those
 /// of `ranks` ranks take turns.
-Pair deep_tile(int ranks) {
+TypeTree deep_tile(int ranks) {
   const std::int64_t unit = std::int64_t{4} * ranks;
-  Pair tile = sim::resized(sim::basic(4), unit);
+  TypeTree tile = resized(0, unit, basic(4));
   constexpr int kLoops = 7;
   for (int loop = 0; loop < kLoops; ++loop) {
     // Not twice that of the loop within: two such loops are one.
-    const std::int64_t stride = tile.type->extent() + unit * (1 + loop % 2);
-    const std::size_t bytes = tile.model.offsets.size();
-    for (std::size_t i = 0; i < bytes; ++i) {
-      tile.model.offsets.push_back(stride + tile.model.offsets[i]);
-    }
-    const view::TypePtr twice = view::make_hvector(2, 1, stride, tile.type);
-    tile = sim::resized({twice, tile.model}, stride + tile.type->extent());
+    const std::int64_t extent = expand(tile).extent();
+    const std::int64_t stride = extent + unit * (1 + loop % 2);
+    tile = resized(0, stride + extent, make_tree(TypeKind::hvector, {{2}, {1}, {stride}}, {tile}));
   }
   return tile;
 }
@@ -196,25 +173,22 @@ void add_deep(Layer layer, std::vector<Script>& scripts) {
     Script script = begin(nodes == kOneNode ? "one node, deep views" : "two nodes, deep views",
                           layer, nodes, "staged");
     script.hints["cb_config_list"] = "node-17.cluster.example:*,*:1";
-    const Pair tile = deep_tile(script.ranks());
+    const TypeTree tile = deep_tile(script.ranks());
     Step view = set_view(script.ranks(), true);
-    view.views.clear();
-    for (std::int64_t rank = 0; rank < script.ranks(); ++rank) {
-      view.views.emplace_back(4 * rank, sim::basic(4), tile);
+    for (Part& part : view.parts) {
+      part.view = {4 * (&part - view.parts.data()), false, basic(4), tile};
     }
     script.steps.push_back(view);
     for (const Style style : {Style::blocking, Style::nonblocking}) {
-      for (const Direction direction : {Direction::write, Direction::read}) {
-        script.steps.push_back(
-            transfer(3, direction, style, Positioning::explicit_offset, true, 300));
+      for (const bool is_write : {true, false}) {
+        script.steps.push_back(access(3, is_write, style, Positioning::explicit_offset, true, 300));
       }
     }
-    Step atomic = of_kind(StepKind::set_atomicity);
+    Step atomic = step_of(StepKind::set_atomicity, 3);
     atomic.atomic = true;
     script.steps.push_back(atomic);
     for (const Style style : {Style::blocking, Style::nonblocking}) {
-      script.steps.push_back(
-          transfer(3, Direction::write, style, Positioning::explicit_offset, true, 300));
+      script.steps.push_back(access(3, true, style, Positioning::explicit_offset, true, 300));
     }
     scripts.push_back(std::move(script));
   }
@@ -229,33 +203,36 @@ void add_invalid(Layer layer, std::vector<Script>& scripts) {
                             layer, nodes, "staged");
       script.steps.push_back(set_view(3, false));
       for (const Step& step : std::vector<Step>(script.steps)) script.steps.push_back(step);
-      for (const Direction direction : {Direction::write, Direction::read}) {
-        for (const Positioning positioning : {Positioning::explicit_offset, Positioning::pointer}) {
+      for (const bool is_write : {true, false}) {
+        for (const Positioning positioning :
+             {Positioning::explicit_offset, Positioning::individual}) {
           for (const Style style : {Style::blocking, Style::nonblocking, Style::split}) {
             for (const bool collective : {true, false}) {
               if (style == Style::split && !collective) continue;
-              script.steps.push_back(transfer(3, direction, style, positioning, collective, 300));
+              script.steps.push_back(access(3, is_write, style, positioning, collective, 300));
             }
           }
         }
       }
       Step common = set_view(3, true);
       script.steps.push_back(common);
-      for (const Direction direction : {Direction::write, Direction::read}) {
+      for (const bool is_write : {true, false}) {
         for (const Style style : {Style::blocking, Style::split}) {
-          script.steps.push_back(transfer(3, direction, style, Positioning::shared, true, 300));
+          script.steps.push_back(access(3, is_write, style, Positioning::shared, true, 300));
         }
         for (const Style style : {Style::blocking, Style::nonblocking}) {
-          script.steps.push_back(transfer(3, direction, style, Positioning::shared, false, 300));
+          script.steps.push_back(access(3, is_write, style, Positioning::shared, false, 300));
         }
       }
-      for (const StepKind kind :
-           {StepKind::resize, StepKind::allocate, StepKind::set_atomicity, StepKind::seek_shared}) {
-        script.steps.push_back(of_kind(kind, 21'000));
+      for (const StepKind kind : {StepKind::set_size, StepKind::preallocate,
+                                  StepKind::set_atomicity, StepKind::seek_shared}) {
+        script.steps.push_back(step_of(kind, 3, 21'000));
       }
       for (std::size_t i = 1; i < script.steps.size(); ++i) {
         Step& step = script.steps[i];
-        if (step.kind != StepKind::set_view || i == 1) step.invalid_rank = rank;
+        if (step.kind != StepKind::set_view || i == 1) {
+          step.parts[static_cast<std::size_t>(rank)].wrong = true;
+        }
       }
       scripts.push_back(std::move(script));
     }
@@ -271,6 +248,12 @@ std::vector<Script> fixed_scripts(Layer layer) {
   add_others(layer, scripts);
   add_invalid(layer, scripts);
   add_deep(layer, scripts);
+  // Each step has data of its own.
+  for (Script& script : scripts) {
+    for (std::size_t i = 0; i < script.steps.size(); ++i) {
+      script.steps[i].id = static_cast<int>(i);
+    }
+  }
   return scripts;
 }
 

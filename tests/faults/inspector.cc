@@ -43,7 +43,7 @@ Inspector::Inspector(const Script& script, World& world, sim::Problems& problems
       world_(world),
       problems_(problems),
       file_(script.before),
-      views_(static_cast<std::size_t>(script.ranks()), ViewModel::of_bytes()),
+      views_(static_cast<std::size_t>(script.ranks()), ViewMap{}),
       failed_(views_.size(), 0),
       known_(views_.size(), 0),
       untold_(views_.size()) {}
@@ -89,12 +89,16 @@ void Inspector::check(const Step& step, std::size_t number, const std::vector<Go
   if (!now) return problems_.add(place_ + ": the file is gone");
   note_lost_pointer(struck);
   switch (step.kind) {
-    case StepKind::transfer: check_transfer(step, got, struck); break;
-    case StepKind::resize:
-    case StepKind::allocate: check_size(step, got, struck); break;
+    case StepKind::access: check_access(step, got, struck); break;
+    case StepKind::set_size:
+    case StepKind::preallocate: check_size(step, got, struck); break;
     case StepKind::sync: check_sync(got, struck); break;
     case StepKind::set_view:
-      if (!check_common(got, struck, step.invalid_rank >= 0)) views_ = step.views;
+      if (!check_common(got, struck, has_wrong(step))) {
+        for (std::size_t rank = 0; rank < views_.size(); ++rank) {
+          views_[rank] = ViewMap(step.parts[rank].view);
+        }
+      }
       break;
     case StepKind::set_atomicity: {
       // Locks that fail count as none, whatever the reason. Tried, one that is held gives EACCES.
@@ -103,27 +107,31 @@ void Inspector::check(const Step& step, std::size_t number, const std::vector<Go
           std::ranges::none_of(got, [](const Got& one) { return static_cast<bool>(one.error); }) &&
           std::ranges::all_of(struck, [](const Struck& one) { return one.kind == Kind::eacces; });
       const bool lacks_locks = any_of(struck, Operation::lock) && !may_be_held;
-      check_common(got, struck, step.invalid_rank >= 0 || lacks_locks);
+      check_common(got, struck, has_wrong(step) || lacks_locks);
       break;
     }
-    case StepKind::seek_shared: check_common(got, struck, step.invalid_rank >= 0); break;
+    case StepKind::seek_shared: check_common(got, struck, has_wrong(step)); break;
     case StepKind::get_size:
       for (std::size_t rank = 0; rank < got.size(); ++rank) {
         if (!got[rank].error && got[rank].value != std::ssize(file_)) report(rank, "wrong size");
         if (got[rank].error && struck.empty()) report(rank, told(got[rank].error));
       }
       break;
+    default: problems_.add(place_ + ": no script has such a step"); break;
   }
-  const bool may_change = (step.kind == StepKind::transfer && step.direction == Direction::write) ||
-                          step.kind == StepKind::resize || step.kind == StepKind::allocate;
+  const bool may_change = (step.kind == StepKind::access && step.is_write) ||
+                          step.kind == StepKind::set_size || step.kind == StepKind::preallocate;
   if (!may_change && *now != file_) problems_.add(place_ + ": the file changed");
   file_ = *now;
 }
 
-void Inspector::check_transfer(const Step& step, const std::vector<Got>& got,
-                               const Strikes& struck) {
+void Inspector::check_access(const Step& step, const std::vector<Got>& got, const Strikes& struck) {
   const Bytes now = world_.content().value();
-  const bool is_ordered = step.positioning == Positioning::shared && step.collective;
+  given_.clear();
+  for (int rank = 0; rank < script_.ranks(); ++rank) {
+    given_.push_back(make_memory(kDataSeed, step, rank));
+  }
+  const bool is_ordered = step.positioning == Positioning::shared && step.is_collective;
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     check_count(step, rank, got[rank], struck);
     if (!is_ordered) check_pointer(step, rank, got[rank]);
@@ -132,32 +140,32 @@ void Inspector::check_transfer(const Step& step, const std::vector<Got>& got,
   if (is_ordered) {
     check_ordered(step, got, now);
   } else {
-    const std::string wrong = step.direction == Direction::write ? wrong_write(step, got, now)
-                                                                 : wrong_read(step, got, now);
+    const std::string wrong =
+        step.is_write ? wrong_write(step, got, now) : wrong_read(step, got, now);
     if (!wrong.empty()) problems_.add(place_ + ": " + wrong);
   }
   note_failures(step, got, now, struck);
 }
 
-ByteCount Inspector::expected_bytes(const Step& step, std::size_t rank, ByteCount position) const {
-  const ByteCount wanted = step.requests[rank].wanted();
-  if (step.direction == Direction::write || views_[rank].is_empty()) return wanted;
+ByteCount Inspector::expected_bytes(const Step& step, std::size_t rank, ByteCount begin) const {
+  const ByteCount wanted = wanted_bytes(step.parts[rank]);
+  if (step.is_write || views_[rank].shows_nothing()) return wanted;
   ByteCount bytes = 0;
-  while (bytes < wanted && views_[rank].offset_of(position + bytes) < std::ssize(file_)) ++bytes;
+  while (bytes < wanted && views_[rank].offset_of(begin + bytes) < std::ssize(file_)) ++bytes;
   return bytes;
 }
 
 void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
                             const Strikes& struck) {
   if (got.is_unknown) return;
-  if (step.invalid_rank == static_cast<int>(rank)) {
+  if (step.parts[rank].wrong) {
     if (!got.error || got.bytes != 0) report(rank, "wrong arguments were accepted");
     return;
   }
-  const bool writes = step.direction == Direction::write;
-  const bool is_ordered = step.positioning == Positioning::shared && step.collective;
-  const ByteCount wanted = step.requests[rank].wanted();
-  const ByteCount expected = is_ordered ? wanted : expected_bytes(step, rank, got.position);
+  const bool writes = step.is_write;
+  const bool is_ordered = step.positioning == Positioning::shared && step.is_collective;
+  const ByteCount wanted = wanted_bytes(step.parts[rank]);
+  const ByteCount expected = is_ordered ? wanted : expected_bytes(step, rank, got.begin);
   // Another process has cut the file, above the store's loop; below it the loop reads on.
   const bool was_cut =
       script_.layer == Layer::store && std::ranges::any_of(struck, [](const Struck& one) {
@@ -165,7 +173,7 @@ void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
       });
   if (got.bytes < 0 || got.bytes > wanted) report(rank, "moved more than it was asked to");
   if (!got.error) {
-    if (got.position < 0) report(rank, "goes to a place that cannot be known");
+    if (got.begin < 0) report(rank, "goes to a place that cannot be known");
     // Where an ordered read begins is found later.
     const bool may_be_less = !writes && (was_cut || is_ordered);
     if (got.bytes != expected && !may_be_less) {
@@ -187,15 +195,15 @@ void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
 /// Whether a rank moved nothing since it could not ask for the shared pointer: an error of its own,
 /// whatever struck others.
 bool Inspector::lacks_pointer(const Step& step, const Got& got) const {
-  return lost_pointer_ && step.positioning == Positioning::shared && !step.collective &&
+  return lost_pointer_ && step.positioning == Positioning::shared && !step.is_collective &&
          got.error && got.error.system_error == 0 && got.bytes == 0;
 }
 
 /// Whether a rank may have this error, from what has struck whom.
 bool Inspector::may_fail(const Step& step, std::size_t rank, const Got& got,
                          const Strikes& struck) const {
-  const bool writes = step.direction == Direction::write;
-  const bool is_ordered = step.positioning == Positioning::shared && step.collective;
+  const bool writes = step.is_write;
+  const bool is_ordered = step.positioning == Positioning::shared && step.is_collective;
   // A rank without memory cannot read back what another wrote.
   if (writes && settings().verify && any_of(struck, Operation::memory)) return true;
   return std::ranges::any_of(struck, [&](const Struck& one) {
@@ -216,9 +224,9 @@ void Inspector::check_verdicts(const Step& step, const std::vector<Got>& got,
   const bool is_one =
       !errors.empty() && is_of_store(errors[0]) &&
       std::ranges::all_of(errors, [&](const Struck& one) { return one.kind == errors[0].kind; });
-  if (!is_one || step.direction == Direction::read) return;
+  if (!is_one || !step.is_write) return;
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
-    if (step.invalid_rank == static_cast<int>(rank) || !got[rank].error) continue;
+    if (step.parts[rank].wrong || !got[rank].error) continue;
     if (lacks_pointer(step, got[rank])) continue;
     if (got[rank].error.error_class != class_of(errors[0])) {
       report(rank, "has not the class of the fault: " + told(got[rank].error));
@@ -227,26 +235,26 @@ void Inspector::check_verdicts(const Step& step, const std::vector<Got>& got,
 }
 
 void Inspector::check_pointer(const Step& step, std::size_t rank, const Got& got) {
-  if (step.positioning != Positioning::pointer || step.style != Style::blocking) return;
-  if (step.invalid_rank == static_cast<int>(rank)) return;
+  if (step.positioning != Positioning::individual || step.style != Style::blocking) return;
+  if (step.parts[rank].wrong) return;
   const std::int64_t unit = views_[rank].unit();
-  if (views_[rank].is_empty()) return;
-  const std::int64_t expected = (got.position + got.bytes) / unit;
-  if (got.pointer != expected) {
-    report(rank, "its pointer stands at " + std::to_string(got.pointer) + " instead of " +
-                     std::to_string(expected));
+  if (views_[rank].shows_nothing()) return;
+  const std::int64_t expected = (got.begin + got.bytes) / unit;
+  if (got.position != expected) {
+    report(rank, "its pointer stands at " + std::to_string(got.position.value_or(-1)) +
+                     " instead of " + std::to_string(expected));
   }
 }
 
 /// Which ranks' data is missing, and whom that must be told.
 void Inspector::note_failures(const Step& step, const std::vector<Got>& got, const Bytes& now,
                               const Strikes& struck) {
-  if (step.direction == Direction::read) return;
+  if (!step.is_write) return;
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     const Got& one = got[rank];
     if (one.error) failed_with_.insert(one.error.error_class);
     may_have_failed_ = may_have_failed_ || one.error.error_class == ErrorClass::no_memory;
-    if (step.invalid_rank == static_cast<int>(rank)) continue;
+    if (step.parts[rank].wrong) continue;
     // Else it failed before it was to write; what lacks memory may do both.
     const bool may_have_begun =
         one.error.system_error != 0 && one.error.error_class != ErrorClass::no_memory;
@@ -260,12 +268,11 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
       if (is_error(strike.kind)) causes.insert(class_of(strike));
     }
     failed_with_.insert(causes.begin(), causes.end());
-    const Request& request = step.requests[rank];
-    const std::vector<std::int64_t> places = request.places(request.wanted());
-    for (ByteCount i = 0; i < request.wanted(); ++i) {
-      const auto offset = static_cast<std::size_t>(views_[rank].offset_of(one.position + i));
-      const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
-      if (offset < now.size() && now[offset] == request.buffer[place]) continue;
+    const Memory& given = given_[rank];
+    for (ByteCount i = 0; i < std::ssize(given.places); ++i) {
+      const auto offset = static_cast<std::size_t>(views_[rank].offset_of(one.begin + i));
+      const auto place = static_cast<std::size_t>(given.places[static_cast<std::size_t>(i)]);
+      if (offset < now.size() && now[offset] == given.bytes[place]) continue;
       untold_[rank].insert(causes.begin(), causes.end());
       if (untold_[rank].empty()) report(rank, "its data is missing although nothing struck");
       failed_[rank] += 1;
@@ -280,12 +287,12 @@ bool Inspector::others_failed(std::size_t rank) const {
 
 void Inspector::check_size(const Step& step, const std::vector<Got>& got, const Strikes& struck) {
   const Bytes now = world_.content().value();
-  const bool failed = check_common(got, struck, step.invalid_rank >= 0);
+  const bool failed = check_common(got, struck, has_wrong(step));
   Bytes expected = file_;
-  const auto size = static_cast<std::size_t>(step.size);
-  if (!failed && (step.kind == StepKind::resize || size > expected.size())) expected.resize(size);
+  const auto size = static_cast<std::size_t>(step.value);
+  if (!failed && (step.kind == StepKind::set_size || size > expected.size())) expected.resize(size);
   // Space that was found before it ran out lies behind the end.
-  if (failed && step.kind == StepKind::allocate && now.size() > expected.size() &&
+  if (failed && step.kind == StepKind::preallocate && now.size() > expected.size() &&
       now.size() <= size) {
     expected.resize(now.size());
   }

@@ -7,19 +7,18 @@
 #include "faults/script.h"
 #include "faults/world.h"
 #include "sim/runner.h"
+#include "sim/views.h"
+#include "steps/engine/driver.h"
 
 namespace headrace::faults {
 
+/// Of the data of all steps, beside their ids and salt.
+inline constexpr std::uint64_t kDataSeed = 7;
+
 /// What one rank got from a step.
-struct Got {
-  ByteCount bytes = 0;
-  Error error;
-  Bytes buffer;              ///< of a transfer, afterwards
-  ByteCount position = 0;    ///< where its data begins in the view; of an ordered call, of all
-  std::int64_t pointer = 0;  ///< the individual one, afterwards, in etypes
-  bool is_unknown = false;   ///< nobody waited for it
-  bool is_staged = false;    ///< by the file's own account
-  std::int64_t value = 0;    ///< that was asked for
+struct Got : steps::Got {
+  ByteCount begin = 0;     ///< where its data begins in the view; of an ordered call, of all
+  bool is_staged = false;  ///< by the file's own account
 };
 
 /// Holds what ranks are told against the file: the contract on data. One thread at a time.
@@ -40,14 +39,12 @@ class Inspector {
   void check_final_sync(const std::vector<Got>& got);
   /// The file is as it is now; what comes next is judged from there.
   void look() { file_ = world_.content().value_or(Bytes{}); }
-  /// What a rank has to give for the view it has.
-  const std::vector<ViewModel>& views() const { return views_; }
 
  private:
   using Strikes = std::vector<Struck>;
 
   void report(std::size_t rank, const std::string& problem);
-  void check_transfer(const Step& step, const std::vector<Got>& got, const Strikes& struck);
+  void check_access(const Step& step, const std::vector<Got>& got, const Strikes& struck);
   void check_count(const Step& step, std::size_t rank, const Got& got, const Strikes& struck);
   void check_ordered(const Step& step, std::vector<Got> got, const Bytes& now);
   void check_pointer(const Step& step, std::size_t rank, const Got& got);
@@ -58,7 +55,7 @@ class Inspector {
   std::string wrong_read(const Step& step, const std::vector<Got>& got, const Bytes& now) const;
   bool lacks_pointer(const Step& step, const Got& got) const;
   bool may_fail(const Step& step, std::size_t rank, const Got& got, const Strikes& struck) const;
-  ByteCount expected_bytes(const Step& step, std::size_t rank, ByteCount position) const;
+  ByteCount expected_bytes(const Step& step, std::size_t rank, ByteCount begin) const;
   /// All have one outcome; whether it is an error.
   bool check_common(const std::vector<Got>& got, const Strikes& struck, bool is_invalid);
   void check_size(const Step& step, const std::vector<Got>& got, const Strikes& struck);
@@ -69,9 +66,10 @@ class Inspector {
   World& world_;
   sim::Problems& problems_;
   Bytes file_;
-  std::vector<ViewModel> views_;
-  std::vector<int> failed_;  ///< of each rank: its writes that left data missing
-  std::vector<int> known_;   ///< of each rank: others' failed writes it was told of
+  std::vector<ViewMap> views_;
+  std::vector<Memory> given_;  ///< of each rank: to the access that is looked at
+  std::vector<int> failed_;    ///< of each rank: its writes that left data missing
+  std::vector<int> known_;     ///< of each rank: others' failed writes it was told of
   /// Of each rank: with what classes failed writes of its own that it did not wait for may be told.
   std::vector<std::set<ErrorClass>> untold_;
   std::set<ErrorClass> failed_with_;  ///< what writes that may lack data have failed with

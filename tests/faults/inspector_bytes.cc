@@ -14,19 +14,18 @@ void Inspector::check_ordered(const Step& step, std::vector<Got> got, const Byte
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     if (got[rank].error && got[rank].bytes == 0) doubtful.push_back(rank);
   }
-  const ByteCount base = got.empty() ? 0 : got[0].position;
+  const ByteCount base = got.empty() ? 0 : got[0].begin;
   std::string first;
   for (unsigned chosen = 0; chosen < 1U << doubtful.size(); ++chosen) {
     ByteCount position = base;
     for (std::size_t rank = 0; rank < got.size(); ++rank) {
-      got[rank].position = position;
+      got[rank].begin = position;
       const auto found = std::ranges::find(doubtful, rank);
       const bool is_left_out =
           found != doubtful.end() && (chosen >> (found - doubtful.begin()) & 1) != 0;
-      if (!is_left_out) position += step.requests[rank].wanted();
+      if (!is_left_out) position += wanted_bytes(step.parts[rank]);
     }
-    std::string wrong = step.direction == Direction::write ? wrong_write(step, got, now)
-                                                           : wrong_read(step, got, now);
+    std::string wrong = step.is_write ? wrong_write(step, got, now) : wrong_read(step, got, now);
     if (wrong.empty()) return;
     if (first.empty()) first = std::move(wrong);
   }
@@ -38,15 +37,14 @@ std::string Inspector::wrong_write(const Step& step, const std::vector<Got>& got
   // By place: the byte that a request gives, or -1.
   std::vector<std::int16_t> given(now.size(), -1);
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
-    const Request& request = step.requests[rank];
-    if (got[rank].buffer != request.buffer) return "a write changed the memory";
-    if (step.invalid_rank == static_cast<int>(rank) || views_[rank].is_empty()) continue;
-    if (got[rank].position < 0) continue;
-    const std::vector<std::int64_t> places = request.places(request.wanted());
-    for (ByteCount i = 0; i < request.wanted(); ++i) {
-      const auto offset = static_cast<std::size_t>(views_[rank].offset_of(got[rank].position + i));
+    const Memory& memory = given_[rank];
+    if (got[rank].memory != memory.bytes) return "a write changed the memory";
+    if (step.parts[rank].wrong || views_[rank].shows_nothing()) continue;
+    if (got[rank].begin < 0) continue;
+    for (ByteCount i = 0; i < std::ssize(memory.places); ++i) {
+      const auto offset = static_cast<std::size_t>(views_[rank].offset_of(got[rank].begin + i));
       const std::uint8_t byte =
-          request.buffer[static_cast<std::size_t>(places[static_cast<std::size_t>(i)])];
+          memory.bytes[static_cast<std::size_t>(memory.places[static_cast<std::size_t>(i)])];
       const bool is_there = offset < now.size() && now[offset] == byte;
       if (i < got[rank].bytes && !got[rank].is_unknown && !is_there) {
         return "byte " + std::to_string(i) + " of rank " + std::to_string(rank) +
@@ -67,23 +65,23 @@ std::string Inspector::wrong_write(const Step& step, const std::vector<Got>& got
 std::string Inspector::wrong_read(const Step& step, const std::vector<Got>& got,
                                   const Bytes& now) const {
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
-    const Request& request = step.requests[rank];
-    Bytes expected = request.buffer;
-    const bool is_invalid = step.invalid_rank == static_cast<int>(rank);
-    const ByteCount wanted = is_invalid || views_[rank].is_empty() ? 0 : request.wanted();
-    const std::vector<std::int64_t> places = request.places(wanted);
+    const Memory& memory = given_[rank];
+    Bytes expected = memory.bytes;
+    const bool is_invalid = step.parts[rank].wrong;
+    const ByteCount wanted =
+        is_invalid || views_[rank].shows_nothing() ? 0 : std::ssize(memory.places);
     for (ByteCount i = 0; i < wanted; ++i) {
-      const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
+      const auto place = static_cast<std::size_t>(memory.places[static_cast<std::size_t>(i)]);
       // Behind the count the memory is undefined.
       if (i >= got[rank].bytes || got[rank].is_unknown) {
-        expected[place] = got[rank].buffer[place];
+        expected[place] = got[rank].memory[place];
         continue;
       }
-      const auto offset = static_cast<std::size_t>(views_[rank].offset_of(got[rank].position + i));
+      const auto offset = static_cast<std::size_t>(views_[rank].offset_of(got[rank].begin + i));
       if (offset >= now.size()) return "rank " + std::to_string(rank) + " counts too many bytes";
       expected[place] = now[offset];
     }
-    const std::string difference = sim::first_difference(got[rank].buffer, expected);
+    const std::string difference = sim::first_difference(got[rank].memory, expected);
     if (!difference.empty())
       return "memory of rank " + std::to_string(rank) + ": byte " + difference;
   }

@@ -235,7 +235,7 @@ void run_scarce(const Options& options, const Limit& limit, Progress& progress) 
   const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) -> std::string {
     Script script = random_script(options.seed + static_cast<std::uint64_t>(number / kWays));
     // Memory lacks in a sync, too, that has something to tell.
-    if (!script.learns_late) script.steps.emplace_back().kind = StepKind::sync;
+    if (!script.learns_late) script.steps.push_back(step_of(StepKind::sync, script.ranks()));
     std::vector<Fault> faults = scarce_way(number % kWays);
     std::int64_t& place = faults.back().nth;
     for (place = kFirst + number % part; place <= kLast; place += part) {

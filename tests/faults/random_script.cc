@@ -1,5 +1,8 @@
+#include <tuple>
+
 #include "faults/script.h"
 #include "sim/random.h"
+#include "sim/requests.h"
 #include "sim/scenario.h"
 
 namespace headrace::faults {
@@ -19,20 +22,18 @@ class Writer {
 
  private:
   void set_view() {
-    Step step;
-    step.kind = StepKind::set_view;
+    Step step = step_of(StepKind::set_view, script_.ranks());
     is_common_ = random_.chance(25);
+    std::vector<View> views;
     if (is_common_) {
-      const sim::Pair unit = sim::basic(random_.one_of<std::int64_t>({1, 4, 8}));
-      const FileOffset displacement = random_.number(0, 5'000);
-      for (int rank = 0; rank < script_.ranks(); ++rank) {
-        step.views.emplace_back(displacement, unit, unit);
-      }
+      const TypeTree unit = basic(random_.one_of<std::int64_t>({1, 4, 8}));
+      views.assign(step.parts.size(), {random_.number(0, 5'000), false, unit, unit});
     } else {
-      step.views = sim::disjoint_views(random_, script_.ranks());
+      views = sim::disjoint_views(random_, script_.ranks());
     }
-    views_ = step.views;
-    pointers_.assign(views_.size(), 0);
+    for (std::size_t rank = 0; rank < views.size(); ++rank) step.parts[rank].view = views[rank];
+    views_ = sim::maps_of(views);
+    pointers_.assign(views.size(), 0);
     spoil(step, 4);
     script_.steps.push_back(std::move(step));
   }
@@ -40,54 +41,55 @@ class Writer {
   void spoil(Step& step, int percent) {
     // Alone, a rank has nobody to differ from.
     if (script_.ranks() > 1 && random_.chance(percent)) {
-      step.invalid_rank = static_cast<int>(random_.number(0, script_.ranks() - 1));
+      const std::int64_t rank = random_.number(0, script_.ranks() - 1);
+      step.parts[static_cast<std::size_t>(rank)].wrong = true;
     }
   }
 
   void add_step() {
     const std::int64_t dice = random_.number(1, 100);
-    if (dice <= 74) return transfer();
+    if (dice <= 74) return access();
     if (dice <= 82) return set_view();
-    Step step;
-    step.kind = dice <= 86   ? StepKind::resize
-                : dice <= 89 ? StepKind::allocate
-                : dice <= 94 ? StepKind::sync
-                : dice <= 96 ? StepKind::get_size
-                : dice <= 98 ? StepKind::set_atomicity
-                             : StepKind::seek_shared;
-    step.size =
+    Step step = step_of(dice <= 86   ? StepKind::set_size
+                        : dice <= 89 ? StepKind::preallocate
+                        : dice <= 94 ? StepKind::sync
+                        : dice <= 96 ? StepKind::get_size
+                        : dice <= 98 ? StepKind::set_atomicity
+                                     : StepKind::seek_shared,
+                        script_.ranks());
+    step.value =
         step.kind == StepKind::seek_shared ? random_.number(0, 2'000) : random_.number(0, 200'000);
     step.atomic = random_.chance(70);
     if (step.kind != StepKind::sync && step.kind != StepKind::get_size) spoil(step, 10);
     script_.steps.push_back(std::move(step));
   }
 
-  void transfer() {
-    Step step;
-    step.direction = random_.chance(70) ? Direction::write : Direction::read;
-    step.collective = random_.chance(70);
-    step.style = random_.one_of<Style>(
-        {Style::blocking, Style::blocking, Style::nonblocking, Style::split, Style::unwaited});
+  void access() {
+    static const std::vector<std::pair<Style, Ending>> kWays{{Style::blocking, Ending::at_once},
+                                                             {Style::blocking, Ending::at_once},
+                                                             {Style::nonblocking, Ending::at_once},
+                                                             {Style::split, Ending::at_once},
+                                                             {Style::nonblocking, Ending::never}};
+    Step step = step_of(StepKind::access, script_.ranks());
+    step.is_write = random_.chance(70);
+    step.is_collective = random_.chance(70);
+    std::tie(step.style, step.ending) = random_.one_of(kWays);
     step.positioning = is_common_           ? Positioning::shared
                        : random_.chance(60) ? Positioning::explicit_offset
-                                            : Positioning::pointer;
-    if (step.style == Style::split && !step.collective) step.style = Style::blocking;
-    const bool is_ordered = step.positioning == Positioning::shared && step.collective;
+                                            : Positioning::individual;
+    if (step.style == Style::split && !step.is_collective) step.style = Style::blocking;
+    const bool is_ordered = step.positioning == Positioning::shared && step.is_collective;
     if (is_ordered && step.style != Style::split) step.style = Style::blocking;
     const auto most = random_.one_of<ByteCount>({300, 3'000, 20'000});
     const int idle = random_.one_of<int>({0, 0, 40});
     for (std::size_t rank = 0; rank < views_.size(); ++rank) {
-      Request request = make_request(random_, step.direction, views_[rank], pointers_[rank], most);
-      if (step.positioning == Positioning::explicit_offset) {
-        if (!request.offset) request.offset = 0;
-      } else {
-        request.offset.reset();
+      Part& part = step.parts[rank];
+      part = sim::make_request(random_, step.is_write, views_[rank], pointers_[rank], most);
+      part.at_pointer = false;
+      if (views_[rank].shows_nothing() || random_.chance(idle)) part.count = 0;
+      if (step.positioning == Positioning::individual) {
+        pointers_[rank] += wanted_bytes(part) / views_[rank].unit();
       }
-      if (views_[rank].is_empty() || random_.chance(idle)) empty(request);
-      if (step.positioning == Positioning::pointer) {
-        pointers_[rank] += request.wanted() / views_[rank].unit();
-      }
-      step.requests.push_back(std::move(request));
     }
     spoil(step, 4);
     script_.steps.push_back(std::move(step));
@@ -95,7 +97,7 @@ class Writer {
 
   Random& random_;
   Script& script_;
-  std::vector<ViewModel> views_;
+  std::vector<ViewMap> views_;
   std::vector<std::int64_t> pointers_;
   bool is_common_ = false;
 };

@@ -2,12 +2,12 @@
 
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "base/memory_account.h"
 #include "base/settings.h"
 #include "exchange/file_channel.h"
+#include "faults/injector.h"
 
 namespace headrace::faults {
 namespace {
@@ -17,11 +17,10 @@ constexpr std::size_t kPage = 4096;
 
 }  // namespace
 
-template <class Call>
-Error Rank::in_engine(Call call) {
+Error Rank::call(const std::function<Error()>& calls) {
   try {
     const InEngine inside(rank_);
-    return call();
+    return calls();
   } catch (const std::bad_alloc&) {
     return {ErrorClass::no_memory, 0, {}};
   }
@@ -29,7 +28,7 @@ Error Rank::in_engine(Call call) {
 
 Error Rank::join(std::unique_ptr<fabric::Messenger> messenger) {
   const std::string& node = script_.nodes[static_cast<std::size_t>(rank_)];
-  return in_engine([&]() -> Error {
+  return call([&]() -> Error {
     Result<std::shared_ptr<exchange::FileTeam>> team =
         exchange::FileTeam::create(std::move(messenger), node);
     if (!team) return team.error();
@@ -40,21 +39,13 @@ Error Rank::join(std::unique_ptr<fabric::Messenger> messenger) {
 
 Got Rank::open() {
   Got got;
-  got.error = in_engine([&]() -> Error {
-    auto opened =
-        file::File::open(team_, world_.files(rank_), kFileName, script_.mode, script_.hints);
-    if (!opened) return opened.error();
-    file_ = std::move(opened.value());
-    return {};
-  });
+  got.error = Driver::open(team_, world_.files(rank_), kFileName, script_.mode, script_.hints);
   return got;
 }
 
 Got Rank::close() {
   Got got;
-  got.error = in_engine([&] { return file_->close(); });
-  const InEngine inside(rank_);
-  file_.reset();
+  got.error = Driver::close();
   return got;
 }
 
@@ -82,121 +73,48 @@ Error Rank::leave() {
   return lost;
 }
 
-Got Rank::set_view(const Step& step) {
-  Got got;
-  Result<file::View> view = step.views[static_cast<std::size_t>(rank_)].view();
-  if (is_invalid(step)) view = Error{ErrorClass::type, 0, "wrong"};
-  got.error = in_engine([&] { return file_->set_view(view, {}); });
-  return got;
+Got Rank::take(const Step& step) {
+  return step.kind == StepKind::access ? access(step) : take_from(step, 0);
 }
 
-Got Rank::take(const Step& step) {
-  Got got;
-  switch (step.kind) {
-    case StepKind::transfer: return transfer(step);
-    case StepKind::set_view: return set_view(step);
-    case StepKind::sync: got.error = in_engine([&] { return file_->sync(); }); break;
-    case StepKind::resize:
-    case StepKind::allocate: {
-      const ByteCount size = is_invalid(step) ? -1 : step.size;
-      got.error = in_engine([&] {
-        return step.kind == StepKind::resize ? file_->resize(size) : file_->allocate(size);
-      });
-      break;
-    }
-    case StepKind::get_size:
-      got.error = in_engine([&]() -> Error {
-        const Result<ByteCount> size = file_->size();
-        if (!size) return size.error();
-        got.value = size.value();
-        return {};
-      });
-      break;
-    case StepKind::set_atomicity:
-      got.error = in_engine([&] { return file_->set_atomicity(step.atomic != is_invalid(step)); });
-      break;
-    case StepKind::seek_shared:
-      got.error = in_engine([&] {
-        return file_->positions().seek_shared(step.size + (is_invalid(step) ? 1 : 0),
-                                              file::Whence::set);
-      });
-      break;
+Got Rank::take_from(const Step& step, ByteCount begin) {
+  Got got{Driver::take(step).at(step.id), begin};
+  if (step.kind == StepKind::access) {
+    const std::string taken = step.is_write ? "headrace_write_taken" : "headrace_read_taken";
+    got.is_staged = step.is_collective && file().hints().at(taken) != "direct";
   }
   return got;
 }
 
 /// Negative where the node that has it cannot be asked: then no call can be made by it.
 std::int64_t Rank::shared_position() {
-  const Result<std::int64_t> position = file_->positions().shared();
+  const Result<std::int64_t> position = file().positions().shared();
   return position ? position.value() : -1;
 }
 
-Got Rank::transfer(const Step& step) {
-  const Request& request = step.requests[static_cast<std::size_t>(rank_)];
-  const std::int64_t unit = file_->current_view().etype->size();
-  Got got;
-  got.buffer = request.buffer;
-  file::TransferCall call =
-      sim::call_of(step.direction, step.collective, request, got.buffer.data());
-  if (is_invalid(step)) call.count = -1;
-  if (step.positioning != Positioning::explicit_offset) call.offset.reset();
-  call.shared = step.positioning == Positioning::shared;
-  if (call.shared && !step.collective) {
-    // One after the other, so that each knows where it begins.
-    for (int turn = 0; turn < script_.ranks(); ++turn) {
-      if (turn == rank_) {
-        got.position = shared_position() * unit;
-        carry_out(step, call, got);
-      }
-      meeting_.arrive_and_wait();
-    }
-    return got;
+Got Rank::access(const Step& step) {
+  const std::int64_t unit = file().current_view().etype->size();
+  if (step.positioning != Positioning::shared) {
+    const bool is_explicit = step.positioning == Positioning::explicit_offset;
+    const std::int64_t offset = step.parts[static_cast<std::size_t>(rank_)].offset;
+    return take_from(step, (is_explicit ? offset : file().positions().individual().value()) * unit);
   }
-  got.position = step.positioning == Positioning::pointer
-                     ? file_->positions().individual().value() * unit
-                     : request.offset.value_or(0) * unit;
-  if (call.shared) {
+  if (step.is_collective) {
     // The first rank's memory has it.
-    if (rank_ == 0) got.position = shared_position() * unit;
+    const ByteCount begin = rank_ == 0 ? shared_position() * unit : 0;
+    meeting_.arrive_and_wait();
+    return take_from(step, begin);
+  }
+  // One after the other, so that each knows where it begins.
+  Got got;
+  for (int turn = 0; turn < script_.ranks(); ++turn) {
+    if (turn == rank_) {
+      const ByteCount begin = shared_position() * unit;
+      got = take_from(step, begin);
+    }
     meeting_.arrive_and_wait();
   }
-  carry_out(step, call, got);
   return got;
-}
-
-void Rank::carry_out(const Step& step, const file::TransferCall& call, Got& got) {
-  file::Outcome outcome;
-  std::shared_ptr<file::Operation> operation;
-  outcome.error = in_engine([&]() -> Error {
-    if (step.style == Style::blocking) {
-      outcome = file_->transfer(call);
-      return std::move(outcome.error);
-    }
-    if (step.style == Style::split) {
-      if (Error error = file_->begin(call)) return error;
-      outcome = file_->end(call.direction, call.shared, call.offset.has_value());
-      return std::move(outcome.error);
-    }
-    Result<std::shared_ptr<file::Operation>> started = file_->start(call);
-    if (!started) return started.error();
-    operation = std::move(started.value());
-    return {};
-  });
-  if (operation && step.style == Style::unwaited) {
-    while (!operation->is_done()) std::this_thread::yield();
-    got.is_unknown = true;
-  } else if (operation) {
-    outcome.error = in_engine([&] {
-      outcome = operation->wait();
-      return outcome.error;
-    });
-  }
-  got.bytes = outcome.bytes;
-  got.error = std::move(outcome.error);
-  got.pointer = file_->positions().individual().value();
-  const std::string taken =
-      step.direction == Direction::write ? "headrace_write_taken" : "headrace_read_taken";
-  got.is_staged = step.collective && file_->hints().at(taken) != "direct";
 }
 
 }  // namespace headrace::faults

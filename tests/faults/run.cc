@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "faults/injector.h"
 #include "faults/leaks.h"
 #include "faults/rank.h"
 #include "sim/mailbox.h"
@@ -55,7 +56,7 @@ class Run {
   void take(Rank& rank, int number, const Step& step, std::size_t place);
   void use_again(Rank& rank, int number);
   Step plain_view() const;
-  Step plain_transfer(Direction direction, bool collective) const;
+  Step plain_access(bool is_write, bool is_collective) const;
   template <class Action, class Inspect>
   void together(int number, const std::string& call, Action action, Inspect inspect);
   /// Without faults.
@@ -104,7 +105,9 @@ void Run::undisturbed(int number, Action action) {
 
 void Run::join(Rank& rank, int number) {
   const auto try_it = [&] {
-    return Got{0, rank.join(std::make_unique<Messages>(office_, number)), {}};
+    Got got;
+    got.error = rank.join(std::make_unique<Messages>(office_, number));
+    return got;
   };
   together(number, "open", try_it, [&](const std::vector<Struck>& struck) {
     inspector_.note_lost_pointer(struck);
@@ -124,7 +127,7 @@ void Run::take(Rank& rank, int number, const Step& step, std::size_t place) {
   together(
       number, call, [&] { return rank.take(step); },
       [&](const std::vector<Struck>& struck) {
-        if (step.invalid_rank >= 0) {
+        if (has_wrong(step)) {
           const std::vector<std::string>& calls = all_calls();
           coverage_.add_invalid(static_cast<int>(std::ranges::find(calls, call) - calls.begin()));
         }
@@ -134,7 +137,7 @@ void Run::take(Rank& rank, int number, const Step& step, std::size_t place) {
   // The steps that follow are made for this view, with its pointers at the beginning.
   if (step.kind != StepKind::set_view || !all_have_failed_) return;
   Step again = step;
-  again.invalid_rank = -1;
+  for (Part& part : again.parts) part.wrong = false;
   undisturbed(number, [&] {
     together(
         number, call, [&] { return rank.take(again); },
@@ -144,29 +147,23 @@ void Run::take(Rank& rank, int number, const Step& step, std::size_t place) {
 
 /// Each rank has its own part of the file.
 Step Run::plain_view() const {
-  Step step;
-  step.kind = StepKind::set_view;
   const int ranks = script_.ranks();
+  Step step = step_of(StepKind::set_view, ranks);
   for (int rank = 0; rank < ranks; ++rank) {
-    const sim::Pair block = sim::basic(64);
-    const sim::Pair tile = sim::resized(block, std::int64_t{64} * ranks);
-    step.views.emplace_back(std::int64_t{64} * rank, sim::basic(1), tile);
+    View& view = step.parts[static_cast<std::size_t>(rank)].view;
+    view.displacement = std::int64_t{64} * rank;
+    view.filetype = resized(0, std::int64_t{64} * ranks, basic(64));
   }
   return step;
 }
 
-Step Run::plain_transfer(Direction direction, bool collective) const {
-  Step step;
-  step.direction = direction;
-  step.collective = collective;
-  for (int rank = 0; rank < script_.ranks(); ++rank) {
-    Request request;
-    request.offset = 0;
-    request.count = 640;
-    request.memory = sim::basic(1);
-    request.buffer.assign(640, static_cast<std::uint8_t>(200 + rank + (collective ? 20 : 0)));
-    step.requests.push_back(std::move(request));
-  }
+Step Run::plain_access(bool is_write, bool is_collective) const {
+  Step step = step_of(StepKind::access, script_.ranks());
+  // No other step has such data.
+  step.id = 1'000'000 + (is_write ? 2 : 0) + (is_collective ? 1 : 0);
+  step.is_write = is_write;
+  step.is_collective = is_collective;
+  for (Part& part : step.parts) part.count = 640;
   return step;
 }
 
@@ -178,16 +175,15 @@ void Run::use_again(Rank& rank, int number) {
         [&](const std::vector<Struck>& struck) { inspector_.check(step, 99, got_, struck); });
   };
   if (!script_.learns_late) {
-    Step sync;
-    sync.kind = StepKind::sync;
+    const Step sync = step_of(StepKind::sync, script_.ranks());
     together(
         number, "sync", [&] { return rank.take(sync); },
         [&](const std::vector<Struck>&) { inspector_.check_final_sync(got_); });
   }
   expect_success(plain_view());
   for (const bool collective : {true, false}) {
-    expect_success(plain_transfer(Direction::write, collective));
-    expect_success(plain_transfer(Direction::read, collective));
+    expect_success(plain_access(true, collective));
+    expect_success(plain_access(false, collective));
   }
 }
 

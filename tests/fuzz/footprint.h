@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/type_map.h"
+#include "fuzz/program.h"
 
 namespace headrace::fuzz {
 

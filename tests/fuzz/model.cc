@@ -7,8 +7,6 @@
 namespace headrace::fuzz {
 namespace {
 
-constexpr std::int64_t kGuard = 16;
-
 /// The etype a seek goes to, or the error.
 struct Target {
   std::int64_t etype = 0;
@@ -29,31 +27,6 @@ Target target_of(Whence whence, std::int64_t offset, std::int64_t current, const
 }
 
 }  // namespace
-
-Memory make_memory(const Program& program, const Step& step, int rank) {
-  const Part& part = step.parts[static_cast<std::size_t>(rank)];
-  const Repetitions type(expand(part.memory));
-  Memory memory;
-  const std::int64_t bytes = std::max<std::int64_t>(0, part.count) * type.size();
-  memory.places.reserve(static_cast<std::size_t>(bytes));
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (std::int64_t i = 0; i < bytes; ++i) {
-    const std::int64_t offset = type.offset_of(i);
-    low = std::min(low, offset);
-    high = std::max(high, offset + 1);
-    memory.places.push_back(offset);
-  }
-  memory.origin = kGuard - low;
-  for (std::int64_t& place : memory.places) place += memory.origin;
-  memory.bytes.resize(static_cast<std::size_t>(high - low + 2 * kGuard));
-  const std::uint64_t seed = program.seed + 1'000'003 * static_cast<std::uint64_t>(step.id) +
-                             7919 * static_cast<std::uint64_t>(rank);
-  for (std::size_t i = 0; i < memory.bytes.size(); ++i) {
-    memory.bytes[i] = sim::random_byte(seed, static_cast<std::int64_t>(i));
-  }
-  return memory;
-}
 
 Look initial_content(const Program& program, const Group& group) {
   const std::optional<std::int64_t> size = program.files[static_cast<std::size_t>(group.file)].size;
@@ -77,10 +50,6 @@ FileState::FileState(const Mode& opened_as, std::size_t ranks)
 
 bool FileState::has_one_view() const {
   return std::ranges::all_of(views, [&](const View& view) { return view == views.front(); });
-}
-
-std::int64_t wanted_bytes(const Part& part) {
-  return std::max<std::int64_t>(0, part.count) * expand(part.memory).size();
 }
 
 std::vector<std::string> errors_of(const FileState& state, const Call& call) {

@@ -7,7 +7,6 @@
 
 #include "fuzz/observations.h"
 #include "fuzz/program.h"
-#include "fuzz/type_map.h"
 
 namespace headrace::fuzz {
 
@@ -50,9 +49,6 @@ struct Call {
   bool cancelled = false;
   bool during_split = false;  ///< another split collective of the rank is active
 };
-
-/// The bytes that an access asks for; 0 where its count is negative.
-std::int64_t wanted_bytes(const Part& part);
 
 /// The errors of the arguments.
 std::vector<std::string> errors_of(const FileState& state, const Call& call);

@@ -9,6 +9,7 @@
 
 #include "fuzz/program.h"
 #include "sim/content.h"
+#include "steps/memory.h"
 
 namespace headrace::fuzz {
 
@@ -37,13 +38,9 @@ struct Observations {
   std::vector<std::string> problems;  ///< what went wrong outside of steps: opens, closes
 };
 
-/// The memory of one access: where its data lies, and what it holds before the call.
-struct Memory {
-  std::vector<std::uint8_t> bytes;
-  std::int64_t origin = 0;           ///< index of the address that is given to the call
-  std::vector<std::int64_t> places;  ///< index of each data byte, in data order
-};
-Memory make_memory(const Program& program, const Step& step, int rank);
+inline Memory make_memory(const Program& program, const Step& step, int rank) {
+  return steps::make_memory(program.seed, step, rank);
+}
 
 /// What a group's file holds at the beginning.
 Look initial_content(const Program& program, const Group& group);

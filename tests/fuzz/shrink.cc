@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "fuzz/rules.h"
-#include "fuzz/type_map.h"
+#include "steps/view_map.h"
 
 namespace headrace::fuzz {
 namespace {
-
-using Numbers = std::vector<std::int64_t>;
 
 /// Takes steps out, and what later steps say of them.
 Program without_steps(const Program& program, std::size_t first, std::size_t number) {

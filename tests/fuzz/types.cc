@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fuzz/type_map.h"
-
 namespace headrace::fuzz {
 namespace {
 
 using sim::Random;
-using Numbers = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMostBytes = 500;
 constexpr std::int64_t kMostSpan = 40'000;
-
-TypeTree make(TypeKind kind, std::vector<Numbers> arguments, std::vector<TypeTree> children) {
-  return {kind, std::move(arguments), std::move(children)};
-}
 
 TypeTree random_basic(Random& random) {
   return basic(random.one_of<std::int64_t>({1, 1, 2, 4, 4, 8}));
@@ -43,7 +36,7 @@ class TypeMaker {
       case 9: return any_resized(old);
       case 10: return subarray(old);
       case 11: return darray(old);
-      default: return fuzz::TypeTree{TypeKind::dup, {}, {old}};
+      default: return TypeTree{TypeKind::dup, {}, {old}};
     }
   }
 
@@ -56,7 +49,7 @@ class TypeMaker {
     std::int64_t stride = length + random_.number(0, 3);
     if (!ascends_) stride = random_.number(-4, 6);
     if (unit == 1) stride = stride * std::max<std::int64_t>(1, extent(old)) + random_.number(0, 9);
-    return fuzz::make(kind, {{count()}, {length}, {stride}}, {old});
+    return make_tree(kind, {{count()}, {length}, {stride}}, {old});
   }
 
   TypeTree blocks(TypeKind kind, const TypeTree& old) {
@@ -75,7 +68,7 @@ class TypeMaker {
           (lengths.back() + random_.number(0, 2)) * unit + (in_bytes ? random_.number(0, 5) : 0);
     }
     if (one_length) lengths.assign(1, lengths.empty() ? 1 : lengths[0]);
-    return fuzz::make(kind, {lengths, places}, {old});
+    return make_tree(kind, {lengths, places}, {old});
   }
 
   TypeTree structure(const TypeTree& first, int depth) {
@@ -91,7 +84,7 @@ class TypeMaker {
       next += lengths.back() * std::max<std::int64_t>(0, extent(child)) + random_.number(0, 9);
     }
     // Libraries may pad a structure: bounds of its own take their choice away.
-    const TypeTree inner = fuzz::make(TypeKind::structure, {lengths, places}, std::move(children));
+    const TypeTree inner = make_tree(TypeKind::structure, {lengths, places}, std::move(children));
     const TypeMap map = expand(inner);
     return resized(std::min<std::int64_t>(0, map.lower()), std::max(map.upper(), next), inner);
   }
@@ -113,7 +106,7 @@ class TypeMaker {
       subsizes.push_back(random_.number(1, sizes.back()));
       starts.push_back(random_.number(0, sizes.back() - subsizes.back()));
     }
-    return fuzz::make(TypeKind::subarray, {sizes, subsizes, starts, {random_.number(0, 1)}}, {old});
+    return make_tree(TypeKind::subarray, {sizes, subsizes, starts, {random_.number(0, 1)}}, {old});
   }
 
   TypeTree darray(const TypeTree& old) {
@@ -134,14 +127,14 @@ class TypeMaker {
         arguments.back() = least + random_.number(0, 2);
       }
     }
-    return fuzz::make(TypeKind::darray,
-                      {{ranks, random_.number(0, ranks - 1)},
-                       sizes,
-                       ways,
-                       arguments,
-                       grid,
-                       {random_.number(0, 1)}},
-                      {old});
+    return make_tree(TypeKind::darray,
+                     {{ranks, random_.number(0, ranks - 1)},
+                      sizes,
+                      ways,
+                      arguments,
+                      grid,
+                      {random_.number(0, 1)}},
+                     {old});
   }
 
   Random& random_;
@@ -230,7 +223,7 @@ std::vector<View> mosaic(Random& random, int ranks) {
   std::vector<View> views;
   for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
     const TypeTree pieces =
-        make(TypeKind::hindexed, {lengths[rank], places[rank]}, {basic(granule)});
+        make_tree(TypeKind::hindexed, {lengths[rank], places[rank]}, {basic(granule)});
     const TypeTree filetype = resized(0, end, pieces);
     views.push_back({0, false, basic(random.chance(70) ? granule : 1), filetype});
   }
@@ -251,9 +244,10 @@ std::vector<View> matrix(Random& random, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     views.push_back(
         {0, false, element,
-         make(TypeKind::darray,
-              {{ranks, rank}, sizes, ways, {kDefaultArgument, kDefaultArgument}, grid, {order}},
-              {element})});
+         make_tree(
+             TypeKind::darray,
+             {{ranks, rank}, sizes, ways, {kDefaultArgument, kDefaultArgument}, grid, {order}},
+             {element})});
   }
   return views;
 }
@@ -273,7 +267,7 @@ std::vector<View> side_by_side(Random& random, int ranks) {
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     const TypeTree filetype =
         resized(0, std::max<std::int64_t>(end, 1),
-                make(TypeKind::hindexed, {{1}, {places[rank]}}, {parts[rank]}));
+                make_tree(TypeKind::hindexed, {{1}, {places[rank]}}, {parts[rank]}));
     views.push_back({0, false, etype_for(random, filetype), filetype});
   }
   return views;
@@ -290,25 +284,13 @@ View lone_view(Random& random, bool is_written) {
     const TypeTree unit = random_basic(random);
     const std::int64_t size = expand(unit).highest();
     filetype =
-        make(TypeKind::hvector,
-             {{random.number(2, 5)}, {random.number(1, 3)}, {random.number(0, size)}}, {unit});
+        make_tree(TypeKind::hvector,
+                  {{random.number(2, 5)}, {random.number(1, 3)}, {random.number(0, size)}}, {unit});
   }
   return {0, false, etype_for(random, filetype), filetype};
 }
 
 }  // namespace
-
-TypeTree basic(std::int64_t size) {
-  return make(TypeKind::basic, {{size}}, {});
-}
-
-TypeTree contiguous(std::int64_t count, TypeTree old) {
-  return make(TypeKind::contiguous, {{count}}, {std::move(old)});
-}
-
-TypeTree resized(std::int64_t lower, std::int64_t extent, TypeTree old) {
-  return make(TypeKind::resized, {{lower}, {extent}}, {std::move(old)});
-}
 
 TypeTree memory_type(Random& random, bool may_overlap) {
   if (random.chance(50)) return random_basic(random);

@@ -10,10 +10,6 @@ namespace headrace::fuzz {
 
 // Random datatypes and views.
 
-TypeTree basic(std::int64_t size);
-TypeTree contiguous(std::int64_t count, TypeTree old);
-TypeTree resized(std::int64_t lower, std::int64_t extent, TypeTree old);
-
 /// A type for memory: any order, any bounds, perhaps empty. `may_overlap`: bytes may be given
 /// twice, as only writes may.
 TypeTree memory_type(sim::Random& random, bool may_overlap);

@@ -41,34 +41,33 @@ TEST(Engine, DiffersFromAWrongModel) {
     }
     return false;
   };
-  const auto in_a_transfer = [](Direction direction, const auto& change) {
-    return [direction, change](Scenario& scenario) {
+  const auto in_an_access = [](bool is_write, const auto& change) {
+    return [is_write, change](Scenario& scenario) {
       for (FileStory& story : scenario.files) {
-        for (Step& step : story.steps) {
-          if (step.kind != StepKind::transfer || step.direction != direction) continue;
-          for (Request& request : step.requests) {
-            if (request.bytes > 0) return change(request);
+        for (StoryStep& next : story.steps) {
+          if (next.step.kind != StepKind::access || next.step.is_write != is_write) continue;
+          for (std::size_t rank = 0; rank < next.expected.size(); ++rank) {
+            if (next.expected[rank].bytes == 0) continue;
+            const steps::Memory memory = make_memory(kDataSeed, next.step, static_cast<int>(rank));
+            change(next.expected[rank], static_cast<std::size_t>(memory.places[0]));
+            return true;
           }
         }
       }
       return false;
     };
   };
-  EXPECT_TRUE(differs(in_a_transfer(Direction::read, [](Request& request) {
-    request.after[static_cast<std::size_t>(request.places(1)[0])] ^= 1;
-    return true;
+  EXPECT_TRUE(differs(in_an_access(false, [](Expected& expected, std::size_t place) {
+    expected.memory[place] ^= 1;
   }))) << "a byte read";
-  EXPECT_TRUE(differs(in_a_transfer(Direction::write, [](Request& request) {
-    request.bytes -= 1;
-    return true;
+  EXPECT_TRUE(differs(in_an_access(true, [](Expected& expected, std::size_t) {
+    expected.bytes -= 1;
   }))) << "a count";
-  EXPECT_TRUE(differs(in_a_transfer(Direction::write, [](Request& request) {
-    request.pointer += 1;
-    return true;
+  EXPECT_TRUE(differs(in_an_access(true, [](Expected& expected, std::size_t) {
+    expected.pointer += 1;
   }))) << "a pointer";
-  EXPECT_TRUE(differs(in_a_transfer(Direction::write, [](Request& request) {
-    request.error = ErrorClass::io;
-    return true;
+  EXPECT_TRUE(differs(in_an_access(true, [](Expected& expected, std::size_t) {
+    expected.error = ErrorClass::io;
   }))) << "an error";
   EXPECT_TRUE(differs([](Scenario& scenario) {
     std::optional<Bytes>& after = scenario.files[0].after;

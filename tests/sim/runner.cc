@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "steps/engine/driver.h"
 #include "storage/kinds.h"
 
 namespace headrace::sim {
@@ -21,88 +22,71 @@ class Actor {
         team_(std::move(team)),
         file_system_(file_system),
         meeting_(meeting),
-        problems_(problems) {}
+        problems_(problems),
+        driver_(kDataSeed, rank) {}
 
   void open() {
-    Result<std::unique_ptr<file::File>> file =
-        file::File::open(team_, file_system_, story_.path, story_.mode, story_.hints);
-    if (!file) return report("open: " + file.error().message);
-    file_ = std::move(file.value());
+    const Error error = driver_.open(team_, file_system_, story_.path, story_.mode, story_.hints);
+    if (error) report("open: " + error.message);
   }
 
   void close() {
-    if (!file_) return;
-    if (const Error error = file_->close()) report("close: " + error.message);
-    file_.reset();
+    if (!driver_.is_open()) return;
+    if (const Error error = driver_.close()) report("close: " + error.message);
   }
 
   void next() {
-    const Step& step = story_.steps[number_];
+    const StoryStep& next = story_.steps[number_];
     // Without a file the rank still meets the others.
-    if (step.meets_first) meeting_.arrive_and_wait();
-    if (file_ || step.kind == StepKind::reopen) take(step);
+    if (next.meets_first) meeting_.arrive_and_wait();
+    if (next.step.kind == StepKind::reopen) {
+      close();
+      open();
+    } else if (driver_.is_open()) {
+      take(next);
+    }
     ++number_;
   }
   bool is_done() const { return number_ == story_.steps.size(); }
 
  private:
-  void take(const Step& step) {
-    switch (step.kind) {
-      case StepKind::transfer: return transfer(step);
-      case StepKind::set_view:
-        return expect_success("set_view", file_->set_view(mine(step.views).view()));
-      case StepKind::seek: return seek(step);
-      case StepKind::resize: return expect_success("resize", file_->resize(step.size));
-      case StepKind::allocate: return expect_success("allocate", file_->allocate(step.size));
-      case StepKind::sync: return expect_success("sync", file_->sync());
-      case StepKind::size: return expect("size", file_->size().value(), step.size);
-      case StepKind::set_hints: return expect_success("set_hints", file_->set_hints(step.hints));
-      case StepKind::byte_offset:
-        if (mine(step.results) < 0) return;
-        return expect("byte offset", file_->positions().byte_offset(mine(step.offsets)).value(),
-                      mine(step.results));
-      case StepKind::reopen: close(); return open();
+  void take(const StoryStep& next) {
+    const std::optional<std::int64_t> before = driver_.position();
+    const steps::Got got = driver_.take(next.step).at(next.step.id);
+    const std::size_t rank = static_cast<std::size_t>(rank_);
+    switch (next.step.kind) {
+      case StepKind::access: return check_access(next.expected[rank], got);
+      case StepKind::seek:
+        if (got.error && got.position != before) report("a failed seek moved the pointer");
+        return expect("pointer after seek", got.position, next.expected[rank].pointer);
+      default:
+        if (got.error) report(got.error.message);
+        if (!next.expected.empty() && next.expected[rank].value) {
+          expect("value", got.value, *next.expected[rank].value);
+        }
     }
   }
 
-  void transfer(const Step& step) {
-    const Request& request = mine(step.requests);
-    Bytes buffer = request.buffer;
-    const bool on_device = story_.on_devices && random_byte(number_, rank_) % 2 == 0;
-    const file::Outcome outcome = (on_device ? carry_out_on_device : carry_out)(
-        *file_, step.direction, step.collective, request, buffer);
-    if (outcome.error.error_class != request.error) {
-      report("transfer: error '" + outcome.error.message + "' is not the one expected");
+  void check_access(const Expected& expected, const steps::Got& got) {
+    if (got.error.error_class != expected.error) {
+      report("access: error '" + got.error.message + "' is not the one expected");
     }
-    expect("bytes moved", outcome.bytes, request.bytes);
-    const std::string difference = first_difference(buffer, request.after);
+    expect("bytes moved", got.bytes, expected.bytes);
+    const std::string difference = first_difference(got.memory, expected.memory);
     if (!difference.empty()) report("memory: byte " + difference);
-    expect("pointer", file_->positions().individual().value(), request.pointer);
+    expect("pointer", got.position, expected.pointer);
   }
 
-  void seek(const Step& step) {
-    const std::int64_t before = file_->positions().individual().value();
-    const Error error = file_->positions().seek(mine(step.offsets), step.whence);
-    if (error && file_->positions().individual().value() != before)
-      report("seek: a failed seek moved the pointer");
-    expect("pointer after seek", file_->positions().individual().value(), mine(step.results));
-  }
-
-  template <class T>
-  const T& mine(const std::vector<T>& of_ranks) const {
-    return of_ranks[static_cast<std::size_t>(rank_)];
-  }
-  void expect(const std::string& what, std::int64_t is, std::int64_t should_be) {
+  void expect(const std::string& what, std::optional<std::int64_t> is, std::int64_t should_be) {
     if (is == should_be) return;
-    report(what + ": " + std::to_string(is) + " instead of " + std::to_string(should_be));
-  }
-  void expect_success(const std::string& what, const Error& error) {
-    if (error) report(what + ": " + error.message);
+    report(what + ": " + (is ? std::to_string(*is) : "none") + " instead of " +
+           std::to_string(should_be));
   }
   void report(const std::string& problem) {
-    const bool collective = number_ < story_.steps.size() && story_.steps[number_].collective;
+    const bool independent =
+        number_ < story_.steps.size() && !is_collective(story_.steps[number_].step);
     problems_.add(story_.path + " rank " + std::to_string(rank_) + " step " +
-                  std::to_string(number_) + (collective ? "" : " (independent)") + ", " + problem);
+                  std::to_string(number_) + (independent ? " (independent)" : "") + ", " + problem);
   }
 
   const FileStory& story_;
@@ -111,7 +95,7 @@ class Actor {
   storage::FileSystem& file_system_;
   std::barrier<>& meeting_;
   Problems& problems_;
-  std::unique_ptr<file::File> file_;
+  steps::Driver driver_;
   std::size_t number_ = 0;
 };
 

@@ -8,48 +8,40 @@
 #include "file/file.h"
 #include "sim/disk.h"
 #include "sim/requests.h"
-#include "sim/views.h"
 
 namespace headrace::sim {
 
-enum class StepKind {
-  transfer,
-  set_view,
-  seek,
-  resize,
-  allocate,
-  sync,
-  size,
-  set_hints,
-  byte_offset,
-  reopen,
+using steps::Mode;
+using steps::Step;
+using steps::StepKind;
+
+/// Of the data of all steps, beside their salt.
+inline constexpr std::uint64_t kDataSeed = 0;
+
+/// What one rank must get from a step.
+struct Expected {
+  ErrorClass error = ErrorClass::success;  ///< access
+  ByteCount bytes = 0;                     ///< access
+  Bytes memory;                            ///< access: the buffer afterwards
+  std::int64_t pointer = 0;                ///< access, seek: in etypes
+  std::optional<std::int64_t> value;       ///< get_size, byte_offset
 };
 
 /// What all ranks do next with one file, and what must come of it.
-struct Step {
-  StepKind kind = StepKind::transfer;
-  bool meets_first = false;  ///< the ranks wait for each other before it
-
-  Direction direction = Direction::write;
-  bool collective = true;
-  std::vector<Request> requests;  ///< of each rank
-  std::vector<ViewModel> views;   ///< of each rank
-  file::Hints hints;
-  ByteCount size = 0;  ///< to set, or expected
-  file::Whence whence = file::Whence::set;
-  std::vector<std::int64_t> offsets;  ///< of each rank: to seek, or to ask the byte offset of
-  std::vector<std::int64_t> results;  ///< of each rank: the pointer, or the byte offset
+struct StoryStep {
+  Step step;
+  bool meets_first = false;        ///< the ranks wait for each other before it
+  std::vector<Expected> expected;  ///< of each rank; none where the call must succeed, no more
 };
 
 /// What happens to one file between open and close.
 struct FileStory {
   std::string path;
-  file::AccessMode mode;
+  Mode mode;
   file::Hints hints;
   std::optional<Bytes> before;  ///< the file, if it exists
-  std::vector<Step> steps;
+  std::vector<StoryStep> steps;
   std::optional<Bytes> after;
-  bool on_devices = false;  ///< about half of the buffers lie in a device's memory
 };
 
 struct Scenario {

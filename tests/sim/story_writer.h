@@ -21,19 +21,17 @@ class StoryWriter {
   void begin();
   void open();
   StepKind next_kind();
-  void transfer(Step& step);
+  void access(StoryStep& next);
   void set_view(Step& step);
-  void seek(Step& step);
+  void seek(StoryStep& next);
   void change_size(Step& step);
-  void ask_size(Step& step);
-  void ask_byte_offset(Step& step);
+  void ask_size(StoryStep& next);
+  void ask_byte_offset(StoryStep& next);
 
-  void predict(const Step& step, int rank, Request& request);
-  /// Sometimes makes the request one that must be refused.
-  void spoil(Request& request);
-  std::vector<FileOffset> file_bytes(int rank, const Request& request) const;
-  /// The first etype at or behind the end of the file.
-  std::int64_t end_pointer(const ViewModel& view) const;
+  Expected predict(const Step& step, int rank);
+  /// Sometimes makes it one that must be refused.
+  void spoil(Part& part);
+  std::vector<FileOffset> file_bytes(int rank, const Part& part) const;
   void all_meet() { conflicts_.clear(std::ssize(bytes_)); }
 
   Random& random_;
@@ -41,7 +39,7 @@ class StoryWriter {
   FileStory story_;
   bool may_reopen_ = true;
   Bytes bytes_;  ///< the file
-  std::vector<ViewModel> views_;
+  std::vector<ViewMap> views_;
   std::vector<std::int64_t> pointers_;  ///< of each rank, in etypes
   Conflicts conflicts_;
   Conflicts within_step_;

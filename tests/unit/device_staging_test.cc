@@ -8,15 +8,16 @@
 #include "device/detection.h"
 #include "device/image.h"
 #include "device/staging.h"
+#include "steps/engine/make_type.h"
+#include "steps/type_generator.h"
 #include "support/gpu/fake_driver.h"
-#include "unit/type_model.h"
 #include "view/copy.h"
 
 namespace headrace::device::test {
 namespace {
 
-using view::test::Pair;
-using view::test::TypeGenerator;
+using steps::Pair;
+using steps::TypeGenerator;
 using Bytes = std::vector<std::byte>;
 using Numbers = std::vector<std::int64_t>;
 
@@ -123,15 +124,11 @@ std::vector<std::pair<Pair, std::int64_t>> shapes() {
   std::vector<std::pair<Pair, std::int64_t>> result;
   TypeGenerator generator(5, true);
   while (result.size() < 60) {
-    const Pair pair = generator.make(static_cast<int>(generator.number(0, 4)));
+    const Pair pair = pair_of(generator.make(static_cast<int>(generator.number(0, 4))));
     if (!pair.model.offsets.empty()) result.emplace_back(pair, generator.number(1, 30));
   }
-  const Pair eight = {view::make_basic(8), {{0, 1, 2, 3, 4, 5, 6, 7}, {}}};
-  result.emplace_back(eight, 400'001);
-  Pair rows = {view::make_resized(view::make_basic(3'000), 0, 5'000), {}};
-  for (std::int64_t i = 0; i < 3'000; ++i) rows.model.offsets.push_back(i);
-  rows.model.markers = {{0, 5'000}};
-  result.emplace_back(rows, 1'500);
+  result.emplace_back(pair_of(steps::basic(8)), 400'001);
+  result.emplace_back(pair_of(steps::resized(0, 5'000, steps::basic(3'000))), 1'500);
   return result;
 }
 
@@ -279,9 +276,7 @@ TEST(Staging, TakesMemoryForTheDataAndNoMoreThanItMay) {
   const auto largest = [&](ByteCount bytes, ByteCount most) {
     driver.reset_device();
     driver.largest_pinned();
-    Pair pair = {view::make_basic(1), {{0}, {}}};
-    pair.model.markers = {{0, 1}};
-    const OnDevice data(pair, bytes);
+    const OnDevice data(pair_of(steps::basic(1)), bytes);
     EXPECT_EQ(gather(*data.stage(Direction::write, most), bytes, 1 << 30), data.packed());
     return driver.largest_pinned();
   };

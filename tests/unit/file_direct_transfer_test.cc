@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "file/direct_transfer.h"
-#include "unit/type_model.h"
+#include "steps/engine/make_type.h"
+#include "steps/type_generator.h"
 
 namespace headrace::file {
 namespace {
 
-using view::test::Pair;
-using view::test::TypeGenerator;
+using steps::Pair;
+using steps::TypeGenerator;
 
 /// A file in memory that counts its calls.
 class MemoryStore : public storage::Store {
@@ -69,8 +70,8 @@ TEST_P(DirectTransfer, MovesExactlyTheBytesOfRandomTypes) {
   TypeGenerator files(11, ascending);
   TypeGenerator memories(12, true);
   for (int turn = 0; turn < 1'500; ++turn) {
-    const Pair filetype = files.make(static_cast<int>(files.number(0, 3)));
-    const Pair memory = memories.make(static_cast<int>(files.number(0, 3)));
+    const Pair filetype = pair_of(files.make(static_cast<int>(files.number(0, 3))));
+    const Pair memory = pair_of(memories.make(static_cast<int>(files.number(0, 3))));
     const std::int64_t count = files.number(1, 40);
     const ByteCount bytes = count * std::ssize(memory.model.offsets);
     if (filetype.model.offsets.empty() || bytes == 0) continue;

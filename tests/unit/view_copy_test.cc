@@ -4,13 +4,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "unit/type_model.h"
+#include "steps/engine/make_type.h"
+#include "steps/type_generator.h"
 #include "view/copy.h"
 
 namespace headrace::view::test {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using steps::Numbers;
+using steps::Pair;
+using steps::TypeGenerator;
 using Bytes = std::vector<std::byte>;
 
 std::byte pattern(std::int64_t i) {
@@ -27,9 +30,9 @@ Bytes pattern_bytes(std::int64_t size) {
 /// negative: `memory` holds [memory_low, ...).
 struct Transfer {
   explicit Transfer(std::uint64_t seed) : file_generator(seed, true), memory_generator(seed) {
-    do file = file_generator.make(static_cast<int>(seed % 5));
+    do file = pair_of(file_generator.make(static_cast<int>(seed % 5)));
     while (file.model.offsets.empty());
-    do memory = memory_generator.make(static_cast<int>(seed / 5 % 5));
+    do memory = pair_of(memory_generator.make(static_cast<int>(seed / 5 % 5)));
     while (memory.model.offsets.empty());
     displacement = file_generator.number(0, 500);
     total = file_generator.number(1, 4 * std::ssize(file.model.offsets));

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <vector>
 
-#include "unit/type_model.h"
+#include "steps/engine/make_type.h"
+#include "steps/type_generator.h"
 #include "view/cursor.h"
 
 namespace headrace::view::test {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using steps::Numbers;
+using steps::Pair;
+using steps::TypeGenerator;
+using steps::TypeTree;
 
 void append_bytes(Numbers& bytes, const StridedRun& run) {
   for (std::int64_t i = 0; i < run.count; ++i) {
@@ -27,7 +31,7 @@ bool is_prefix_at(const Numbers& part, const Numbers& whole, std::int64_t positi
 /// A type with data, its model repeated, and where it was put.
 struct Walk {
   Walk(std::uint64_t seed, bool ascending) : generator(seed, ascending) {
-    do pair = generator.make(static_cast<int>(seed % 6));
+    do pair = pair_of(generator.make(static_cast<int>(seed % 6)));
     while (pair.model.offsets.empty());
     origin = generator.number(0, 1000);
     bytes = pair.model.repeated(kRepetitions, origin);
@@ -135,14 +139,12 @@ TEST(ViewCursor, CopiesWalkOnTheirOwn) {
 
 /// Nested deeper than a cursor keeps without heap memory; strides that never merge.
 TEST(ViewCursor, DeepTypes) {
-  Pair pair{make_basic(1), {{0}, {}}};
+  TypeTree tree = steps::basic(1);
   for (std::int64_t level = 0; level < 10; ++level) {
-    const std::int64_t stride = pair.model.extent() + 1 + level;
-    Model model;
-    model.append(pair.model, 0);
-    model.append(pair.model, stride);
-    pair = {make_hvector(2, 1, stride, pair.type), model};
+    const std::int64_t stride = expand(tree).extent() + 1 + level;
+    tree = make_tree(steps::TypeKind::hvector, {{2}, {1}, {stride}}, {tree});
   }
+  const Pair pair = pair_of(tree);
   ASSERT_EQ(pair.type->layout().node->depth, 10);
   const Numbers bytes = pair.model.repeated(3, 5);
   Cursor cursor(pair.type, 5, std::ssize(bytes));

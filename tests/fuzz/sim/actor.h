@@ -7,9 +7,9 @@
 #include <string>
 
 #include "exchange/file_team.h"
-#include "file/file.h"
 #include "fuzz/observations.h"
 #include "fuzz/sim/files.h"
+#include "steps/engine/driver.h"
 
 namespace headrace::fuzz {
 
@@ -42,27 +42,11 @@ class Actor {
   void close();
 
  private:
-  /// An access that goes on.
-  struct Pending {
-    std::shared_ptr<file::Operation> operation;
-    Memory memory;
-    Seen seen;
-  };
-
-  void access(const Step& step);
-  file::TransferCall call_of(const Step& step, Memory& memory) const;
-  void finish(int id, Pending pending, const file::Outcome& outcome);
-  void wait(const Step& step);
-  void end(const Step& step);
-  void query(const Step& step);
-  void together(const Step& step);
-  void set_view(const Step& step);
   void meet(const Step& step);
   void reopen(const Step& step);
   void look(const Step& step);
-  void saw(const Step& step, const Error& error, Seen seen = {});
+  void saw(int id, const steps::Got& got);
   void open_as(const Mode& mode, const Hints& hints);
-  const Part& part(const Step& step) const { return step.parts[static_cast<std::size_t>(rank_)]; }
 
   const Program& program_;
   const Group& group_;
@@ -72,12 +56,7 @@ class Actor {
   Files& files_;
   std::barrier<>& barrier_;
   Record& record_;
-  std::unique_ptr<file::File> file_;
-  std::map<int, Pending> pending_;
-  const Step* split_ = nullptr;
+  steps::Driver driver_;
 };
-
-/// MPI's name of an error class in small letters, without MPI_ERR_; empty for success.
-std::string error_name(ErrorClass error_class);
 
 }  // namespace headrace::fuzz

@@ -1,35 +1,20 @@
-#include "fuzz/type_map.h"
+#include "steps/type_map.h"
 
 #include <algorithm>
 #include <functional>
 
-namespace headrace::fuzz {
+namespace headrace::steps {
 namespace {
-
-using Numbers = std::vector<std::int64_t>;
-
-void append(TypeMap& map, const TypeMap& element, std::int64_t displacement) {
-  for (const std::int64_t offset : element.offsets) map.offsets.push_back(displacement + offset);
-  if (!element.markers) return;
-  const TypeMap::Markers moved{element.markers->lower + displacement,
-                               element.markers->upper + displacement};
-  if (!map.markers) {
-    map.markers = moved;
-  } else {
-    map.markers->lower = std::min(map.markers->lower, moved.lower);
-    map.markers->upper = std::max(map.markers->upper, moved.upper);
-  }
-}
 
 void append_block(TypeMap& map, const TypeMap& element, std::int64_t blocklength,
                   std::int64_t displacement) {
   const std::int64_t extent = element.extent();
   for (std::int64_t i = 0; i < blocklength; ++i) {
-    append(map, element, displacement + i * extent);
+    map.append(element, displacement + i * extent);
   }
 }
 
-TypeMap basic(std::int64_t size) {
+TypeMap bytes_map(std::int64_t size) {
   TypeMap map;
   for (std::int64_t i = 0; i < size; ++i) map.offsets.push_back(i);
   return map;
@@ -78,7 +63,7 @@ TypeMap array_part(const Numbers& sizes, bool is_column_major, const TypeMap& ol
       wanted = wanted && wants(dimension, rest % sizes[dimension]);
       rest /= sizes[dimension];
     }
-    if (wanted) append(map, old, element * old.extent());
+    if (wanted) map.append(old, element * old.extent());
   }
   map.markers = TypeMap::Markers{0, elements * old.extent()};
   return map;
@@ -129,8 +114,28 @@ std::int64_t TypeMap::highest() const {
   return offsets.empty() ? 0 : *std::ranges::max_element(offsets) + 1;
 }
 
+void TypeMap::append(const TypeMap& element, std::int64_t displacement) {
+  for (const std::int64_t offset : element.offsets) offsets.push_back(displacement + offset);
+  if (!element.markers) return;
+  const Markers moved{element.markers->lower + displacement, element.markers->upper + displacement};
+  if (!markers) {
+    markers = moved;
+  } else {
+    markers->lower = std::min(markers->lower, moved.lower);
+    markers->upper = std::max(markers->upper, moved.upper);
+  }
+}
+
+Numbers TypeMap::repeated(std::int64_t count, std::int64_t origin) const {
+  Numbers result;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (const std::int64_t offset : offsets) result.push_back(origin + i * extent() + offset);
+  }
+  return result;
+}
+
 TypeMap expand(const TypeTree& type) {
-  if (type.kind == TypeKind::basic) return basic(type.arguments[0][0]);
+  if (type.kind == TypeKind::basic) return bytes_map(type.arguments[0][0]);
   if (type.kind == TypeKind::structure) return structure(type);
   TypeMap old = expand(type.children[0]);
   switch (type.kind) {
@@ -156,40 +161,14 @@ TypeMap expand(const TypeTree& type) {
   }
 }
 
-bool Repetitions::ascends() const {
-  std::int64_t last = -1;
-  for (std::int64_t i = 0; i < 3 * size(); ++i) {
-    const std::int64_t offset = offset_of(i);
-    if (i > 0 && offset <= last) return false;
-    last = offset;
-  }
-  return true;
+bool ascends(const Numbers& offsets) {
+  return std::ranges::adjacent_find(offsets, std::greater_equal<>()) == offsets.end();
 }
 
 bool Repetitions::has_overlap(std::int64_t count) const {
-  Numbers places;
-  for (std::int64_t i = 0; i < count * size(); ++i) places.push_back(offset_of(i));
+  Numbers places = map_.repeated(count);
   std::ranges::sort(places);
   return std::ranges::adjacent_find(places) != places.end();
 }
 
-ViewMap::ViewMap(const View& view, std::int64_t displacement)
-    : displacement_(displacement),
-      tiles_(expand(view.filetype)),
-      unit_(std::max<std::int64_t>(1, expand(view.etype).size())),
-      ascends_(tiles_.ascends()) {}
-
-std::int64_t ViewMap::etypes_below(std::int64_t file_size) const {
-  if (shows_nothing()) return 0;
-  // Whole tiles whose bytes all lie below, then etype by etype.
-  const std::int64_t extent = tiles_.extent();
-  const std::int64_t size = tiles_.size();
-  std::int64_t tiles = 0;
-  const std::int64_t room = file_size - displacement_ - tiles_.map().highest();
-  if (extent > 0 && room >= 0) tiles = room / extent + 1;
-  std::int64_t etype = tiles * (size / unit_);
-  while (offset_of(etype * unit_) < file_size) ++etype;
-  return etype;
-}
-
-}  // namespace headrace::fuzz
+}  // namespace headrace::steps

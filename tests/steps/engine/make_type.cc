@@ -1,11 +1,9 @@
+#include "steps/engine/make_type.h"
+
 #include <vector>
 
-#include "fuzz/sim/run.h"
-
-namespace headrace::fuzz {
+namespace headrace::steps {
 namespace {
-
-using Numbers = std::vector<std::int64_t>;
 
 Numbers times(Numbers numbers, std::int64_t factor) {
   for (std::int64_t& number : numbers) number *= factor;
@@ -14,7 +12,11 @@ Numbers times(Numbers numbers, std::int64_t factor) {
 
 view::TypePtr make_structure(const TypeTree& type) {
   std::vector<view::TypePtr> children;
-  for (const TypeTree& child : type.children) children.push_back(make_type(child));
+  for (std::size_t i = 0; i < type.children.size(); ++i) {
+    // A program gives the same handle again, where it has the type already.
+    const bool repeats = i > 0 && type.children[i] == type.children[i - 1];
+    children.push_back(repeats ? children.back() : make_type(type.children[i]));
+  }
   return view::make_struct(type.arguments[0], type.arguments[1], children);
 }
 
@@ -67,4 +69,8 @@ view::TypePtr make_type(const TypeTree& type) {
   }
 }
 
-}  // namespace headrace::fuzz
+Pair pair_of(const TypeTree& type) {
+  return {make_type(type), expand(type)};
+}
+
+}  // namespace headrace::steps
