@@ -238,7 +238,8 @@ void Driver::together(const Step& step) {
           case StepKind::set_hints: return file_->set_hints(step.hints);
           case StepKind::set_atomicity: return file_->set_atomicity(step.atomic != wrong);
           case StepKind::seek_shared:
-            return file_->positions().seek_shared(step.value + (wrong ? 1 : 0), whence_of(step.whence));
+            return file_->positions().seek_shared(step.value + (wrong ? 1 : 0),
+                                                  whence_of(step.whence));
           default: return file_->sync();
         }
       }));
