@@ -13,6 +13,18 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_boolean(text, s.quiet); }},
     {"HEADRACE_SUMMARY", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.summary); }},
+    {"HEADRACE_RECORD", "1",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.record); }},
+    {"HEADRACE_LOGPATH", "headrace-records",
+     [](const std::string& text, Settings& s) { return read_text(text, s.log_path); }},
+    {"HEADRACE_RECORD_MEMORY", "4m",
+     [](const std::string& text, Settings& s) {
+       return read_size(text, 262144, 1073741824, s.record_memory);
+     }},
+    {"HEADRACE_RECORD_DEPTH", "8",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 1, 32, s.record_depth);
+     }},
     {"HEADRACE_WRITE_PATH", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<PathSetting>(text,

@@ -1,0 +1,46 @@
+#include "record/clock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+
+namespace headrace::record {
+
+bool has_steady_counter = false;
+
+void choose_clock() {
+#if defined(__x86_64__)
+  const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                        O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  std::array<char, 16> text{};
+  const ssize_t length = read(file, text.data(), text.size());
+  close(file);
+  has_steady_counter = length >= 4 && std::string_view(text.data(), 4) == "tsc\n";
+#endif
+}
+
+ClockReading read_clock() {
+  // The shortest of a few: one that was interrupted in between would be wrong by as much.
+  ClockReading best;
+  std::int64_t shortest = INT64_MAX;
+  for (int i = 0; i < 5; ++i) {
+    const std::int64_t before = ticks();
+    const std::int64_t ns = monotonic_ns();
+    const std::int64_t after = ticks();
+    if (after - before >= shortest) continue;
+    shortest = after - before;
+    best = {before + (after - before) / 2, ns};
+  }
+  return best;
+}
+
+double tick_length(const ClockReading& begin, const ClockReading& end) {
+  const std::int64_t counted = end.ticks - begin.ticks;
+  const std::int64_t ns = end.ns - begin.ns;
+  return counted <= 0 || ns <= 0 ? 1 : static_cast<double>(ns) / static_cast<double>(counted);
+}
+
+}  // namespace headrace::record

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/// What a rank's recorder keeps, as it lies in a file that is mapped from the start: whatever ends
+/// the process leaves it there. Only programs of the same version read it (node_tables.h); what
+/// users keep is the record that is made of it.
+///
+/// After the header come extents, one behind the other. Each has items of one kind, of one thread.
+/// `used` grows after an item is complete, so what it counts can be read at any time.
+namespace headrace::record {
+
+inline constexpr std::array<char, 8> kImageMagic = {'H', 'R', 'I', 'M', 'A', 'G', 'E', '1'};
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+enum class RankState : std::uint32_t { running, finalized, exited, aborted };
+
+struct ImageHeader {
+  std::array<char, 8> magic;  ///< written last
+  std::uint32_t header_size;
+  std::uint32_t row_size;
+  std::int32_t rank;  ///< in MPI_COMM_WORLD
+  std::int32_t rank_count;
+  std::int32_t process;
+  std::uint32_t has_steady_counter;
+  std::int64_t
+      process_start;         ///< in clock ticks after boot, from /proc: with `process` it is unique
+  std::int64_t start;        ///< when MPI ran, in ns since 1970
+  std::int64_t init;         ///< ns that MPI_Init took
+  std::int64_t begin_ticks;  ///< when MPI ran
+  std::int64_t begin_ns;
+  std::int64_t end_ticks;  ///< when MPI_Finalize began; 0 before
+  std::int64_t end_ns;
+  std::int64_t call_cost;  ///< picoseconds that recording one call takes, measured at the start
+  std::int64_t cpu_user;   ///< ns, at the end
+  std::int64_t cpu_system;
+  std::int64_t peak_memory;
+  std::atomic<std::uint32_t> state;       ///< RankState
+  std::atomic<std::uint32_t> lost_calls;  ///< of threads that found no room for a table
+  std::atomic<std::uint64_t> size;        ///< bytes in use
+  std::uint64_t capacity;
+};
+
+enum class ExtentKind : std::uint32_t { thread = 1, rows, frames, peers, files, notes };
+
+struct ExtentHeader {
+  ExtentKind kind;
+  std::uint32_t thread;  ///< kNone: of the process
+  std::uint32_t item_size;
+  std::uint32_t capacity;  ///< items
+  std::atomic<std::uint32_t> used;
+  std::uint32_t reserved;
+  std::uint64_t next;  ///< bytes from this header to the next
+};
+
+/// Of one thread.
+struct ThreadItem {
+  std::int64_t last_ticks;  ///< the end of its last call
+  std::int64_t calls;
+  std::int64_t folded;
+  std::int64_t unwinds;
+  std::int64_t checks;
+  std::int64_t wrong;
+};
+
+inline constexpr int kBins = 7;
+
+/// The calls of one procedure by one path on one shape of communicator, by one thread.
+struct Row {
+  std::uint32_t procedure;     ///< a note's number
+  std::uint32_t path;          ///< a frame of the same thread
+  std::uint32_t communicator;  ///< a note's number
+  std::uint32_t region;
+  std::int64_t sent;
+  std::int64_t received;
+  std::int64_t ticks;
+  std::int64_t least;
+  std::int64_t greatest;
+  std::int64_t failed;
+  std::array<std::int64_t, kBins> bins;
+  std::int64_t calls;  ///< written last
+};
+
+/// One frame of a call path.
+struct Frame {
+  std::uint32_t caller;  ///< a frame of the same thread
+  std::uint32_t module;  ///< a note's number
+  std::uint64_t offset;
+  std::uint32_t function;  ///< a note's number, of frames that are no machine code
+  std::uint32_t line;
+};
+
+/// Messages to one rank, by one thread.
+struct Peer {
+  std::int64_t rank;
+  std::int64_t sent;
+  std::int64_t messages;  ///< written last
+};
+
+/// One file of this rank.
+struct FileItem {
+  std::uint32_t name;  ///< a note's number
+  std::uint32_t reserved;
+  std::int64_t opens;
+  std::int64_t read;
+  std::int64_t written;
+  std::int64_t store_read;
+  std::int64_t store_written;
+  std::int64_t ticks;
+  std::int64_t exchange;
+  std::int64_t wait;
+  std::int64_t copy;
+  std::int64_t store;
+};
+
+/// What is told once, with fields of text. Each kind is numbered by itself, from 0.
+enum class NoteKind : std::uint16_t {
+  procedure = 1,  ///< name, class
+  module,         ///< file, build-id
+  function,       ///< name, file
+  communicator,   ///< kind, size, ranks on the node, name
+  file,           ///< name
+  decision,       ///< time in ticks, subject, choice, reason, alternatives, cost in ns
+  setting,        ///< name, value, origin
+  variable,       ///< name, value
+  fact,           ///< of the rank and job: name, value
+};
+
+/// Its fields follow: for each its length in four bytes, and its bytes. `size` counts all, and the
+/// next note begins at a multiple of 8.
+struct NoteHeader {
+  std::uint32_t size;
+  NoteKind kind;
+  std::uint16_t fields;
+};
+
+static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
+static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::is_standard_layout_v<ImageHeader>);
+
+}  // namespace headrace::record

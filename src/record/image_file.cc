@@ -1,0 +1,183 @@
+#include "record/image_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "record/private_directory.h"
+
+namespace headrace::record {
+namespace {
+
+/// What is set aside in the file system at a time.
+constexpr std::uint64_t kStep = std::uint64_t{64} << 10;
+constexpr std::uint32_t kNoteBytes = 8 << 10;
+
+std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+/// The notes of each kind that are there, by their fields.
+struct ImageFile::Notes {
+  std::map<std::pair<NoteKind, std::string>, std::uint32_t> numbers;
+  std::map<NoteKind, std::uint32_t> counts;
+};
+
+std::vector<std::string> image_directories() {
+  std::vector<std::string> found = {"/dev/shm"};
+  if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
+    found.emplace_back(own);
+  }
+  found.emplace_back("/tmp");
+  for (std::string& each : found) each += "/headrace-record-" + std::to_string(geteuid());
+  return found;
+}
+
+Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> directories,
+                                                   const std::string& job, const std::string& name,
+                                                   std::uint64_t capacity) {
+  Error last{ErrorClass::no_space, 0, "no directory for the recorder's memory"};
+  for (const std::string& directory : directories) {
+    const std::string folder = directory + "/" + job;
+    if (Error failed = make_private_directory(directory)) {
+      last = std::move(failed);
+      continue;
+    }
+    if (Error failed = make_private_directory(folder)) {
+      last = std::move(failed);
+      continue;
+    }
+    const std::string path = folder + "/" + name;
+    int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor < 0 && errno == EEXIST && put_aside(path)) {
+      descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
+    if (descriptor < 0) {
+      last = system_failure(errno, "cannot make the recorder's memory", path);
+      continue;
+    }
+    const bool has_room = posix_fallocate(descriptor, 0, static_cast<off_t>(kStep)) == 0 &&
+                          ftruncate(descriptor, static_cast<off_t>(capacity)) == 0;
+    void* const memory =
+        has_room ? mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+                 : MAP_FAILED;
+    if (memory == MAP_FAILED) {
+      last = {ErrorClass::no_space, ENOSPC, {"there is no room for the recorder in ", directory}};
+      close(descriptor);
+      unlink(path.c_str());
+      rmdir(folder.c_str());
+      continue;
+    }
+    close(descriptor);
+    return std::unique_ptr<ImageFile>(
+        new ImageFile(static_cast<std::byte*>(memory), capacity, path));
+  }
+  return last;
+}
+
+ImageFile::ImageFile(std::byte* memory, std::uint64_t capacity, std::string path)
+    : memory_(memory),
+      capacity_(capacity),
+      path_(std::move(path)),
+      allocated_(kStep),
+      known_(std::make_unique<Notes>()) {
+  ImageHeader& own = header();
+  own.header_size = rounded_up(sizeof(ImageHeader), 64);
+  own.row_size = sizeof(Row);
+  own.capacity = capacity;
+  own.size = own.header_size;
+}
+
+ImageFile::~ImageFile() {
+  munmap(memory_, capacity_);
+}
+
+void ImageFile::remove() {
+  unlink(path_.c_str());
+  rmdir(path_.substr(0, path_.rfind('/')).c_str());  // the last one removes it
+}
+
+/// A store into a page that the file system cannot back would end the program.
+bool ImageFile::make_room(std::uint64_t size) {
+  if (size <= allocated_) return true;
+  const std::uint64_t wanted = std::min(rounded_up(size, kStep), capacity_);
+  if (wanted < size) return false;
+  const int descriptor = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  const int failed = posix_fallocate(descriptor, static_cast<off_t>(allocated_),
+                                     static_cast<off_t>(wanted - allocated_));
+  close(descriptor);
+  if (failed == 0) allocated_ = wanted;
+  return failed == 0;
+}
+
+ExtentHeader* ImageFile::take_locked(ExtentKind kind, std::uint32_t thread, std::uint32_t item_size,
+                                     std::uint32_t capacity) {
+  ImageHeader& own = header();
+  const std::uint64_t begin = own.size.load(std::memory_order_relaxed);
+  const std::uint64_t bytes =
+      rounded_up(sizeof(ExtentHeader) + std::uint64_t{item_size} * capacity, 64);
+  if (begin + bytes > capacity_ || !make_room(begin + bytes)) return nullptr;
+  auto* const extent =
+      new (memory_ + begin) ExtentHeader{kind, thread, item_size, capacity, 0, 0, bytes};
+  own.size.store(begin + bytes, std::memory_order_release);
+  return extent;
+}
+
+ExtentHeader* ImageFile::take(ExtentKind kind, std::uint32_t thread, std::uint32_t item_size,
+                              std::uint32_t capacity) {
+  if (!is_ours()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return take_locked(kind, thread, item_size, capacity);
+}
+
+bool ImageFile::append(std::span<const std::byte> note) {
+  if (notes_ == nullptr || notes_->used + note.size() > notes_->capacity) {
+    const auto capacity = std::max<std::uint32_t>(kNoteBytes, note.size());
+    ExtentHeader* const extent = take_locked(ExtentKind::notes, kNone, 1, capacity);
+    if (extent == nullptr) return false;
+    notes_ = extent;
+  }
+  std::byte* const end = reinterpret_cast<std::byte*>(notes_ + 1) + notes_->used;
+  std::memcpy(end, note.data(), note.size());
+  notes_->used.fetch_add(static_cast<std::uint32_t>(note.size()), std::memory_order_release);
+  return true;
+}
+
+std::uint32_t ImageFile::note(NoteKind kind, std::span<const std::string_view> fields) {
+  if (!is_ours()) return kNone;
+  std::string text;
+  for (const std::string_view field : fields) {
+    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(field.size(), 4096));
+    text.append(reinterpret_cast<const char*>(&length), sizeof length);
+    text.append(field.substr(0, length));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto key = std::make_pair(kind, text);
+  if (kind != NoteKind::decision) {
+    if (const auto found = known_->numbers.find(key); found != known_->numbers.end()) {
+      return found->second;
+    }
+  }
+  std::vector<std::byte> bytes(rounded_up(sizeof(NoteHeader) + text.size(), 8));
+  const NoteHeader header{static_cast<std::uint32_t>(sizeof(NoteHeader) + text.size()), kind,
+                          static_cast<std::uint16_t>(fields.size())};
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::memcpy(bytes.data() + sizeof header, text.data(), text.size());
+  if (!append(bytes)) return kNone;
+  const std::uint32_t number = known_->counts[kind]++;
+  if (kind != NoteKind::decision) known_->numbers.emplace(key, number);
+  return number;
+}
+
+}  // namespace headrace::record

@@ -1,0 +1,199 @@
+#include "record/recorder.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "base/settings.h"
+#include "record/private_directory.h"
+
+namespace headrace::record {
+
+std::atomic<bool> is_recording = false;
+constinit thread_local ThreadRecord* own_record = nullptr;
+
+namespace {
+
+constexpr std::array<const char*, kCallClasses> kOtherNames = {
+    "(other point-to-point)", "(other collective)", "(other one-sided)", "(other I/O)", "(other)"};
+
+struct Recorder {
+  JobMark mark;
+  std::unique_ptr<ImageFile> image;
+  std::span<const Procedure> procedures;
+  bool (*is_of_library)(std::uintptr_t) = nullptr;
+  std::uint32_t other[kCallClasses] = {};
+  std::unique_ptr<std::atomic<std::uint32_t>[]> notes;  ///< of procedures, kNone if not yet there
+  std::mutex mutex;
+  std::vector<std::unique_ptr<ThreadRecord>> threads;
+  std::vector<ThreadRecord*> free;  ///< of threads that have ended
+  bool is_full = false;
+};
+
+Recorder& recorder() {
+  static auto& only = *new Recorder;  // never destroyed: calls arrive during exit, too
+  return only;
+}
+
+/// Gives a thread's tables to the next thread when it ends.
+struct Return {
+  ~Return() {
+    if (own_record == nullptr) return;
+    Recorder& own = recorder();
+    const std::lock_guard lock(own.mutex);
+    own.free.push_back(own_record);
+    own_record = nullptr;
+  }
+};
+
+void stop_in_child() {
+  is_recording = false;
+}
+
+ThreadRecord::Limits limits_of(const Settings& settings) {
+  ThreadRecord::Limits limits;
+  limits.depth = static_cast<int>(settings.record_depth);
+  return limits;
+}
+
+std::int64_t ns_of(const timeval& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1'000;
+}
+
+std::uint32_t note_of(ImageFile& image, const char* name, CallClass call_class) {
+  const std::string number = std::to_string(static_cast<int>(call_class));
+  const std::string_view fields[] = {name, number};
+  return image.note(NoteKind::procedure, fields);
+}
+
+void fill_header(ImageHeader& header, const RecorderStart& start) {
+  const ClockReading now = read_clock();
+  header.rank = start.rank;
+  header.rank_count = start.rank_count;
+  header.process = getpid();
+  header.process_start = process_start(header.process);
+  header.has_steady_counter = has_steady_counter ? 1 : 0;
+  header.start = since_1970_ns();
+  header.init = start.init_ns;
+  header.begin_ticks = now.ticks;
+  header.begin_ns = now.ns;
+  std::atomic_thread_fence(std::memory_order_release);
+  header.magic = kImageMagic;
+}
+
+}  // namespace
+
+Error start_recorder(const RecorderStart& start) {
+  Recorder& own = recorder();
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &stop_in_child);
+  choose_clock();
+  own.mark = find_job_mark();
+  const std::vector<std::string> directories = image_directories();
+  auto made = ImageFile::make(directories, own.mark.name, "rank-" + std::to_string(start.rank),
+                              static_cast<std::uint64_t>(settings().record_memory));
+  if (!made) return made.error();
+  own.image = std::move(made.value());
+  own.procedures = start.procedures;
+  own.is_of_library = start.is_of_library;
+  own.notes = std::make_unique<std::atomic<std::uint32_t>[]>(start.procedures.size());
+  for (std::size_t i = 0; i < start.procedures.size(); ++i) own.notes[i] = kNone;
+  for (int i = 0; i < kCallClasses; ++i) {
+    own.other[i] = note_of(*own.image, kOtherNames[i], static_cast<CallClass>(i));
+  }
+  fill_header(own.image->header(), start);
+  is_recording = true;
+  return {};
+}
+
+void mark_end(RankState state) {
+  Recorder& own = recorder();
+  if (own.image == nullptr || !own.image->is_ours()) return;
+  ImageHeader& header = own.image->header();
+  const ClockReading now = read_clock();
+  header.end_ticks = now.ticks;
+  header.end_ns = now.ns;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  header.cpu_user = ns_of(usage.ru_utime);
+  header.cpu_system = ns_of(usage.ru_stime);
+  header.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
+  {
+    const std::lock_guard lock(own.mutex);
+    for (const auto& thread : own.threads) thread->update_counts();
+  }
+  header.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+}
+
+void stop_recorder() {
+  is_recording = false;
+}
+
+ImageFile* image() {
+  Recorder& own = recorder();
+  return own.image == nullptr || !own.image->is_ours() ? nullptr : own.image.get();
+}
+
+const JobMark& job_mark() {
+  return recorder().mark;
+}
+
+ThreadRecord* make_own_record() noexcept {
+  Recorder& own = recorder();
+  if (own.image == nullptr || !own.image->is_ours()) return nullptr;
+  static thread_local const Return returned;
+  const std::lock_guard lock(own.mutex);
+  if (!own.free.empty()) {
+    own_record = own.free.back();
+    own.free.pop_back();
+    return own_record;
+  }
+  try {
+    if (!own.is_full) {
+      auto made = ThreadRecord::make(*own.image, static_cast<std::uint32_t>(own.threads.size()),
+                                     limits_of(settings()), own.other, own.is_of_library);
+      if (made != nullptr) {
+        own.threads.reserve(own.threads.size() + 1);
+        own.free.reserve(own.threads.size() + 1);
+        own_record = made.get();
+        own.threads.push_back(std::move(made));
+        return own_record;
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // As if the image were full.
+  }
+  own.is_full = true;
+  own.image->header().lost_calls.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+std::uint32_t procedure_note(int entry) {
+  Recorder& own = recorder();
+  std::atomic<std::uint32_t>& place = own.notes[static_cast<std::size_t>(entry)];
+  std::uint32_t number = place.load(std::memory_order_relaxed);
+  if (number != kNone) return number;
+  const Procedure& procedure = own.procedures[static_cast<std::size_t>(entry)];
+  try {
+    number = note_of(*own.image, procedure.name, procedure.call_class);
+  } catch (const std::bad_alloc&) {
+    number = kNone;
+  }
+  if (number == kNone) number = own.other[static_cast<int>(procedure.call_class)];
+  place.store(number, std::memory_order_relaxed);
+  return number;
+}
+
+std::uint32_t add_note(NoteKind kind, std::span<const std::string_view> fields) noexcept {
+  ImageFile* const own = image();
+  try {
+    return own == nullptr ? kNone : own->note(kind, fields);
+  } catch (const std::bad_alloc&) {
+    return kNone;
+  }
+}
+
+}  // namespace headrace::record

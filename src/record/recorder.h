@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "record/job_mark.h"
+#include "record/thread_record.h"
+
+/// The recorder of this process: one image, in which each thread that calls MPI has its tables.
+namespace headrace::record {
+
+/// One procedure, by the number of its entry.
+struct Procedure {
+  const char* name;  ///< C's, without _c
+  CallClass call_class;
+};
+
+/// What is known when MPI runs.
+struct RecorderStart {
+  int rank = 0;
+  int rank_count = 0;
+  std::int64_t init_ns = 0;  ///< that MPI_Init took
+  std::span<const Procedure> procedures;
+  /// Whether code at this address is the MPI library's or ours, whose calls are not the program's.
+  bool (*is_of_library)(std::uintptr_t return_address) = nullptr;
+};
+
+/// Begins to record. An error is told by the caller, and the program goes on without.
+Error start_recorder(const RecorderStart& start);
+
+/// MPI_Finalize begins, or MPI_Abort: writes down what is known at the end. Calls are recorded on.
+void mark_end(RankState state);
+
+/// No call is recorded from now on. The image stays, mapped.
+void stop_recorder();
+
+/// The image, while there is one; else null.
+ImageFile* image();
+const JobMark& job_mark();
+
+extern std::atomic<bool> is_recording;
+extern constinit thread_local ThreadRecord* own_record;
+
+/// Makes the tables of a thread, or takes over those of one that has ended. Null if it gets none.
+ThreadRecord* make_own_record() noexcept;
+
+/// The tables of this thread; null if nothing is recorded.
+inline ThreadRecord* this_thread() {
+  if (!is_recording.load(std::memory_order_relaxed)) return nullptr;
+  return own_record != nullptr ? own_record : make_own_record();
+}
+
+/// The note of a procedure.
+std::uint32_t procedure_note(int entry);
+
+/// Adds a note; kNone if there is no room or nothing is recorded.
+std::uint32_t add_note(NoteKind kind, std::span<const std::string_view> fields) noexcept;
+
+}  // namespace headrace::record

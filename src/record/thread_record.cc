@@ -1,0 +1,184 @@
+#include "record/thread_record.h"
+
+#include <new>
+
+namespace headrace::record {
+namespace {
+
+constexpr std::uint32_t kRowsAtATime = 32;
+constexpr std::uint32_t kFramesAtATime = 128;
+constexpr std::uint32_t kPeersAtATime = 64;
+constexpr std::size_t kLinksAtATime = 64;
+constexpr std::int64_t kOtherPeers = -1;
+
+/// The next free item of an extent; null if it is full. It counts once publish() was called.
+template <class Item>
+Item* next_item(ExtentHeader* extent) {
+  if (extent == nullptr) return nullptr;
+  const std::uint32_t used = extent->used.load(std::memory_order_relaxed);
+  return used == extent->capacity ? nullptr : reinterpret_cast<Item*>(extent + 1) + used;
+}
+
+void publish(ExtentHeader* extent) {
+  extent->used.store(extent->used.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+std::size_t hash_of(std::int64_t peer) {
+  return static_cast<std::size_t>(static_cast<std::uint64_t>(peer) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+}  // namespace
+
+ThreadRecord::ThreadRecord(ImageFile& image, std::uint32_t number, const Limits& limits,
+                           bool (*is_of_library)(std::uintptr_t))
+    : image_(image),
+      number_(number),
+      limits_(limits),
+      table_size_(2 * limits.peers),
+      peer_table_(static_cast<Peer**>(std::calloc(table_size_, sizeof(Peer*)))),
+      paths_(*this, {.depth = limits.depth, .most_nodes = limits.rows}, is_of_library),
+      has_python_(find_python().has_value()),
+      python_(*this, find_python()) {}
+
+std::unique_ptr<ThreadRecord> ThreadRecord::make(ImageFile& image, std::uint32_t number,
+                                                 const Limits& limits,
+                                                 const std::uint32_t (&other)[kCallClasses],
+                                                 bool (*is_of_library)(std::uintptr_t)) {
+  std::unique_ptr<ThreadRecord> made(new ThreadRecord(image, number, limits, is_of_library));
+  return made->take_reserve(other) ? std::move(made) : nullptr;
+}
+
+/// What must be there when nothing else finds room.
+bool ThreadRecord::take_reserve(const std::uint32_t (&other)[kCallClasses]) {
+  if (peer_table_ == nullptr) return false;
+  ExtentHeader* const thread = image_.take(ExtentKind::thread, number_, sizeof(ThreadItem), 1);
+  if (thread == nullptr) return false;
+  item_ = new (thread + 1) ThreadItem{};
+  publish(thread);
+  for (int i = 0; i < kCallClasses; ++i) {
+    other_rows_[i] = new_row(other[i], kNone, kNone);
+    if (other_rows_[i] == nullptr) return false;
+  }
+  other_peers_ = new_peer(kOtherPeers);
+  return other_peers_ != nullptr;
+}
+
+Row* ThreadRecord::new_row(std::uint32_t procedure, std::uint32_t path,
+                           std::uint32_t communicator) {
+  if (row_count_ == limits_.rows) return nullptr;
+  Row* row = next_item<Row>(rows_);
+  if (row == nullptr) {
+    ExtentHeader* const extent = image_.take(ExtentKind::rows, number_, sizeof(Row), kRowsAtATime);
+    if (extent == nullptr) return nullptr;
+    rows_ = extent;
+    row = next_item<Row>(rows_);
+  }
+  new (row) Row{procedure, path, communicator, 0, 0, 0, 0, INT64_MAX, 0, 0, {}, 0};
+  ++row_count_;
+  publish(rows_);
+  return row;
+}
+
+ThreadRecord::RowLink* ThreadRecord::new_link() {
+  if (free_links_ == 0) {
+    try {
+      links_.push_back(std::make_unique<RowLink[]>(kLinksAtATime));
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    free_links_ = kLinksAtATime;
+  }
+  return &links_.back()[--free_links_];
+}
+
+Row& ThreadRecord::add_row(PathEnd& path, std::uint32_t procedure, CallClass of_class,
+                           std::uint32_t communicator) {
+  Row* const row = new_row(procedure, path.id, communicator);
+  RowLink* const link = row == nullptr ? nullptr : new_link();
+  if (link == nullptr) {
+    ++folded_rows_;
+    return *other_rows_[static_cast<int>(of_class)];
+  }
+  *link = {row, static_cast<RowLink*>(path.rows)};
+  path.rows = link;
+  return *row;
+}
+
+Peer* ThreadRecord::new_peer(std::int64_t rank) {
+  Peer* peer = next_item<Peer>(peers_);
+  if (peer == nullptr) {
+    ExtentHeader* const extent =
+        image_.take(ExtentKind::peers, number_, sizeof(Peer), kPeersAtATime);
+    if (extent == nullptr) return nullptr;
+    peers_ = extent;
+    peer = next_item<Peer>(peers_);
+  }
+  new (peer) Peer{rank, 0, 0};
+  publish(peers_);
+  return peer;
+}
+
+void ThreadRecord::find_peer(std::int64_t peer) {
+  last_peer_ = peer;
+  std::size_t place = hash_of(peer) % table_size_;
+  while (peer_table_[place] != nullptr && peer_table_[place]->rank != peer) {
+    place = (place + 1) % table_size_;
+  }
+  last_ = peer_table_[place];
+  if (last_ != nullptr) return;
+  last_ = peer_count_ == limits_.peers ? nullptr : new_peer(peer);
+  if (last_ == nullptr) {
+    last_ = other_peers_;
+    return;
+  }
+  peer_table_[place] = last_;
+  ++peer_count_;
+}
+
+PathId ThreadRecord::add_frame(const Frame& frame) noexcept {
+  if (frame_count_ == limits_.rows) return kNoPath;
+  Frame* place = next_item<Frame>(frames_);
+  if (place == nullptr) {
+    ExtentHeader* const extent =
+        image_.take(ExtentKind::frames, number_, sizeof(Frame), kFramesAtATime);
+    if (extent == nullptr) return kNoPath;
+    frames_ = extent;
+    place = next_item<Frame>(frames_);
+  }
+  *place = frame;
+  publish(frames_);
+  return static_cast<PathId>(frame_count_++);
+}
+
+PathId ThreadRecord::add(PathId caller, std::uintptr_t return_address) noexcept {
+  try {
+    const Module* const module = modules_.find(return_address);
+    if (module == nullptr) return add_frame({caller, kNone, return_address, kNone, 0});
+    const std::string_view fields[] = {module->name, module->build_id};
+    const std::uint32_t note = image_.note(NoteKind::module, fields);
+    return add_frame({caller, note, return_address - module->bias, kNone, 0});
+  } catch (const std::bad_alloc&) {
+    return kNoPath;
+  }
+}
+
+PathId ThreadRecord::add_python(PathId caller, std::string_view function, std::string_view file,
+                                int line) noexcept {
+  try {
+    const std::string_view fields[] = {function, file};
+    const std::uint32_t note = image_.note(NoteKind::function, fields);
+    return add_frame({caller, kNone, 0, note, static_cast<std::uint32_t>(line)});
+  } catch (const std::bad_alloc&) {
+    return kNoPath;
+  }
+}
+
+void ThreadRecord::update_counts() {
+  const CallPaths::Counts counts = paths_.counts();
+  item_->unwinds = static_cast<std::int64_t>(counts.unwinds);
+  item_->checks = static_cast<std::int64_t>(counts.checks);
+  item_->wrong = static_cast<std::int64_t>(counts.wrong);
+  item_->folded = static_cast<std::int64_t>(counts.folded + counts.lost) + folded_rows_;
+}
+
+}  // namespace headrace::record

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "record/call_path.h"
+#include "record/clock.h"
+#include "record/image_file.h"
+#include "record/modules.h"
+#include "record/python_frames.h"
+
+namespace headrace::record {
+
+/// What kind of procedure it is, as reports sum them up.
+enum class CallClass : std::uint8_t { point_to_point, collective, one_sided, io, other };
+inline constexpr int kCallClasses = 5;
+
+/// What the calls of one thread have come to. Only that thread writes it, so nothing is locked; any
+/// process may read the image meanwhile.
+class ThreadRecord final : public PathStore {
+ public:
+  struct Limits {
+    int depth = 8;             ///< frames of a call path
+    std::size_t rows = 16384;  ///< and frames, each
+    std::size_t peers = 4096;  ///< ranks to which messages are counted one by one
+  };
+
+  /// `other`: for each class the procedure (a note's number) whose rows take what finds no room.
+  /// Null if the image has no room for those.
+  static std::unique_ptr<ThreadRecord> make(ImageFile& image, std::uint32_t number,
+                                            const Limits& limits,
+                                            const std::uint32_t (&other)[kCallClasses],
+                                            bool (*is_of_library)(std::uintptr_t));
+
+  /// See CallPaths::find.
+  PathEnd& find_path(const std::uintptr_t* return_slot) noexcept {
+    PathEnd& native = paths_.find(return_slot);
+    return has_python_ && !native.is_of_library ? python_.find(native) : native;
+  }
+
+  /// The row of a procedure called by this path.
+  Row& row(PathEnd& path, std::uint32_t procedure, CallClass of_class, std::uint32_t communicator) {
+    for (RowLink* link = static_cast<RowLink*>(path.rows); link != nullptr; link = link->next) {
+      if (link->row->procedure == procedure && link->row->communicator == communicator) {
+        return *link->row;
+      }
+    }
+    return add_row(path, procedure, of_class, communicator);
+  }
+
+  /// A call that took from `begin` to `end`, in ticks.
+  void add_call(Row& row, std::int64_t begin, std::int64_t end) {
+    const std::int64_t took = end - begin;
+    row.ticks += took;
+    if (took < row.least) row.least = took;
+    if (took > row.greatest) row.greatest = took;
+    item_->last_ticks = end;
+    item_->calls += 1;
+    row.calls += 1;
+  }
+
+  /// `peer`: in MPI_COMM_WORLD, or -2 outside it.
+  void add_message(std::int64_t peer, std::int64_t bytes) {
+    if (peer != last_peer_) find_peer(peer);
+    last_->sent += bytes;
+    last_->messages += 1;
+  }
+
+  /// Writes down what the call paths have come to.
+  void update_counts();
+
+  std::uint32_t number() const { return number_; }
+
+ private:
+  struct RowLink {
+    Row* row;
+    RowLink* next;
+  };
+
+  ThreadRecord(ImageFile& image, std::uint32_t number, const Limits& limits,
+               bool (*is_of_library)(std::uintptr_t));
+  bool take_reserve(const std::uint32_t (&other)[kCallClasses]);
+  Row* new_row(std::uint32_t procedure, std::uint32_t path, std::uint32_t communicator);
+  Row& add_row(PathEnd& path, std::uint32_t procedure, CallClass of_class,
+               std::uint32_t communicator);
+  RowLink* new_link();
+  void find_peer(std::int64_t peer);
+  Peer* new_peer(std::int64_t rank);
+  PathId add_frame(const Frame& frame) noexcept;
+
+  PathId add(PathId caller, std::uintptr_t return_address) noexcept override;
+  PathId add_python(PathId caller, std::string_view function, std::string_view file,
+                    int line) noexcept override;
+
+  ImageFile& image_;
+  const std::uint32_t number_;
+  const Limits limits_;
+  ThreadItem* item_ = nullptr;
+  ExtentHeader* rows_ = nullptr;
+  ExtentHeader* frames_ = nullptr;
+  ExtentHeader* peers_ = nullptr;
+  std::size_t row_count_ = 0;
+  std::size_t frame_count_ = 0;
+  std::size_t peer_count_ = 0;
+  std::int64_t folded_rows_ = 0;
+  Row* other_rows_[kCallClasses] = {};
+  Peer* other_peers_ = nullptr;
+  std::int64_t last_peer_ = INT64_MIN;
+  Peer* last_ = nullptr;
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::size_t table_size_;
+  std::unique_ptr<Peer*[], Free> peer_table_;  ///< by hash, open-addressed
+  std::vector<std::unique_ptr<RowLink[]>> links_;
+  std::size_t free_links_ = 0;
+  Modules modules_;
+  CallPaths paths_;
+  bool has_python_;
+  PythonPaths python_;
+};
+
+/// The size bin of so many bytes.
+inline int bin_of(std::int64_t bytes) {
+  constexpr std::int64_t kUpper[] = {16, 256, 4096, 65536, 1 << 20, 16 << 20};
+  int bin = 0;
+  while (bin < kBins - 1 && bytes >= kUpper[bin]) ++bin;
+  return bin;
+}
+
+}  // namespace headrace::record
