@@ -13,7 +13,7 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_boolean(text, s.quiet); }},
     {"HEADRACE_SUMMARY", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.summary); }},
-    {"HEADRACE_RECORD", "1",
+    {"HEADRACE_RECORD", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record); }},
     {"HEADRACE_LOGPATH", "headrace-records",
      [](const std::string& text, Settings& s) { return read_text(text, s.log_path); }},

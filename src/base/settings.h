@@ -24,7 +24,7 @@ struct Settings {
   bool disable = false;                                                ///< HEADRACE_DISABLE
   bool quiet = false;                                                  ///< HEADRACE_QUIET
   bool summary = true;                                                 ///< HEADRACE_SUMMARY
-  bool record = true;                                                  ///< HEADRACE_RECORD
+  bool record = false;                                                 ///< HEADRACE_RECORD
   std::string log_path = "headrace-records";                           ///< HEADRACE_LOGPATH
   ByteCount record_memory = 4194304;                                   ///< HEADRACE_RECORD_MEMORY
   std::int64_t record_depth = 8;                                       ///< HEADRACE_RECORD_DEPTH

@@ -50,6 +50,11 @@ class ThreadRecord final : public PathStore {
     return add_row(path, procedure, of_class, communicator);
   }
 
+  /// For what another thread's request brings.
+  Row& row_without_path(std::uint32_t procedure, CallClass of_class, std::uint32_t communicator) {
+    return row(no_path_, procedure, of_class, communicator);
+  }
+
   /// A call that took from `begin` to `end`, in ticks.
   void add_call(Row& row, std::int64_t begin, std::int64_t end) {
     const std::int64_t took = end - begin;
@@ -105,6 +110,7 @@ class ThreadRecord final : public PathStore {
   std::size_t frame_count_ = 0;
   std::size_t peer_count_ = 0;
   std::int64_t folded_rows_ = 0;
+  PathEnd no_path_;
   Row* other_rows_[kCallClasses] = {};
   Peer* other_peers_ = nullptr;
   std::int64_t last_peer_ = INT64_MIN;

@@ -10,6 +10,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tools.generate.recording import Recording
 from tools.generate.rendering import Output, SpecError, render
 from tools.generate.standard import Binding, Standard
 
@@ -180,6 +181,8 @@ class Model:
             "data": self.spec["openmpi"]["data"],
             "form": TransferForm.of,
             "handler": handler_of,
+            "recorded": Recording(self.spec["record"]).of,
+            "ends": self.spec["record"]["by_hand"],
         }
 
     def outputs(self, folder: str, templates: tuple[Path, ...] = ()) -> list[Output]:

@@ -7,7 +7,10 @@
 
 #define HEADRACE_EXPORT extern "C" __attribute__((visibility("default")))
 
+using headrace::abi::AnyFunction;
 using headrace::abi::call;
+using headrace::abi::call_real;
+using headrace::abi::destination;
 using headrace::abi::Entry;
 using headrace::abi::Name;
 using headrace::abi::Word;
@@ -26,6 +29,653 @@ HEADRACE_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required, Word p
 }
 HEADRACE_EXPORT Word PMPI_Init_thread(Word argc, Word argv, Word required, Word provided) {
   return call<Name::pmpi, Entry::Init_thread>(argc, argv, required, provided);
+}
+
+HEADRACE_EXPORT Word MPI_Abort(Word comm, Word errorcode) {
+  return call<Name::mpi, Entry::Abort>(comm, errorcode);
+}
+HEADRACE_EXPORT Word PMPI_Abort(Word comm, Word errorcode) {
+  return call<Name::pmpi, Entry::Abort>(comm, errorcode);
+}
+
+HEADRACE_EXPORT Word MPI_Accumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                    Word target_rank, Word target_disp, Word target_count,
+                                    Word target_datatype, Word op, Word win) {
+  return call<Name::mpi, Entry::Accumulate>(origin_addr, origin_count, origin_datatype, target_rank,
+                                            target_disp, target_count, target_datatype, op, win);
+}
+HEADRACE_EXPORT Word PMPI_Accumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                     Word target_rank, Word target_disp, Word target_count,
+                                     Word target_datatype, Word op, Word win) {
+  return call<Name::pmpi, Entry::Accumulate>(origin_addr, origin_count, origin_datatype,
+                                             target_rank, target_disp, target_count,
+                                             target_datatype, op, win);
+}
+
+HEADRACE_EXPORT Word MPI_Add_error_class(Word errorclass) {
+  return call<Name::mpi, Entry::Add_error_class>(errorclass);
+}
+HEADRACE_EXPORT Word PMPI_Add_error_class(Word errorclass) {
+  return call<Name::pmpi, Entry::Add_error_class>(errorclass);
+}
+
+HEADRACE_EXPORT Word MPI_Add_error_code(Word errorclass, Word errorcode) {
+  return call<Name::mpi, Entry::Add_error_code>(errorclass, errorcode);
+}
+HEADRACE_EXPORT Word PMPI_Add_error_code(Word errorclass, Word errorcode) {
+  return call<Name::pmpi, Entry::Add_error_code>(errorclass, errorcode);
+}
+
+HEADRACE_EXPORT Word MPI_Add_error_string(Word errorcode, Word string) {
+  return call<Name::mpi, Entry::Add_error_string>(errorcode, string);
+}
+HEADRACE_EXPORT Word PMPI_Add_error_string(Word errorcode, Word string) {
+  return call<Name::pmpi, Entry::Add_error_string>(errorcode, string);
+}
+
+HEADRACE_EXPORT Word MPI_Allgather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                   Word recvcount, Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Allgather>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Allgather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                    Word recvcount, Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Allgather>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Allgatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                    Word recvcounts, Word displs, Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Allgatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                            displs, recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Allgatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                     Word recvcounts, Word displs, Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Allgatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                             displs, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Alloc_mem(Word size, Word info, Word baseptr) {
+  return call<Name::mpi, Entry::Alloc_mem>(size, info, baseptr);
+}
+HEADRACE_EXPORT Word PMPI_Alloc_mem(Word size, Word info, Word baseptr) {
+  return call<Name::pmpi, Entry::Alloc_mem>(size, info, baseptr);
+}
+
+HEADRACE_EXPORT Word MPI_Allreduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                   Word comm) {
+  return call<Name::mpi, Entry::Allreduce>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+HEADRACE_EXPORT Word PMPI_Allreduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                    Word comm) {
+  return call<Name::pmpi, Entry::Allreduce>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Alltoall(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                  Word recvcount, Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Alltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Alltoall(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                   Word recvcount, Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Alltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Alltoallv(Word sendbuf, Word sendcounts, Word sdispls, Word sendtype,
+                                   Word recvbuf, Word recvcounts, Word rdispls, Word recvtype,
+                                   Word comm) {
+  return call<Name::mpi, Entry::Alltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                           recvcounts, rdispls, recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Alltoallv(Word sendbuf, Word sendcounts, Word sdispls, Word sendtype,
+                                    Word recvbuf, Word recvcounts, Word rdispls, Word recvtype,
+                                    Word comm) {
+  return call<Name::pmpi, Entry::Alltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                            recvcounts, rdispls, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Alltoallw(Word sendbuf, Word sendcounts, Word sdispls, Word sendtypes,
+                                   Word recvbuf, Word recvcounts, Word rdispls, Word recvtypes,
+                                   Word comm) {
+  return call<Name::mpi, Entry::Alltoallw>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                           recvcounts, rdispls, recvtypes, comm);
+}
+HEADRACE_EXPORT Word PMPI_Alltoallw(Word sendbuf, Word sendcounts, Word sdispls, Word sendtypes,
+                                    Word recvbuf, Word recvcounts, Word rdispls, Word recvtypes,
+                                    Word comm) {
+  return call<Name::pmpi, Entry::Alltoallw>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                            recvcounts, rdispls, recvtypes, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Attr_delete(Word comm, Word keyval) {
+  return call<Name::mpi, Entry::Attr_delete>(comm, keyval);
+}
+HEADRACE_EXPORT Word PMPI_Attr_delete(Word comm, Word keyval) {
+  return call<Name::pmpi, Entry::Attr_delete>(comm, keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Attr_get(Word comm, Word keyval, Word attribute_val, Word flag) {
+  return call<Name::mpi, Entry::Attr_get>(comm, keyval, attribute_val, flag);
+}
+HEADRACE_EXPORT Word PMPI_Attr_get(Word comm, Word keyval, Word attribute_val, Word flag) {
+  return call<Name::pmpi, Entry::Attr_get>(comm, keyval, attribute_val, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Attr_put(Word comm, Word keyval, Word attribute_val) {
+  return call<Name::mpi, Entry::Attr_put>(comm, keyval, attribute_val);
+}
+HEADRACE_EXPORT Word PMPI_Attr_put(Word comm, Word keyval, Word attribute_val) {
+  return call<Name::pmpi, Entry::Attr_put>(comm, keyval, attribute_val);
+}
+
+HEADRACE_EXPORT Word MPI_Barrier(Word comm) {
+  return call<Name::mpi, Entry::Barrier>(comm);
+}
+HEADRACE_EXPORT Word PMPI_Barrier(Word comm) {
+  return call<Name::pmpi, Entry::Barrier>(comm);
+}
+
+HEADRACE_EXPORT Word MPI_Bcast(Word buffer, Word count, Word datatype, Word root, Word comm) {
+  return call<Name::mpi, Entry::Bcast>(buffer, count, datatype, root, comm);
+}
+HEADRACE_EXPORT Word PMPI_Bcast(Word buffer, Word count, Word datatype, Word root, Word comm) {
+  return call<Name::pmpi, Entry::Bcast>(buffer, count, datatype, root, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Bsend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                               Word comm) {
+  return call<Name::mpi, Entry::Bsend>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word PMPI_Bsend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                Word comm) {
+  return call<Name::pmpi, Entry::Bsend>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Bsend_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                    Word comm, Word request) {
+  return call<Name::mpi, Entry::Bsend_init>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Bsend_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                     Word comm, Word request) {
+  return call<Name::pmpi, Entry::Bsend_init>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Buffer_attach(Word buffer, Word size) {
+  return call<Name::mpi, Entry::Buffer_attach>(buffer, size);
+}
+HEADRACE_EXPORT Word PMPI_Buffer_attach(Word buffer, Word size) {
+  return call<Name::pmpi, Entry::Buffer_attach>(buffer, size);
+}
+
+HEADRACE_EXPORT Word MPI_Buffer_detach(Word buffer_addr, Word size) {
+  return call<Name::mpi, Entry::Buffer_detach>(buffer_addr, size);
+}
+HEADRACE_EXPORT Word PMPI_Buffer_detach(Word buffer_addr, Word size) {
+  return call<Name::pmpi, Entry::Buffer_detach>(buffer_addr, size);
+}
+
+HEADRACE_EXPORT Word MPI_Cancel(Word request) {
+  return call<Name::mpi, Entry::Cancel>(request);
+}
+HEADRACE_EXPORT Word PMPI_Cancel(Word request) {
+  return call<Name::pmpi, Entry::Cancel>(request);
+}
+
+HEADRACE_EXPORT Word MPI_Cart_coords(Word comm, Word rank, Word maxdims, Word coords) {
+  return call<Name::mpi, Entry::Cart_coords>(comm, rank, maxdims, coords);
+}
+HEADRACE_EXPORT Word PMPI_Cart_coords(Word comm, Word rank, Word maxdims, Word coords) {
+  return call<Name::pmpi, Entry::Cart_coords>(comm, rank, maxdims, coords);
+}
+
+HEADRACE_EXPORT Word MPI_Cart_create(Word comm_old, Word ndims, Word dims, Word periods,
+                                     Word reorder, Word comm_cart) {
+  return call<Name::mpi, Entry::Cart_create>(comm_old, ndims, dims, periods, reorder, comm_cart);
+}
+HEADRACE_EXPORT Word PMPI_Cart_create(Word comm_old, Word ndims, Word dims, Word periods,
+                                      Word reorder, Word comm_cart) {
+  return call<Name::pmpi, Entry::Cart_create>(comm_old, ndims, dims, periods, reorder, comm_cart);
+}
+
+HEADRACE_EXPORT Word MPI_Cart_get(Word comm, Word maxdims, Word dims, Word periods, Word coords) {
+  return call<Name::mpi, Entry::Cart_get>(comm, maxdims, dims, periods, coords);
+}
+HEADRACE_EXPORT Word PMPI_Cart_get(Word comm, Word maxdims, Word dims, Word periods, Word coords) {
+  return call<Name::pmpi, Entry::Cart_get>(comm, maxdims, dims, periods, coords);
+}
+
+HEADRACE_EXPORT Word MPI_Cart_map(Word comm, Word ndims, Word dims, Word periods, Word newrank) {
+  return call<Name::mpi, Entry::Cart_map>(comm, ndims, dims, periods, newrank);
+}
+HEADRACE_EXPORT Word PMPI_Cart_map(Word comm, Word ndims, Word dims, Word periods, Word newrank) {
+  return call<Name::pmpi, Entry::Cart_map>(comm, ndims, dims, periods, newrank);
+}
+
+HEADRACE_EXPORT Word MPI_Cart_rank(Word comm, Word coords, Word rank) {
+  return call<Name::mpi, Entry::Cart_rank>(comm, coords, rank);
+}
+HEADRACE_EXPORT Word PMPI_Cart_rank(Word comm, Word coords, Word rank) {
+  return call<Name::pmpi, Entry::Cart_rank>(comm, coords, rank);
+}
+
+HEADRACE_EXPORT Word MPI_Cart_shift(Word comm, Word direction, Word disp, Word rank_source,
+                                    Word rank_dest) {
+  return call<Name::mpi, Entry::Cart_shift>(comm, direction, disp, rank_source, rank_dest);
+}
+HEADRACE_EXPORT Word PMPI_Cart_shift(Word comm, Word direction, Word disp, Word rank_source,
+                                     Word rank_dest) {
+  return call<Name::pmpi, Entry::Cart_shift>(comm, direction, disp, rank_source, rank_dest);
+}
+
+HEADRACE_EXPORT Word MPI_Cart_sub(Word comm, Word remain_dims, Word newcomm) {
+  return call<Name::mpi, Entry::Cart_sub>(comm, remain_dims, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Cart_sub(Word comm, Word remain_dims, Word newcomm) {
+  return call<Name::pmpi, Entry::Cart_sub>(comm, remain_dims, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Cartdim_get(Word comm, Word ndims) {
+  return call<Name::mpi, Entry::Cartdim_get>(comm, ndims);
+}
+HEADRACE_EXPORT Word PMPI_Cartdim_get(Word comm, Word ndims) {
+  return call<Name::pmpi, Entry::Cartdim_get>(comm, ndims);
+}
+
+HEADRACE_EXPORT Word MPI_Close_port(Word port_name) {
+  return call<Name::mpi, Entry::Close_port>(port_name);
+}
+HEADRACE_EXPORT Word PMPI_Close_port(Word port_name) {
+  return call<Name::pmpi, Entry::Close_port>(port_name);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_accept(Word port_name, Word info, Word root, Word comm,
+                                     Word newcomm) {
+  return call<Name::mpi, Entry::Comm_accept>(port_name, info, root, comm, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_accept(Word port_name, Word info, Word root, Word comm,
+                                      Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_accept>(port_name, info, root, comm, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_call_errhandler(Word comm, Word errorcode) {
+  return call<Name::mpi, Entry::Comm_call_errhandler>(comm, errorcode);
+}
+HEADRACE_EXPORT Word PMPI_Comm_call_errhandler(Word comm, Word errorcode) {
+  return call<Name::pmpi, Entry::Comm_call_errhandler>(comm, errorcode);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_compare(Word comm1, Word comm2, Word result) {
+  return call<Name::mpi, Entry::Comm_compare>(comm1, comm2, result);
+}
+HEADRACE_EXPORT Word PMPI_Comm_compare(Word comm1, Word comm2, Word result) {
+  return call<Name::pmpi, Entry::Comm_compare>(comm1, comm2, result);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_connect(Word port_name, Word info, Word root, Word comm,
+                                      Word newcomm) {
+  return call<Name::mpi, Entry::Comm_connect>(port_name, info, root, comm, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_connect(Word port_name, Word info, Word root, Word comm,
+                                       Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_connect>(port_name, info, root, comm, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_create(Word comm, Word group, Word newcomm) {
+  return call<Name::mpi, Entry::Comm_create>(comm, group, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_create(Word comm, Word group, Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_create>(comm, group, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_create_errhandler(Word comm_errhandler_fn, Word errhandler) {
+  return call<Name::mpi, Entry::Comm_create_errhandler>(comm_errhandler_fn, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_Comm_create_errhandler(Word comm_errhandler_fn, Word errhandler) {
+  return call<Name::pmpi, Entry::Comm_create_errhandler>(comm_errhandler_fn, errhandler);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_create_group(Word comm, Word group, Word tag, Word newcomm) {
+  return call<Name::mpi, Entry::Comm_create_group>(comm, group, tag, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_create_group(Word comm, Word group, Word tag, Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_create_group>(comm, group, tag, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_create_keyval(Word comm_copy_attr_fn, Word comm_delete_attr_fn,
+                                            Word comm_keyval, Word extra_state) {
+  return call<Name::mpi, Entry::Comm_create_keyval>(comm_copy_attr_fn, comm_delete_attr_fn,
+                                                    comm_keyval, extra_state);
+}
+HEADRACE_EXPORT Word PMPI_Comm_create_keyval(Word comm_copy_attr_fn, Word comm_delete_attr_fn,
+                                             Word comm_keyval, Word extra_state) {
+  return call<Name::pmpi, Entry::Comm_create_keyval>(comm_copy_attr_fn, comm_delete_attr_fn,
+                                                     comm_keyval, extra_state);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_delete_attr(Word comm, Word comm_keyval) {
+  return call<Name::mpi, Entry::Comm_delete_attr>(comm, comm_keyval);
+}
+HEADRACE_EXPORT Word PMPI_Comm_delete_attr(Word comm, Word comm_keyval) {
+  return call<Name::pmpi, Entry::Comm_delete_attr>(comm, comm_keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_disconnect(Word comm) {
+  return call<Name::mpi, Entry::Comm_disconnect>(comm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_disconnect(Word comm) {
+  return call<Name::pmpi, Entry::Comm_disconnect>(comm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_dup(Word comm, Word newcomm) {
+  return call<Name::mpi, Entry::Comm_dup>(comm, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_dup(Word comm, Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_dup>(comm, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_dup_with_info(Word comm, Word info, Word newcomm) {
+  return call<Name::mpi, Entry::Comm_dup_with_info>(comm, info, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_dup_with_info(Word comm, Word info, Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_dup_with_info>(comm, info, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_free(Word comm) {
+  return call<Name::mpi, Entry::Comm_free>(comm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_free(Word comm) {
+  return call<Name::pmpi, Entry::Comm_free>(comm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_free_keyval(Word comm_keyval) {
+  return call<Name::mpi, Entry::Comm_free_keyval>(comm_keyval);
+}
+HEADRACE_EXPORT Word PMPI_Comm_free_keyval(Word comm_keyval) {
+  return call<Name::pmpi, Entry::Comm_free_keyval>(comm_keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_get_attr(Word comm, Word comm_keyval, Word attribute_val, Word flag) {
+  return call<Name::mpi, Entry::Comm_get_attr>(comm, comm_keyval, attribute_val, flag);
+}
+HEADRACE_EXPORT Word PMPI_Comm_get_attr(Word comm, Word comm_keyval, Word attribute_val,
+                                        Word flag) {
+  return call<Name::pmpi, Entry::Comm_get_attr>(comm, comm_keyval, attribute_val, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_get_errhandler(Word comm, Word errhandler) {
+  return call<Name::mpi, Entry::Comm_get_errhandler>(comm, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_Comm_get_errhandler(Word comm, Word errhandler) {
+  return call<Name::pmpi, Entry::Comm_get_errhandler>(comm, errhandler);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_get_info(Word comm, Word info_used) {
+  return call<Name::mpi, Entry::Comm_get_info>(comm, info_used);
+}
+HEADRACE_EXPORT Word PMPI_Comm_get_info(Word comm, Word info_used) {
+  return call<Name::pmpi, Entry::Comm_get_info>(comm, info_used);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_get_name(Word comm, Word comm_name, Word resultlen) {
+  return call<Name::mpi, Entry::Comm_get_name>(comm, comm_name, resultlen);
+}
+HEADRACE_EXPORT Word PMPI_Comm_get_name(Word comm, Word comm_name, Word resultlen) {
+  return call<Name::pmpi, Entry::Comm_get_name>(comm, comm_name, resultlen);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_get_parent(Word parent) {
+  return call<Name::mpi, Entry::Comm_get_parent>(parent);
+}
+HEADRACE_EXPORT Word PMPI_Comm_get_parent(Word parent) {
+  return call<Name::pmpi, Entry::Comm_get_parent>(parent);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_group(Word comm, Word group) {
+  return call<Name::mpi, Entry::Comm_group>(comm, group);
+}
+HEADRACE_EXPORT Word PMPI_Comm_group(Word comm, Word group) {
+  return call<Name::pmpi, Entry::Comm_group>(comm, group);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_idup(Word comm, Word newcomm, Word request) {
+  return call<Name::mpi, Entry::Comm_idup>(comm, newcomm, request);
+}
+HEADRACE_EXPORT Word PMPI_Comm_idup(Word comm, Word newcomm, Word request) {
+  return call<Name::pmpi, Entry::Comm_idup>(comm, newcomm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_join(Word fd, Word intercomm) {
+  return call<Name::mpi, Entry::Comm_join>(fd, intercomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_join(Word fd, Word intercomm) {
+  return call<Name::pmpi, Entry::Comm_join>(fd, intercomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_rank(Word comm, Word rank) {
+  return call<Name::mpi, Entry::Comm_rank>(comm, rank);
+}
+HEADRACE_EXPORT Word PMPI_Comm_rank(Word comm, Word rank) {
+  return call<Name::pmpi, Entry::Comm_rank>(comm, rank);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_remote_group(Word comm, Word group) {
+  return call<Name::mpi, Entry::Comm_remote_group>(comm, group);
+}
+HEADRACE_EXPORT Word PMPI_Comm_remote_group(Word comm, Word group) {
+  return call<Name::pmpi, Entry::Comm_remote_group>(comm, group);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_remote_size(Word comm, Word size) {
+  return call<Name::mpi, Entry::Comm_remote_size>(comm, size);
+}
+HEADRACE_EXPORT Word PMPI_Comm_remote_size(Word comm, Word size) {
+  return call<Name::pmpi, Entry::Comm_remote_size>(comm, size);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_set_attr(Word comm, Word comm_keyval, Word attribute_val) {
+  return call<Name::mpi, Entry::Comm_set_attr>(comm, comm_keyval, attribute_val);
+}
+HEADRACE_EXPORT Word PMPI_Comm_set_attr(Word comm, Word comm_keyval, Word attribute_val) {
+  return call<Name::pmpi, Entry::Comm_set_attr>(comm, comm_keyval, attribute_val);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_set_errhandler(Word comm, Word errhandler) {
+  return call<Name::mpi, Entry::Comm_set_errhandler>(comm, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_Comm_set_errhandler(Word comm, Word errhandler) {
+  return call<Name::pmpi, Entry::Comm_set_errhandler>(comm, errhandler);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_set_info(Word comm, Word info) {
+  return call<Name::mpi, Entry::Comm_set_info>(comm, info);
+}
+HEADRACE_EXPORT Word PMPI_Comm_set_info(Word comm, Word info) {
+  return call<Name::pmpi, Entry::Comm_set_info>(comm, info);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_set_name(Word comm, Word comm_name) {
+  return call<Name::mpi, Entry::Comm_set_name>(comm, comm_name);
+}
+HEADRACE_EXPORT Word PMPI_Comm_set_name(Word comm, Word comm_name) {
+  return call<Name::pmpi, Entry::Comm_set_name>(comm, comm_name);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_size(Word comm, Word size) {
+  return call<Name::mpi, Entry::Comm_size>(comm, size);
+}
+HEADRACE_EXPORT Word PMPI_Comm_size(Word comm, Word size) {
+  return call<Name::pmpi, Entry::Comm_size>(comm, size);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_spawn(Word command, Word argv, Word maxprocs, Word info, Word root,
+                                    Word comm, Word intercomm, Word array_of_errcodes) {
+  return call<Name::mpi, Entry::Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm,
+                                            array_of_errcodes);
+}
+HEADRACE_EXPORT Word PMPI_Comm_spawn(Word command, Word argv, Word maxprocs, Word info, Word root,
+                                     Word comm, Word intercomm, Word array_of_errcodes) {
+  return call<Name::pmpi, Entry::Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm,
+                                             array_of_errcodes);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_spawn_multiple(Word count, Word array_of_commands, Word array_of_argv,
+                                             Word array_of_maxprocs, Word array_of_info, Word root,
+                                             Word comm, Word intercomm, Word array_of_errcodes) {
+  return call<Name::mpi, Entry::Comm_spawn_multiple>(count, array_of_commands, array_of_argv,
+                                                     array_of_maxprocs, array_of_info, root, comm,
+                                                     intercomm, array_of_errcodes);
+}
+HEADRACE_EXPORT Word PMPI_Comm_spawn_multiple(Word count, Word array_of_commands,
+                                              Word array_of_argv, Word array_of_maxprocs,
+                                              Word array_of_info, Word root, Word comm,
+                                              Word intercomm, Word array_of_errcodes) {
+  return call<Name::pmpi, Entry::Comm_spawn_multiple>(count, array_of_commands, array_of_argv,
+                                                      array_of_maxprocs, array_of_info, root, comm,
+                                                      intercomm, array_of_errcodes);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_split(Word comm, Word color, Word key, Word newcomm) {
+  return call<Name::mpi, Entry::Comm_split>(comm, color, key, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_split(Word comm, Word color, Word key, Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_split>(comm, color, key, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_split_type(Word comm, Word split_type, Word key, Word info,
+                                         Word newcomm) {
+  return call<Name::mpi, Entry::Comm_split_type>(comm, split_type, key, info, newcomm);
+}
+HEADRACE_EXPORT Word PMPI_Comm_split_type(Word comm, Word split_type, Word key, Word info,
+                                          Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_split_type>(comm, split_type, key, info, newcomm);
+}
+
+HEADRACE_EXPORT Word MPI_Comm_test_inter(Word comm, Word flag) {
+  return call<Name::mpi, Entry::Comm_test_inter>(comm, flag);
+}
+HEADRACE_EXPORT Word PMPI_Comm_test_inter(Word comm, Word flag) {
+  return call<Name::pmpi, Entry::Comm_test_inter>(comm, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Compare_and_swap(Word origin_addr, Word compare_addr, Word result_addr,
+                                          Word datatype, Word target_rank, Word target_disp,
+                                          Word win) {
+  return call<Name::mpi, Entry::Compare_and_swap>(origin_addr, compare_addr, result_addr, datatype,
+                                                  target_rank, target_disp, win);
+}
+HEADRACE_EXPORT Word PMPI_Compare_and_swap(Word origin_addr, Word compare_addr, Word result_addr,
+                                           Word datatype, Word target_rank, Word target_disp,
+                                           Word win) {
+  return call<Name::pmpi, Entry::Compare_and_swap>(origin_addr, compare_addr, result_addr, datatype,
+                                                   target_rank, target_disp, win);
+}
+
+HEADRACE_EXPORT Word MPI_Dims_create(Word nnodes, Word ndims, Word dims) {
+  return call<Name::mpi, Entry::Dims_create>(nnodes, ndims, dims);
+}
+HEADRACE_EXPORT Word PMPI_Dims_create(Word nnodes, Word ndims, Word dims) {
+  return call<Name::pmpi, Entry::Dims_create>(nnodes, ndims, dims);
+}
+
+HEADRACE_EXPORT Word MPI_Dist_graph_create(Word comm_old, Word n, Word sources, Word degrees,
+                                           Word destinations, Word weights, Word info, Word reorder,
+                                           Word comm_dist_graph) {
+  return call<Name::mpi, Entry::Dist_graph_create>(comm_old, n, sources, degrees, destinations,
+                                                   weights, info, reorder, comm_dist_graph);
+}
+HEADRACE_EXPORT Word PMPI_Dist_graph_create(Word comm_old, Word n, Word sources, Word degrees,
+                                            Word destinations, Word weights, Word info,
+                                            Word reorder, Word comm_dist_graph) {
+  return call<Name::pmpi, Entry::Dist_graph_create>(comm_old, n, sources, degrees, destinations,
+                                                    weights, info, reorder, comm_dist_graph);
+}
+
+HEADRACE_EXPORT Word MPI_Dist_graph_create_adjacent(Word comm_old, Word indegree, Word sources,
+                                                    Word sourceweights, Word outdegree,
+                                                    Word destinations, Word destweights, Word info,
+                                                    Word reorder, Word comm_dist_graph) {
+  return call<Name::mpi, Entry::Dist_graph_create_adjacent>(
+      comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info,
+      reorder, comm_dist_graph);
+}
+HEADRACE_EXPORT Word PMPI_Dist_graph_create_adjacent(Word comm_old, Word indegree, Word sources,
+                                                     Word sourceweights, Word outdegree,
+                                                     Word destinations, Word destweights, Word info,
+                                                     Word reorder, Word comm_dist_graph) {
+  return call<Name::pmpi, Entry::Dist_graph_create_adjacent>(
+      comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info,
+      reorder, comm_dist_graph);
+}
+
+HEADRACE_EXPORT Word MPI_Dist_graph_neighbors(Word comm, Word maxindegree, Word sources,
+                                              Word sourceweights, Word maxoutdegree,
+                                              Word destinations, Word destweights) {
+  return call<Name::mpi, Entry::Dist_graph_neighbors>(comm, maxindegree, sources, sourceweights,
+                                                      maxoutdegree, destinations, destweights);
+}
+HEADRACE_EXPORT Word PMPI_Dist_graph_neighbors(Word comm, Word maxindegree, Word sources,
+                                               Word sourceweights, Word maxoutdegree,
+                                               Word destinations, Word destweights) {
+  return call<Name::pmpi, Entry::Dist_graph_neighbors>(comm, maxindegree, sources, sourceweights,
+                                                       maxoutdegree, destinations, destweights);
+}
+
+HEADRACE_EXPORT Word MPI_Dist_graph_neighbors_count(Word comm, Word indegree, Word outdegree,
+                                                    Word weighted) {
+  return call<Name::mpi, Entry::Dist_graph_neighbors_count>(comm, indegree, outdegree, weighted);
+}
+HEADRACE_EXPORT Word PMPI_Dist_graph_neighbors_count(Word comm, Word indegree, Word outdegree,
+                                                     Word weighted) {
+  return call<Name::pmpi, Entry::Dist_graph_neighbors_count>(comm, indegree, outdegree, weighted);
+}
+
+HEADRACE_EXPORT Word MPI_Errhandler_free(Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_free>(errhandler);
+}
+HEADRACE_EXPORT Word PMPI_Errhandler_free(Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_free>(errhandler);
+}
+
+HEADRACE_EXPORT Word MPI_Error_class(Word errorcode, Word errorclass) {
+  return call<Name::mpi, Entry::Error_class>(errorcode, errorclass);
+}
+HEADRACE_EXPORT Word PMPI_Error_class(Word errorcode, Word errorclass) {
+  return call<Name::pmpi, Entry::Error_class>(errorcode, errorclass);
+}
+
+HEADRACE_EXPORT Word MPI_Error_string(Word errorcode, Word string, Word resultlen) {
+  return call<Name::mpi, Entry::Error_string>(errorcode, string, resultlen);
+}
+HEADRACE_EXPORT Word PMPI_Error_string(Word errorcode, Word string, Word resultlen) {
+  return call<Name::pmpi, Entry::Error_string>(errorcode, string, resultlen);
+}
+
+HEADRACE_EXPORT Word MPI_Exscan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                Word comm) {
+  return call<Name::mpi, Entry::Exscan>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+HEADRACE_EXPORT Word PMPI_Exscan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                 Word comm) {
+  return call<Name::pmpi, Entry::Exscan>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Fetch_and_op(Word origin_addr, Word result_addr, Word datatype,
+                                      Word target_rank, Word target_disp, Word op, Word win) {
+  return call<Name::mpi, Entry::Fetch_and_op>(origin_addr, result_addr, datatype, target_rank,
+                                              target_disp, op, win);
+}
+HEADRACE_EXPORT Word PMPI_Fetch_and_op(Word origin_addr, Word result_addr, Word datatype,
+                                       Word target_rank, Word target_disp, Word op, Word win) {
+  return call<Name::pmpi, Entry::Fetch_and_op>(origin_addr, result_addr, datatype, target_rank,
+                                               target_disp, op, win);
+}
+
+HEADRACE_EXPORT Word MPI_File_call_errhandler(Word fh, Word errorcode) {
+  return call<Name::mpi, Entry::File_call_errhandler>(fh, errorcode);
+}
+HEADRACE_EXPORT Word PMPI_File_call_errhandler(Word fh, Word errorcode) {
+  return call<Name::pmpi, Entry::File_call_errhandler>(fh, errorcode);
 }
 
 HEADRACE_EXPORT Word MPI_File_close(Word fh) {
@@ -68,6 +718,13 @@ HEADRACE_EXPORT Word MPI_File_get_byte_offset(Word fh, Word offset, Word disp) {
 }
 HEADRACE_EXPORT Word PMPI_File_get_byte_offset(Word fh, Word offset, Word disp) {
   return call<Name::pmpi, Entry::File_get_byte_offset>(fh, offset, disp);
+}
+
+HEADRACE_EXPORT Word MPI_File_get_errhandler(Word file, Word errhandler) {
+  return call<Name::mpi, Entry::File_get_errhandler>(file, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_File_get_errhandler(Word file, Word errhandler) {
+  return call<Name::pmpi, Entry::File_get_errhandler>(file, errhandler);
 }
 
 HEADRACE_EXPORT Word MPI_File_get_group(Word fh, Word group) {
@@ -336,6 +993,13 @@ HEADRACE_EXPORT Word PMPI_File_set_atomicity(Word fh, Word flag) {
   return call<Name::pmpi, Entry::File_set_atomicity>(fh, flag);
 }
 
+HEADRACE_EXPORT Word MPI_File_set_errhandler(Word file, Word errhandler) {
+  return call<Name::mpi, Entry::File_set_errhandler>(file, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_File_set_errhandler(Word file, Word errhandler) {
+  return call<Name::pmpi, Entry::File_set_errhandler>(file, errhandler);
+}
+
 HEADRACE_EXPORT Word MPI_File_set_info(Word fh, Word info) {
   return call<Name::mpi, Entry::File_set_info>(fh, info);
 }
@@ -461,6 +1125,966 @@ HEADRACE_EXPORT Word PMPI_File_write_shared(Word fh, Word buf, Word count, Word 
   return call<Name::pmpi, Entry::File_write_shared>(fh, buf, count, datatype, status);
 }
 
+HEADRACE_EXPORT Word MPI_Finalize() {
+  return call<Name::mpi, Entry::Finalize>();
+}
+HEADRACE_EXPORT Word PMPI_Finalize() {
+  return call<Name::pmpi, Entry::Finalize>();
+}
+
+HEADRACE_EXPORT Word MPI_Finalized(Word flag) {
+  return call<Name::mpi, Entry::Finalized>(flag);
+}
+HEADRACE_EXPORT Word PMPI_Finalized(Word flag) {
+  return call<Name::pmpi, Entry::Finalized>(flag);
+}
+
+HEADRACE_EXPORT Word MPI_Free_mem(Word base) {
+  return call<Name::mpi, Entry::Free_mem>(base);
+}
+HEADRACE_EXPORT Word PMPI_Free_mem(Word base) {
+  return call<Name::pmpi, Entry::Free_mem>(base);
+}
+
+HEADRACE_EXPORT Word MPI_Gather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                Word recvcount, Word recvtype, Word root, Word comm) {
+  return call<Name::mpi, Entry::Gather>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                        root, comm);
+}
+HEADRACE_EXPORT Word PMPI_Gather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                 Word recvcount, Word recvtype, Word root, Word comm) {
+  return call<Name::pmpi, Entry::Gather>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         root, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Gatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                 Word recvcounts, Word displs, Word recvtype, Word root,
+                                 Word comm) {
+  return call<Name::mpi, Entry::Gatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                         recvtype, root, comm);
+}
+HEADRACE_EXPORT Word PMPI_Gatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                  Word recvcounts, Word displs, Word recvtype, Word root,
+                                  Word comm) {
+  return call<Name::pmpi, Entry::Gatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                          recvtype, root, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Get(Word origin_addr, Word origin_count, Word origin_datatype,
+                             Word target_rank, Word target_disp, Word target_count,
+                             Word target_datatype, Word win) {
+  return call<Name::mpi, Entry::Get>(origin_addr, origin_count, origin_datatype, target_rank,
+                                     target_disp, target_count, target_datatype, win);
+}
+HEADRACE_EXPORT Word PMPI_Get(Word origin_addr, Word origin_count, Word origin_datatype,
+                              Word target_rank, Word target_disp, Word target_count,
+                              Word target_datatype, Word win) {
+  return call<Name::pmpi, Entry::Get>(origin_addr, origin_count, origin_datatype, target_rank,
+                                      target_disp, target_count, target_datatype, win);
+}
+
+HEADRACE_EXPORT Word MPI_Get_accumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                        Word result_addr, Word result_count, Word result_datatype,
+                                        Word target_rank, Word target_disp, Word target_count,
+                                        Word target_datatype, Word op, Word win) {
+  return call<Name::mpi, Entry::Get_accumulate>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win);
+}
+HEADRACE_EXPORT Word PMPI_Get_accumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                         Word result_addr, Word result_count, Word result_datatype,
+                                         Word target_rank, Word target_disp, Word target_count,
+                                         Word target_datatype, Word op, Word win) {
+  return call<Name::pmpi, Entry::Get_accumulate>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+HEADRACE_EXPORT Word MPI_Get_address(Word location, Word address) {
+  return call<Name::mpi, Entry::Get_address>(location, address);
+}
+HEADRACE_EXPORT Word PMPI_Get_address(Word location, Word address) {
+  return call<Name::pmpi, Entry::Get_address>(location, address);
+}
+
+HEADRACE_EXPORT Word MPI_Get_count(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Get_count>(status, datatype, count);
+}
+HEADRACE_EXPORT Word PMPI_Get_count(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Get_count>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word MPI_Get_elements(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Get_elements>(status, datatype, count);
+}
+HEADRACE_EXPORT Word PMPI_Get_elements(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Get_elements>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word MPI_Get_elements_x(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Get_elements_x>(status, datatype, count);
+}
+HEADRACE_EXPORT Word PMPI_Get_elements_x(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Get_elements_x>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word MPI_Get_processor_name(Word name, Word resultlen) {
+  return call<Name::mpi, Entry::Get_processor_name>(name, resultlen);
+}
+HEADRACE_EXPORT Word PMPI_Get_processor_name(Word name, Word resultlen) {
+  return call<Name::pmpi, Entry::Get_processor_name>(name, resultlen);
+}
+
+HEADRACE_EXPORT Word MPI_Graph_create(Word comm_old, Word nnodes, Word index, Word edges,
+                                      Word reorder, Word comm_graph) {
+  return call<Name::mpi, Entry::Graph_create>(comm_old, nnodes, index, edges, reorder, comm_graph);
+}
+HEADRACE_EXPORT Word PMPI_Graph_create(Word comm_old, Word nnodes, Word index, Word edges,
+                                       Word reorder, Word comm_graph) {
+  return call<Name::pmpi, Entry::Graph_create>(comm_old, nnodes, index, edges, reorder, comm_graph);
+}
+
+HEADRACE_EXPORT Word MPI_Graph_get(Word comm, Word maxindex, Word maxedges, Word index,
+                                   Word edges) {
+  return call<Name::mpi, Entry::Graph_get>(comm, maxindex, maxedges, index, edges);
+}
+HEADRACE_EXPORT Word PMPI_Graph_get(Word comm, Word maxindex, Word maxedges, Word index,
+                                    Word edges) {
+  return call<Name::pmpi, Entry::Graph_get>(comm, maxindex, maxedges, index, edges);
+}
+
+HEADRACE_EXPORT Word MPI_Graph_map(Word comm, Word nnodes, Word index, Word edges, Word newrank) {
+  return call<Name::mpi, Entry::Graph_map>(comm, nnodes, index, edges, newrank);
+}
+HEADRACE_EXPORT Word PMPI_Graph_map(Word comm, Word nnodes, Word index, Word edges, Word newrank) {
+  return call<Name::pmpi, Entry::Graph_map>(comm, nnodes, index, edges, newrank);
+}
+
+HEADRACE_EXPORT Word MPI_Graph_neighbors(Word comm, Word rank, Word maxneighbors, Word neighbors) {
+  return call<Name::mpi, Entry::Graph_neighbors>(comm, rank, maxneighbors, neighbors);
+}
+HEADRACE_EXPORT Word PMPI_Graph_neighbors(Word comm, Word rank, Word maxneighbors, Word neighbors) {
+  return call<Name::pmpi, Entry::Graph_neighbors>(comm, rank, maxneighbors, neighbors);
+}
+
+HEADRACE_EXPORT Word MPI_Graph_neighbors_count(Word comm, Word rank, Word nneighbors) {
+  return call<Name::mpi, Entry::Graph_neighbors_count>(comm, rank, nneighbors);
+}
+HEADRACE_EXPORT Word PMPI_Graph_neighbors_count(Word comm, Word rank, Word nneighbors) {
+  return call<Name::pmpi, Entry::Graph_neighbors_count>(comm, rank, nneighbors);
+}
+
+HEADRACE_EXPORT Word MPI_Graphdims_get(Word comm, Word nnodes, Word nedges) {
+  return call<Name::mpi, Entry::Graphdims_get>(comm, nnodes, nedges);
+}
+HEADRACE_EXPORT Word PMPI_Graphdims_get(Word comm, Word nnodes, Word nedges) {
+  return call<Name::pmpi, Entry::Graphdims_get>(comm, nnodes, nedges);
+}
+
+HEADRACE_EXPORT Word MPI_Grequest_complete(Word request) {
+  return call<Name::mpi, Entry::Grequest_complete>(request);
+}
+HEADRACE_EXPORT Word PMPI_Grequest_complete(Word request) {
+  return call<Name::pmpi, Entry::Grequest_complete>(request);
+}
+
+HEADRACE_EXPORT Word MPI_Grequest_start(Word query_fn, Word free_fn, Word cancel_fn,
+                                        Word extra_state, Word request) {
+  return call<Name::mpi, Entry::Grequest_start>(query_fn, free_fn, cancel_fn, extra_state, request);
+}
+HEADRACE_EXPORT Word PMPI_Grequest_start(Word query_fn, Word free_fn, Word cancel_fn,
+                                         Word extra_state, Word request) {
+  return call<Name::pmpi, Entry::Grequest_start>(query_fn, free_fn, cancel_fn, extra_state,
+                                                 request);
+}
+
+HEADRACE_EXPORT Word MPI_Group_compare(Word group1, Word group2, Word result) {
+  return call<Name::mpi, Entry::Group_compare>(group1, group2, result);
+}
+HEADRACE_EXPORT Word PMPI_Group_compare(Word group1, Word group2, Word result) {
+  return call<Name::pmpi, Entry::Group_compare>(group1, group2, result);
+}
+
+HEADRACE_EXPORT Word MPI_Group_difference(Word group1, Word group2, Word newgroup) {
+  return call<Name::mpi, Entry::Group_difference>(group1, group2, newgroup);
+}
+HEADRACE_EXPORT Word PMPI_Group_difference(Word group1, Word group2, Word newgroup) {
+  return call<Name::pmpi, Entry::Group_difference>(group1, group2, newgroup);
+}
+
+HEADRACE_EXPORT Word MPI_Group_excl(Word group, Word n, Word ranks, Word newgroup) {
+  return call<Name::mpi, Entry::Group_excl>(group, n, ranks, newgroup);
+}
+HEADRACE_EXPORT Word PMPI_Group_excl(Word group, Word n, Word ranks, Word newgroup) {
+  return call<Name::pmpi, Entry::Group_excl>(group, n, ranks, newgroup);
+}
+
+HEADRACE_EXPORT Word MPI_Group_free(Word group) {
+  return call<Name::mpi, Entry::Group_free>(group);
+}
+HEADRACE_EXPORT Word PMPI_Group_free(Word group) {
+  return call<Name::pmpi, Entry::Group_free>(group);
+}
+
+HEADRACE_EXPORT Word MPI_Group_incl(Word group, Word n, Word ranks, Word newgroup) {
+  return call<Name::mpi, Entry::Group_incl>(group, n, ranks, newgroup);
+}
+HEADRACE_EXPORT Word PMPI_Group_incl(Word group, Word n, Word ranks, Word newgroup) {
+  return call<Name::pmpi, Entry::Group_incl>(group, n, ranks, newgroup);
+}
+
+HEADRACE_EXPORT Word MPI_Group_intersection(Word group1, Word group2, Word newgroup) {
+  return call<Name::mpi, Entry::Group_intersection>(group1, group2, newgroup);
+}
+HEADRACE_EXPORT Word PMPI_Group_intersection(Word group1, Word group2, Word newgroup) {
+  return call<Name::pmpi, Entry::Group_intersection>(group1, group2, newgroup);
+}
+
+HEADRACE_EXPORT Word MPI_Group_range_excl(Word group, Word n, Word ranges, Word newgroup) {
+  return call<Name::mpi, Entry::Group_range_excl>(group, n, ranges, newgroup);
+}
+HEADRACE_EXPORT Word PMPI_Group_range_excl(Word group, Word n, Word ranges, Word newgroup) {
+  return call<Name::pmpi, Entry::Group_range_excl>(group, n, ranges, newgroup);
+}
+
+HEADRACE_EXPORT Word MPI_Group_range_incl(Word group, Word n, Word ranges, Word newgroup) {
+  return call<Name::mpi, Entry::Group_range_incl>(group, n, ranges, newgroup);
+}
+HEADRACE_EXPORT Word PMPI_Group_range_incl(Word group, Word n, Word ranges, Word newgroup) {
+  return call<Name::pmpi, Entry::Group_range_incl>(group, n, ranges, newgroup);
+}
+
+HEADRACE_EXPORT Word MPI_Group_rank(Word group, Word rank) {
+  return call<Name::mpi, Entry::Group_rank>(group, rank);
+}
+HEADRACE_EXPORT Word PMPI_Group_rank(Word group, Word rank) {
+  return call<Name::pmpi, Entry::Group_rank>(group, rank);
+}
+
+HEADRACE_EXPORT Word MPI_Group_size(Word group, Word size) {
+  return call<Name::mpi, Entry::Group_size>(group, size);
+}
+HEADRACE_EXPORT Word PMPI_Group_size(Word group, Word size) {
+  return call<Name::pmpi, Entry::Group_size>(group, size);
+}
+
+HEADRACE_EXPORT Word MPI_Group_translate_ranks(Word group1, Word n, Word ranks1, Word group2,
+                                               Word ranks2) {
+  return call<Name::mpi, Entry::Group_translate_ranks>(group1, n, ranks1, group2, ranks2);
+}
+HEADRACE_EXPORT Word PMPI_Group_translate_ranks(Word group1, Word n, Word ranks1, Word group2,
+                                                Word ranks2) {
+  return call<Name::pmpi, Entry::Group_translate_ranks>(group1, n, ranks1, group2, ranks2);
+}
+
+HEADRACE_EXPORT Word MPI_Group_union(Word group1, Word group2, Word newgroup) {
+  return call<Name::mpi, Entry::Group_union>(group1, group2, newgroup);
+}
+HEADRACE_EXPORT Word PMPI_Group_union(Word group1, Word group2, Word newgroup) {
+  return call<Name::pmpi, Entry::Group_union>(group1, group2, newgroup);
+}
+
+HEADRACE_EXPORT Word MPI_Iallgather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                    Word recvcount, Word recvtype, Word comm, Word request) {
+  return call<Name::mpi, Entry::Iallgather>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Iallgather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                     Word recvcount, Word recvtype, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iallgather>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Iallgatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                     Word recvcounts, Word displs, Word recvtype, Word comm,
+                                     Word request) {
+  return call<Name::mpi, Entry::Iallgatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                             displs, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Iallgatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                      Word recvcounts, Word displs, Word recvtype, Word comm,
+                                      Word request) {
+  return call<Name::pmpi, Entry::Iallgatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                              displs, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Iallreduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                    Word comm, Word request) {
+  return call<Name::mpi, Entry::Iallreduce>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Iallreduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                     Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iallreduce>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ialltoall(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                   Word recvcount, Word recvtype, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ialltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ialltoall(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                    Word recvcount, Word recvtype, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ialltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ialltoallv(Word sendbuf, Word sendcounts, Word sdispls, Word sendtype,
+                                    Word recvbuf, Word recvcounts, Word rdispls, Word recvtype,
+                                    Word comm, Word request) {
+  return call<Name::mpi, Entry::Ialltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                            recvcounts, rdispls, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ialltoallv(Word sendbuf, Word sendcounts, Word sdispls, Word sendtype,
+                                     Word recvbuf, Word recvcounts, Word rdispls, Word recvtype,
+                                     Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ialltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                             recvcounts, rdispls, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ialltoallw(Word sendbuf, Word sendcounts, Word sdispls, Word sendtypes,
+                                    Word recvbuf, Word recvcounts, Word rdispls, Word recvtypes,
+                                    Word comm, Word request) {
+  return call<Name::mpi, Entry::Ialltoallw>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                            recvcounts, rdispls, recvtypes, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ialltoallw(Word sendbuf, Word sendcounts, Word sdispls, Word sendtypes,
+                                     Word recvbuf, Word recvcounts, Word rdispls, Word recvtypes,
+                                     Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ialltoallw>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                             recvcounts, rdispls, recvtypes, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ibarrier(Word comm, Word request) {
+  return call<Name::mpi, Entry::Ibarrier>(comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ibarrier(Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ibarrier>(comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ibcast(Word buffer, Word count, Word datatype, Word root, Word comm,
+                                Word request) {
+  return call<Name::mpi, Entry::Ibcast>(buffer, count, datatype, root, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ibcast(Word buffer, Word count, Word datatype, Word root, Word comm,
+                                 Word request) {
+  return call<Name::pmpi, Entry::Ibcast>(buffer, count, datatype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ibsend(Word buf, Word count, Word datatype, Word dest, Word tag, Word comm,
+                                Word request) {
+  return call<Name::mpi, Entry::Ibsend>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ibsend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                 Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ibsend>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Iexscan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                 Word comm, Word request) {
+  return call<Name::mpi, Entry::Iexscan>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Iexscan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                  Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iexscan>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Igather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                 Word recvcount, Word recvtype, Word root, Word comm,
+                                 Word request) {
+  return call<Name::mpi, Entry::Igather>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         root, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Igather(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                  Word recvcount, Word recvtype, Word root, Word comm,
+                                  Word request) {
+  return call<Name::pmpi, Entry::Igather>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Igatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                  Word recvcounts, Word displs, Word recvtype, Word root, Word comm,
+                                  Word request) {
+  return call<Name::mpi, Entry::Igatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                          recvtype, root, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Igatherv(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                   Word recvcounts, Word displs, Word recvtype, Word root,
+                                   Word comm, Word request) {
+  return call<Name::pmpi, Entry::Igatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                           displs, recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Improbe(Word source, Word tag, Word comm, Word flag, Word message,
+                                 Word status) {
+  return call<Name::mpi, Entry::Improbe>(source, tag, comm, flag, message, status);
+}
+HEADRACE_EXPORT Word PMPI_Improbe(Word source, Word tag, Word comm, Word flag, Word message,
+                                  Word status) {
+  return call<Name::pmpi, Entry::Improbe>(source, tag, comm, flag, message, status);
+}
+
+HEADRACE_EXPORT Word MPI_Imrecv(Word buf, Word count, Word datatype, Word message, Word request) {
+  return call<Name::mpi, Entry::Imrecv>(buf, count, datatype, message, request);
+}
+HEADRACE_EXPORT Word PMPI_Imrecv(Word buf, Word count, Word datatype, Word message, Word request) {
+  return call<Name::pmpi, Entry::Imrecv>(buf, count, datatype, message, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ineighbor_allgather(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcount, Word recvtype, Word comm,
+                                             Word request) {
+  return call<Name::mpi, Entry::Ineighbor_allgather>(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ineighbor_allgather(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcount, Word recvtype,
+                                              Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_allgather>(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ineighbor_allgatherv(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcounts, Word displs,
+                                              Word recvtype, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ineighbor_allgatherv>(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, displs, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ineighbor_allgatherv(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcounts, Word displs,
+                                               Word recvtype, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_allgatherv>(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcounts, displs, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ineighbor_alltoall(Word sendbuf, Word sendcount, Word sendtype,
+                                            Word recvbuf, Word recvcount, Word recvtype, Word comm,
+                                            Word request) {
+  return call<Name::mpi, Entry::Ineighbor_alltoall>(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ineighbor_alltoall(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcount, Word recvtype, Word comm,
+                                             Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_alltoall>(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ineighbor_alltoallv(Word sendbuf, Word sendcounts, Word sdispls,
+                                             Word sendtype, Word recvbuf, Word recvcounts,
+                                             Word rdispls, Word recvtype, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ineighbor_alltoallv>(sendbuf, sendcounts, sdispls, sendtype,
+                                                     recvbuf, recvcounts, rdispls, recvtype, comm,
+                                                     request);
+}
+HEADRACE_EXPORT Word PMPI_Ineighbor_alltoallv(Word sendbuf, Word sendcounts, Word sdispls,
+                                              Word sendtype, Word recvbuf, Word recvcounts,
+                                              Word rdispls, Word recvtype, Word comm,
+                                              Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_alltoallv>(sendbuf, sendcounts, sdispls, sendtype,
+                                                      recvbuf, recvcounts, rdispls, recvtype, comm,
+                                                      request);
+}
+
+HEADRACE_EXPORT Word MPI_Ineighbor_alltoallw(Word sendbuf, Word sendcounts, Word sdispls,
+                                             Word sendtypes, Word recvbuf, Word recvcounts,
+                                             Word rdispls, Word recvtypes, Word comm,
+                                             Word request) {
+  return call<Name::mpi, Entry::Ineighbor_alltoallw>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                     recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                                     request);
+}
+HEADRACE_EXPORT Word PMPI_Ineighbor_alltoallw(Word sendbuf, Word sendcounts, Word sdispls,
+                                              Word sendtypes, Word recvbuf, Word recvcounts,
+                                              Word rdispls, Word recvtypes, Word comm,
+                                              Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_alltoallw>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                      recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                                      request);
+}
+
+HEADRACE_EXPORT Word MPI_Info_create(Word info) {
+  return call<Name::mpi, Entry::Info_create>(info);
+}
+HEADRACE_EXPORT Word PMPI_Info_create(Word info) {
+  return call<Name::pmpi, Entry::Info_create>(info);
+}
+
+HEADRACE_EXPORT Word MPI_Info_delete(Word info, Word key) {
+  return call<Name::mpi, Entry::Info_delete>(info, key);
+}
+HEADRACE_EXPORT Word PMPI_Info_delete(Word info, Word key) {
+  return call<Name::pmpi, Entry::Info_delete>(info, key);
+}
+
+HEADRACE_EXPORT Word MPI_Info_dup(Word info, Word newinfo) {
+  return call<Name::mpi, Entry::Info_dup>(info, newinfo);
+}
+HEADRACE_EXPORT Word PMPI_Info_dup(Word info, Word newinfo) {
+  return call<Name::pmpi, Entry::Info_dup>(info, newinfo);
+}
+
+HEADRACE_EXPORT Word MPI_Info_free(Word info) {
+  return call<Name::mpi, Entry::Info_free>(info);
+}
+HEADRACE_EXPORT Word PMPI_Info_free(Word info) {
+  return call<Name::pmpi, Entry::Info_free>(info);
+}
+
+HEADRACE_EXPORT Word MPI_Info_get(Word info, Word key, Word valuelen, Word value, Word flag) {
+  return call<Name::mpi, Entry::Info_get>(info, key, valuelen, value, flag);
+}
+HEADRACE_EXPORT Word PMPI_Info_get(Word info, Word key, Word valuelen, Word value, Word flag) {
+  return call<Name::pmpi, Entry::Info_get>(info, key, valuelen, value, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Info_get_nkeys(Word info, Word nkeys) {
+  return call<Name::mpi, Entry::Info_get_nkeys>(info, nkeys);
+}
+HEADRACE_EXPORT Word PMPI_Info_get_nkeys(Word info, Word nkeys) {
+  return call<Name::pmpi, Entry::Info_get_nkeys>(info, nkeys);
+}
+
+HEADRACE_EXPORT Word MPI_Info_get_nthkey(Word info, Word n, Word key) {
+  return call<Name::mpi, Entry::Info_get_nthkey>(info, n, key);
+}
+HEADRACE_EXPORT Word PMPI_Info_get_nthkey(Word info, Word n, Word key) {
+  return call<Name::pmpi, Entry::Info_get_nthkey>(info, n, key);
+}
+
+HEADRACE_EXPORT Word MPI_Info_get_valuelen(Word info, Word key, Word valuelen, Word flag) {
+  return call<Name::mpi, Entry::Info_get_valuelen>(info, key, valuelen, flag);
+}
+HEADRACE_EXPORT Word PMPI_Info_get_valuelen(Word info, Word key, Word valuelen, Word flag) {
+  return call<Name::pmpi, Entry::Info_get_valuelen>(info, key, valuelen, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Info_set(Word info, Word key, Word value) {
+  return call<Name::mpi, Entry::Info_set>(info, key, value);
+}
+HEADRACE_EXPORT Word PMPI_Info_set(Word info, Word key, Word value) {
+  return call<Name::pmpi, Entry::Info_set>(info, key, value);
+}
+
+HEADRACE_EXPORT Word MPI_Initialized(Word flag) {
+  return call<Name::mpi, Entry::Initialized>(flag);
+}
+HEADRACE_EXPORT Word PMPI_Initialized(Word flag) {
+  return call<Name::pmpi, Entry::Initialized>(flag);
+}
+
+HEADRACE_EXPORT Word MPI_Intercomm_create(Word local_comm, Word local_leader, Word peer_comm,
+                                          Word remote_leader, Word tag, Word newintercomm) {
+  return call<Name::mpi, Entry::Intercomm_create>(local_comm, local_leader, peer_comm,
+                                                  remote_leader, tag, newintercomm);
+}
+HEADRACE_EXPORT Word PMPI_Intercomm_create(Word local_comm, Word local_leader, Word peer_comm,
+                                           Word remote_leader, Word tag, Word newintercomm) {
+  return call<Name::pmpi, Entry::Intercomm_create>(local_comm, local_leader, peer_comm,
+                                                   remote_leader, tag, newintercomm);
+}
+
+HEADRACE_EXPORT Word MPI_Intercomm_merge(Word intercomm, Word high, Word newintracomm) {
+  return call<Name::mpi, Entry::Intercomm_merge>(intercomm, high, newintracomm);
+}
+HEADRACE_EXPORT Word PMPI_Intercomm_merge(Word intercomm, Word high, Word newintracomm) {
+  return call<Name::pmpi, Entry::Intercomm_merge>(intercomm, high, newintracomm);
+}
+
+HEADRACE_EXPORT Word MPI_Iprobe(Word source, Word tag, Word comm, Word flag, Word status) {
+  return call<Name::mpi, Entry::Iprobe>(source, tag, comm, flag, status);
+}
+HEADRACE_EXPORT Word PMPI_Iprobe(Word source, Word tag, Word comm, Word flag, Word status) {
+  return call<Name::pmpi, Entry::Iprobe>(source, tag, comm, flag, status);
+}
+
+HEADRACE_EXPORT Word MPI_Irecv(Word buf, Word count, Word datatype, Word source, Word tag,
+                               Word comm, Word request) {
+  return call<Name::mpi, Entry::Irecv>(buf, count, datatype, source, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Irecv(Word buf, Word count, Word datatype, Word source, Word tag,
+                                Word comm, Word request) {
+  return call<Name::pmpi, Entry::Irecv>(buf, count, datatype, source, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Ireduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                 Word root, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ireduce>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                         request);
+}
+HEADRACE_EXPORT Word PMPI_Ireduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                  Word root, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ireduce>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                          request);
+}
+
+HEADRACE_EXPORT Word MPI_Ireduce_scatter(Word sendbuf, Word recvbuf, Word recvcounts, Word datatype,
+                                         Word op, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ireduce_scatter>(sendbuf, recvbuf, recvcounts, datatype, op, comm,
+                                                 request);
+}
+HEADRACE_EXPORT Word PMPI_Ireduce_scatter(Word sendbuf, Word recvbuf, Word recvcounts,
+                                          Word datatype, Word op, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ireduce_scatter>(sendbuf, recvbuf, recvcounts, datatype, op, comm,
+                                                  request);
+}
+
+HEADRACE_EXPORT Word MPI_Ireduce_scatter_block(Word sendbuf, Word recvbuf, Word recvcount,
+                                               Word datatype, Word op, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ireduce_scatter_block>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                       comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ireduce_scatter_block(Word sendbuf, Word recvbuf, Word recvcount,
+                                                Word datatype, Word op, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ireduce_scatter_block>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                        comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Irsend(Word buf, Word count, Word datatype, Word dest, Word tag, Word comm,
+                                Word request) {
+  return call<Name::mpi, Entry::Irsend>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Irsend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                 Word comm, Word request) {
+  return call<Name::pmpi, Entry::Irsend>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Is_thread_main(Word flag) {
+  return call<Name::mpi, Entry::Is_thread_main>(flag);
+}
+HEADRACE_EXPORT Word PMPI_Is_thread_main(Word flag) {
+  return call<Name::pmpi, Entry::Is_thread_main>(flag);
+}
+
+HEADRACE_EXPORT Word MPI_Iscan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                               Word comm, Word request) {
+  return call<Name::mpi, Entry::Iscan>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Iscan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iscan>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Iscatter(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                  Word recvcount, Word recvtype, Word root, Word comm,
+                                  Word request) {
+  return call<Name::mpi, Entry::Iscatter>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Iscatter(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                   Word recvcount, Word recvtype, Word root, Word comm,
+                                   Word request) {
+  return call<Name::pmpi, Entry::Iscatter>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Iscatterv(Word sendbuf, Word sendcounts, Word displs, Word sendtype,
+                                   Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                   Word comm, Word request) {
+  return call<Name::mpi, Entry::Iscatterv>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                           recvcount, recvtype, root, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Iscatterv(Word sendbuf, Word sendcounts, Word displs, Word sendtype,
+                                    Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                    Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iscatterv>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                            recvcount, recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Isend(Word buf, Word count, Word datatype, Word dest, Word tag, Word comm,
+                               Word request) {
+  return call<Name::mpi, Entry::Isend>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Isend(Word buf, Word count, Word datatype, Word dest, Word tag, Word comm,
+                                Word request) {
+  return call<Name::pmpi, Entry::Isend>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Issend(Word buf, Word count, Word datatype, Word dest, Word tag, Word comm,
+                                Word request) {
+  return call<Name::mpi, Entry::Issend>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Issend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                 Word comm, Word request) {
+  return call<Name::pmpi, Entry::Issend>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Keyval_create(Word copy_fn, Word delete_fn, Word keyval,
+                                       Word extra_state) {
+  return call<Name::mpi, Entry::Keyval_create>(copy_fn, delete_fn, keyval, extra_state);
+}
+HEADRACE_EXPORT Word PMPI_Keyval_create(Word copy_fn, Word delete_fn, Word keyval,
+                                        Word extra_state) {
+  return call<Name::pmpi, Entry::Keyval_create>(copy_fn, delete_fn, keyval, extra_state);
+}
+
+HEADRACE_EXPORT Word MPI_Keyval_free(Word keyval) {
+  return call<Name::mpi, Entry::Keyval_free>(keyval);
+}
+HEADRACE_EXPORT Word PMPI_Keyval_free(Word keyval) {
+  return call<Name::pmpi, Entry::Keyval_free>(keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Lookup_name(Word service_name, Word info, Word port_name) {
+  return call<Name::mpi, Entry::Lookup_name>(service_name, info, port_name);
+}
+HEADRACE_EXPORT Word PMPI_Lookup_name(Word service_name, Word info, Word port_name) {
+  return call<Name::pmpi, Entry::Lookup_name>(service_name, info, port_name);
+}
+
+HEADRACE_EXPORT Word MPI_Mprobe(Word source, Word tag, Word comm, Word message, Word status) {
+  return call<Name::mpi, Entry::Mprobe>(source, tag, comm, message, status);
+}
+HEADRACE_EXPORT Word PMPI_Mprobe(Word source, Word tag, Word comm, Word message, Word status) {
+  return call<Name::pmpi, Entry::Mprobe>(source, tag, comm, message, status);
+}
+
+HEADRACE_EXPORT Word MPI_Mrecv(Word buf, Word count, Word datatype, Word message, Word status) {
+  return call<Name::mpi, Entry::Mrecv>(buf, count, datatype, message, status);
+}
+HEADRACE_EXPORT Word PMPI_Mrecv(Word buf, Word count, Word datatype, Word message, Word status) {
+  return call<Name::pmpi, Entry::Mrecv>(buf, count, datatype, message, status);
+}
+
+HEADRACE_EXPORT Word MPI_Neighbor_allgather(Word sendbuf, Word sendcount, Word sendtype,
+                                            Word recvbuf, Word recvcount, Word recvtype,
+                                            Word comm) {
+  return call<Name::mpi, Entry::Neighbor_allgather>(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Neighbor_allgather(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcount, Word recvtype,
+                                             Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_allgather>(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Neighbor_allgatherv(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcounts, Word displs,
+                                             Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Neighbor_allgatherv>(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcounts, displs, recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Neighbor_allgatherv(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcounts, Word displs,
+                                              Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_allgatherv>(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, displs, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Neighbor_alltoall(Word sendbuf, Word sendcount, Word sendtype,
+                                           Word recvbuf, Word recvcount, Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Neighbor_alltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Neighbor_alltoall(Word sendbuf, Word sendcount, Word sendtype,
+                                            Word recvbuf, Word recvcount, Word recvtype,
+                                            Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_alltoall>(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Neighbor_alltoallv(Word sendbuf, Word sendcounts, Word sdispls,
+                                            Word sendtype, Word recvbuf, Word recvcounts,
+                                            Word rdispls, Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Neighbor_alltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                    recvcounts, rdispls, recvtype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Neighbor_alltoallv(Word sendbuf, Word sendcounts, Word sdispls,
+                                             Word sendtype, Word recvbuf, Word recvcounts,
+                                             Word rdispls, Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallv>(sendbuf, sendcounts, sdispls, sendtype,
+                                                     recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Neighbor_alltoallw(Word sendbuf, Word sendcounts, Word sdispls,
+                                            Word sendtypes, Word recvbuf, Word recvcounts,
+                                            Word rdispls, Word recvtypes, Word comm) {
+  return call<Name::mpi, Entry::Neighbor_alltoallw>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                    recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+HEADRACE_EXPORT Word PMPI_Neighbor_alltoallw(Word sendbuf, Word sendcounts, Word sdispls,
+                                             Word sendtypes, Word recvbuf, Word recvcounts,
+                                             Word rdispls, Word recvtypes, Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallw>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                     recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Op_commutative(Word op, Word commute) {
+  return call<Name::mpi, Entry::Op_commutative>(op, commute);
+}
+HEADRACE_EXPORT Word PMPI_Op_commutative(Word op, Word commute) {
+  return call<Name::pmpi, Entry::Op_commutative>(op, commute);
+}
+
+HEADRACE_EXPORT Word MPI_Op_create(Word user_fn, Word commute, Word op) {
+  return call<Name::mpi, Entry::Op_create>(user_fn, commute, op);
+}
+HEADRACE_EXPORT Word PMPI_Op_create(Word user_fn, Word commute, Word op) {
+  return call<Name::pmpi, Entry::Op_create>(user_fn, commute, op);
+}
+
+HEADRACE_EXPORT Word MPI_Op_free(Word op) {
+  return call<Name::mpi, Entry::Op_free>(op);
+}
+HEADRACE_EXPORT Word PMPI_Op_free(Word op) {
+  return call<Name::pmpi, Entry::Op_free>(op);
+}
+
+HEADRACE_EXPORT Word MPI_Open_port(Word info, Word port_name) {
+  return call<Name::mpi, Entry::Open_port>(info, port_name);
+}
+HEADRACE_EXPORT Word PMPI_Open_port(Word info, Word port_name) {
+  return call<Name::pmpi, Entry::Open_port>(info, port_name);
+}
+
+HEADRACE_EXPORT Word MPI_Pack(Word inbuf, Word incount, Word datatype, Word outbuf, Word outsize,
+                              Word position, Word comm) {
+  return call<Name::mpi, Entry::Pack>(inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+HEADRACE_EXPORT Word PMPI_Pack(Word inbuf, Word incount, Word datatype, Word outbuf, Word outsize,
+                               Word position, Word comm) {
+  return call<Name::pmpi, Entry::Pack>(inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Pack_external(Word datarep, Word inbuf, Word incount, Word datatype,
+                                       Word outbuf, Word outsize, Word position) {
+  return call<Name::mpi, Entry::Pack_external>(datarep, inbuf, incount, datatype, outbuf, outsize,
+                                               position);
+}
+HEADRACE_EXPORT Word PMPI_Pack_external(Word datarep, Word inbuf, Word incount, Word datatype,
+                                        Word outbuf, Word outsize, Word position) {
+  return call<Name::pmpi, Entry::Pack_external>(datarep, inbuf, incount, datatype, outbuf, outsize,
+                                                position);
+}
+
+HEADRACE_EXPORT Word MPI_Pack_external_size(Word datarep, Word incount, Word datatype, Word size) {
+  return call<Name::mpi, Entry::Pack_external_size>(datarep, incount, datatype, size);
+}
+HEADRACE_EXPORT Word PMPI_Pack_external_size(Word datarep, Word incount, Word datatype, Word size) {
+  return call<Name::pmpi, Entry::Pack_external_size>(datarep, incount, datatype, size);
+}
+
+HEADRACE_EXPORT Word MPI_Pack_size(Word incount, Word datatype, Word comm, Word size) {
+  return call<Name::mpi, Entry::Pack_size>(incount, datatype, comm, size);
+}
+HEADRACE_EXPORT Word PMPI_Pack_size(Word incount, Word datatype, Word comm, Word size) {
+  return call<Name::pmpi, Entry::Pack_size>(incount, datatype, comm, size);
+}
+
+HEADRACE_EXPORT Word MPI_Pcontrol(HEADRACE_ANY_PARAMETERS) {
+  return reinterpret_cast<AnyFunction>(destination(Name::mpi, Entry::Pcontrol))(
+      HEADRACE_ANY_ARGUMENTS);
+}
+HEADRACE_EXPORT Word PMPI_Pcontrol(HEADRACE_ANY_PARAMETERS) {
+  return reinterpret_cast<AnyFunction>(destination(Name::pmpi, Entry::Pcontrol))(
+      HEADRACE_ANY_ARGUMENTS);
+}
+
+HEADRACE_EXPORT Word MPI_Probe(Word source, Word tag, Word comm, Word status) {
+  return call<Name::mpi, Entry::Probe>(source, tag, comm, status);
+}
+HEADRACE_EXPORT Word PMPI_Probe(Word source, Word tag, Word comm, Word status) {
+  return call<Name::pmpi, Entry::Probe>(source, tag, comm, status);
+}
+
+HEADRACE_EXPORT Word MPI_Publish_name(Word service_name, Word info, Word port_name) {
+  return call<Name::mpi, Entry::Publish_name>(service_name, info, port_name);
+}
+HEADRACE_EXPORT Word PMPI_Publish_name(Word service_name, Word info, Word port_name) {
+  return call<Name::pmpi, Entry::Publish_name>(service_name, info, port_name);
+}
+
+HEADRACE_EXPORT Word MPI_Put(Word origin_addr, Word origin_count, Word origin_datatype,
+                             Word target_rank, Word target_disp, Word target_count,
+                             Word target_datatype, Word win) {
+  return call<Name::mpi, Entry::Put>(origin_addr, origin_count, origin_datatype, target_rank,
+                                     target_disp, target_count, target_datatype, win);
+}
+HEADRACE_EXPORT Word PMPI_Put(Word origin_addr, Word origin_count, Word origin_datatype,
+                              Word target_rank, Word target_disp, Word target_count,
+                              Word target_datatype, Word win) {
+  return call<Name::pmpi, Entry::Put>(origin_addr, origin_count, origin_datatype, target_rank,
+                                      target_disp, target_count, target_datatype, win);
+}
+
+HEADRACE_EXPORT Word MPI_Query_thread(Word provided) {
+  return call<Name::mpi, Entry::Query_thread>(provided);
+}
+HEADRACE_EXPORT Word PMPI_Query_thread(Word provided) {
+  return call<Name::pmpi, Entry::Query_thread>(provided);
+}
+
+HEADRACE_EXPORT Word MPI_Raccumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                     Word target_rank, Word target_disp, Word target_count,
+                                     Word target_datatype, Word op, Word win, Word request) {
+  return call<Name::mpi, Entry::Raccumulate>(origin_addr, origin_count, origin_datatype,
+                                             target_rank, target_disp, target_count,
+                                             target_datatype, op, win, request);
+}
+HEADRACE_EXPORT Word PMPI_Raccumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                      Word target_rank, Word target_disp, Word target_count,
+                                      Word target_datatype, Word op, Word win, Word request) {
+  return call<Name::pmpi, Entry::Raccumulate>(origin_addr, origin_count, origin_datatype,
+                                              target_rank, target_disp, target_count,
+                                              target_datatype, op, win, request);
+}
+
+HEADRACE_EXPORT Word MPI_Recv(Word buf, Word count, Word datatype, Word source, Word tag, Word comm,
+                              Word status) {
+  return call<Name::mpi, Entry::Recv>(buf, count, datatype, source, tag, comm, status);
+}
+HEADRACE_EXPORT Word PMPI_Recv(Word buf, Word count, Word datatype, Word source, Word tag,
+                               Word comm, Word status) {
+  return call<Name::pmpi, Entry::Recv>(buf, count, datatype, source, tag, comm, status);
+}
+
+HEADRACE_EXPORT Word MPI_Recv_init(Word buf, Word count, Word datatype, Word source, Word tag,
+                                   Word comm, Word request) {
+  return call<Name::mpi, Entry::Recv_init>(buf, count, datatype, source, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Recv_init(Word buf, Word count, Word datatype, Word source, Word tag,
+                                    Word comm, Word request) {
+  return call<Name::pmpi, Entry::Recv_init>(buf, count, datatype, source, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Reduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                Word root, Word comm) {
+  return call<Name::mpi, Entry::Reduce>(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+HEADRACE_EXPORT Word PMPI_Reduce(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                                 Word root, Word comm) {
+  return call<Name::pmpi, Entry::Reduce>(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Reduce_local(Word inbuf, Word inoutbuf, Word count, Word datatype,
+                                      Word op) {
+  return call<Name::mpi, Entry::Reduce_local>(inbuf, inoutbuf, count, datatype, op);
+}
+HEADRACE_EXPORT Word PMPI_Reduce_local(Word inbuf, Word inoutbuf, Word count, Word datatype,
+                                       Word op) {
+  return call<Name::pmpi, Entry::Reduce_local>(inbuf, inoutbuf, count, datatype, op);
+}
+
+HEADRACE_EXPORT Word MPI_Reduce_scatter(Word sendbuf, Word recvbuf, Word recvcounts, Word datatype,
+                                        Word op, Word comm) {
+  return call<Name::mpi, Entry::Reduce_scatter>(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+HEADRACE_EXPORT Word PMPI_Reduce_scatter(Word sendbuf, Word recvbuf, Word recvcounts, Word datatype,
+                                         Word op, Word comm) {
+  return call<Name::pmpi, Entry::Reduce_scatter>(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Reduce_scatter_block(Word sendbuf, Word recvbuf, Word recvcount,
+                                              Word datatype, Word op, Word comm) {
+  return call<Name::mpi, Entry::Reduce_scatter_block>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                      comm);
+}
+HEADRACE_EXPORT Word PMPI_Reduce_scatter_block(Word sendbuf, Word recvbuf, Word recvcount,
+                                               Word datatype, Word op, Word comm) {
+  return call<Name::pmpi, Entry::Reduce_scatter_block>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                       comm);
+}
+
 HEADRACE_EXPORT Word MPI_Register_datarep(Word datarep, Word read_conversion_fn,
                                           Word write_conversion_fn, Word dtype_file_extent_fn,
                                           Word extra_state) {
@@ -488,11 +2112,455 @@ HEADRACE_EXPORT Word PMPI_Request_get_status(Word request, Word flag, Word statu
   return call<Name::pmpi, Entry::Request_get_status>(request, flag, status);
 }
 
+HEADRACE_EXPORT Word MPI_Rget(Word origin_addr, Word origin_count, Word origin_datatype,
+                              Word target_rank, Word target_disp, Word target_count,
+                              Word target_datatype, Word win, Word request) {
+  return call<Name::mpi, Entry::Rget>(origin_addr, origin_count, origin_datatype, target_rank,
+                                      target_disp, target_count, target_datatype, win, request);
+}
+HEADRACE_EXPORT Word PMPI_Rget(Word origin_addr, Word origin_count, Word origin_datatype,
+                               Word target_rank, Word target_disp, Word target_count,
+                               Word target_datatype, Word win, Word request) {
+  return call<Name::pmpi, Entry::Rget>(origin_addr, origin_count, origin_datatype, target_rank,
+                                       target_disp, target_count, target_datatype, win, request);
+}
+
+HEADRACE_EXPORT Word MPI_Rget_accumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                         Word result_addr, Word result_count, Word result_datatype,
+                                         Word target_rank, Word target_disp, Word target_count,
+                                         Word target_datatype, Word op, Word win, Word request) {
+  return call<Name::mpi, Entry::Rget_accumulate>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+HEADRACE_EXPORT Word PMPI_Rget_accumulate(Word origin_addr, Word origin_count, Word origin_datatype,
+                                          Word result_addr, Word result_count, Word result_datatype,
+                                          Word target_rank, Word target_disp, Word target_count,
+                                          Word target_datatype, Word op, Word win, Word request) {
+  return call<Name::pmpi, Entry::Rget_accumulate>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+HEADRACE_EXPORT Word MPI_Rput(Word origin_addr, Word origin_count, Word origin_datatype,
+                              Word target_rank, Word target_disp, Word target_count,
+                              Word target_datatype, Word win, Word request) {
+  return call<Name::mpi, Entry::Rput>(origin_addr, origin_count, origin_datatype, target_rank,
+                                      target_disp, target_count, target_datatype, win, request);
+}
+HEADRACE_EXPORT Word PMPI_Rput(Word origin_addr, Word origin_count, Word origin_datatype,
+                               Word target_rank, Word target_disp, Word target_count,
+                               Word target_datatype, Word win, Word request) {
+  return call<Name::pmpi, Entry::Rput>(origin_addr, origin_count, origin_datatype, target_rank,
+                                       target_disp, target_count, target_datatype, win, request);
+}
+
+HEADRACE_EXPORT Word MPI_Rsend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                               Word comm) {
+  return call<Name::mpi, Entry::Rsend>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word PMPI_Rsend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                Word comm) {
+  return call<Name::pmpi, Entry::Rsend>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Rsend_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                    Word comm, Word request) {
+  return call<Name::mpi, Entry::Rsend_init>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Rsend_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                     Word comm, Word request) {
+  return call<Name::pmpi, Entry::Rsend_init>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Scan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                              Word comm) {
+  return call<Name::mpi, Entry::Scan>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+HEADRACE_EXPORT Word PMPI_Scan(Word sendbuf, Word recvbuf, Word count, Word datatype, Word op,
+                               Word comm) {
+  return call<Name::pmpi, Entry::Scan>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Scatter(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                 Word recvcount, Word recvtype, Word root, Word comm) {
+  return call<Name::mpi, Entry::Scatter>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         root, comm);
+}
+HEADRACE_EXPORT Word PMPI_Scatter(Word sendbuf, Word sendcount, Word sendtype, Word recvbuf,
+                                  Word recvcount, Word recvtype, Word root, Word comm) {
+  return call<Name::pmpi, Entry::Scatter>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Scatterv(Word sendbuf, Word sendcounts, Word displs, Word sendtype,
+                                  Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                  Word comm) {
+  return call<Name::mpi, Entry::Scatterv>(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm);
+}
+HEADRACE_EXPORT Word PMPI_Scatterv(Word sendbuf, Word sendcounts, Word displs, Word sendtype,
+                                   Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                   Word comm) {
+  return call<Name::pmpi, Entry::Scatterv>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                           recvcount, recvtype, root, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Send(Word buf, Word count, Word datatype, Word dest, Word tag, Word comm) {
+  return call<Name::mpi, Entry::Send>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word PMPI_Send(Word buf, Word count, Word datatype, Word dest, Word tag,
+                               Word comm) {
+  return call<Name::pmpi, Entry::Send>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Send_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                   Word comm, Word request) {
+  return call<Name::mpi, Entry::Send_init>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Send_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                    Word comm, Word request) {
+  return call<Name::pmpi, Entry::Send_init>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Sendrecv(Word sendbuf, Word sendcount, Word sendtype, Word dest,
+                                  Word sendtag, Word recvbuf, Word recvcount, Word recvtype,
+                                  Word source, Word recvtag, Word comm, Word status) {
+  return call<Name::mpi, Entry::Sendrecv>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                          recvcount, recvtype, source, recvtag, comm, status);
+}
+HEADRACE_EXPORT Word PMPI_Sendrecv(Word sendbuf, Word sendcount, Word sendtype, Word dest,
+                                   Word sendtag, Word recvbuf, Word recvcount, Word recvtype,
+                                   Word source, Word recvtag, Word comm, Word status) {
+  return call<Name::pmpi, Entry::Sendrecv>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                           recvcount, recvtype, source, recvtag, comm, status);
+}
+
+HEADRACE_EXPORT Word MPI_Sendrecv_replace(Word buf, Word count, Word datatype, Word dest,
+                                          Word sendtag, Word source, Word recvtag, Word comm,
+                                          Word status) {
+  return call<Name::mpi, Entry::Sendrecv_replace>(buf, count, datatype, dest, sendtag, source,
+                                                  recvtag, comm, status);
+}
+HEADRACE_EXPORT Word PMPI_Sendrecv_replace(Word buf, Word count, Word datatype, Word dest,
+                                           Word sendtag, Word source, Word recvtag, Word comm,
+                                           Word status) {
+  return call<Name::pmpi, Entry::Sendrecv_replace>(buf, count, datatype, dest, sendtag, source,
+                                                   recvtag, comm, status);
+}
+
+HEADRACE_EXPORT Word MPI_Ssend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                               Word comm) {
+  return call<Name::mpi, Entry::Ssend>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word PMPI_Ssend(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                Word comm) {
+  return call<Name::pmpi, Entry::Ssend>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Ssend_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                    Word comm, Word request) {
+  return call<Name::mpi, Entry::Ssend_init>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word PMPI_Ssend_init(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                     Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ssend_init>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word MPI_Start(Word request) {
+  return call<Name::mpi, Entry::Start>(request);
+}
+HEADRACE_EXPORT Word PMPI_Start(Word request) {
+  return call<Name::pmpi, Entry::Start>(request);
+}
+
+HEADRACE_EXPORT Word MPI_Startall(Word count, Word array_of_requests) {
+  return call<Name::mpi, Entry::Startall>(count, array_of_requests);
+}
+HEADRACE_EXPORT Word PMPI_Startall(Word count, Word array_of_requests) {
+  return call<Name::pmpi, Entry::Startall>(count, array_of_requests);
+}
+
+HEADRACE_EXPORT Word MPI_Status_set_cancelled(Word status, Word flag) {
+  return call<Name::mpi, Entry::Status_set_cancelled>(status, flag);
+}
+HEADRACE_EXPORT Word PMPI_Status_set_cancelled(Word status, Word flag) {
+  return call<Name::pmpi, Entry::Status_set_cancelled>(status, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Status_set_elements(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Status_set_elements>(status, datatype, count);
+}
+HEADRACE_EXPORT Word PMPI_Status_set_elements(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Status_set_elements>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word MPI_Status_set_elements_x(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Status_set_elements_x>(status, datatype, count);
+}
+HEADRACE_EXPORT Word PMPI_Status_set_elements_x(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Status_set_elements_x>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word MPI_T_category_changed(Word update_number) {
+  return call<Name::mpi, Entry::T_category_changed>(update_number);
+}
+HEADRACE_EXPORT Word PMPI_T_category_changed(Word update_number) {
+  return call<Name::pmpi, Entry::T_category_changed>(update_number);
+}
+
+HEADRACE_EXPORT Word MPI_T_category_get_categories(Word cat_index, Word len, Word indices) {
+  return call<Name::mpi, Entry::T_category_get_categories>(cat_index, len, indices);
+}
+HEADRACE_EXPORT Word PMPI_T_category_get_categories(Word cat_index, Word len, Word indices) {
+  return call<Name::pmpi, Entry::T_category_get_categories>(cat_index, len, indices);
+}
+
+HEADRACE_EXPORT Word MPI_T_category_get_cvars(Word cat_index, Word len, Word indices) {
+  return call<Name::mpi, Entry::T_category_get_cvars>(cat_index, len, indices);
+}
+HEADRACE_EXPORT Word PMPI_T_category_get_cvars(Word cat_index, Word len, Word indices) {
+  return call<Name::pmpi, Entry::T_category_get_cvars>(cat_index, len, indices);
+}
+
+HEADRACE_EXPORT Word MPI_T_category_get_index(Word name, Word cat_index) {
+  return call<Name::mpi, Entry::T_category_get_index>(name, cat_index);
+}
+HEADRACE_EXPORT Word PMPI_T_category_get_index(Word name, Word cat_index) {
+  return call<Name::pmpi, Entry::T_category_get_index>(name, cat_index);
+}
+
+HEADRACE_EXPORT Word MPI_T_category_get_info(Word cat_index, Word name, Word name_len, Word desc,
+                                             Word desc_len, Word num_cvars, Word num_pvars,
+                                             Word num_categories) {
+  return call<Name::mpi, Entry::T_category_get_info>(cat_index, name, name_len, desc, desc_len,
+                                                     num_cvars, num_pvars, num_categories);
+}
+HEADRACE_EXPORT Word PMPI_T_category_get_info(Word cat_index, Word name, Word name_len, Word desc,
+                                              Word desc_len, Word num_cvars, Word num_pvars,
+                                              Word num_categories) {
+  return call<Name::pmpi, Entry::T_category_get_info>(cat_index, name, name_len, desc, desc_len,
+                                                      num_cvars, num_pvars, num_categories);
+}
+
+HEADRACE_EXPORT Word MPI_T_category_get_num(Word num_cat) {
+  return call<Name::mpi, Entry::T_category_get_num>(num_cat);
+}
+HEADRACE_EXPORT Word PMPI_T_category_get_num(Word num_cat) {
+  return call<Name::pmpi, Entry::T_category_get_num>(num_cat);
+}
+
+HEADRACE_EXPORT Word MPI_T_category_get_pvars(Word cat_index, Word len, Word indices) {
+  return call<Name::mpi, Entry::T_category_get_pvars>(cat_index, len, indices);
+}
+HEADRACE_EXPORT Word PMPI_T_category_get_pvars(Word cat_index, Word len, Word indices) {
+  return call<Name::pmpi, Entry::T_category_get_pvars>(cat_index, len, indices);
+}
+
+HEADRACE_EXPORT Word MPI_T_cvar_get_index(Word name, Word cvar_index) {
+  return call<Name::mpi, Entry::T_cvar_get_index>(name, cvar_index);
+}
+HEADRACE_EXPORT Word PMPI_T_cvar_get_index(Word name, Word cvar_index) {
+  return call<Name::pmpi, Entry::T_cvar_get_index>(name, cvar_index);
+}
+
+HEADRACE_EXPORT Word MPI_T_cvar_get_info(Word cvar_index, Word name, Word name_len, Word verbosity,
+                                         Word datatype, Word enumtype, Word desc, Word desc_len,
+                                         Word bind, Word scope) {
+  return call<Name::mpi, Entry::T_cvar_get_info>(cvar_index, name, name_len, verbosity, datatype,
+                                                 enumtype, desc, desc_len, bind, scope);
+}
+HEADRACE_EXPORT Word PMPI_T_cvar_get_info(Word cvar_index, Word name, Word name_len, Word verbosity,
+                                          Word datatype, Word enumtype, Word desc, Word desc_len,
+                                          Word bind, Word scope) {
+  return call<Name::pmpi, Entry::T_cvar_get_info>(cvar_index, name, name_len, verbosity, datatype,
+                                                  enumtype, desc, desc_len, bind, scope);
+}
+
+HEADRACE_EXPORT Word MPI_T_cvar_get_num(Word num_cvar) {
+  return call<Name::mpi, Entry::T_cvar_get_num>(num_cvar);
+}
+HEADRACE_EXPORT Word PMPI_T_cvar_get_num(Word num_cvar) {
+  return call<Name::pmpi, Entry::T_cvar_get_num>(num_cvar);
+}
+
+HEADRACE_EXPORT Word MPI_T_cvar_handle_alloc(Word cvar_index, Word obj_handle, Word handle,
+                                             Word count) {
+  return call<Name::mpi, Entry::T_cvar_handle_alloc>(cvar_index, obj_handle, handle, count);
+}
+HEADRACE_EXPORT Word PMPI_T_cvar_handle_alloc(Word cvar_index, Word obj_handle, Word handle,
+                                              Word count) {
+  return call<Name::pmpi, Entry::T_cvar_handle_alloc>(cvar_index, obj_handle, handle, count);
+}
+
+HEADRACE_EXPORT Word MPI_T_cvar_handle_free(Word handle) {
+  return call<Name::mpi, Entry::T_cvar_handle_free>(handle);
+}
+HEADRACE_EXPORT Word PMPI_T_cvar_handle_free(Word handle) {
+  return call<Name::pmpi, Entry::T_cvar_handle_free>(handle);
+}
+
+HEADRACE_EXPORT Word MPI_T_cvar_read(Word handle, Word buf) {
+  return call<Name::mpi, Entry::T_cvar_read>(handle, buf);
+}
+HEADRACE_EXPORT Word PMPI_T_cvar_read(Word handle, Word buf) {
+  return call<Name::pmpi, Entry::T_cvar_read>(handle, buf);
+}
+
+HEADRACE_EXPORT Word MPI_T_cvar_write(Word handle, Word buf) {
+  return call<Name::mpi, Entry::T_cvar_write>(handle, buf);
+}
+HEADRACE_EXPORT Word PMPI_T_cvar_write(Word handle, Word buf) {
+  return call<Name::pmpi, Entry::T_cvar_write>(handle, buf);
+}
+
+HEADRACE_EXPORT Word MPI_T_enum_get_info(Word enumtype, Word num, Word name, Word name_len) {
+  return call<Name::mpi, Entry::T_enum_get_info>(enumtype, num, name, name_len);
+}
+HEADRACE_EXPORT Word PMPI_T_enum_get_info(Word enumtype, Word num, Word name, Word name_len) {
+  return call<Name::pmpi, Entry::T_enum_get_info>(enumtype, num, name, name_len);
+}
+
+HEADRACE_EXPORT Word MPI_T_enum_get_item(Word enumtype, Word index, Word value, Word name,
+                                         Word name_len) {
+  return call<Name::mpi, Entry::T_enum_get_item>(enumtype, index, value, name, name_len);
+}
+HEADRACE_EXPORT Word PMPI_T_enum_get_item(Word enumtype, Word index, Word value, Word name,
+                                          Word name_len) {
+  return call<Name::pmpi, Entry::T_enum_get_item>(enumtype, index, value, name, name_len);
+}
+
+HEADRACE_EXPORT Word MPI_T_finalize() {
+  return call<Name::mpi, Entry::T_finalize>();
+}
+HEADRACE_EXPORT Word PMPI_T_finalize() {
+  return call<Name::pmpi, Entry::T_finalize>();
+}
+
+HEADRACE_EXPORT Word MPI_T_init_thread(Word required, Word provided) {
+  return call<Name::mpi, Entry::T_init_thread>(required, provided);
+}
+HEADRACE_EXPORT Word PMPI_T_init_thread(Word required, Word provided) {
+  return call<Name::pmpi, Entry::T_init_thread>(required, provided);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_get_index(Word name, Word var_class, Word pvar_index) {
+  return call<Name::mpi, Entry::T_pvar_get_index>(name, var_class, pvar_index);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_get_index(Word name, Word var_class, Word pvar_index) {
+  return call<Name::pmpi, Entry::T_pvar_get_index>(name, var_class, pvar_index);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_get_info(Word pvar_index, Word name, Word name_len, Word verbosity,
+                                         Word var_class, Word datatype, Word enumtype, Word desc,
+                                         Word desc_len, Word bind, Word readonly, Word continuous,
+                                         Word atomic) {
+  return call<Name::mpi, Entry::T_pvar_get_info>(pvar_index, name, name_len, verbosity, var_class,
+                                                 datatype, enumtype, desc, desc_len, bind, readonly,
+                                                 continuous, atomic);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_get_info(Word pvar_index, Word name, Word name_len, Word verbosity,
+                                          Word var_class, Word datatype, Word enumtype, Word desc,
+                                          Word desc_len, Word bind, Word readonly, Word continuous,
+                                          Word atomic) {
+  return call<Name::pmpi, Entry::T_pvar_get_info>(pvar_index, name, name_len, verbosity, var_class,
+                                                  datatype, enumtype, desc, desc_len, bind,
+                                                  readonly, continuous, atomic);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_get_num(Word num_pvar) {
+  return call<Name::mpi, Entry::T_pvar_get_num>(num_pvar);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_get_num(Word num_pvar) {
+  return call<Name::pmpi, Entry::T_pvar_get_num>(num_pvar);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_handle_alloc(Word pe_session, Word pvar_index, Word obj_handle,
+                                             Word handle, Word count) {
+  return call<Name::mpi, Entry::T_pvar_handle_alloc>(pe_session, pvar_index, obj_handle, handle,
+                                                     count);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_handle_alloc(Word pe_session, Word pvar_index, Word obj_handle,
+                                              Word handle, Word count) {
+  return call<Name::pmpi, Entry::T_pvar_handle_alloc>(pe_session, pvar_index, obj_handle, handle,
+                                                      count);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_handle_free(Word pe_session, Word handle) {
+  return call<Name::mpi, Entry::T_pvar_handle_free>(pe_session, handle);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_handle_free(Word pe_session, Word handle) {
+  return call<Name::pmpi, Entry::T_pvar_handle_free>(pe_session, handle);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_read(Word pe_session, Word handle, Word buf) {
+  return call<Name::mpi, Entry::T_pvar_read>(pe_session, handle, buf);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_read(Word pe_session, Word handle, Word buf) {
+  return call<Name::pmpi, Entry::T_pvar_read>(pe_session, handle, buf);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_readreset(Word pe_session, Word handle, Word buf) {
+  return call<Name::mpi, Entry::T_pvar_readreset>(pe_session, handle, buf);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_readreset(Word pe_session, Word handle, Word buf) {
+  return call<Name::pmpi, Entry::T_pvar_readreset>(pe_session, handle, buf);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_reset(Word pe_session, Word handle) {
+  return call<Name::mpi, Entry::T_pvar_reset>(pe_session, handle);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_reset(Word pe_session, Word handle) {
+  return call<Name::pmpi, Entry::T_pvar_reset>(pe_session, handle);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_session_create(Word pe_session) {
+  return call<Name::mpi, Entry::T_pvar_session_create>(pe_session);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_session_create(Word pe_session) {
+  return call<Name::pmpi, Entry::T_pvar_session_create>(pe_session);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_session_free(Word pe_session) {
+  return call<Name::mpi, Entry::T_pvar_session_free>(pe_session);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_session_free(Word pe_session) {
+  return call<Name::pmpi, Entry::T_pvar_session_free>(pe_session);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_start(Word pe_session, Word handle) {
+  return call<Name::mpi, Entry::T_pvar_start>(pe_session, handle);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_start(Word pe_session, Word handle) {
+  return call<Name::pmpi, Entry::T_pvar_start>(pe_session, handle);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_stop(Word pe_session, Word handle) {
+  return call<Name::mpi, Entry::T_pvar_stop>(pe_session, handle);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_stop(Word pe_session, Word handle) {
+  return call<Name::pmpi, Entry::T_pvar_stop>(pe_session, handle);
+}
+
+HEADRACE_EXPORT Word MPI_T_pvar_write(Word pe_session, Word handle, Word buf) {
+  return call<Name::mpi, Entry::T_pvar_write>(pe_session, handle, buf);
+}
+HEADRACE_EXPORT Word PMPI_T_pvar_write(Word pe_session, Word handle, Word buf) {
+  return call<Name::pmpi, Entry::T_pvar_write>(pe_session, handle, buf);
+}
+
 HEADRACE_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
   return call<Name::mpi, Entry::Test>(request, flag, status);
 }
 HEADRACE_EXPORT Word PMPI_Test(Word request, Word flag, Word status) {
   return call<Name::pmpi, Entry::Test>(request, flag, status);
+}
+
+HEADRACE_EXPORT Word MPI_Test_cancelled(Word status, Word flag) {
+  return call<Name::mpi, Entry::Test_cancelled>(status, flag);
+}
+HEADRACE_EXPORT Word PMPI_Test_cancelled(Word status, Word flag) {
+  return call<Name::pmpi, Entry::Test_cancelled>(status, flag);
 }
 
 HEADRACE_EXPORT Word MPI_Testall(Word count, Word array_of_requests, Word flag,
@@ -522,6 +2590,337 @@ HEADRACE_EXPORT Word PMPI_Testsome(Word incount, Word array_of_requests, Word ou
                                    Word array_of_indices, Word array_of_statuses) {
   return call<Name::pmpi, Entry::Testsome>(incount, array_of_requests, outcount, array_of_indices,
                                            array_of_statuses);
+}
+
+HEADRACE_EXPORT Word MPI_Topo_test(Word comm, Word status) {
+  return call<Name::mpi, Entry::Topo_test>(comm, status);
+}
+HEADRACE_EXPORT Word PMPI_Topo_test(Word comm, Word status) {
+  return call<Name::pmpi, Entry::Topo_test>(comm, status);
+}
+
+HEADRACE_EXPORT Word MPI_Type_commit(Word datatype) {
+  return call<Name::mpi, Entry::Type_commit>(datatype);
+}
+HEADRACE_EXPORT Word PMPI_Type_commit(Word datatype) {
+  return call<Name::pmpi, Entry::Type_commit>(datatype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_contiguous(Word count, Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_contiguous>(count, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_contiguous(Word count, Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_contiguous>(count, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_darray(Word size, Word rank, Word ndims, Word array_of_gsizes,
+                                            Word array_of_distribs, Word array_of_dargs,
+                                            Word array_of_psizes, Word order, Word oldtype,
+                                            Word newtype) {
+  return call<Name::mpi, Entry::Type_create_darray>(size, rank, ndims, array_of_gsizes,
+                                                    array_of_distribs, array_of_dargs,
+                                                    array_of_psizes, order, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_darray(Word size, Word rank, Word ndims, Word array_of_gsizes,
+                                             Word array_of_distribs, Word array_of_dargs,
+                                             Word array_of_psizes, Word order, Word oldtype,
+                                             Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_darray>(size, rank, ndims, array_of_gsizes,
+                                                     array_of_distribs, array_of_dargs,
+                                                     array_of_psizes, order, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_f90_complex(Word p, Word r, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_f90_complex>(p, r, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_f90_complex(Word p, Word r, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_f90_complex>(p, r, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_f90_integer(Word r, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_f90_integer>(r, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_f90_integer(Word r, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_f90_integer>(r, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_f90_real(Word p, Word r, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_f90_real>(p, r, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_f90_real(Word p, Word r, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_f90_real>(p, r, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_hindexed(Word count, Word array_of_blocklengths,
+                                              Word array_of_displacements, Word oldtype,
+                                              Word newtype) {
+  return call<Name::mpi, Entry::Type_create_hindexed>(count, array_of_blocklengths,
+                                                      array_of_displacements, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_hindexed(Word count, Word array_of_blocklengths,
+                                               Word array_of_displacements, Word oldtype,
+                                               Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_hindexed>(count, array_of_blocklengths,
+                                                       array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_hindexed_block(Word count, Word blocklength,
+                                                    Word array_of_displacements, Word oldtype,
+                                                    Word newtype) {
+  return call<Name::mpi, Entry::Type_create_hindexed_block>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_hindexed_block(Word count, Word blocklength,
+                                                     Word array_of_displacements, Word oldtype,
+                                                     Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_hindexed_block>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_hvector(Word count, Word blocklength, Word stride,
+                                             Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_hvector>(count, blocklength, stride, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_hvector(Word count, Word blocklength, Word stride,
+                                              Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_hvector>(count, blocklength, stride, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_indexed_block(Word count, Word blocklength,
+                                                   Word array_of_displacements, Word oldtype,
+                                                   Word newtype) {
+  return call<Name::mpi, Entry::Type_create_indexed_block>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_indexed_block(Word count, Word blocklength,
+                                                    Word array_of_displacements, Word oldtype,
+                                                    Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_indexed_block>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_keyval(Word type_copy_attr_fn, Word type_delete_attr_fn,
+                                            Word type_keyval, Word extra_state) {
+  return call<Name::mpi, Entry::Type_create_keyval>(type_copy_attr_fn, type_delete_attr_fn,
+                                                    type_keyval, extra_state);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_keyval(Word type_copy_attr_fn, Word type_delete_attr_fn,
+                                             Word type_keyval, Word extra_state) {
+  return call<Name::pmpi, Entry::Type_create_keyval>(type_copy_attr_fn, type_delete_attr_fn,
+                                                     type_keyval, extra_state);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_resized(Word oldtype, Word lb, Word extent, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_resized>(oldtype, lb, extent, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_resized(Word oldtype, Word lb, Word extent, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_resized>(oldtype, lb, extent, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_struct(Word count, Word array_of_blocklengths,
+                                            Word array_of_displacements, Word array_of_types,
+                                            Word newtype) {
+  return call<Name::mpi, Entry::Type_create_struct>(
+      count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_struct(Word count, Word array_of_blocklengths,
+                                             Word array_of_displacements, Word array_of_types,
+                                             Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_struct>(
+      count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_create_subarray(Word ndims, Word array_of_sizes,
+                                              Word array_of_subsizes, Word array_of_starts,
+                                              Word order, Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_subarray>(ndims, array_of_sizes, array_of_subsizes,
+                                                      array_of_starts, order, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_create_subarray(Word ndims, Word array_of_sizes,
+                                               Word array_of_subsizes, Word array_of_starts,
+                                               Word order, Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_subarray>(ndims, array_of_sizes, array_of_subsizes,
+                                                       array_of_starts, order, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_delete_attr(Word datatype, Word type_keyval) {
+  return call<Name::mpi, Entry::Type_delete_attr>(datatype, type_keyval);
+}
+HEADRACE_EXPORT Word PMPI_Type_delete_attr(Word datatype, Word type_keyval) {
+  return call<Name::pmpi, Entry::Type_delete_attr>(datatype, type_keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Type_dup(Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_dup>(oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_dup(Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_dup>(oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_free(Word datatype) {
+  return call<Name::mpi, Entry::Type_free>(datatype);
+}
+HEADRACE_EXPORT Word PMPI_Type_free(Word datatype) {
+  return call<Name::pmpi, Entry::Type_free>(datatype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_free_keyval(Word type_keyval) {
+  return call<Name::mpi, Entry::Type_free_keyval>(type_keyval);
+}
+HEADRACE_EXPORT Word PMPI_Type_free_keyval(Word type_keyval) {
+  return call<Name::pmpi, Entry::Type_free_keyval>(type_keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_attr(Word datatype, Word type_keyval, Word attribute_val,
+                                       Word flag) {
+  return call<Name::mpi, Entry::Type_get_attr>(datatype, type_keyval, attribute_val, flag);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_attr(Word datatype, Word type_keyval, Word attribute_val,
+                                        Word flag) {
+  return call<Name::pmpi, Entry::Type_get_attr>(datatype, type_keyval, attribute_val, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_contents(Word datatype, Word max_integers, Word max_addresses,
+                                           Word max_datatypes, Word array_of_integers,
+                                           Word array_of_addresses, Word array_of_datatypes) {
+  return call<Name::mpi, Entry::Type_get_contents>(datatype, max_integers, max_addresses,
+                                                   max_datatypes, array_of_integers,
+                                                   array_of_addresses, array_of_datatypes);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_contents(Word datatype, Word max_integers, Word max_addresses,
+                                            Word max_datatypes, Word array_of_integers,
+                                            Word array_of_addresses, Word array_of_datatypes) {
+  return call<Name::pmpi, Entry::Type_get_contents>(datatype, max_integers, max_addresses,
+                                                    max_datatypes, array_of_integers,
+                                                    array_of_addresses, array_of_datatypes);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_envelope(Word datatype, Word num_integers, Word num_addresses,
+                                           Word num_datatypes, Word combiner) {
+  return call<Name::mpi, Entry::Type_get_envelope>(datatype, num_integers, num_addresses,
+                                                   num_datatypes, combiner);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_envelope(Word datatype, Word num_integers, Word num_addresses,
+                                            Word num_datatypes, Word combiner) {
+  return call<Name::pmpi, Entry::Type_get_envelope>(datatype, num_integers, num_addresses,
+                                                    num_datatypes, combiner);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_extent(Word datatype, Word lb, Word extent) {
+  return call<Name::mpi, Entry::Type_get_extent>(datatype, lb, extent);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_extent(Word datatype, Word lb, Word extent) {
+  return call<Name::pmpi, Entry::Type_get_extent>(datatype, lb, extent);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_extent_x(Word datatype, Word lb, Word extent) {
+  return call<Name::mpi, Entry::Type_get_extent_x>(datatype, lb, extent);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_extent_x(Word datatype, Word lb, Word extent) {
+  return call<Name::pmpi, Entry::Type_get_extent_x>(datatype, lb, extent);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_name(Word datatype, Word type_name, Word resultlen) {
+  return call<Name::mpi, Entry::Type_get_name>(datatype, type_name, resultlen);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_name(Word datatype, Word type_name, Word resultlen) {
+  return call<Name::pmpi, Entry::Type_get_name>(datatype, type_name, resultlen);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_true_extent(Word datatype, Word true_lb, Word true_extent) {
+  return call<Name::mpi, Entry::Type_get_true_extent>(datatype, true_lb, true_extent);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_true_extent(Word datatype, Word true_lb, Word true_extent) {
+  return call<Name::pmpi, Entry::Type_get_true_extent>(datatype, true_lb, true_extent);
+}
+
+HEADRACE_EXPORT Word MPI_Type_get_true_extent_x(Word datatype, Word true_lb, Word true_extent) {
+  return call<Name::mpi, Entry::Type_get_true_extent_x>(datatype, true_lb, true_extent);
+}
+HEADRACE_EXPORT Word PMPI_Type_get_true_extent_x(Word datatype, Word true_lb, Word true_extent) {
+  return call<Name::pmpi, Entry::Type_get_true_extent_x>(datatype, true_lb, true_extent);
+}
+
+HEADRACE_EXPORT Word MPI_Type_indexed(Word count, Word array_of_blocklengths,
+                                      Word array_of_displacements, Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_indexed>(count, array_of_blocklengths, array_of_displacements,
+                                              oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_indexed(Word count, Word array_of_blocklengths,
+                                       Word array_of_displacements, Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_indexed>(count, array_of_blocklengths, array_of_displacements,
+                                               oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_match_size(Word typeclass, Word size, Word datatype) {
+  return call<Name::mpi, Entry::Type_match_size>(typeclass, size, datatype);
+}
+HEADRACE_EXPORT Word PMPI_Type_match_size(Word typeclass, Word size, Word datatype) {
+  return call<Name::pmpi, Entry::Type_match_size>(typeclass, size, datatype);
+}
+
+HEADRACE_EXPORT Word MPI_Type_set_attr(Word datatype, Word type_keyval, Word attribute_val) {
+  return call<Name::mpi, Entry::Type_set_attr>(datatype, type_keyval, attribute_val);
+}
+HEADRACE_EXPORT Word PMPI_Type_set_attr(Word datatype, Word type_keyval, Word attribute_val) {
+  return call<Name::pmpi, Entry::Type_set_attr>(datatype, type_keyval, attribute_val);
+}
+
+HEADRACE_EXPORT Word MPI_Type_set_name(Word datatype, Word type_name) {
+  return call<Name::mpi, Entry::Type_set_name>(datatype, type_name);
+}
+HEADRACE_EXPORT Word PMPI_Type_set_name(Word datatype, Word type_name) {
+  return call<Name::pmpi, Entry::Type_set_name>(datatype, type_name);
+}
+
+HEADRACE_EXPORT Word MPI_Type_size(Word datatype, Word size) {
+  return call<Name::mpi, Entry::Type_size>(datatype, size);
+}
+HEADRACE_EXPORT Word PMPI_Type_size(Word datatype, Word size) {
+  return call<Name::pmpi, Entry::Type_size>(datatype, size);
+}
+
+HEADRACE_EXPORT Word MPI_Type_size_x(Word datatype, Word size) {
+  return call<Name::mpi, Entry::Type_size_x>(datatype, size);
+}
+HEADRACE_EXPORT Word PMPI_Type_size_x(Word datatype, Word size) {
+  return call<Name::pmpi, Entry::Type_size_x>(datatype, size);
+}
+
+HEADRACE_EXPORT Word MPI_Type_vector(Word count, Word blocklength, Word stride, Word oldtype,
+                                     Word newtype) {
+  return call<Name::mpi, Entry::Type_vector>(count, blocklength, stride, oldtype, newtype);
+}
+HEADRACE_EXPORT Word PMPI_Type_vector(Word count, Word blocklength, Word stride, Word oldtype,
+                                      Word newtype) {
+  return call<Name::pmpi, Entry::Type_vector>(count, blocklength, stride, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word MPI_Unpack(Word inbuf, Word insize, Word position, Word outbuf, Word outcount,
+                                Word datatype, Word comm) {
+  return call<Name::mpi, Entry::Unpack>(inbuf, insize, position, outbuf, outcount, datatype, comm);
+}
+HEADRACE_EXPORT Word PMPI_Unpack(Word inbuf, Word insize, Word position, Word outbuf, Word outcount,
+                                 Word datatype, Word comm) {
+  return call<Name::pmpi, Entry::Unpack>(inbuf, insize, position, outbuf, outcount, datatype, comm);
+}
+
+HEADRACE_EXPORT Word MPI_Unpack_external(Word datarep, Word inbuf, Word insize, Word position,
+                                         Word outbuf, Word outcount, Word datatype) {
+  return call<Name::mpi, Entry::Unpack_external>(datarep, inbuf, insize, position, outbuf, outcount,
+                                                 datatype);
+}
+HEADRACE_EXPORT Word PMPI_Unpack_external(Word datarep, Word inbuf, Word insize, Word position,
+                                          Word outbuf, Word outcount, Word datatype) {
+  return call<Name::pmpi, Entry::Unpack_external>(datarep, inbuf, insize, position, outbuf,
+                                                  outcount, datatype);
+}
+
+HEADRACE_EXPORT Word MPI_Unpublish_name(Word service_name, Word info, Word port_name) {
+  return call<Name::mpi, Entry::Unpublish_name>(service_name, info, port_name);
+}
+HEADRACE_EXPORT Word PMPI_Unpublish_name(Word service_name, Word info, Word port_name) {
+  return call<Name::pmpi, Entry::Unpublish_name>(service_name, info, port_name);
 }
 
 HEADRACE_EXPORT Word MPI_Wait(Word request, Word status) {
@@ -556,8 +2955,876 @@ HEADRACE_EXPORT Word PMPI_Waitsome(Word incount, Word array_of_requests, Word ou
                                            array_of_statuses);
 }
 
+HEADRACE_EXPORT Word MPI_Win_allocate(Word size, Word disp_unit, Word info, Word comm, Word baseptr,
+                                      Word win) {
+  return call<Name::mpi, Entry::Win_allocate>(size, disp_unit, info, comm, baseptr, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_allocate(Word size, Word disp_unit, Word info, Word comm,
+                                       Word baseptr, Word win) {
+  return call<Name::pmpi, Entry::Win_allocate>(size, disp_unit, info, comm, baseptr, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_allocate_shared(Word size, Word disp_unit, Word info, Word comm,
+                                             Word baseptr, Word win) {
+  return call<Name::mpi, Entry::Win_allocate_shared>(size, disp_unit, info, comm, baseptr, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_allocate_shared(Word size, Word disp_unit, Word info, Word comm,
+                                              Word baseptr, Word win) {
+  return call<Name::pmpi, Entry::Win_allocate_shared>(size, disp_unit, info, comm, baseptr, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_attach(Word win, Word base, Word size) {
+  return call<Name::mpi, Entry::Win_attach>(win, base, size);
+}
+HEADRACE_EXPORT Word PMPI_Win_attach(Word win, Word base, Word size) {
+  return call<Name::pmpi, Entry::Win_attach>(win, base, size);
+}
+
+HEADRACE_EXPORT Word MPI_Win_call_errhandler(Word win, Word errorcode) {
+  return call<Name::mpi, Entry::Win_call_errhandler>(win, errorcode);
+}
+HEADRACE_EXPORT Word PMPI_Win_call_errhandler(Word win, Word errorcode) {
+  return call<Name::pmpi, Entry::Win_call_errhandler>(win, errorcode);
+}
+
+HEADRACE_EXPORT Word MPI_Win_complete(Word win) {
+  return call<Name::mpi, Entry::Win_complete>(win);
+}
+HEADRACE_EXPORT Word PMPI_Win_complete(Word win) {
+  return call<Name::pmpi, Entry::Win_complete>(win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_create(Word base, Word size, Word disp_unit, Word info, Word comm,
+                                    Word win) {
+  return call<Name::mpi, Entry::Win_create>(base, size, disp_unit, info, comm, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_create(Word base, Word size, Word disp_unit, Word info, Word comm,
+                                     Word win) {
+  return call<Name::pmpi, Entry::Win_create>(base, size, disp_unit, info, comm, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_create_dynamic(Word info, Word comm, Word win) {
+  return call<Name::mpi, Entry::Win_create_dynamic>(info, comm, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_create_dynamic(Word info, Word comm, Word win) {
+  return call<Name::pmpi, Entry::Win_create_dynamic>(info, comm, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_create_errhandler(Word win_errhandler_fn, Word errhandler) {
+  return call<Name::mpi, Entry::Win_create_errhandler>(win_errhandler_fn, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_Win_create_errhandler(Word win_errhandler_fn, Word errhandler) {
+  return call<Name::pmpi, Entry::Win_create_errhandler>(win_errhandler_fn, errhandler);
+}
+
+HEADRACE_EXPORT Word MPI_Win_create_keyval(Word win_copy_attr_fn, Word win_delete_attr_fn,
+                                           Word win_keyval, Word extra_state) {
+  return call<Name::mpi, Entry::Win_create_keyval>(win_copy_attr_fn, win_delete_attr_fn, win_keyval,
+                                                   extra_state);
+}
+HEADRACE_EXPORT Word PMPI_Win_create_keyval(Word win_copy_attr_fn, Word win_delete_attr_fn,
+                                            Word win_keyval, Word extra_state) {
+  return call<Name::pmpi, Entry::Win_create_keyval>(win_copy_attr_fn, win_delete_attr_fn,
+                                                    win_keyval, extra_state);
+}
+
+HEADRACE_EXPORT Word MPI_Win_delete_attr(Word win, Word win_keyval) {
+  return call<Name::mpi, Entry::Win_delete_attr>(win, win_keyval);
+}
+HEADRACE_EXPORT Word PMPI_Win_delete_attr(Word win, Word win_keyval) {
+  return call<Name::pmpi, Entry::Win_delete_attr>(win, win_keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Win_detach(Word win, Word base) {
+  return call<Name::mpi, Entry::Win_detach>(win, base);
+}
+HEADRACE_EXPORT Word PMPI_Win_detach(Word win, Word base) {
+  return call<Name::pmpi, Entry::Win_detach>(win, base);
+}
+
+HEADRACE_EXPORT Word MPI_Win_fence(Word assert, Word win) {
+  return call<Name::mpi, Entry::Win_fence>(assert, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_fence(Word assert, Word win) {
+  return call<Name::pmpi, Entry::Win_fence>(assert, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_flush(Word rank, Word win) {
+  return call<Name::mpi, Entry::Win_flush>(rank, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_flush(Word rank, Word win) {
+  return call<Name::pmpi, Entry::Win_flush>(rank, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_flush_all(Word win) {
+  return call<Name::mpi, Entry::Win_flush_all>(win);
+}
+HEADRACE_EXPORT Word PMPI_Win_flush_all(Word win) {
+  return call<Name::pmpi, Entry::Win_flush_all>(win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_flush_local(Word rank, Word win) {
+  return call<Name::mpi, Entry::Win_flush_local>(rank, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_flush_local(Word rank, Word win) {
+  return call<Name::pmpi, Entry::Win_flush_local>(rank, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_flush_local_all(Word win) {
+  return call<Name::mpi, Entry::Win_flush_local_all>(win);
+}
+HEADRACE_EXPORT Word PMPI_Win_flush_local_all(Word win) {
+  return call<Name::pmpi, Entry::Win_flush_local_all>(win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_free(Word win) {
+  return call<Name::mpi, Entry::Win_free>(win);
+}
+HEADRACE_EXPORT Word PMPI_Win_free(Word win) {
+  return call<Name::pmpi, Entry::Win_free>(win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_free_keyval(Word win_keyval) {
+  return call<Name::mpi, Entry::Win_free_keyval>(win_keyval);
+}
+HEADRACE_EXPORT Word PMPI_Win_free_keyval(Word win_keyval) {
+  return call<Name::pmpi, Entry::Win_free_keyval>(win_keyval);
+}
+
+HEADRACE_EXPORT Word MPI_Win_get_attr(Word win, Word win_keyval, Word attribute_val, Word flag) {
+  return call<Name::mpi, Entry::Win_get_attr>(win, win_keyval, attribute_val, flag);
+}
+HEADRACE_EXPORT Word PMPI_Win_get_attr(Word win, Word win_keyval, Word attribute_val, Word flag) {
+  return call<Name::pmpi, Entry::Win_get_attr>(win, win_keyval, attribute_val, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Win_get_errhandler(Word win, Word errhandler) {
+  return call<Name::mpi, Entry::Win_get_errhandler>(win, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_Win_get_errhandler(Word win, Word errhandler) {
+  return call<Name::pmpi, Entry::Win_get_errhandler>(win, errhandler);
+}
+
+HEADRACE_EXPORT Word MPI_Win_get_group(Word win, Word group) {
+  return call<Name::mpi, Entry::Win_get_group>(win, group);
+}
+HEADRACE_EXPORT Word PMPI_Win_get_group(Word win, Word group) {
+  return call<Name::pmpi, Entry::Win_get_group>(win, group);
+}
+
+HEADRACE_EXPORT Word MPI_Win_get_info(Word win, Word info_used) {
+  return call<Name::mpi, Entry::Win_get_info>(win, info_used);
+}
+HEADRACE_EXPORT Word PMPI_Win_get_info(Word win, Word info_used) {
+  return call<Name::pmpi, Entry::Win_get_info>(win, info_used);
+}
+
+HEADRACE_EXPORT Word MPI_Win_get_name(Word win, Word win_name, Word resultlen) {
+  return call<Name::mpi, Entry::Win_get_name>(win, win_name, resultlen);
+}
+HEADRACE_EXPORT Word PMPI_Win_get_name(Word win, Word win_name, Word resultlen) {
+  return call<Name::pmpi, Entry::Win_get_name>(win, win_name, resultlen);
+}
+
+HEADRACE_EXPORT Word MPI_Win_lock(Word lock_type, Word rank, Word assert, Word win) {
+  return call<Name::mpi, Entry::Win_lock>(lock_type, rank, assert, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_lock(Word lock_type, Word rank, Word assert, Word win) {
+  return call<Name::pmpi, Entry::Win_lock>(lock_type, rank, assert, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_lock_all(Word assert, Word win) {
+  return call<Name::mpi, Entry::Win_lock_all>(assert, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_lock_all(Word assert, Word win) {
+  return call<Name::pmpi, Entry::Win_lock_all>(assert, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_post(Word group, Word assert, Word win) {
+  return call<Name::mpi, Entry::Win_post>(group, assert, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_post(Word group, Word assert, Word win) {
+  return call<Name::pmpi, Entry::Win_post>(group, assert, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_set_attr(Word win, Word win_keyval, Word attribute_val) {
+  return call<Name::mpi, Entry::Win_set_attr>(win, win_keyval, attribute_val);
+}
+HEADRACE_EXPORT Word PMPI_Win_set_attr(Word win, Word win_keyval, Word attribute_val) {
+  return call<Name::pmpi, Entry::Win_set_attr>(win, win_keyval, attribute_val);
+}
+
+HEADRACE_EXPORT Word MPI_Win_set_errhandler(Word win, Word errhandler) {
+  return call<Name::mpi, Entry::Win_set_errhandler>(win, errhandler);
+}
+HEADRACE_EXPORT Word PMPI_Win_set_errhandler(Word win, Word errhandler) {
+  return call<Name::pmpi, Entry::Win_set_errhandler>(win, errhandler);
+}
+
+HEADRACE_EXPORT Word MPI_Win_set_info(Word win, Word info) {
+  return call<Name::mpi, Entry::Win_set_info>(win, info);
+}
+HEADRACE_EXPORT Word PMPI_Win_set_info(Word win, Word info) {
+  return call<Name::pmpi, Entry::Win_set_info>(win, info);
+}
+
+HEADRACE_EXPORT Word MPI_Win_set_name(Word win, Word win_name) {
+  return call<Name::mpi, Entry::Win_set_name>(win, win_name);
+}
+HEADRACE_EXPORT Word PMPI_Win_set_name(Word win, Word win_name) {
+  return call<Name::pmpi, Entry::Win_set_name>(win, win_name);
+}
+
+HEADRACE_EXPORT Word MPI_Win_shared_query(Word win, Word rank, Word size, Word disp_unit,
+                                          Word baseptr) {
+  return call<Name::mpi, Entry::Win_shared_query>(win, rank, size, disp_unit, baseptr);
+}
+HEADRACE_EXPORT Word PMPI_Win_shared_query(Word win, Word rank, Word size, Word disp_unit,
+                                           Word baseptr) {
+  return call<Name::pmpi, Entry::Win_shared_query>(win, rank, size, disp_unit, baseptr);
+}
+
+HEADRACE_EXPORT Word MPI_Win_start(Word group, Word assert, Word win) {
+  return call<Name::mpi, Entry::Win_start>(group, assert, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_start(Word group, Word assert, Word win) {
+  return call<Name::pmpi, Entry::Win_start>(group, assert, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_sync(Word win) {
+  return call<Name::mpi, Entry::Win_sync>(win);
+}
+HEADRACE_EXPORT Word PMPI_Win_sync(Word win) {
+  return call<Name::pmpi, Entry::Win_sync>(win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_test(Word win, Word flag) {
+  return call<Name::mpi, Entry::Win_test>(win, flag);
+}
+HEADRACE_EXPORT Word PMPI_Win_test(Word win, Word flag) {
+  return call<Name::pmpi, Entry::Win_test>(win, flag);
+}
+
+HEADRACE_EXPORT Word MPI_Win_unlock(Word rank, Word win) {
+  return call<Name::mpi, Entry::Win_unlock>(rank, win);
+}
+HEADRACE_EXPORT Word PMPI_Win_unlock(Word rank, Word win) {
+  return call<Name::pmpi, Entry::Win_unlock>(rank, win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_unlock_all(Word win) {
+  return call<Name::mpi, Entry::Win_unlock_all>(win);
+}
+HEADRACE_EXPORT Word PMPI_Win_unlock_all(Word win) {
+  return call<Name::pmpi, Entry::Win_unlock_all>(win);
+}
+
+HEADRACE_EXPORT Word MPI_Win_wait(Word win) {
+  return call<Name::mpi, Entry::Win_wait>(win);
+}
+HEADRACE_EXPORT Word PMPI_Win_wait(Word win) {
+  return call<Name::pmpi, Entry::Win_wait>(win);
+}
+
+HEADRACE_EXPORT double MPI_Wtick() {
+  return call_real(destination(Name::mpi, Entry::Wtick));
+}
+HEADRACE_EXPORT double PMPI_Wtick() {
+  return call_real(destination(Name::pmpi, Entry::Wtick));
+}
+
+HEADRACE_EXPORT double MPI_Wtime() {
+  return call_real(destination(Name::mpi, Entry::Wtime));
+}
+HEADRACE_EXPORT double PMPI_Wtime() {
+  return call_real(destination(Name::pmpi, Entry::Wtime));
+}
+
 // Those that only some libraries have, under names that no program looks for: a front library
 // defines the procedures' own names as jumps to these (front/front_library.h).
+
+HEADRACE_EXPORT Word headrace_MPI_Abi_get_fortran_booleans(Word logical_size, Word logical_true,
+                                                           Word logical_false, Word is_set) {
+  return call<Name::mpi, Entry::Abi_get_fortran_booleans>(logical_size, logical_true, logical_false,
+                                                          is_set);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Abi_get_fortran_booleans(Word logical_size, Word logical_true,
+                                                            Word logical_false, Word is_set) {
+  return call<Name::pmpi, Entry::Abi_get_fortran_booleans>(logical_size, logical_true,
+                                                           logical_false, is_set);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Abi_get_fortran_info(Word info) {
+  return call<Name::mpi, Entry::Abi_get_fortran_info>(info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Abi_get_fortran_info(Word info) {
+  return call<Name::pmpi, Entry::Abi_get_fortran_info>(info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Abi_get_info(Word info) {
+  return call<Name::mpi, Entry::Abi_get_info>(info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Abi_get_info(Word info) {
+  return call<Name::pmpi, Entry::Abi_get_info>(info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Abi_get_version(Word abi_major, Word abi_minor) {
+  return call<Name::mpi, Entry::Abi_get_version>(abi_major, abi_minor);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Abi_get_version(Word abi_major, Word abi_minor) {
+  return call<Name::pmpi, Entry::Abi_get_version>(abi_major, abi_minor);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Abi_set_fortran_booleans(Word logical_size, Word logical_true,
+                                                           Word logical_false) {
+  return call<Name::mpi, Entry::Abi_set_fortran_booleans>(logical_size, logical_true,
+                                                          logical_false);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Abi_set_fortran_booleans(Word logical_size, Word logical_true,
+                                                            Word logical_false) {
+  return call<Name::pmpi, Entry::Abi_set_fortran_booleans>(logical_size, logical_true,
+                                                           logical_false);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Abi_set_fortran_info(Word info) {
+  return call<Name::mpi, Entry::Abi_set_fortran_info>(info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Abi_set_fortran_info(Word info) {
+  return call<Name::pmpi, Entry::Abi_set_fortran_info>(info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Accumulate_c(Word origin_addr, Word origin_count,
+                                               Word origin_datatype, Word target_rank,
+                                               Word target_disp, Word target_count,
+                                               Word target_datatype, Word op, Word win) {
+  return call<Name::mpi, Entry::Accumulate_c>(origin_addr, origin_count, origin_datatype,
+                                              target_rank, target_disp, target_count,
+                                              target_datatype, op, win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Accumulate_c(Word origin_addr, Word origin_count,
+                                                Word origin_datatype, Word target_rank,
+                                                Word target_disp, Word target_count,
+                                                Word target_datatype, Word op, Word win) {
+  return call<Name::pmpi, Entry::Accumulate_c>(origin_addr, origin_count, origin_datatype,
+                                               target_rank, target_disp, target_count,
+                                               target_datatype, op, win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Aint_add(Word base, Word disp) {
+  return call<Name::mpi, Entry::Aint_add>(base, disp);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Aint_add(Word base, Word disp) {
+  return call<Name::pmpi, Entry::Aint_add>(base, disp);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Aint_diff(Word addr1, Word addr2) {
+  return call<Name::mpi, Entry::Aint_diff>(addr1, addr2);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Aint_diff(Word addr1, Word addr2) {
+  return call<Name::pmpi, Entry::Aint_diff>(addr1, addr2);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allgather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcount, Word recvtype,
+                                              Word comm) {
+  return call<Name::mpi, Entry::Allgather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allgather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcount, Word recvtype,
+                                               Word comm) {
+  return call<Name::pmpi, Entry::Allgather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allgather_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                 Word recvbuf, Word recvcount, Word recvtype,
+                                                 Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Allgather_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allgather_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                  Word recvbuf, Word recvcount, Word recvtype,
+                                                  Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Allgather_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allgather_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                   Word recvbuf, Word recvcount, Word recvtype,
+                                                   Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Allgather_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                  recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allgather_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                    Word recvbuf, Word recvcount, Word recvtype,
+                                                    Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Allgather_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allgatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcounts, Word displs,
+                                               Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Allgatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                              displs, recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allgatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                Word recvbuf, Word recvcounts, Word displs,
+                                                Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Allgatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                               displs, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allgatherv_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                  Word recvbuf, Word recvcounts, Word displs,
+                                                  Word recvtype, Word comm, Word info,
+                                                  Word request) {
+  return call<Name::mpi, Entry::Allgatherv_init>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                 displs, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allgatherv_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                   Word recvbuf, Word recvcounts, Word displs,
+                                                   Word recvtype, Word comm, Word info,
+                                                   Word request) {
+  return call<Name::pmpi, Entry::Allgatherv_init>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                  displs, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allgatherv_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                    Word recvbuf, Word recvcounts, Word displs,
+                                                    Word recvtype, Word comm, Word info,
+                                                    Word request) {
+  return call<Name::mpi, Entry::Allgatherv_init_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allgatherv_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                     Word recvbuf, Word recvcounts, Word displs,
+                                                     Word recvtype, Word comm, Word info,
+                                                     Word request) {
+  return call<Name::pmpi, Entry::Allgatherv_init_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allreduce_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                              Word op, Word comm) {
+  return call<Name::mpi, Entry::Allreduce_c>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allreduce_c(Word sendbuf, Word recvbuf, Word count,
+                                               Word datatype, Word op, Word comm) {
+  return call<Name::pmpi, Entry::Allreduce_c>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allreduce_init(Word sendbuf, Word recvbuf, Word count,
+                                                 Word datatype, Word op, Word comm, Word info,
+                                                 Word request) {
+  return call<Name::mpi, Entry::Allreduce_init>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                                request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allreduce_init(Word sendbuf, Word recvbuf, Word count,
+                                                  Word datatype, Word op, Word comm, Word info,
+                                                  Word request) {
+  return call<Name::pmpi, Entry::Allreduce_init>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                                 request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Allreduce_init_c(Word sendbuf, Word recvbuf, Word count,
+                                                   Word datatype, Word op, Word comm, Word info,
+                                                   Word request) {
+  return call<Name::mpi, Entry::Allreduce_init_c>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                                  request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Allreduce_init_c(Word sendbuf, Word recvbuf, Word count,
+                                                    Word datatype, Word op, Word comm, Word info,
+                                                    Word request) {
+  return call<Name::pmpi, Entry::Allreduce_init_c>(sendbuf, recvbuf, count, datatype, op, comm,
+                                                   info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcount, Word recvtype,
+                                             Word comm) {
+  return call<Name::mpi, Entry::Alltoall_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcount, Word recvtype,
+                                              Word comm) {
+  return call<Name::pmpi, Entry::Alltoall_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoall_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                Word recvbuf, Word recvcount, Word recvtype,
+                                                Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Alltoall_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoall_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                 Word recvbuf, Word recvcount, Word recvtype,
+                                                 Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Alltoall_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoall_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                  Word recvbuf, Word recvcount, Word recvtype,
+                                                  Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Alltoall_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoall_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                   Word recvbuf, Word recvcount, Word recvtype,
+                                                   Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Alltoall_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                  recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoallv_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                              Word sendtype, Word recvbuf, Word recvcounts,
+                                              Word rdispls, Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Alltoallv_c>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                             recvcounts, rdispls, recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoallv_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                               Word sendtype, Word recvbuf, Word recvcounts,
+                                               Word rdispls, Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Alltoallv_c>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                              recvcounts, rdispls, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoallv_init(Word sendbuf, Word sendcounts, Word sdispls,
+                                                 Word sendtype, Word recvbuf, Word recvcounts,
+                                                 Word rdispls, Word recvtype, Word comm, Word info,
+                                                 Word request) {
+  return call<Name::mpi, Entry::Alltoallv_init>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                recvcounts, rdispls, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoallv_init(Word sendbuf, Word sendcounts, Word sdispls,
+                                                  Word sendtype, Word recvbuf, Word recvcounts,
+                                                  Word rdispls, Word recvtype, Word comm, Word info,
+                                                  Word request) {
+  return call<Name::pmpi, Entry::Alltoallv_init>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                 recvcounts, rdispls, recvtype, comm, info,
+                                                 request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoallv_init_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                   Word sendtype, Word recvbuf, Word recvcounts,
+                                                   Word rdispls, Word recvtype, Word comm,
+                                                   Word info, Word request) {
+  return call<Name::mpi, Entry::Alltoallv_init_c>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                  recvcounts, rdispls, recvtype, comm, info,
+                                                  request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoallv_init_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                    Word sendtype, Word recvbuf, Word recvcounts,
+                                                    Word rdispls, Word recvtype, Word comm,
+                                                    Word info, Word request) {
+  return call<Name::pmpi, Entry::Alltoallv_init_c>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                   recvcounts, rdispls, recvtype, comm, info,
+                                                   request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoallw_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                              Word sendtypes, Word recvbuf, Word recvcounts,
+                                              Word rdispls, Word recvtypes, Word comm) {
+  return call<Name::mpi, Entry::Alltoallw_c>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                             recvcounts, rdispls, recvtypes, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoallw_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                               Word sendtypes, Word recvbuf, Word recvcounts,
+                                               Word rdispls, Word recvtypes, Word comm) {
+  return call<Name::pmpi, Entry::Alltoallw_c>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                              recvcounts, rdispls, recvtypes, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoallw_init(Word sendbuf, Word sendcounts, Word sdispls,
+                                                 Word sendtypes, Word recvbuf, Word recvcounts,
+                                                 Word rdispls, Word recvtypes, Word comm, Word info,
+                                                 Word request) {
+  return call<Name::mpi, Entry::Alltoallw_init>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                recvcounts, rdispls, recvtypes, comm, info,
+                                                request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoallw_init(Word sendbuf, Word sendcounts, Word sdispls,
+                                                  Word sendtypes, Word recvbuf, Word recvcounts,
+                                                  Word rdispls, Word recvtypes, Word comm,
+                                                  Word info, Word request) {
+  return call<Name::pmpi, Entry::Alltoallw_init>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                 recvcounts, rdispls, recvtypes, comm, info,
+                                                 request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Alltoallw_init_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                   Word sendtypes, Word recvbuf, Word recvcounts,
+                                                   Word rdispls, Word recvtypes, Word comm,
+                                                   Word info, Word request) {
+  return call<Name::mpi, Entry::Alltoallw_init_c>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                  recvcounts, rdispls, recvtypes, comm, info,
+                                                  request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Alltoallw_init_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                    Word sendtypes, Word recvbuf, Word recvcounts,
+                                                    Word rdispls, Word recvtypes, Word comm,
+                                                    Word info, Word request) {
+  return call<Name::pmpi, Entry::Alltoallw_init_c>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                   recvcounts, rdispls, recvtypes, comm, info,
+                                                   request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Barrier_init(Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Barrier_init>(comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Barrier_init(Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Barrier_init>(comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Bcast_c(Word buffer, Word count, Word datatype, Word root,
+                                          Word comm) {
+  return call<Name::mpi, Entry::Bcast_c>(buffer, count, datatype, root, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Bcast_c(Word buffer, Word count, Word datatype, Word root,
+                                           Word comm) {
+  return call<Name::pmpi, Entry::Bcast_c>(buffer, count, datatype, root, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Bcast_init(Word buffer, Word count, Word datatype, Word root,
+                                             Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Bcast_init>(buffer, count, datatype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Bcast_init(Word buffer, Word count, Word datatype, Word root,
+                                              Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Bcast_init>(buffer, count, datatype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Bcast_init_c(Word buffer, Word count, Word datatype, Word root,
+                                               Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Bcast_init_c>(buffer, count, datatype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Bcast_init_c(Word buffer, Word count, Word datatype, Word root,
+                                                Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Bcast_init_c>(buffer, count, datatype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Bsend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                          Word comm) {
+  return call<Name::mpi, Entry::Bsend_c>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Bsend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                           Word comm) {
+  return call<Name::pmpi, Entry::Bsend_c>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Bsend_init_c(Word buf, Word count, Word datatype, Word dest,
+                                               Word tag, Word comm, Word request) {
+  return call<Name::mpi, Entry::Bsend_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Bsend_init_c(Word buf, Word count, Word datatype, Word dest,
+                                                Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Bsend_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Buffer_attach_c(Word buffer, Word size) {
+  return call<Name::mpi, Entry::Buffer_attach_c>(buffer, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Buffer_attach_c(Word buffer, Word size) {
+  return call<Name::pmpi, Entry::Buffer_attach_c>(buffer, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Buffer_detach_c(Word buffer_addr, Word size) {
+  return call<Name::mpi, Entry::Buffer_detach_c>(buffer_addr, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Buffer_detach_c(Word buffer_addr, Word size) {
+  return call<Name::pmpi, Entry::Buffer_detach_c>(buffer_addr, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Buffer_flush() {
+  return call<Name::mpi, Entry::Buffer_flush>();
+}
+HEADRACE_EXPORT Word headrace_PMPI_Buffer_flush() {
+  return call<Name::pmpi, Entry::Buffer_flush>();
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Buffer_iflush(Word request) {
+  return call<Name::mpi, Entry::Buffer_iflush>(request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Buffer_iflush(Word request) {
+  return call<Name::pmpi, Entry::Buffer_iflush>(request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_attach_buffer(Word comm, Word buffer, Word size) {
+  return call<Name::mpi, Entry::Comm_attach_buffer>(comm, buffer, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_attach_buffer(Word comm, Word buffer, Word size) {
+  return call<Name::pmpi, Entry::Comm_attach_buffer>(comm, buffer, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_attach_buffer_c(Word comm, Word buffer, Word size) {
+  return call<Name::mpi, Entry::Comm_attach_buffer_c>(comm, buffer, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_attach_buffer_c(Word comm, Word buffer, Word size) {
+  return call<Name::pmpi, Entry::Comm_attach_buffer_c>(comm, buffer, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_c2f(Word comm) {
+  return call<Name::mpi, Entry::Comm_c2f>(comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_c2f(Word comm) {
+  return call<Name::pmpi, Entry::Comm_c2f>(comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_create_from_group(Word group, Word stringtag, Word info,
+                                                         Word errhandler, Word newcomm) {
+  return call<Name::mpi, Entry::Comm_create_from_group>(group, stringtag, info, errhandler,
+                                                        newcomm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_create_from_group(Word group, Word stringtag, Word info,
+                                                          Word errhandler, Word newcomm) {
+  return call<Name::pmpi, Entry::Comm_create_from_group>(group, stringtag, info, errhandler,
+                                                         newcomm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_detach_buffer(Word comm, Word buffer_addr, Word size) {
+  return call<Name::mpi, Entry::Comm_detach_buffer>(comm, buffer_addr, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_detach_buffer(Word comm, Word buffer_addr, Word size) {
+  return call<Name::pmpi, Entry::Comm_detach_buffer>(comm, buffer_addr, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_detach_buffer_c(Word comm, Word buffer_addr, Word size) {
+  return call<Name::mpi, Entry::Comm_detach_buffer_c>(comm, buffer_addr, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_detach_buffer_c(Word comm, Word buffer_addr, Word size) {
+  return call<Name::pmpi, Entry::Comm_detach_buffer_c>(comm, buffer_addr, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_f2c(Word comm) {
+  return call<Name::mpi, Entry::Comm_f2c>(comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_f2c(Word comm) {
+  return call<Name::pmpi, Entry::Comm_f2c>(comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_flush_buffer(Word comm) {
+  return call<Name::mpi, Entry::Comm_flush_buffer>(comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_flush_buffer(Word comm) {
+  return call<Name::pmpi, Entry::Comm_flush_buffer>(comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_fromint(Word comm) {
+  return call<Name::mpi, Entry::Comm_fromint>(comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_fromint(Word comm) {
+  return call<Name::pmpi, Entry::Comm_fromint>(comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_idup_with_info(Word comm, Word info, Word newcomm,
+                                                      Word request) {
+  return call<Name::mpi, Entry::Comm_idup_with_info>(comm, info, newcomm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_idup_with_info(Word comm, Word info, Word newcomm,
+                                                       Word request) {
+  return call<Name::pmpi, Entry::Comm_idup_with_info>(comm, info, newcomm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_iflush_buffer(Word comm, Word request) {
+  return call<Name::mpi, Entry::Comm_iflush_buffer>(comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_iflush_buffer(Word comm, Word request) {
+  return call<Name::pmpi, Entry::Comm_iflush_buffer>(comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Comm_toint(Word comm) {
+  return call<Name::mpi, Entry::Comm_toint>(comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Comm_toint(Word comm) {
+  return call<Name::pmpi, Entry::Comm_toint>(comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Errhandler_c2f(Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_c2f>(errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Errhandler_c2f(Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_c2f>(errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Errhandler_f2c(Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_f2c>(errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Errhandler_f2c(Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_f2c>(errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Errhandler_fromint(Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_fromint>(errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Errhandler_fromint(Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_fromint>(errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Errhandler_toint(Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_toint>(errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Errhandler_toint(Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_toint>(errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Exscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                           Word op, Word comm) {
+  return call<Name::mpi, Entry::Exscan_c>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Exscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                            Word op, Word comm) {
+  return call<Name::pmpi, Entry::Exscan_c>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Exscan_init(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                              Word op, Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Exscan_init>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                             request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Exscan_init(Word sendbuf, Word recvbuf, Word count,
+                                               Word datatype, Word op, Word comm, Word info,
+                                               Word request) {
+  return call<Name::pmpi, Entry::Exscan_init>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                              request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Exscan_init_c(Word sendbuf, Word recvbuf, Word count,
+                                                Word datatype, Word op, Word comm, Word info,
+                                                Word request) {
+  return call<Name::mpi, Entry::Exscan_init_c>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                               request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Exscan_init_c(Word sendbuf, Word recvbuf, Word count,
+                                                 Word datatype, Word op, Word comm, Word info,
+                                                 Word request) {
+  return call<Name::pmpi, Entry::Exscan_init_c>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                                request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_c2f(Word file) {
+  return call<Name::mpi, Entry::File_c2f>(file);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_c2f(Word file) {
+  return call<Name::pmpi, Entry::File_c2f>(file);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_f2c(Word file) {
+  return call<Name::mpi, Entry::File_f2c>(file);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_f2c(Word file) {
+  return call<Name::pmpi, Entry::File_f2c>(file);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_File_fromint(Word file) {
+  return call<Name::mpi, Entry::File_fromint>(file);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_fromint(Word file) {
+  return call<Name::pmpi, Entry::File_fromint>(file);
+}
 
 HEADRACE_EXPORT Word headrace_MPI_File_get_type_extent_c(Word fh, Word datatype, Word extent) {
   return call<Name::mpi, Entry::File_get_type_extent_c>(fh, datatype, extent);
@@ -737,6 +4004,13 @@ HEADRACE_EXPORT Word headrace_PMPI_File_read_shared_c(Word fh, Word buf, Word co
   return call<Name::pmpi, Entry::File_read_shared_c>(fh, buf, count, datatype, status);
 }
 
+HEADRACE_EXPORT Word headrace_MPI_File_toint(Word file) {
+  return call<Name::mpi, Entry::File_toint>(file);
+}
+HEADRACE_EXPORT Word headrace_PMPI_File_toint(Word file) {
+  return call<Name::pmpi, Entry::File_toint>(file);
+}
+
 HEADRACE_EXPORT Word headrace_MPI_File_write_all_begin_c(Word fh, Word buf, Word count,
                                                          Word datatype) {
   return call<Name::mpi, Entry::File_write_all_begin_c>(fh, buf, count, datatype);
@@ -818,6 +4092,1214 @@ HEADRACE_EXPORT Word headrace_PMPI_File_write_shared_c(Word fh, Word buf, Word c
   return call<Name::pmpi, Entry::File_write_shared_c>(fh, buf, count, datatype, status);
 }
 
+HEADRACE_EXPORT Word headrace_MPI_Gather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                           Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                           Word comm) {
+  return call<Name::mpi, Entry::Gather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Gather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                            Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                            Word comm) {
+  return call<Name::pmpi, Entry::Gather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, root, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Gather_init(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcount, Word recvtype,
+                                              Word root, Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Gather_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Gather_init(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcount, Word recvtype,
+                                               Word root, Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Gather_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Gather_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                Word recvbuf, Word recvcount, Word recvtype,
+                                                Word root, Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Gather_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Gather_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                 Word recvbuf, Word recvcount, Word recvtype,
+                                                 Word root, Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Gather_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Gatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                            Word recvbuf, Word recvcounts, Word displs,
+                                            Word recvtype, Word root, Word comm) {
+  return call<Name::mpi, Entry::Gatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                           displs, recvtype, root, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Gatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcounts, Word displs,
+                                             Word recvtype, Word root, Word comm) {
+  return call<Name::pmpi, Entry::Gatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                            displs, recvtype, root, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Gatherv_init(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcounts, Word displs,
+                                               Word recvtype, Word root, Word comm, Word info,
+                                               Word request) {
+  return call<Name::mpi, Entry::Gatherv_init>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                              displs, recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Gatherv_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                Word recvbuf, Word recvcounts, Word displs,
+                                                Word recvtype, Word root, Word comm, Word info,
+                                                Word request) {
+  return call<Name::pmpi, Entry::Gatherv_init>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                               displs, recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Gatherv_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                 Word recvbuf, Word recvcounts, Word displs,
+                                                 Word recvtype, Word root, Word comm, Word info,
+                                                 Word request) {
+  return call<Name::mpi, Entry::Gatherv_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                displs, recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Gatherv_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                  Word recvbuf, Word recvcounts, Word displs,
+                                                  Word recvtype, Word root, Word comm, Word info,
+                                                  Word request) {
+  return call<Name::pmpi, Entry::Gatherv_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                 displs, recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Get_accumulate_c(Word origin_addr, Word origin_count,
+                                                   Word origin_datatype, Word result_addr,
+                                                   Word result_count, Word result_datatype,
+                                                   Word target_rank, Word target_disp,
+                                                   Word target_count, Word target_datatype, Word op,
+                                                   Word win) {
+  return call<Name::mpi, Entry::Get_accumulate_c>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Get_accumulate_c(Word origin_addr, Word origin_count,
+                                                    Word origin_datatype, Word result_addr,
+                                                    Word result_count, Word result_datatype,
+                                                    Word target_rank, Word target_disp,
+                                                    Word target_count, Word target_datatype,
+                                                    Word op, Word win) {
+  return call<Name::pmpi, Entry::Get_accumulate_c>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Get_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                        Word target_rank, Word target_disp, Word target_count,
+                                        Word target_datatype, Word win) {
+  return call<Name::mpi, Entry::Get_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                       target_disp, target_count, target_datatype, win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Get_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                         Word target_rank, Word target_disp, Word target_count,
+                                         Word target_datatype, Word win) {
+  return call<Name::pmpi, Entry::Get_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                        target_disp, target_count, target_datatype, win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Get_count_c(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Get_count_c>(status, datatype, count);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Get_count_c(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Get_count_c>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Get_elements_c(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Get_elements_c>(status, datatype, count);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Get_elements_c(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Get_elements_c>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Get_hw_resource_info(Word hw_info) {
+  return call<Name::mpi, Entry::Get_hw_resource_info>(hw_info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Get_hw_resource_info(Word hw_info) {
+  return call<Name::pmpi, Entry::Get_hw_resource_info>(hw_info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Get_library_version(Word version, Word resultlen) {
+  return call<Name::mpi, Entry::Get_library_version>(version, resultlen);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Get_library_version(Word version, Word resultlen) {
+  return call<Name::pmpi, Entry::Get_library_version>(version, resultlen);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Get_version(Word version, Word subversion) {
+  return call<Name::mpi, Entry::Get_version>(version, subversion);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Get_version(Word version, Word subversion) {
+  return call<Name::pmpi, Entry::Get_version>(version, subversion);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Group_c2f(Word group) {
+  return call<Name::mpi, Entry::Group_c2f>(group);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Group_c2f(Word group) {
+  return call<Name::pmpi, Entry::Group_c2f>(group);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Group_f2c(Word group) {
+  return call<Name::mpi, Entry::Group_f2c>(group);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Group_f2c(Word group) {
+  return call<Name::pmpi, Entry::Group_f2c>(group);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Group_from_session_pset(Word session, Word pset_name,
+                                                          Word newgroup) {
+  return call<Name::mpi, Entry::Group_from_session_pset>(session, pset_name, newgroup);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Group_from_session_pset(Word session, Word pset_name,
+                                                           Word newgroup) {
+  return call<Name::pmpi, Entry::Group_from_session_pset>(session, pset_name, newgroup);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Group_fromint(Word group) {
+  return call<Name::mpi, Entry::Group_fromint>(group);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Group_fromint(Word group) {
+  return call<Name::pmpi, Entry::Group_fromint>(group);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Group_toint(Word group) {
+  return call<Name::mpi, Entry::Group_toint>(group);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Group_toint(Word group) {
+  return call<Name::pmpi, Entry::Group_toint>(group);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Iallgather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcount, Word recvtype,
+                                               Word comm, Word request) {
+  return call<Name::mpi, Entry::Iallgather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Iallgather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                Word recvbuf, Word recvcount, Word recvtype,
+                                                Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iallgather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Iallgatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                Word recvbuf, Word recvcounts, Word displs,
+                                                Word recvtype, Word comm, Word request) {
+  return call<Name::mpi, Entry::Iallgatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                               displs, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Iallgatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                 Word recvbuf, Word recvcounts, Word displs,
+                                                 Word recvtype, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iallgatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                displs, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Iallreduce_c(Word sendbuf, Word recvbuf, Word count,
+                                               Word datatype, Word op, Word comm, Word request) {
+  return call<Name::mpi, Entry::Iallreduce_c>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Iallreduce_c(Word sendbuf, Word recvbuf, Word count,
+                                                Word datatype, Word op, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iallreduce_c>(sendbuf, recvbuf, count, datatype, op, comm,
+                                               request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ialltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcount, Word recvtype,
+                                              Word comm, Word request) {
+  return call<Name::mpi, Entry::Ialltoall_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ialltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcount, Word recvtype,
+                                               Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ialltoall_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ialltoallv_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                               Word sendtype, Word recvbuf, Word recvcounts,
+                                               Word rdispls, Word recvtype, Word comm,
+                                               Word request) {
+  return call<Name::mpi, Entry::Ialltoallv_c>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                              recvcounts, rdispls, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ialltoallv_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                Word sendtype, Word recvbuf, Word recvcounts,
+                                                Word rdispls, Word recvtype, Word comm,
+                                                Word request) {
+  return call<Name::pmpi, Entry::Ialltoallv_c>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                               recvcounts, rdispls, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ialltoallw_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                               Word sendtypes, Word recvbuf, Word recvcounts,
+                                               Word rdispls, Word recvtypes, Word comm,
+                                               Word request) {
+  return call<Name::mpi, Entry::Ialltoallw_c>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                              recvcounts, rdispls, recvtypes, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ialltoallw_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                Word sendtypes, Word recvbuf, Word recvcounts,
+                                                Word rdispls, Word recvtypes, Word comm,
+                                                Word request) {
+  return call<Name::pmpi, Entry::Ialltoallw_c>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                               recvcounts, rdispls, recvtypes, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ibcast_c(Word buffer, Word count, Word datatype, Word root,
+                                           Word comm, Word request) {
+  return call<Name::mpi, Entry::Ibcast_c>(buffer, count, datatype, root, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ibcast_c(Word buffer, Word count, Word datatype, Word root,
+                                            Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ibcast_c>(buffer, count, datatype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ibsend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                           Word comm, Word request) {
+  return call<Name::mpi, Entry::Ibsend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ibsend_c(Word buf, Word count, Word datatype, Word dest,
+                                            Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ibsend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Iexscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                            Word op, Word comm, Word request) {
+  return call<Name::mpi, Entry::Iexscan_c>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Iexscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                             Word op, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iexscan_c>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Igather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                            Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                            Word comm, Word request) {
+  return call<Name::mpi, Entry::Igather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, root, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Igather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                             Word comm, Word request) {
+  return call<Name::pmpi, Entry::Igather_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Igatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcounts, Word displs,
+                                             Word recvtype, Word root, Word comm, Word request) {
+  return call<Name::mpi, Entry::Igatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                            displs, recvtype, root, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Igatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcounts, Word displs,
+                                              Word recvtype, Word root, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Igatherv_c>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                             displs, recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Imrecv_c(Word buf, Word count, Word datatype, Word message,
+                                           Word request) {
+  return call<Name::mpi, Entry::Imrecv_c>(buf, count, datatype, message, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Imrecv_c(Word buf, Word count, Word datatype, Word message,
+                                            Word request) {
+  return call<Name::pmpi, Entry::Imrecv_c>(buf, count, datatype, message, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ineighbor_allgather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                        Word recvbuf, Word recvcount, Word recvtype,
+                                                        Word comm, Word request) {
+  return call<Name::mpi, Entry::Ineighbor_allgather_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ineighbor_allgather_c(Word sendbuf, Word sendcount,
+                                                         Word sendtype, Word recvbuf,
+                                                         Word recvcount, Word recvtype, Word comm,
+                                                         Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_allgather_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ineighbor_allgatherv_c(Word sendbuf, Word sendcount,
+                                                         Word sendtype, Word recvbuf,
+                                                         Word recvcounts, Word displs,
+                                                         Word recvtype, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ineighbor_allgatherv_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ineighbor_allgatherv_c(Word sendbuf, Word sendcount,
+                                                          Word sendtype, Word recvbuf,
+                                                          Word recvcounts, Word displs,
+                                                          Word recvtype, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_allgatherv_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ineighbor_alltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                       Word recvbuf, Word recvcount, Word recvtype,
+                                                       Word comm, Word request) {
+  return call<Name::mpi, Entry::Ineighbor_alltoall_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ineighbor_alltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                        Word recvbuf, Word recvcount, Word recvtype,
+                                                        Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_alltoall_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ineighbor_alltoallv_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                        Word sendtype, Word recvbuf,
+                                                        Word recvcounts, Word rdispls,
+                                                        Word recvtype, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ineighbor_alltoallv_c>(sendbuf, sendcounts, sdispls, sendtype,
+                                                       recvbuf, recvcounts, rdispls, recvtype, comm,
+                                                       request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ineighbor_alltoallv_c(Word sendbuf, Word sendcounts,
+                                                         Word sdispls, Word sendtype, Word recvbuf,
+                                                         Word recvcounts, Word rdispls,
+                                                         Word recvtype, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_alltoallv_c>(sendbuf, sendcounts, sdispls, sendtype,
+                                                        recvbuf, recvcounts, rdispls, recvtype,
+                                                        comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ineighbor_alltoallw_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                        Word sendtypes, Word recvbuf,
+                                                        Word recvcounts, Word rdispls,
+                                                        Word recvtypes, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ineighbor_alltoallw_c>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                       recvbuf, recvcounts, rdispls, recvtypes,
+                                                       comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ineighbor_alltoallw_c(Word sendbuf, Word sendcounts,
+                                                         Word sdispls, Word sendtypes, Word recvbuf,
+                                                         Word recvcounts, Word rdispls,
+                                                         Word recvtypes, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ineighbor_alltoallw_c>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                        recvbuf, recvcounts, rdispls, recvtypes,
+                                                        comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Info_c2f(Word info) {
+  return call<Name::mpi, Entry::Info_c2f>(info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Info_c2f(Word info) {
+  return call<Name::pmpi, Entry::Info_c2f>(info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Info_create_env(Word argc, Word argv, Word info) {
+  return call<Name::mpi, Entry::Info_create_env>(argc, argv, info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Info_create_env(Word argc, Word argv, Word info) {
+  return call<Name::pmpi, Entry::Info_create_env>(argc, argv, info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Info_f2c(Word info) {
+  return call<Name::mpi, Entry::Info_f2c>(info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Info_f2c(Word info) {
+  return call<Name::pmpi, Entry::Info_f2c>(info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Info_fromint(Word info) {
+  return call<Name::mpi, Entry::Info_fromint>(info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Info_fromint(Word info) {
+  return call<Name::pmpi, Entry::Info_fromint>(info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Info_get_string(Word info, Word key, Word buflen, Word value,
+                                                  Word flag) {
+  return call<Name::mpi, Entry::Info_get_string>(info, key, buflen, value, flag);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Info_get_string(Word info, Word key, Word buflen, Word value,
+                                                   Word flag) {
+  return call<Name::pmpi, Entry::Info_get_string>(info, key, buflen, value, flag);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Info_toint(Word info) {
+  return call<Name::mpi, Entry::Info_toint>(info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Info_toint(Word info) {
+  return call<Name::pmpi, Entry::Info_toint>(info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Intercomm_create_from_groups(Word local_group, Word local_leader,
+                                                               Word remote_group,
+                                                               Word remote_leader, Word stringtag,
+                                                               Word info, Word errhandler,
+                                                               Word newintercomm) {
+  return call<Name::mpi, Entry::Intercomm_create_from_groups>(
+      local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler,
+      newintercomm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Intercomm_create_from_groups(Word local_group, Word local_leader,
+                                                                Word remote_group,
+                                                                Word remote_leader, Word stringtag,
+                                                                Word info, Word errhandler,
+                                                                Word newintercomm) {
+  return call<Name::pmpi, Entry::Intercomm_create_from_groups>(
+      local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler,
+      newintercomm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Irecv_c(Word buf, Word count, Word datatype, Word source,
+                                          Word tag, Word comm, Word request) {
+  return call<Name::mpi, Entry::Irecv_c>(buf, count, datatype, source, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Irecv_c(Word buf, Word count, Word datatype, Word source,
+                                           Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Irecv_c>(buf, count, datatype, source, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ireduce_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                            Word op, Word root, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ireduce_c>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                           request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ireduce_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                             Word op, Word root, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ireduce_c>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                            request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ireduce_scatter_block_c(Word sendbuf, Word recvbuf,
+                                                          Word recvcount, Word datatype, Word op,
+                                                          Word comm, Word request) {
+  return call<Name::mpi, Entry::Ireduce_scatter_block_c>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                         comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ireduce_scatter_block_c(Word sendbuf, Word recvbuf,
+                                                           Word recvcount, Word datatype, Word op,
+                                                           Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ireduce_scatter_block_c>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                          comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ireduce_scatter_c(Word sendbuf, Word recvbuf, Word recvcounts,
+                                                    Word datatype, Word op, Word comm,
+                                                    Word request) {
+  return call<Name::mpi, Entry::Ireduce_scatter_c>(sendbuf, recvbuf, recvcounts, datatype, op, comm,
+                                                   request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ireduce_scatter_c(Word sendbuf, Word recvbuf, Word recvcounts,
+                                                     Word datatype, Word op, Word comm,
+                                                     Word request) {
+  return call<Name::pmpi, Entry::Ireduce_scatter_c>(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                    comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Irsend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                           Word comm, Word request) {
+  return call<Name::mpi, Entry::Irsend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Irsend_c(Word buf, Word count, Word datatype, Word dest,
+                                            Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Irsend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Iscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                          Word op, Word comm, Word request) {
+  return call<Name::mpi, Entry::Iscan_c>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Iscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                           Word op, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iscan_c>(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Iscatter_c(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                             Word comm, Word request) {
+  return call<Name::mpi, Entry::Iscatter_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, root, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Iscatter_c(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word recvbuf, Word recvcount, Word recvtype,
+                                              Word root, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iscatter_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Iscatterv_c(Word sendbuf, Word sendcounts, Word displs,
+                                              Word sendtype, Word recvbuf, Word recvcount,
+                                              Word recvtype, Word root, Word comm, Word request) {
+  return call<Name::mpi, Entry::Iscatterv_c>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                             recvcount, recvtype, root, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Iscatterv_c(Word sendbuf, Word sendcounts, Word displs,
+                                               Word sendtype, Word recvbuf, Word recvcount,
+                                               Word recvtype, Word root, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Iscatterv_c>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                              recvcount, recvtype, root, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Isend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                          Word comm, Word request) {
+  return call<Name::mpi, Entry::Isend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Isend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                           Word comm, Word request) {
+  return call<Name::pmpi, Entry::Isend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Isendrecv(Word sendbuf, Word sendcount, Word sendtype, Word dest,
+                                            Word sendtag, Word recvbuf, Word recvcount,
+                                            Word recvtype, Word source, Word recvtag, Word comm,
+                                            Word request) {
+  return call<Name::mpi, Entry::Isendrecv>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                           recvcount, recvtype, source, recvtag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Isendrecv(Word sendbuf, Word sendcount, Word sendtype, Word dest,
+                                             Word sendtag, Word recvbuf, Word recvcount,
+                                             Word recvtype, Word source, Word recvtag, Word comm,
+                                             Word request) {
+  return call<Name::pmpi, Entry::Isendrecv>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                            recvcount, recvtype, source, recvtag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Isendrecv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word dest, Word sendtag, Word recvbuf, Word recvcount,
+                                              Word recvtype, Word source, Word recvtag, Word comm,
+                                              Word request) {
+  return call<Name::mpi, Entry::Isendrecv_c>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                             recvcount, recvtype, source, recvtag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Isendrecv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word dest, Word sendtag, Word recvbuf,
+                                               Word recvcount, Word recvtype, Word source,
+                                               Word recvtag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Isendrecv_c>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                              recvcount, recvtype, source, recvtag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Isendrecv_replace(Word buf, Word count, Word datatype, Word dest,
+                                                    Word sendtag, Word source, Word recvtag,
+                                                    Word comm, Word request) {
+  return call<Name::mpi, Entry::Isendrecv_replace>(buf, count, datatype, dest, sendtag, source,
+                                                   recvtag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Isendrecv_replace(Word buf, Word count, Word datatype, Word dest,
+                                                     Word sendtag, Word source, Word recvtag,
+                                                     Word comm, Word request) {
+  return call<Name::pmpi, Entry::Isendrecv_replace>(buf, count, datatype, dest, sendtag, source,
+                                                    recvtag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Isendrecv_replace_c(Word buf, Word count, Word datatype,
+                                                      Word dest, Word sendtag, Word source,
+                                                      Word recvtag, Word comm, Word request) {
+  return call<Name::mpi, Entry::Isendrecv_replace_c>(buf, count, datatype, dest, sendtag, source,
+                                                     recvtag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Isendrecv_replace_c(Word buf, Word count, Word datatype,
+                                                       Word dest, Word sendtag, Word source,
+                                                       Word recvtag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Isendrecv_replace_c>(buf, count, datatype, dest, sendtag, source,
+                                                      recvtag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Issend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                           Word comm, Word request) {
+  return call<Name::mpi, Entry::Issend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Issend_c(Word buf, Word count, Word datatype, Word dest,
+                                            Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Issend_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Message_c2f(Word message) {
+  return call<Name::mpi, Entry::Message_c2f>(message);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Message_c2f(Word message) {
+  return call<Name::pmpi, Entry::Message_c2f>(message);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Message_f2c(Word message) {
+  return call<Name::mpi, Entry::Message_f2c>(message);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Message_f2c(Word message) {
+  return call<Name::pmpi, Entry::Message_f2c>(message);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Message_fromint(Word message) {
+  return call<Name::mpi, Entry::Message_fromint>(message);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Message_fromint(Word message) {
+  return call<Name::pmpi, Entry::Message_fromint>(message);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Message_toint(Word message) {
+  return call<Name::mpi, Entry::Message_toint>(message);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Message_toint(Word message) {
+  return call<Name::pmpi, Entry::Message_toint>(message);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Mrecv_c(Word buf, Word count, Word datatype, Word message,
+                                          Word status) {
+  return call<Name::mpi, Entry::Mrecv_c>(buf, count, datatype, message, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Mrecv_c(Word buf, Word count, Word datatype, Word message,
+                                           Word status) {
+  return call<Name::pmpi, Entry::Mrecv_c>(buf, count, datatype, message, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_allgather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                       Word recvbuf, Word recvcount, Word recvtype,
+                                                       Word comm) {
+  return call<Name::mpi, Entry::Neighbor_allgather_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_allgather_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                        Word recvbuf, Word recvcount, Word recvtype,
+                                                        Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_allgather_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_allgather_init(Word sendbuf, Word sendcount,
+                                                          Word sendtype, Word recvbuf,
+                                                          Word recvcount, Word recvtype, Word comm,
+                                                          Word info, Word request) {
+  return call<Name::mpi, Entry::Neighbor_allgather_init>(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcount, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_allgather_init(Word sendbuf, Word sendcount,
+                                                           Word sendtype, Word recvbuf,
+                                                           Word recvcount, Word recvtype, Word comm,
+                                                           Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_allgather_init>(sendbuf, sendcount, sendtype, recvbuf,
+                                                          recvcount, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_allgather_init_c(Word sendbuf, Word sendcount,
+                                                            Word sendtype, Word recvbuf,
+                                                            Word recvcount, Word recvtype,
+                                                            Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Neighbor_allgather_init_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_allgather_init_c(Word sendbuf, Word sendcount,
+                                                             Word sendtype, Word recvbuf,
+                                                             Word recvcount, Word recvtype,
+                                                             Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_allgather_init_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_allgatherv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                        Word recvbuf, Word recvcounts, Word displs,
+                                                        Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Neighbor_allgatherv_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcounts, displs, recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_allgatherv_c(Word sendbuf, Word sendcount,
+                                                         Word sendtype, Word recvbuf,
+                                                         Word recvcounts, Word displs,
+                                                         Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_allgatherv_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcounts, displs, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_allgatherv_init(Word sendbuf, Word sendcount,
+                                                           Word sendtype, Word recvbuf,
+                                                           Word recvcounts, Word displs,
+                                                           Word recvtype, Word comm, Word info,
+                                                           Word request) {
+  return call<Name::mpi, Entry::Neighbor_allgatherv_init>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_allgatherv_init(Word sendbuf, Word sendcount,
+                                                            Word sendtype, Word recvbuf,
+                                                            Word recvcounts, Word displs,
+                                                            Word recvtype, Word comm, Word info,
+                                                            Word request) {
+  return call<Name::pmpi, Entry::Neighbor_allgatherv_init>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_allgatherv_init_c(Word sendbuf, Word sendcount,
+                                                             Word sendtype, Word recvbuf,
+                                                             Word recvcounts, Word displs,
+                                                             Word recvtype, Word comm, Word info,
+                                                             Word request) {
+  return call<Name::mpi, Entry::Neighbor_allgatherv_init_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_allgatherv_init_c(Word sendbuf, Word sendcount,
+                                                              Word sendtype, Word recvbuf,
+                                                              Word recvcounts, Word displs,
+                                                              Word recvtype, Word comm, Word info,
+                                                              Word request) {
+  return call<Name::pmpi, Entry::Neighbor_allgatherv_init_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                      Word recvbuf, Word recvcount, Word recvtype,
+                                                      Word comm) {
+  return call<Name::mpi, Entry::Neighbor_alltoall_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoall_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                       Word recvbuf, Word recvcount, Word recvtype,
+                                                       Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_alltoall_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoall_init(Word sendbuf, Word sendcount,
+                                                         Word sendtype, Word recvbuf,
+                                                         Word recvcount, Word recvtype, Word comm,
+                                                         Word info, Word request) {
+  return call<Name::mpi, Entry::Neighbor_alltoall_init>(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoall_init(Word sendbuf, Word sendcount,
+                                                          Word sendtype, Word recvbuf,
+                                                          Word recvcount, Word recvtype, Word comm,
+                                                          Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_alltoall_init>(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcount, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoall_init_c(Word sendbuf, Word sendcount,
+                                                           Word sendtype, Word recvbuf,
+                                                           Word recvcount, Word recvtype, Word comm,
+                                                           Word info, Word request) {
+  return call<Name::mpi, Entry::Neighbor_alltoall_init_c>(sendbuf, sendcount, sendtype, recvbuf,
+                                                          recvcount, recvtype, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoall_init_c(Word sendbuf, Word sendcount,
+                                                            Word sendtype, Word recvbuf,
+                                                            Word recvcount, Word recvtype,
+                                                            Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_alltoall_init_c>(
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoallv_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                       Word sendtype, Word recvbuf, Word recvcounts,
+                                                       Word rdispls, Word recvtype, Word comm) {
+  return call<Name::mpi, Entry::Neighbor_alltoallv_c>(sendbuf, sendcounts, sdispls, sendtype,
+                                                      recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoallv_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                        Word sendtype, Word recvbuf,
+                                                        Word recvcounts, Word rdispls,
+                                                        Word recvtype, Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallv_c>(
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoallv_init(Word sendbuf, Word sendcounts,
+                                                          Word sdispls, Word sendtype, Word recvbuf,
+                                                          Word recvcounts, Word rdispls,
+                                                          Word recvtype, Word comm, Word info,
+                                                          Word request) {
+  return call<Name::mpi, Entry::Neighbor_alltoallv_init>(sendbuf, sendcounts, sdispls, sendtype,
+                                                         recvbuf, recvcounts, rdispls, recvtype,
+                                                         comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoallv_init(Word sendbuf, Word sendcounts,
+                                                           Word sdispls, Word sendtype,
+                                                           Word recvbuf, Word recvcounts,
+                                                           Word rdispls, Word recvtype, Word comm,
+                                                           Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallv_init>(sendbuf, sendcounts, sdispls, sendtype,
+                                                          recvbuf, recvcounts, rdispls, recvtype,
+                                                          comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoallv_init_c(Word sendbuf, Word sendcounts,
+                                                            Word sdispls, Word sendtype,
+                                                            Word recvbuf, Word recvcounts,
+                                                            Word rdispls, Word recvtype, Word comm,
+                                                            Word info, Word request) {
+  return call<Name::mpi, Entry::Neighbor_alltoallv_init_c>(sendbuf, sendcounts, sdispls, sendtype,
+                                                           recvbuf, recvcounts, rdispls, recvtype,
+                                                           comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoallv_init_c(Word sendbuf, Word sendcounts,
+                                                             Word sdispls, Word sendtype,
+                                                             Word recvbuf, Word recvcounts,
+                                                             Word rdispls, Word recvtype, Word comm,
+                                                             Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallv_init_c>(sendbuf, sendcounts, sdispls, sendtype,
+                                                            recvbuf, recvcounts, rdispls, recvtype,
+                                                            comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoallw_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                       Word sendtypes, Word recvbuf,
+                                                       Word recvcounts, Word rdispls,
+                                                       Word recvtypes, Word comm) {
+  return call<Name::mpi, Entry::Neighbor_alltoallw_c>(
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoallw_c(Word sendbuf, Word sendcounts, Word sdispls,
+                                                        Word sendtypes, Word recvbuf,
+                                                        Word recvcounts, Word rdispls,
+                                                        Word recvtypes, Word comm) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallw_c>(
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoallw_init(Word sendbuf, Word sendcounts,
+                                                          Word sdispls, Word sendtypes,
+                                                          Word recvbuf, Word recvcounts,
+                                                          Word rdispls, Word recvtypes, Word comm,
+                                                          Word info, Word request) {
+  return call<Name::mpi, Entry::Neighbor_alltoallw_init>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                         recvbuf, recvcounts, rdispls, recvtypes,
+                                                         comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoallw_init(Word sendbuf, Word sendcounts,
+                                                           Word sdispls, Word sendtypes,
+                                                           Word recvbuf, Word recvcounts,
+                                                           Word rdispls, Word recvtypes, Word comm,
+                                                           Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallw_init>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                          recvbuf, recvcounts, rdispls, recvtypes,
+                                                          comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Neighbor_alltoallw_init_c(Word sendbuf, Word sendcounts,
+                                                            Word sdispls, Word sendtypes,
+                                                            Word recvbuf, Word recvcounts,
+                                                            Word rdispls, Word recvtypes, Word comm,
+                                                            Word info, Word request) {
+  return call<Name::mpi, Entry::Neighbor_alltoallw_init_c>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                           recvbuf, recvcounts, rdispls, recvtypes,
+                                                           comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoallw_init_c(Word sendbuf, Word sendcounts,
+                                                             Word sdispls, Word sendtypes,
+                                                             Word recvbuf, Word recvcounts,
+                                                             Word rdispls, Word recvtypes,
+                                                             Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Neighbor_alltoallw_init_c>(sendbuf, sendcounts, sdispls, sendtypes,
+                                                            recvbuf, recvcounts, rdispls, recvtypes,
+                                                            comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Op_c2f(Word op) {
+  return call<Name::mpi, Entry::Op_c2f>(op);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Op_c2f(Word op) {
+  return call<Name::pmpi, Entry::Op_c2f>(op);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Op_create_c(Word user_fn, Word commute, Word op) {
+  return call<Name::mpi, Entry::Op_create_c>(user_fn, commute, op);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Op_create_c(Word user_fn, Word commute, Word op) {
+  return call<Name::pmpi, Entry::Op_create_c>(user_fn, commute, op);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Op_f2c(Word op) {
+  return call<Name::mpi, Entry::Op_f2c>(op);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Op_f2c(Word op) {
+  return call<Name::pmpi, Entry::Op_f2c>(op);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Op_fromint(Word op) {
+  return call<Name::mpi, Entry::Op_fromint>(op);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Op_fromint(Word op) {
+  return call<Name::pmpi, Entry::Op_fromint>(op);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Op_toint(Word op) {
+  return call<Name::mpi, Entry::Op_toint>(op);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Op_toint(Word op) {
+  return call<Name::pmpi, Entry::Op_toint>(op);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Pack_c(Word inbuf, Word incount, Word datatype, Word outbuf,
+                                         Word outsize, Word position, Word comm) {
+  return call<Name::mpi, Entry::Pack_c>(inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Pack_c(Word inbuf, Word incount, Word datatype, Word outbuf,
+                                          Word outsize, Word position, Word comm) {
+  return call<Name::pmpi, Entry::Pack_c>(inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Pack_external_c(Word datarep, Word inbuf, Word incount,
+                                                  Word datatype, Word outbuf, Word outsize,
+                                                  Word position) {
+  return call<Name::mpi, Entry::Pack_external_c>(datarep, inbuf, incount, datatype, outbuf, outsize,
+                                                 position);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Pack_external_c(Word datarep, Word inbuf, Word incount,
+                                                   Word datatype, Word outbuf, Word outsize,
+                                                   Word position) {
+  return call<Name::pmpi, Entry::Pack_external_c>(datarep, inbuf, incount, datatype, outbuf,
+                                                  outsize, position);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Pack_external_size_c(Word datarep, Word incount, Word datatype,
+                                                       Word size) {
+  return call<Name::mpi, Entry::Pack_external_size_c>(datarep, incount, datatype, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Pack_external_size_c(Word datarep, Word incount, Word datatype,
+                                                        Word size) {
+  return call<Name::pmpi, Entry::Pack_external_size_c>(datarep, incount, datatype, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Pack_size_c(Word incount, Word datatype, Word comm, Word size) {
+  return call<Name::mpi, Entry::Pack_size_c>(incount, datatype, comm, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Pack_size_c(Word incount, Word datatype, Word comm, Word size) {
+  return call<Name::pmpi, Entry::Pack_size_c>(incount, datatype, comm, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Parrived(Word request, Word partition, Word flag) {
+  return call<Name::mpi, Entry::Parrived>(request, partition, flag);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Parrived(Word request, Word partition, Word flag) {
+  return call<Name::pmpi, Entry::Parrived>(request, partition, flag);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Pready(Word partition, Word request) {
+  return call<Name::mpi, Entry::Pready>(partition, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Pready(Word partition, Word request) {
+  return call<Name::pmpi, Entry::Pready>(partition, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Pready_list(Word length, Word array_of_partitions, Word request) {
+  return call<Name::mpi, Entry::Pready_list>(length, array_of_partitions, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Pready_list(Word length, Word array_of_partitions,
+                                               Word request) {
+  return call<Name::pmpi, Entry::Pready_list>(length, array_of_partitions, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Pready_range(Word partition_low, Word partition_high,
+                                               Word request) {
+  return call<Name::mpi, Entry::Pready_range>(partition_low, partition_high, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Pready_range(Word partition_low, Word partition_high,
+                                                Word request) {
+  return call<Name::pmpi, Entry::Pready_range>(partition_low, partition_high, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Precv_init(Word buf, Word partitions, Word count, Word datatype,
+                                             Word source, Word tag, Word comm, Word info,
+                                             Word request) {
+  return call<Name::mpi, Entry::Precv_init>(buf, partitions, count, datatype, source, tag, comm,
+                                            info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Precv_init(Word buf, Word partitions, Word count, Word datatype,
+                                              Word source, Word tag, Word comm, Word info,
+                                              Word request) {
+  return call<Name::pmpi, Entry::Precv_init>(buf, partitions, count, datatype, source, tag, comm,
+                                             info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Psend_init(Word buf, Word partitions, Word count, Word datatype,
+                                             Word dest, Word tag, Word comm, Word info,
+                                             Word request) {
+  return call<Name::mpi, Entry::Psend_init>(buf, partitions, count, datatype, dest, tag, comm, info,
+                                            request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Psend_init(Word buf, Word partitions, Word count, Word datatype,
+                                              Word dest, Word tag, Word comm, Word info,
+                                              Word request) {
+  return call<Name::pmpi, Entry::Psend_init>(buf, partitions, count, datatype, dest, tag, comm,
+                                             info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Put_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                        Word target_rank, Word target_disp, Word target_count,
+                                        Word target_datatype, Word win) {
+  return call<Name::mpi, Entry::Put_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                       target_disp, target_count, target_datatype, win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Put_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                         Word target_rank, Word target_disp, Word target_count,
+                                         Word target_datatype, Word win) {
+  return call<Name::pmpi, Entry::Put_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                        target_disp, target_count, target_datatype, win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Raccumulate_c(Word origin_addr, Word origin_count,
+                                                Word origin_datatype, Word target_rank,
+                                                Word target_disp, Word target_count,
+                                                Word target_datatype, Word op, Word win,
+                                                Word request) {
+  return call<Name::mpi, Entry::Raccumulate_c>(origin_addr, origin_count, origin_datatype,
+                                               target_rank, target_disp, target_count,
+                                               target_datatype, op, win, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Raccumulate_c(Word origin_addr, Word origin_count,
+                                                 Word origin_datatype, Word target_rank,
+                                                 Word target_disp, Word target_count,
+                                                 Word target_datatype, Word op, Word win,
+                                                 Word request) {
+  return call<Name::pmpi, Entry::Raccumulate_c>(origin_addr, origin_count, origin_datatype,
+                                                target_rank, target_disp, target_count,
+                                                target_datatype, op, win, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Recv_c(Word buf, Word count, Word datatype, Word source, Word tag,
+                                         Word comm, Word status) {
+  return call<Name::mpi, Entry::Recv_c>(buf, count, datatype, source, tag, comm, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Recv_c(Word buf, Word count, Word datatype, Word source,
+                                          Word tag, Word comm, Word status) {
+  return call<Name::pmpi, Entry::Recv_c>(buf, count, datatype, source, tag, comm, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Recv_init_c(Word buf, Word count, Word datatype, Word source,
+                                              Word tag, Word comm, Word request) {
+  return call<Name::mpi, Entry::Recv_init_c>(buf, count, datatype, source, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Recv_init_c(Word buf, Word count, Word datatype, Word source,
+                                               Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Recv_init_c>(buf, count, datatype, source, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                           Word op, Word root, Word comm) {
+  return call<Name::mpi, Entry::Reduce_c>(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                            Word op, Word root, Word comm) {
+  return call<Name::pmpi, Entry::Reduce_c>(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_init(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                              Word op, Word root, Word comm, Word info,
+                                              Word request) {
+  return call<Name::mpi, Entry::Reduce_init>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                             info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_init(Word sendbuf, Word recvbuf, Word count,
+                                               Word datatype, Word op, Word root, Word comm,
+                                               Word info, Word request) {
+  return call<Name::pmpi, Entry::Reduce_init>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                              info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_init_c(Word sendbuf, Word recvbuf, Word count,
+                                                Word datatype, Word op, Word root, Word comm,
+                                                Word info, Word request) {
+  return call<Name::mpi, Entry::Reduce_init_c>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                               info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_init_c(Word sendbuf, Word recvbuf, Word count,
+                                                 Word datatype, Word op, Word root, Word comm,
+                                                 Word info, Word request) {
+  return call<Name::pmpi, Entry::Reduce_init_c>(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                                info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_local_c(Word inbuf, Word inoutbuf, Word count,
+                                                 Word datatype, Word op) {
+  return call<Name::mpi, Entry::Reduce_local_c>(inbuf, inoutbuf, count, datatype, op);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_local_c(Word inbuf, Word inoutbuf, Word count,
+                                                  Word datatype, Word op) {
+  return call<Name::pmpi, Entry::Reduce_local_c>(inbuf, inoutbuf, count, datatype, op);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_scatter_block_c(Word sendbuf, Word recvbuf, Word recvcount,
+                                                         Word datatype, Word op, Word comm) {
+  return call<Name::mpi, Entry::Reduce_scatter_block_c>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                        comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_scatter_block_c(Word sendbuf, Word recvbuf,
+                                                          Word recvcount, Word datatype, Word op,
+                                                          Word comm) {
+  return call<Name::pmpi, Entry::Reduce_scatter_block_c>(sendbuf, recvbuf, recvcount, datatype, op,
+                                                         comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_scatter_block_init(Word sendbuf, Word recvbuf,
+                                                            Word recvcount, Word datatype, Word op,
+                                                            Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Reduce_scatter_block_init>(sendbuf, recvbuf, recvcount, datatype,
+                                                           op, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_scatter_block_init(Word sendbuf, Word recvbuf,
+                                                             Word recvcount, Word datatype, Word op,
+                                                             Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Reduce_scatter_block_init>(sendbuf, recvbuf, recvcount, datatype,
+                                                            op, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_scatter_block_init_c(Word sendbuf, Word recvbuf,
+                                                              Word recvcount, Word datatype,
+                                                              Word op, Word comm, Word info,
+                                                              Word request) {
+  return call<Name::mpi, Entry::Reduce_scatter_block_init_c>(sendbuf, recvbuf, recvcount, datatype,
+                                                             op, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_scatter_block_init_c(Word sendbuf, Word recvbuf,
+                                                               Word recvcount, Word datatype,
+                                                               Word op, Word comm, Word info,
+                                                               Word request) {
+  return call<Name::pmpi, Entry::Reduce_scatter_block_init_c>(sendbuf, recvbuf, recvcount, datatype,
+                                                              op, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_scatter_c(Word sendbuf, Word recvbuf, Word recvcounts,
+                                                   Word datatype, Word op, Word comm) {
+  return call<Name::mpi, Entry::Reduce_scatter_c>(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_scatter_c(Word sendbuf, Word recvbuf, Word recvcounts,
+                                                    Word datatype, Word op, Word comm) {
+  return call<Name::pmpi, Entry::Reduce_scatter_c>(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                   comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_scatter_init(Word sendbuf, Word recvbuf, Word recvcounts,
+                                                      Word datatype, Word op, Word comm, Word info,
+                                                      Word request) {
+  return call<Name::mpi, Entry::Reduce_scatter_init>(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                     comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_scatter_init(Word sendbuf, Word recvbuf, Word recvcounts,
+                                                       Word datatype, Word op, Word comm, Word info,
+                                                       Word request) {
+  return call<Name::pmpi, Entry::Reduce_scatter_init>(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                      comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Reduce_scatter_init_c(Word sendbuf, Word recvbuf, Word recvcounts,
+                                                        Word datatype, Word op, Word comm,
+                                                        Word info, Word request) {
+  return call<Name::mpi, Entry::Reduce_scatter_init_c>(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                       comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Reduce_scatter_init_c(Word sendbuf, Word recvbuf,
+                                                         Word recvcounts, Word datatype, Word op,
+                                                         Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Reduce_scatter_init_c>(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                        comm, info, request);
+}
+
 HEADRACE_EXPORT Word headrace_MPI_Register_datarep_c(Word datarep, Word read_conversion_fn,
                                                      Word write_conversion_fn,
                                                      Word dtype_file_extent_fn, Word extra_state) {
@@ -829,6 +5311,48 @@ HEADRACE_EXPORT Word headrace_PMPI_Register_datarep_c(Word datarep, Word read_co
                                                       Word dtype_file_extent_fn, Word extra_state) {
   return call<Name::pmpi, Entry::Register_datarep_c>(
       datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Remove_error_class(Word errorclass) {
+  return call<Name::mpi, Entry::Remove_error_class>(errorclass);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Remove_error_class(Word errorclass) {
+  return call<Name::pmpi, Entry::Remove_error_class>(errorclass);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Remove_error_code(Word errorcode) {
+  return call<Name::mpi, Entry::Remove_error_code>(errorcode);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Remove_error_code(Word errorcode) {
+  return call<Name::pmpi, Entry::Remove_error_code>(errorcode);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Remove_error_string(Word errorcode) {
+  return call<Name::mpi, Entry::Remove_error_string>(errorcode);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Remove_error_string(Word errorcode) {
+  return call<Name::pmpi, Entry::Remove_error_string>(errorcode);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Request_c2f(Word request) {
+  return call<Name::mpi, Entry::Request_c2f>(request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Request_c2f(Word request) {
+  return call<Name::pmpi, Entry::Request_c2f>(request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Request_f2c(Word request) {
+  return call<Name::mpi, Entry::Request_f2c>(request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Request_f2c(Word request) {
+  return call<Name::pmpi, Entry::Request_f2c>(request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Request_fromint(Word request) {
+  return call<Name::mpi, Entry::Request_fromint>(request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Request_fromint(Word request) {
+  return call<Name::pmpi, Entry::Request_fromint>(request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Request_get_status_all(Word count, Word array_of_requests,
@@ -864,4 +5388,998 @@ HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_some(Word incount, Word ar
                                                            Word array_of_statuses) {
   return call<Name::pmpi, Entry::Request_get_status_some>(incount, array_of_requests, outcount,
                                                           array_of_indices, array_of_statuses);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Request_toint(Word request) {
+  return call<Name::mpi, Entry::Request_toint>(request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Request_toint(Word request) {
+  return call<Name::pmpi, Entry::Request_toint>(request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Rget_accumulate_c(Word origin_addr, Word origin_count,
+                                                    Word origin_datatype, Word result_addr,
+                                                    Word result_count, Word result_datatype,
+                                                    Word target_rank, Word target_disp,
+                                                    Word target_count, Word target_datatype,
+                                                    Word op, Word win, Word request) {
+  return call<Name::mpi, Entry::Rget_accumulate_c>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Rget_accumulate_c(Word origin_addr, Word origin_count,
+                                                     Word origin_datatype, Word result_addr,
+                                                     Word result_count, Word result_datatype,
+                                                     Word target_rank, Word target_disp,
+                                                     Word target_count, Word target_datatype,
+                                                     Word op, Word win, Word request) {
+  return call<Name::pmpi, Entry::Rget_accumulate_c>(
+      origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Rget_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                         Word target_rank, Word target_disp, Word target_count,
+                                         Word target_datatype, Word win, Word request) {
+  return call<Name::mpi, Entry::Rget_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                        target_disp, target_count, target_datatype, win, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Rget_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                          Word target_rank, Word target_disp, Word target_count,
+                                          Word target_datatype, Word win, Word request) {
+  return call<Name::pmpi, Entry::Rget_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                         target_disp, target_count, target_datatype, win, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Rput_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                         Word target_rank, Word target_disp, Word target_count,
+                                         Word target_datatype, Word win, Word request) {
+  return call<Name::mpi, Entry::Rput_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                        target_disp, target_count, target_datatype, win, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Rput_c(Word origin_addr, Word origin_count, Word origin_datatype,
+                                          Word target_rank, Word target_disp, Word target_count,
+                                          Word target_datatype, Word win, Word request) {
+  return call<Name::pmpi, Entry::Rput_c>(origin_addr, origin_count, origin_datatype, target_rank,
+                                         target_disp, target_count, target_datatype, win, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Rsend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                          Word comm) {
+  return call<Name::mpi, Entry::Rsend_c>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Rsend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                           Word comm) {
+  return call<Name::pmpi, Entry::Rsend_c>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Rsend_init_c(Word buf, Word count, Word datatype, Word dest,
+                                               Word tag, Word comm, Word request) {
+  return call<Name::mpi, Entry::Rsend_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Rsend_init_c(Word buf, Word count, Word datatype, Word dest,
+                                                Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Rsend_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                         Word op, Word comm) {
+  return call<Name::mpi, Entry::Scan_c>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                          Word op, Word comm) {
+  return call<Name::pmpi, Entry::Scan_c>(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scan_init(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                            Word op, Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Scan_init>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                           request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scan_init(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                             Word op, Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Scan_init>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                            request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scan_init_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
+                                              Word op, Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Scan_init_c>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                             request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scan_init_c(Word sendbuf, Word recvbuf, Word count,
+                                               Word datatype, Word op, Word comm, Word info,
+                                               Word request) {
+  return call<Name::pmpi, Entry::Scan_init_c>(sendbuf, recvbuf, count, datatype, op, comm, info,
+                                              request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scatter_c(Word sendbuf, Word sendcount, Word sendtype,
+                                            Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                            Word comm) {
+  return call<Name::mpi, Entry::Scatter_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, root, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scatter_c(Word sendbuf, Word sendcount, Word sendtype,
+                                             Word recvbuf, Word recvcount, Word recvtype, Word root,
+                                             Word comm) {
+  return call<Name::pmpi, Entry::Scatter_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, root, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scatter_init(Word sendbuf, Word sendcount, Word sendtype,
+                                               Word recvbuf, Word recvcount, Word recvtype,
+                                               Word root, Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Scatter_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scatter_init(Word sendbuf, Word sendcount, Word sendtype,
+                                                Word recvbuf, Word recvcount, Word recvtype,
+                                                Word root, Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Scatter_init>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scatter_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                 Word recvbuf, Word recvcount, Word recvtype,
+                                                 Word root, Word comm, Word info, Word request) {
+  return call<Name::mpi, Entry::Scatter_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scatter_init_c(Word sendbuf, Word sendcount, Word sendtype,
+                                                  Word recvbuf, Word recvcount, Word recvtype,
+                                                  Word root, Word comm, Word info, Word request) {
+  return call<Name::pmpi, Entry::Scatter_init_c>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scatterv_c(Word sendbuf, Word sendcounts, Word displs,
+                                             Word sendtype, Word recvbuf, Word recvcount,
+                                             Word recvtype, Word root, Word comm) {
+  return call<Name::mpi, Entry::Scatterv_c>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                            recvcount, recvtype, root, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scatterv_c(Word sendbuf, Word sendcounts, Word displs,
+                                              Word sendtype, Word recvbuf, Word recvcount,
+                                              Word recvtype, Word root, Word comm) {
+  return call<Name::pmpi, Entry::Scatterv_c>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                             recvcount, recvtype, root, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scatterv_init(Word sendbuf, Word sendcounts, Word displs,
+                                                Word sendtype, Word recvbuf, Word recvcount,
+                                                Word recvtype, Word root, Word comm, Word info,
+                                                Word request) {
+  return call<Name::mpi, Entry::Scatterv_init>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                               recvcount, recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scatterv_init(Word sendbuf, Word sendcounts, Word displs,
+                                                 Word sendtype, Word recvbuf, Word recvcount,
+                                                 Word recvtype, Word root, Word comm, Word info,
+                                                 Word request) {
+  return call<Name::pmpi, Entry::Scatterv_init>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                                recvcount, recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Scatterv_init_c(Word sendbuf, Word sendcounts, Word displs,
+                                                  Word sendtype, Word recvbuf, Word recvcount,
+                                                  Word recvtype, Word root, Word comm, Word info,
+                                                  Word request) {
+  return call<Name::mpi, Entry::Scatterv_init_c>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                                 recvcount, recvtype, root, comm, info, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Scatterv_init_c(Word sendbuf, Word sendcounts, Word displs,
+                                                   Word sendtype, Word recvbuf, Word recvcount,
+                                                   Word recvtype, Word root, Word comm, Word info,
+                                                   Word request) {
+  return call<Name::pmpi, Entry::Scatterv_init_c>(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                                  recvcount, recvtype, root, comm, info, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Send_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                         Word comm) {
+  return call<Name::mpi, Entry::Send_c>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Send_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                          Word comm) {
+  return call<Name::pmpi, Entry::Send_c>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Send_init_c(Word buf, Word count, Word datatype, Word dest,
+                                              Word tag, Word comm, Word request) {
+  return call<Name::mpi, Entry::Send_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Send_init_c(Word buf, Word count, Word datatype, Word dest,
+                                               Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Send_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Sendrecv_c(Word sendbuf, Word sendcount, Word sendtype, Word dest,
+                                             Word sendtag, Word recvbuf, Word recvcount,
+                                             Word recvtype, Word source, Word recvtag, Word comm,
+                                             Word status) {
+  return call<Name::mpi, Entry::Sendrecv_c>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                            recvcount, recvtype, source, recvtag, comm, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Sendrecv_c(Word sendbuf, Word sendcount, Word sendtype,
+                                              Word dest, Word sendtag, Word recvbuf, Word recvcount,
+                                              Word recvtype, Word source, Word recvtag, Word comm,
+                                              Word status) {
+  return call<Name::pmpi, Entry::Sendrecv_c>(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                             recvcount, recvtype, source, recvtag, comm, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Sendrecv_replace_c(Word buf, Word count, Word datatype, Word dest,
+                                                     Word sendtag, Word source, Word recvtag,
+                                                     Word comm, Word status) {
+  return call<Name::mpi, Entry::Sendrecv_replace_c>(buf, count, datatype, dest, sendtag, source,
+                                                    recvtag, comm, status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Sendrecv_replace_c(Word buf, Word count, Word datatype,
+                                                      Word dest, Word sendtag, Word source,
+                                                      Word recvtag, Word comm, Word status) {
+  return call<Name::pmpi, Entry::Sendrecv_replace_c>(buf, count, datatype, dest, sendtag, source,
+                                                     recvtag, comm, status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_attach_buffer(Word session, Word buffer, Word size) {
+  return call<Name::mpi, Entry::Session_attach_buffer>(session, buffer, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_attach_buffer(Word session, Word buffer, Word size) {
+  return call<Name::pmpi, Entry::Session_attach_buffer>(session, buffer, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_attach_buffer_c(Word session, Word buffer, Word size) {
+  return call<Name::mpi, Entry::Session_attach_buffer_c>(session, buffer, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_attach_buffer_c(Word session, Word buffer, Word size) {
+  return call<Name::pmpi, Entry::Session_attach_buffer_c>(session, buffer, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_c2f(Word session) {
+  return call<Name::mpi, Entry::Session_c2f>(session);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_c2f(Word session) {
+  return call<Name::pmpi, Entry::Session_c2f>(session);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_call_errhandler(Word session, Word errorcode) {
+  return call<Name::mpi, Entry::Session_call_errhandler>(session, errorcode);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_call_errhandler(Word session, Word errorcode) {
+  return call<Name::pmpi, Entry::Session_call_errhandler>(session, errorcode);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_create_errhandler(Word session_errhandler_fn,
+                                                            Word errhandler) {
+  return call<Name::mpi, Entry::Session_create_errhandler>(session_errhandler_fn, errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_create_errhandler(Word session_errhandler_fn,
+                                                             Word errhandler) {
+  return call<Name::pmpi, Entry::Session_create_errhandler>(session_errhandler_fn, errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_detach_buffer(Word session, Word buffer_addr, Word size) {
+  return call<Name::mpi, Entry::Session_detach_buffer>(session, buffer_addr, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_detach_buffer(Word session, Word buffer_addr,
+                                                         Word size) {
+  return call<Name::pmpi, Entry::Session_detach_buffer>(session, buffer_addr, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_detach_buffer_c(Word session, Word buffer_addr,
+                                                          Word size) {
+  return call<Name::mpi, Entry::Session_detach_buffer_c>(session, buffer_addr, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_detach_buffer_c(Word session, Word buffer_addr,
+                                                           Word size) {
+  return call<Name::pmpi, Entry::Session_detach_buffer_c>(session, buffer_addr, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_f2c(Word session) {
+  return call<Name::mpi, Entry::Session_f2c>(session);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_f2c(Word session) {
+  return call<Name::pmpi, Entry::Session_f2c>(session);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_finalize(Word session) {
+  return call<Name::mpi, Entry::Session_finalize>(session);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_finalize(Word session) {
+  return call<Name::pmpi, Entry::Session_finalize>(session);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_flush_buffer(Word session) {
+  return call<Name::mpi, Entry::Session_flush_buffer>(session);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_flush_buffer(Word session) {
+  return call<Name::pmpi, Entry::Session_flush_buffer>(session);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_fromint(Word session) {
+  return call<Name::mpi, Entry::Session_fromint>(session);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_fromint(Word session) {
+  return call<Name::pmpi, Entry::Session_fromint>(session);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_get_errhandler(Word session, Word errhandler) {
+  return call<Name::mpi, Entry::Session_get_errhandler>(session, errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_get_errhandler(Word session, Word errhandler) {
+  return call<Name::pmpi, Entry::Session_get_errhandler>(session, errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_get_info(Word session, Word info_used) {
+  return call<Name::mpi, Entry::Session_get_info>(session, info_used);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_get_info(Word session, Word info_used) {
+  return call<Name::pmpi, Entry::Session_get_info>(session, info_used);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_get_nth_pset(Word session, Word info, Word n,
+                                                       Word pset_len, Word pset_name) {
+  return call<Name::mpi, Entry::Session_get_nth_pset>(session, info, n, pset_len, pset_name);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_get_nth_pset(Word session, Word info, Word n,
+                                                        Word pset_len, Word pset_name) {
+  return call<Name::pmpi, Entry::Session_get_nth_pset>(session, info, n, pset_len, pset_name);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_get_num_psets(Word session, Word info, Word npset_names) {
+  return call<Name::mpi, Entry::Session_get_num_psets>(session, info, npset_names);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_get_num_psets(Word session, Word info,
+                                                         Word npset_names) {
+  return call<Name::pmpi, Entry::Session_get_num_psets>(session, info, npset_names);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_get_pset_info(Word session, Word pset_name, Word info) {
+  return call<Name::mpi, Entry::Session_get_pset_info>(session, pset_name, info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_get_pset_info(Word session, Word pset_name, Word info) {
+  return call<Name::pmpi, Entry::Session_get_pset_info>(session, pset_name, info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_iflush_buffer(Word session, Word request) {
+  return call<Name::mpi, Entry::Session_iflush_buffer>(session, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_iflush_buffer(Word session, Word request) {
+  return call<Name::pmpi, Entry::Session_iflush_buffer>(session, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_init(Word info, Word errhandler, Word session) {
+  return call<Name::mpi, Entry::Session_init>(info, errhandler, session);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_init(Word info, Word errhandler, Word session) {
+  return call<Name::pmpi, Entry::Session_init>(info, errhandler, session);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_set_errhandler(Word session, Word errhandler) {
+  return call<Name::mpi, Entry::Session_set_errhandler>(session, errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_set_errhandler(Word session, Word errhandler) {
+  return call<Name::pmpi, Entry::Session_set_errhandler>(session, errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Session_toint(Word session) {
+  return call<Name::mpi, Entry::Session_toint>(session);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Session_toint(Word session) {
+  return call<Name::pmpi, Entry::Session_toint>(session);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ssend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                          Word comm) {
+  return call<Name::mpi, Entry::Ssend_c>(buf, count, datatype, dest, tag, comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ssend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
+                                           Word comm) {
+  return call<Name::pmpi, Entry::Ssend_c>(buf, count, datatype, dest, tag, comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Ssend_init_c(Word buf, Word count, Word datatype, Word dest,
+                                               Word tag, Word comm, Word request) {
+  return call<Name::mpi, Entry::Ssend_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Ssend_init_c(Word buf, Word count, Word datatype, Word dest,
+                                                Word tag, Word comm, Word request) {
+  return call<Name::pmpi, Entry::Ssend_init_c>(buf, count, datatype, dest, tag, comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_c2f(Word c_status, Word f_status) {
+  return call<Name::mpi, Entry::Status_c2f>(c_status, f_status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_c2f(Word c_status, Word f_status) {
+  return call<Name::pmpi, Entry::Status_c2f>(c_status, f_status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_c2f08(Word c_status, Word f08_status) {
+  return call<Name::mpi, Entry::Status_c2f08>(c_status, f08_status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_c2f08(Word c_status, Word f08_status) {
+  return call<Name::pmpi, Entry::Status_c2f08>(c_status, f08_status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_f082c(Word f08_status, Word c_status) {
+  return call<Name::mpi, Entry::Status_f082c>(f08_status, c_status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_f082c(Word f08_status, Word c_status) {
+  return call<Name::pmpi, Entry::Status_f082c>(f08_status, c_status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_f082f(Word f08_status, Word f_status) {
+  return call<Name::mpi, Entry::Status_f082f>(f08_status, f_status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_f082f(Word f08_status, Word f_status) {
+  return call<Name::pmpi, Entry::Status_f082f>(f08_status, f_status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_f2c(Word f_status, Word c_status) {
+  return call<Name::mpi, Entry::Status_f2c>(f_status, c_status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_f2c(Word f_status, Word c_status) {
+  return call<Name::pmpi, Entry::Status_f2c>(f_status, c_status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_f2f08(Word f_status, Word f08_status) {
+  return call<Name::mpi, Entry::Status_f2f08>(f_status, f08_status);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_f2f08(Word f_status, Word f08_status) {
+  return call<Name::pmpi, Entry::Status_f2f08>(f_status, f08_status);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_get_error(Word status, Word err) {
+  return call<Name::mpi, Entry::Status_get_error>(status, err);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_get_error(Word status, Word err) {
+  return call<Name::pmpi, Entry::Status_get_error>(status, err);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_get_source(Word status, Word source) {
+  return call<Name::mpi, Entry::Status_get_source>(status, source);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_get_source(Word status, Word source) {
+  return call<Name::pmpi, Entry::Status_get_source>(status, source);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_get_tag(Word status, Word tag) {
+  return call<Name::mpi, Entry::Status_get_tag>(status, tag);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_get_tag(Word status, Word tag) {
+  return call<Name::pmpi, Entry::Status_get_tag>(status, tag);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_set_elements_c(Word status, Word datatype, Word count) {
+  return call<Name::mpi, Entry::Status_set_elements_c>(status, datatype, count);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_set_elements_c(Word status, Word datatype, Word count) {
+  return call<Name::pmpi, Entry::Status_set_elements_c>(status, datatype, count);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_set_error(Word status, Word err) {
+  return call<Name::mpi, Entry::Status_set_error>(status, err);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_set_error(Word status, Word err) {
+  return call<Name::pmpi, Entry::Status_set_error>(status, err);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_set_source(Word status, Word source) {
+  return call<Name::mpi, Entry::Status_set_source>(status, source);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_set_source(Word status, Word source) {
+  return call<Name::pmpi, Entry::Status_set_source>(status, source);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Status_set_tag(Word status, Word tag) {
+  return call<Name::mpi, Entry::Status_set_tag>(status, tag);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Status_set_tag(Word status, Word tag) {
+  return call<Name::pmpi, Entry::Status_set_tag>(status, tag);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_category_get_events(Word cat_index, Word len, Word indices) {
+  return call<Name::mpi, Entry::T_category_get_events>(cat_index, len, indices);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_category_get_events(Word cat_index, Word len, Word indices) {
+  return call<Name::pmpi, Entry::T_category_get_events>(cat_index, len, indices);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_category_get_num_events(Word cat_index, Word num_events) {
+  return call<Name::mpi, Entry::T_category_get_num_events>(cat_index, num_events);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_category_get_num_events(Word cat_index, Word num_events) {
+  return call<Name::pmpi, Entry::T_category_get_num_events>(cat_index, num_events);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_callback_get_info(Word event_registration, Word cb_safety,
+                                                            Word info_used) {
+  return call<Name::mpi, Entry::T_event_callback_get_info>(event_registration, cb_safety,
+                                                           info_used);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_callback_get_info(Word event_registration,
+                                                             Word cb_safety, Word info_used) {
+  return call<Name::pmpi, Entry::T_event_callback_get_info>(event_registration, cb_safety,
+                                                            info_used);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_callback_set_info(Word event_registration, Word cb_safety,
+                                                            Word info) {
+  return call<Name::mpi, Entry::T_event_callback_set_info>(event_registration, cb_safety, info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_callback_set_info(Word event_registration,
+                                                             Word cb_safety, Word info) {
+  return call<Name::pmpi, Entry::T_event_callback_set_info>(event_registration, cb_safety, info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_copy(Word event_instance, Word buffer) {
+  return call<Name::mpi, Entry::T_event_copy>(event_instance, buffer);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_copy(Word event_instance, Word buffer) {
+  return call<Name::pmpi, Entry::T_event_copy>(event_instance, buffer);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_get_index(Word name, Word event_index) {
+  return call<Name::mpi, Entry::T_event_get_index>(name, event_index);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_get_index(Word name, Word event_index) {
+  return call<Name::pmpi, Entry::T_event_get_index>(name, event_index);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_get_info(Word event_index, Word name, Word name_len,
+                                                   Word verbosity, Word array_of_datatypes,
+                                                   Word array_of_displacements, Word num_elements,
+                                                   Word enumtype, Word info, Word desc,
+                                                   Word desc_len, Word bind) {
+  return call<Name::mpi, Entry::T_event_get_info>(
+      event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements,
+      num_elements, enumtype, info, desc, desc_len, bind);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_get_info(Word event_index, Word name, Word name_len,
+                                                    Word verbosity, Word array_of_datatypes,
+                                                    Word array_of_displacements, Word num_elements,
+                                                    Word enumtype, Word info, Word desc,
+                                                    Word desc_len, Word bind) {
+  return call<Name::pmpi, Entry::T_event_get_info>(
+      event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements,
+      num_elements, enumtype, info, desc, desc_len, bind);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_get_num(Word num_events) {
+  return call<Name::mpi, Entry::T_event_get_num>(num_events);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_get_num(Word num_events) {
+  return call<Name::pmpi, Entry::T_event_get_num>(num_events);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_get_source(Word event_instance, Word source_index) {
+  return call<Name::mpi, Entry::T_event_get_source>(event_instance, source_index);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_get_source(Word event_instance, Word source_index) {
+  return call<Name::pmpi, Entry::T_event_get_source>(event_instance, source_index);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_get_timestamp(Word event_instance, Word event_timestamp) {
+  return call<Name::mpi, Entry::T_event_get_timestamp>(event_instance, event_timestamp);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_get_timestamp(Word event_instance,
+                                                         Word event_timestamp) {
+  return call<Name::pmpi, Entry::T_event_get_timestamp>(event_instance, event_timestamp);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_handle_alloc(Word event_index, Word obj_handle, Word info,
+                                                       Word event_registration) {
+  return call<Name::mpi, Entry::T_event_handle_alloc>(event_index, obj_handle, info,
+                                                      event_registration);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_handle_alloc(Word event_index, Word obj_handle,
+                                                        Word info, Word event_registration) {
+  return call<Name::pmpi, Entry::T_event_handle_alloc>(event_index, obj_handle, info,
+                                                       event_registration);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_handle_free(Word event_registration, Word user_data,
+                                                      Word free_cb_function) {
+  return call<Name::mpi, Entry::T_event_handle_free>(event_registration, user_data,
+                                                     free_cb_function);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_handle_free(Word event_registration, Word user_data,
+                                                       Word free_cb_function) {
+  return call<Name::pmpi, Entry::T_event_handle_free>(event_registration, user_data,
+                                                      free_cb_function);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_handle_get_info(Word event_registration, Word info_used) {
+  return call<Name::mpi, Entry::T_event_handle_get_info>(event_registration, info_used);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_handle_get_info(Word event_registration,
+                                                           Word info_used) {
+  return call<Name::pmpi, Entry::T_event_handle_get_info>(event_registration, info_used);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_handle_set_info(Word event_registration, Word info) {
+  return call<Name::mpi, Entry::T_event_handle_set_info>(event_registration, info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_handle_set_info(Word event_registration, Word info) {
+  return call<Name::pmpi, Entry::T_event_handle_set_info>(event_registration, info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_read(Word event_instance, Word element_index,
+                                               Word buffer) {
+  return call<Name::mpi, Entry::T_event_read>(event_instance, element_index, buffer);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_read(Word event_instance, Word element_index,
+                                                Word buffer) {
+  return call<Name::pmpi, Entry::T_event_read>(event_instance, element_index, buffer);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_register_callback(Word event_registration, Word cb_safety,
+                                                            Word info, Word user_data,
+                                                            Word event_cb_function) {
+  return call<Name::mpi, Entry::T_event_register_callback>(event_registration, cb_safety, info,
+                                                           user_data, event_cb_function);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_register_callback(Word event_registration,
+                                                             Word cb_safety, Word info,
+                                                             Word user_data,
+                                                             Word event_cb_function) {
+  return call<Name::pmpi, Entry::T_event_register_callback>(event_registration, cb_safety, info,
+                                                            user_data, event_cb_function);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_event_set_dropped_handler(Word event_registration,
+                                                              Word dropped_cb_function) {
+  return call<Name::mpi, Entry::T_event_set_dropped_handler>(event_registration,
+                                                             dropped_cb_function);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_event_set_dropped_handler(Word event_registration,
+                                                               Word dropped_cb_function) {
+  return call<Name::pmpi, Entry::T_event_set_dropped_handler>(event_registration,
+                                                              dropped_cb_function);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_source_get_info(Word source_index, Word name, Word name_len,
+                                                    Word desc, Word desc_len, Word ordering,
+                                                    Word ticks_per_second, Word max_ticks,
+                                                    Word info) {
+  return call<Name::mpi, Entry::T_source_get_info>(source_index, name, name_len, desc, desc_len,
+                                                   ordering, ticks_per_second, max_ticks, info);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_source_get_info(Word source_index, Word name, Word name_len,
+                                                     Word desc, Word desc_len, Word ordering,
+                                                     Word ticks_per_second, Word max_ticks,
+                                                     Word info) {
+  return call<Name::pmpi, Entry::T_source_get_info>(source_index, name, name_len, desc, desc_len,
+                                                    ordering, ticks_per_second, max_ticks, info);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_source_get_num(Word num_sources) {
+  return call<Name::mpi, Entry::T_source_get_num>(num_sources);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_source_get_num(Word num_sources) {
+  return call<Name::pmpi, Entry::T_source_get_num>(num_sources);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_T_source_get_timestamp(Word source_index, Word timestamp) {
+  return call<Name::mpi, Entry::T_source_get_timestamp>(source_index, timestamp);
+}
+HEADRACE_EXPORT Word headrace_PMPI_T_source_get_timestamp(Word source_index, Word timestamp) {
+  return call<Name::pmpi, Entry::T_source_get_timestamp>(source_index, timestamp);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_c2f(Word datatype) {
+  return call<Name::mpi, Entry::Type_c2f>(datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_c2f(Word datatype) {
+  return call<Name::pmpi, Entry::Type_c2f>(datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_contiguous_c(Word count, Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_contiguous_c>(count, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_contiguous_c(Word count, Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_contiguous_c>(count, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_darray_c(Word size, Word rank, Word ndims,
+                                                       Word array_of_gsizes, Word array_of_distribs,
+                                                       Word array_of_dargs, Word array_of_psizes,
+                                                       Word order, Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_darray_c>(size, rank, ndims, array_of_gsizes,
+                                                      array_of_distribs, array_of_dargs,
+                                                      array_of_psizes, order, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_darray_c(Word size, Word rank, Word ndims,
+                                                        Word array_of_gsizes,
+                                                        Word array_of_distribs, Word array_of_dargs,
+                                                        Word array_of_psizes, Word order,
+                                                        Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_darray_c>(size, rank, ndims, array_of_gsizes,
+                                                       array_of_distribs, array_of_dargs,
+                                                       array_of_psizes, order, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_hindexed_block_c(Word count, Word blocklength,
+                                                               Word array_of_displacements,
+                                                               Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_hindexed_block_c>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_hindexed_block_c(Word count, Word blocklength,
+                                                                Word array_of_displacements,
+                                                                Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_hindexed_block_c>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_hindexed_c(Word count, Word array_of_blocklengths,
+                                                         Word array_of_displacements, Word oldtype,
+                                                         Word newtype) {
+  return call<Name::mpi, Entry::Type_create_hindexed_c>(count, array_of_blocklengths,
+                                                        array_of_displacements, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_hindexed_c(Word count, Word array_of_blocklengths,
+                                                          Word array_of_displacements, Word oldtype,
+                                                          Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_hindexed_c>(count, array_of_blocklengths,
+                                                         array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_hvector_c(Word count, Word blocklength, Word stride,
+                                                        Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_hvector_c>(count, blocklength, stride, oldtype,
+                                                       newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_hvector_c(Word count, Word blocklength, Word stride,
+                                                         Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_hvector_c>(count, blocklength, stride, oldtype,
+                                                        newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_indexed_block_c(Word count, Word blocklength,
+                                                              Word array_of_displacements,
+                                                              Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_indexed_block_c>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_indexed_block_c(Word count, Word blocklength,
+                                                               Word array_of_displacements,
+                                                               Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_indexed_block_c>(
+      count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_resized_c(Word oldtype, Word lb, Word extent,
+                                                        Word newtype) {
+  return call<Name::mpi, Entry::Type_create_resized_c>(oldtype, lb, extent, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_resized_c(Word oldtype, Word lb, Word extent,
+                                                         Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_resized_c>(oldtype, lb, extent, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_struct_c(Word count, Word array_of_blocklengths,
+                                                       Word array_of_displacements,
+                                                       Word array_of_types, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_struct_c>(
+      count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_struct_c(Word count, Word array_of_blocklengths,
+                                                        Word array_of_displacements,
+                                                        Word array_of_types, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_struct_c>(
+      count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_create_subarray_c(Word ndims, Word array_of_sizes,
+                                                         Word array_of_subsizes,
+                                                         Word array_of_starts, Word order,
+                                                         Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_create_subarray_c>(ndims, array_of_sizes, array_of_subsizes,
+                                                        array_of_starts, order, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_create_subarray_c(Word ndims, Word array_of_sizes,
+                                                          Word array_of_subsizes,
+                                                          Word array_of_starts, Word order,
+                                                          Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_create_subarray_c>(ndims, array_of_sizes, array_of_subsizes,
+                                                         array_of_starts, order, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_f2c(Word datatype) {
+  return call<Name::mpi, Entry::Type_f2c>(datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_f2c(Word datatype) {
+  return call<Name::pmpi, Entry::Type_f2c>(datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_fromint(Word datatype) {
+  return call<Name::mpi, Entry::Type_fromint>(datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_fromint(Word datatype) {
+  return call<Name::pmpi, Entry::Type_fromint>(datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_get_contents_c(Word datatype, Word max_integers,
+                                                      Word max_addresses, Word max_large_counts,
+                                                      Word max_datatypes, Word array_of_integers,
+                                                      Word array_of_addresses,
+                                                      Word array_of_large_counts,
+                                                      Word array_of_datatypes) {
+  return call<Name::mpi, Entry::Type_get_contents_c>(
+      datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers,
+      array_of_addresses, array_of_large_counts, array_of_datatypes);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_get_contents_c(Word datatype, Word max_integers,
+                                                       Word max_addresses, Word max_large_counts,
+                                                       Word max_datatypes, Word array_of_integers,
+                                                       Word array_of_addresses,
+                                                       Word array_of_large_counts,
+                                                       Word array_of_datatypes) {
+  return call<Name::pmpi, Entry::Type_get_contents_c>(
+      datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers,
+      array_of_addresses, array_of_large_counts, array_of_datatypes);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_get_envelope_c(Word datatype, Word num_integers,
+                                                      Word num_addresses, Word num_large_counts,
+                                                      Word num_datatypes, Word combiner) {
+  return call<Name::mpi, Entry::Type_get_envelope_c>(datatype, num_integers, num_addresses,
+                                                     num_large_counts, num_datatypes, combiner);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_get_envelope_c(Word datatype, Word num_integers,
+                                                       Word num_addresses, Word num_large_counts,
+                                                       Word num_datatypes, Word combiner) {
+  return call<Name::pmpi, Entry::Type_get_envelope_c>(datatype, num_integers, num_addresses,
+                                                      num_large_counts, num_datatypes, combiner);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_get_extent_c(Word datatype, Word lb, Word extent) {
+  return call<Name::mpi, Entry::Type_get_extent_c>(datatype, lb, extent);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_get_extent_c(Word datatype, Word lb, Word extent) {
+  return call<Name::pmpi, Entry::Type_get_extent_c>(datatype, lb, extent);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_get_true_extent_c(Word datatype, Word true_lb,
+                                                         Word true_extent) {
+  return call<Name::mpi, Entry::Type_get_true_extent_c>(datatype, true_lb, true_extent);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_get_true_extent_c(Word datatype, Word true_lb,
+                                                          Word true_extent) {
+  return call<Name::pmpi, Entry::Type_get_true_extent_c>(datatype, true_lb, true_extent);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_get_value_index(Word value_type, Word index_type,
+                                                       Word pair_type) {
+  return call<Name::mpi, Entry::Type_get_value_index>(value_type, index_type, pair_type);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_get_value_index(Word value_type, Word index_type,
+                                                        Word pair_type) {
+  return call<Name::pmpi, Entry::Type_get_value_index>(value_type, index_type, pair_type);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_indexed_c(Word count, Word array_of_blocklengths,
+                                                 Word array_of_displacements, Word oldtype,
+                                                 Word newtype) {
+  return call<Name::mpi, Entry::Type_indexed_c>(count, array_of_blocklengths,
+                                                array_of_displacements, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_indexed_c(Word count, Word array_of_blocklengths,
+                                                  Word array_of_displacements, Word oldtype,
+                                                  Word newtype) {
+  return call<Name::pmpi, Entry::Type_indexed_c>(count, array_of_blocklengths,
+                                                 array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_size_c(Word datatype, Word size) {
+  return call<Name::mpi, Entry::Type_size_c>(datatype, size);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_size_c(Word datatype, Word size) {
+  return call<Name::pmpi, Entry::Type_size_c>(datatype, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_toint(Word datatype) {
+  return call<Name::mpi, Entry::Type_toint>(datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_toint(Word datatype) {
+  return call<Name::pmpi, Entry::Type_toint>(datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_vector_c(Word count, Word blocklength, Word stride,
+                                                Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_vector_c>(count, blocklength, stride, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_vector_c(Word count, Word blocklength, Word stride,
+                                                 Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_vector_c>(count, blocklength, stride, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Unpack_c(Word inbuf, Word insize, Word position, Word outbuf,
+                                           Word outcount, Word datatype, Word comm) {
+  return call<Name::mpi, Entry::Unpack_c>(inbuf, insize, position, outbuf, outcount, datatype,
+                                          comm);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Unpack_c(Word inbuf, Word insize, Word position, Word outbuf,
+                                            Word outcount, Word datatype, Word comm) {
+  return call<Name::pmpi, Entry::Unpack_c>(inbuf, insize, position, outbuf, outcount, datatype,
+                                           comm);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Unpack_external_c(Word datarep, Word inbuf, Word insize,
+                                                    Word position, Word outbuf, Word outcount,
+                                                    Word datatype) {
+  return call<Name::mpi, Entry::Unpack_external_c>(datarep, inbuf, insize, position, outbuf,
+                                                   outcount, datatype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Unpack_external_c(Word datarep, Word inbuf, Word insize,
+                                                     Word position, Word outbuf, Word outcount,
+                                                     Word datatype) {
+  return call<Name::pmpi, Entry::Unpack_external_c>(datarep, inbuf, insize, position, outbuf,
+                                                    outcount, datatype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_allocate_c(Word size, Word disp_unit, Word info, Word comm,
+                                                 Word baseptr, Word win) {
+  return call<Name::mpi, Entry::Win_allocate_c>(size, disp_unit, info, comm, baseptr, win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_allocate_c(Word size, Word disp_unit, Word info, Word comm,
+                                                  Word baseptr, Word win) {
+  return call<Name::pmpi, Entry::Win_allocate_c>(size, disp_unit, info, comm, baseptr, win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_allocate_shared_c(Word size, Word disp_unit, Word info,
+                                                        Word comm, Word baseptr, Word win) {
+  return call<Name::mpi, Entry::Win_allocate_shared_c>(size, disp_unit, info, comm, baseptr, win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_allocate_shared_c(Word size, Word disp_unit, Word info,
+                                                         Word comm, Word baseptr, Word win) {
+  return call<Name::pmpi, Entry::Win_allocate_shared_c>(size, disp_unit, info, comm, baseptr, win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_c2f(Word win) {
+  return call<Name::mpi, Entry::Win_c2f>(win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_c2f(Word win) {
+  return call<Name::pmpi, Entry::Win_c2f>(win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_create_c(Word base, Word size, Word disp_unit, Word info,
+                                               Word comm, Word win) {
+  return call<Name::mpi, Entry::Win_create_c>(base, size, disp_unit, info, comm, win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_create_c(Word base, Word size, Word disp_unit, Word info,
+                                                Word comm, Word win) {
+  return call<Name::pmpi, Entry::Win_create_c>(base, size, disp_unit, info, comm, win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_f2c(Word win) {
+  return call<Name::mpi, Entry::Win_f2c>(win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_f2c(Word win) {
+  return call<Name::pmpi, Entry::Win_f2c>(win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_fromint(Word win) {
+  return call<Name::mpi, Entry::Win_fromint>(win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_fromint(Word win) {
+  return call<Name::pmpi, Entry::Win_fromint>(win);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_shared_query_c(Word win, Word rank, Word size, Word disp_unit,
+                                                     Word baseptr) {
+  return call<Name::mpi, Entry::Win_shared_query_c>(win, rank, size, disp_unit, baseptr);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_shared_query_c(Word win, Word rank, Word size,
+                                                      Word disp_unit, Word baseptr) {
+  return call<Name::pmpi, Entry::Win_shared_query_c>(win, rank, size, disp_unit, baseptr);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Win_toint(Word win) {
+  return call<Name::mpi, Entry::Win_toint>(win);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Win_toint(Word win) {
+  return call<Name::pmpi, Entry::Win_toint>(win);
 }

@@ -5,6 +5,8 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
+extern const abi::Wrapper recorder_wrappers[688];
+extern const abi::Feature recorder_feature;
 extern const abi::Wrapper completion_wrappers[13];
 extern const abi::Feature completion_feature;
 extern const abi::Wrapper file_wrappers[87];
@@ -12,6 +14,7 @@ extern const abi::Feature file_feature;
 
 /// Outermost first.
 inline constexpr const abi::Feature* features[] = {
+    &recorder_feature,
     &completion_feature,
     &file_feature,
 };

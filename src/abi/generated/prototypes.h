@@ -20,6 +20,7 @@ extern "C" {
 int PMPI_Add_error_code(int errorclass, int* errorcode);
 int PMPI_Add_error_string(int errorcode, const char* string);
 int PMPI_Cancel(MPI_Request* request);
+int PMPI_Cartdim_get(MPI_Comm comm, int* ndims);
 int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
                                 MPI_Errhandler errhandler, MPI_Comm* newcomm);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
@@ -29,11 +30,14 @@ int PMPI_Comm_free(MPI_Comm* comm);
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group);
 int PMPI_Comm_rank(MPI_Comm comm, int* rank);
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
+int PMPI_Comm_remote_size(MPI_Comm comm, int* size);
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val);
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 int PMPI_Comm_size(MPI_Comm comm, int* size);
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm);
 int PMPI_Comm_test_inter(MPI_Comm comm, int* flag);
+int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int* weighted);
 int PMPI_Errhandler_free(MPI_Errhandler* errhandler);
 int PMPI_Error_string(int errorcode, char* string, int* resultlen);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode);
@@ -177,10 +181,13 @@ int PMPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_
                              MPI_Status* status);
 int PMPI_Finalized(int* flag);
 int PMPI_Get_count(const MPI_Status* status, MPI_Datatype datatype, int* count);
+int PMPI_Get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int* nneighbors);
 int PMPI_Grequest_complete(MPI_Request request);
 int PMPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
                         MPI_Grequest_cancel_function* cancel_fn, void* extra_state,
                         MPI_Request* request);
+int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result);
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
 int PMPI_Group_free(MPI_Group* group);
 int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
@@ -224,12 +231,14 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* ses
 int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
 int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status);
+int PMPI_Test_cancelled(const MPI_Status* status, int* flag);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
                  MPI_Status array_of_statuses[]);
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
                  MPI_Status* status);
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[]);
+int PMPI_Topo_test(MPI_Comm comm, int* status);
 int PMPI_Type_commit(MPI_Datatype* datatype);
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype* newtype);
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,

@@ -1,0 +1,82 @@
+#include "abi/flavour/recorded_call.h"
+
+#include "abi/flavour/recorded_request.h"
+#include "abi/generated/features.h"
+
+namespace headrace::HEADRACE_FLAVOUR::recording {
+bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept {
+  row_ = &thread_->row(*path_, record::procedure_note(entry_), call_class(), shape);
+  if (has_failed) row_->failed += 1;
+  thread_->add_call(*row_, begin_, end);
+  return !has_failed;
+}
+
+bool Call::end(abi::Word code) noexcept {
+  return finish(record::ticks(), static_cast<int>(code) != MPI_SUCCESS, record::kNone);
+}
+
+bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
+  const std::int64_t end = record::ticks();
+  const bool has_failed = static_cast<int>(code) != MPI_SUCCESS;
+  return finish(end, has_failed, has_failed ? record::kNone : recorded(communicator).shape());
+}
+
+void Call::send(std::int64_t bytes) noexcept {
+  row_->sent += bytes;
+  row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
+  is_binned_ = true;
+}
+
+void Call::send(std::int64_t bytes, int to, MPI_Comm communicator) noexcept {
+  send(bytes);
+  const std::int64_t peer = peer_in_world(to, communicator);
+  if (peer != kNobody) thread_->add_message(peer, bytes);
+}
+
+void Call::receive(const MPI_Status& status) noexcept {
+  const std::int64_t bytes = arrived(status);
+  row_->received += bytes;
+  if (!is_binned_) row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
+}
+
+void Call::await(MPI_Request request) noexcept {
+  track(request, {.thread = thread_,
+                  .row = row_,
+                  .call_class = call_class(),
+                  .receives = true,
+                  .is_binned = is_binned_,
+                  .is_active = true});
+}
+
+void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept {
+  track(request, {.thread = thread_,
+                  .row = row_,
+                  .call_class = call_class(),
+                  .receives = receives,
+                  .is_binned = !receives,
+                  .is_persistent = true,
+                  .bytes = bytes,
+                  .to = to});
+}
+
+void count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
+  record::ThreadRecord* const thread = record::this_thread();
+  if (thread == nullptr) return;
+  record::PathEnd& path = thread->find_path(return_slot);
+  if (path.is_of_library) return;
+  const int index = static_cast<int>(entry);
+  record::Row& row = thread->row(path, record::procedure_note(index),
+                                 recorded_procedures[index].call_class, record::kNone);
+  row.least = 0;
+  row.calls += 1;
+}
+
+std::int64_t arrived(const MPI_Status& status) noexcept {
+  MPI_Count count = 0;
+  int is_cancelled = 0;
+  if (native.Test_cancelled(&status, &is_cancelled) != MPI_SUCCESS || is_cancelled != 0) return 0;
+  if (native.Get_elements_x(&status, MPI_BYTE, &count) != MPI_SUCCESS || count < 0) return 0;
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::recording

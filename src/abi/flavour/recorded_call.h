@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+
+#include "abi/flavour.h"
+#include "abi/flavour/native.h"
+#include "abi/flavour/recorded_communicator.h"
+#include "abi/words.h"
+#include "record/clock.h"
+#include "record/recorder.h"
+
+/// Where the return address of the function lies that has this in it, and which the program called.
+#define HEADRACE_RETURN_SLOT (static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1)
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// By entry; generated.
+extern const record::Procedure recorded_procedures[abi::kEntryCount];
+
+}  // namespace headrace::HEADRACE_FLAVOUR
+
+namespace headrace::HEADRACE_FLAVOUR::recording {
+
+/// One call of the program's, from before the library is called to after it.
+class Call {
+ public:
+  Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
+      : thread_(record::this_thread()), entry_(static_cast<int>(entry)) {
+    if (thread_ == nullptr) return;
+    path_ = &thread_->find_path(return_slot);
+    if (path_->is_of_library) {
+      thread_ = nullptr;
+      return;
+    }
+    begin_ = record::ticks();
+  }
+
+  /// False where the library itself calls, or nothing is recorded.
+  bool is_recorded() const { return thread_ != nullptr; }
+
+  /// The library has returned `code`. Returns whether that is success: only then may it be asked
+  /// about the call's arguments.
+  bool end(abi::Word code) noexcept;
+  bool end(abi::Word code, MPI_Comm communicator) noexcept;
+  /// Of procedures that return no code.
+  void end() noexcept { static_cast<void>(end(MPI_SUCCESS)); }
+
+  /// What the call has sent.
+  void send(std::int64_t bytes) noexcept;
+  void send(std::int64_t bytes, int to, MPI_Comm communicator) noexcept;
+  /// What has arrived by it.
+  void receive(const MPI_Status& status) noexcept;
+  /// What arrives by it is known when the request is complete.
+  void await(MPI_Request request) noexcept;
+  /// The request can be started often; each time it sends so much to a rank of MPI_COMM_WORLD, or
+  /// kNobody.
+  void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept;
+
+  record::Row& row() { return *row_; }
+  record::ThreadRecord& thread() { return *thread_; }
+  record::CallClass call_class() const { return recorded_procedures[entry_].call_class; }
+
+ private:
+  bool finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept;
+
+  record::ThreadRecord* thread_;
+  record::PathEnd* path_ = nullptr;
+  record::Row* row_ = nullptr;
+  std::int64_t begin_ = 0;
+  int entry_;
+  bool is_binned_ = false;
+};
+
+/// Counts a call whose time is not taken, since that would take longer than the call.
+void count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept;
+
+/// The status of a call that receives: the program's, or one of ours where it gave none.
+class OwnStatus {
+ public:
+  explicit OwnStatus(abi::Word& status) {
+    if (reinterpret_cast<MPI_Status*>(status) == MPI_STATUS_IGNORE) {
+      status = reinterpret_cast<abi::Word>(&own_);
+    }
+    used_ = reinterpret_cast<const MPI_Status*>(status);
+  }
+  const MPI_Status& get() const { return *used_; }
+
+ private:
+  MPI_Status own_;
+  const MPI_Status* used_;
+};
+
+/// Bytes of a message; 0 where it was cancelled or the library does not know.
+std::int64_t arrived(const MPI_Status& status) noexcept;
+
+}  // namespace headrace::HEADRACE_FLAVOUR::recording

@@ -1,0 +1,78 @@
+#include "abi/flavour/recorded_ends.h"
+
+#include <optional>
+
+#include "abi/flavour/payload.h"
+#include "abi/flavour/recorded_call.h"
+#include "abi/flavour/recorded_request.h"
+#include "abi/flavour/recorder_end.h"
+
+namespace headrace::HEADRACE_FLAVOUR::ends {
+namespace {
+
+using abi::Entry;
+using abi::Word;
+using recording::Call;
+using recording::from_word;
+
+/// The handle must be forgotten before it is freed: then it may be another one's at once.
+Word end_communicator(Entry entry, void* next, const std::uintptr_t* return_slot, Word pointer) {
+  Call call(entry, return_slot);
+  if (!call.is_recorded()) return abi::call_words(next, pointer);
+  if (pointer != 0) recording::forget(*from_word<const MPI_Comm*>(pointer));
+  const Word code = abi::call_words(next, pointer);
+  call.end(code);
+  return code;
+}
+
+}  // namespace
+
+/// Counted before it, without its time: the record is made in it.
+Word Finalize(void* next, const std::uintptr_t* return_slot) {
+  recording::count_call(Entry::Finalize, return_slot);
+  const Word code = abi::call_words(next);
+  recording::finish_record();
+  return code;
+}
+
+Word Abort(void* next, const std::uintptr_t* return_slot, Word communicator, Word code) {
+  recording::count_call(Entry::Abort, return_slot);
+  record::mark_end(record::RankState::aborted);
+  return abi::call_words(next, communicator, code);
+}
+
+Word Comm_free(void* next, const std::uintptr_t* return_slot, Word communicator) {
+  return end_communicator(Entry::Comm_free, next, return_slot, communicator);
+}
+
+Word Comm_disconnect(void* next, const std::uintptr_t* return_slot, Word communicator) {
+  return end_communicator(Entry::Comm_disconnect, next, return_slot, communicator);
+}
+
+Word Start(void* next, const std::uintptr_t* return_slot, Word request) {
+  Call call(Entry::Start, return_slot);
+  const Word code = abi::call_words(next, request);
+  if (!call.is_recorded() || !call.end(code)) return code;
+  recording::count_start(*from_word<const MPI_Request*>(request), call);
+  return code;
+}
+
+Word Startall(void* next, const std::uintptr_t* return_slot, Word count, Word requests) {
+  Call call(Entry::Startall, return_slot);
+  const Word code = abi::call_words(next, count, requests);
+  if (!call.is_recorded() || !call.end(code)) return code;
+  const auto* const started = from_word<const MPI_Request*>(requests);
+  for (int i = 0; i < from_word<int>(count); ++i) recording::count_start(started[i], call);
+  return code;
+}
+
+Word Request_free(void* next, const std::uintptr_t* return_slot, Word request) {
+  Call call(Entry::Request_free, return_slot);
+  if (!call.is_recorded()) return abi::call_words(next, request);
+  if (request != 0) recording::untrack(*from_word<const MPI_Request*>(request));
+  const Word code = abi::call_words(next, request);
+  call.end(code);
+  return code;
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::ends

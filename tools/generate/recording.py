@@ -1,0 +1,65 @@
+"""What the recorder counts of each procedure: [record] of spec/mpi.toml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tools.generate.rendering import SpecError
+from tools.generate.standard import Binding
+
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How one procedure is recorded."""
+
+    call_class: str
+    name: str
+    """C's, without _c."""
+    sent: str = ""
+    """C++ of the bytes that it sends, or nothing."""
+    to: str = ""
+    """The parameter that names the receiver."""
+    arrives: str = ""  # status, request
+    completes: str = ""  # one, any, all, some
+    parameters: tuple[str, ...] = ()
+    """Those that are named by what is above."""
+
+    @property
+    def is_persistent(self) -> bool:
+        return self.name.endswith("_init")
+
+
+class Recording:
+    def __init__(self, spec: dict) -> None:
+        self.classes = [
+            (own["name"], re.compile("|".join(f"(?:{one})" for one in own["procedures"])))
+            for own in spec["classes"]
+        ]
+        self.payloads = [
+            (name, re.compile("|".join(f"(?:{one})" for one in own["procedures"])), own)
+            for name, own in spec["payloads"].items()
+        ]
+        self.completes = spec["completes"]
+
+    def of(self, binding: Binding) -> Recorded:
+        name = binding.procedure.removesuffix("_c")
+        fitting = [(of, own) for of, pattern, own in self.payloads if pattern.fullmatch(name)]
+        if len(fitting) > 1:
+            raise SpecError(f"spec/mpi.toml: {name} has two payloads: {[of for of, _ in fitting]}")
+        payload = fitting[0][1] if fitting else {}
+        sent, to = payload.get("sent", ""), payload.get("to", "")
+        used = set(re.findall(r"\w+", f"{sent} {to}"))
+        if to:
+            used.add("comm")
+        return Recorded(
+            call_class=next((of for of, p in self.classes if p.fullmatch(name)), OTHER),
+            name=name,
+            sent=sent,
+            to=to,
+            arrives=payload.get("arrives", ""),
+            completes=self.completes.get(name, ""),
+            parameters=tuple(own.name for own in binding.parameters if own.name in used),
+        )
