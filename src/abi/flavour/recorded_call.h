@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "abi/flavour.h"
@@ -89,6 +90,9 @@ class OwnStatus {
   MPI_Status own_;
   const MPI_Status* used_;
 };
+
+/// Whether the program has cancelled any request: then statuses are asked about it.
+extern constinit std::atomic<bool> has_cancelled;
 
 /// Bytes of a message; 0 where it was cancelled or the library does not know.
 std::int64_t arrived(const MPI_Status& status) noexcept;

@@ -1,7 +1,5 @@
 #include "abi/flavour/recorded_ends.h"
 
-#include <optional>
-
 #include "abi/flavour/payload.h"
 #include "abi/flavour/recorded_call.h"
 #include "abi/flavour/recorded_request.h"
@@ -63,6 +61,15 @@ Word Startall(void* next, const std::uintptr_t* return_slot, Word count, Word re
   if (!call.is_recorded() || !call.end(code)) return code;
   const auto* const started = from_word<const MPI_Request*>(requests);
   for (int i = 0; i < from_word<int>(count); ++i) recording::count_start(started[i], call);
+  return code;
+}
+
+Word Cancel(void* next, const std::uintptr_t* return_slot, Word request) {
+  Call call(Entry::Cancel, return_slot);
+  if (!call.is_recorded()) return abi::call_words(next, request);
+  recording::has_cancelled.store(true, std::memory_order_relaxed);
+  const Word code = abi::call_words(next, request);
+  call.end(code);
   return code;
 }
 

@@ -16,6 +16,7 @@ abi::Word Comm_disconnect(void* next, const std::uintptr_t* return_slot, abi::Wo
 abi::Word Start(void* next, const std::uintptr_t* return_slot, abi::Word request);
 abi::Word Startall(void* next, const std::uintptr_t* return_slot, abi::Word count,
                    abi::Word requests);
+abi::Word Cancel(void* next, const std::uintptr_t* return_slot, abi::Word request);
 abi::Word Request_free(void* next, const std::uintptr_t* return_slot, abi::Word request);
 
 }  // namespace headrace::HEADRACE_FLAVOUR::ends

@@ -1,12 +1,13 @@
 #include "abi/flavour/recorded_request.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <optional>
-#include <unordered_map>
+
+#include "abi/flavour/request_map.h"
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 namespace {
@@ -21,19 +22,14 @@ Key key_of(MPI_Request request) {
 
 /// A part of all that are tracked. Threads rarely meet in one.
 struct alignas(64) Shard {
-  std::mutex mutex;
-  std::unordered_map<Key, TrackedRequest> requests;
+  RequestMap<TrackedRequest> requests;
 };
 
-constexpr std::size_t kShards = 64;
-
-std::array<Shard, kShards>& shards() {
-  static auto& only = *new std::array<Shard, kShards>;  // never destroyed: exit may call MPI
-  return only;
-}
+constexpr std::size_t kShards = 16;
 
 Shard& shard_of(Key key) {
-  return shards()[(key * 0x9e3779b97f4a7c15u >> 40) % kShards];
+  static auto& shards = *new std::array<Shard, kShards>;  // never destroyed: exit may call MPI
+  return shards[(key * 0x9e3779b97f4a7c15u >> 56) % kShards];
 }
 
 std::atomic<std::int64_t> tracked_count = 0;
@@ -41,25 +37,15 @@ std::atomic<std::int64_t> tracked_count = 0;
 /// Those that are complete are dropped, unless they can be started anew.
 std::optional<TrackedRequest> take_complete(MPI_Request request) {
   const Key key = key_of(request);
-  Shard& shard = shard_of(key);
-  const std::lock_guard lock(shard.mutex);
-  const auto found = shard.requests.find(key);
-  if (found == shard.requests.end() || !found->second.is_active) return std::nullopt;
-  const TrackedRequest tracked = found->second;
-  if (tracked.is_persistent) {
-    found->second.is_active = false;
-  } else {
-    shard.requests.erase(found);
-    tracked_count.fetch_sub(1, std::memory_order_relaxed);
-  }
-  return tracked;
-}
-
-bool is_tracked(MPI_Request request) {
-  const Key key = key_of(request);
-  Shard& shard = shard_of(key);
-  const std::lock_guard lock(shard.mutex);
-  return shard.requests.contains(key);
+  std::optional<TrackedRequest> taken;
+  shard_of(key).requests.visit(key, [&](TrackedRequest& tracked) {
+    if (!tracked.is_active) return true;
+    taken = tracked;
+    tracked.is_active = false;
+    return tracked.is_persistent;
+  });
+  if (taken && !taken->is_persistent) tracked_count.fetch_sub(1, std::memory_order_relaxed);
+  return taken;
 }
 
 /// Each row is written by its own thread alone: another one counts to a row of its own.
@@ -79,38 +65,32 @@ void count_arrival(const TrackedRequest& tracked, std::int64_t bytes) noexcept {
 void track(MPI_Request request, const TrackedRequest& tracked) noexcept {
   if (request == MPI_REQUEST_NULL) return;
   const Key key = key_of(request);
-  Shard& shard = shard_of(key);
-  try {
-    const std::lock_guard lock(shard.mutex);
-    const bool is_new = shard.requests.insert_or_assign(key, tracked).second;
-    if (is_new) tracked_count.fetch_add(1, std::memory_order_relaxed);
-  } catch (const std::bad_alloc&) {
-    // Its bytes are not known, then.
+  bool is_new = false;
+  if (shard_of(key).requests.put(key, tracked, is_new) && is_new) {
+    tracked_count.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
 void untrack(MPI_Request request) noexcept {
   if (tracked_count.load(std::memory_order_relaxed) == 0) return;
   const Key key = key_of(request);
-  Shard& shard = shard_of(key);
-  const std::lock_guard lock(shard.mutex);
-  if (shard.requests.erase(key) != 0) tracked_count.fetch_sub(1, std::memory_order_relaxed);
+  shard_of(key).requests.visit(key, [](const TrackedRequest&) {
+    tracked_count.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  });
 }
 
 void count_start(MPI_Request request, Call& call) noexcept {
   const Key key = key_of(request);
-  Shard& shard = shard_of(key);
   TrackedRequest started;
-  {
-    const std::lock_guard lock(shard.mutex);
-    const auto found = shard.requests.find(key);
-    if (found == shard.requests.end()) return;
-    found->second.is_active = found->second.receives;
-    found->second.thread = &call.thread();
-    found->second.row = &call.row();
-    found->second.call_class = call.call_class();
-    started = found->second;
-  }
+  shard_of(key).requests.visit(key, [&](TrackedRequest& tracked) {
+    tracked.is_active = tracked.receives;
+    tracked.thread = &call.thread();
+    tracked.row = &call.row();
+    tracked.call_class = call.call_class();
+    started = tracked;
+    return true;
+  });
   if (!started.is_binned) return;
   call.send(started.bytes);
   if (started.to != kNobody) call.thread().add_message(started.to, started.bytes);
@@ -119,40 +99,39 @@ void count_start(MPI_Request request, Call& call) noexcept {
 Completion::Completion(const MPI_Request* requests, int count, MPI_Status* statuses,
                        bool is_array) noexcept
     : statuses_(statuses) {
-  if (tracked_count.load(std::memory_order_relaxed) == 0 || requests == nullptr) return;
-  try {
-    const auto length = static_cast<std::size_t>(count < 0 ? 0 : count);
-    bool any = false;
-    for (std::size_t i = 0; i < length && !any; ++i) any = is_tracked(requests[i]);
-    if (!any) return;
-    if (statuses == (is_array ? MPI_STATUSES_IGNORE : MPI_STATUS_IGNORE)) {
-      own_statuses_.resize(is_array ? length : 1);
-      statuses_ = own_statuses_.data();
-    }
-    requests_.assign(requests, requests + length);
-  } catch (const std::bad_alloc&) {
-    statuses_ = statuses;
-    requests_.clear();
+  if (tracked_count.load(std::memory_order_relaxed) == 0 || requests == nullptr || count <= 0) {
+    return;
   }
+  const auto length = static_cast<std::size_t>(count);
+  const bool is_ignored = statuses == (is_array ? MPI_STATUSES_IGNORE : MPI_STATUS_IGNORE);
+  if (length > kFew) {
+    many_requests_.reset(new (std::nothrow) MPI_Request[length]);
+    if (is_ignored) many_statuses_.reset(new (std::nothrow) MPI_Status[length]);
+    if (many_requests_ == nullptr || (is_ignored && many_statuses_ == nullptr)) return;
+    requests_ = many_requests_.get();
+  }
+  length_ = length;
+  std::copy_n(requests, length, requests_);
+  if (is_ignored) statuses_ = length > kFew ? many_statuses_.get() : few_statuses_;
 }
 
 void Completion::finish(std::size_t index, const MPI_Status& status) noexcept {
-  if (index >= requests_.size() || requests_[index] == MPI_REQUEST_NULL) return;
+  if (index >= length_ || requests_[index] == MPI_REQUEST_NULL) return;
   const std::optional<TrackedRequest> tracked = take_complete(requests_[index]);
   if (tracked) count_arrival(*tracked, arrived(status));
 }
 
 void Completion::finish_one(int index) noexcept {
-  if (requests_.empty() || index == MPI_UNDEFINED) return;
+  if (length_ == 0 || index == MPI_UNDEFINED) return;
   finish(static_cast<std::size_t>(index), statuses_[0]);
 }
 
 void Completion::finish_all() noexcept {
-  for (std::size_t i = 0; i < requests_.size(); ++i) finish(i, statuses_[i]);
+  for (std::size_t i = 0; i < length_; ++i) finish(i, statuses_[i]);
 }
 
 void Completion::finish_some(int count, const int* indices) noexcept {
-  if (requests_.empty() || count == MPI_UNDEFINED) return;
+  if (length_ == 0 || count == MPI_UNDEFINED) return;
   for (int i = 0; i < count; ++i) finish(static_cast<std::size_t>(indices[i]), statuses_[i]);
 }
 

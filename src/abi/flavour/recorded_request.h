@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "abi/flavour/recorded_call.h"
 
@@ -50,8 +50,14 @@ class Completion {
  private:
   void finish(std::size_t index, const MPI_Status& status) noexcept;
 
-  std::vector<MPI_Request> requests_;  ///< empty where none is tracked
-  std::vector<MPI_Status> own_statuses_;
+  static constexpr std::size_t kFew = 8;
+
+  MPI_Request few_requests_[kFew];
+  MPI_Status few_statuses_[kFew];
+  std::unique_ptr<MPI_Request[]> many_requests_;
+  std::unique_ptr<MPI_Status[]> many_statuses_;
+  std::size_t length_ = 0;  ///< 0 where none is tracked
+  MPI_Request* requests_ = few_requests_;
   MPI_Status* statuses_;
 };
 

@@ -309,12 +309,8 @@ Word Buffer_detach(Word buffer_addr_word, Word size_word) {
 }
 template <Name name>
 Word Cancel(Word request_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Cancel);
-  Call call(Entry::Cancel, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, request_word);
-  const Word code = abi::call_words(next, request_word);
-  if (!call.end(code)) return code;
-  return code;
+  return ends::Cancel(abi::next_function(abi::FeatureId::recorder, name, Entry::Cancel),
+                      HEADRACE_RETURN_SLOT, request_word);
 }
 template <Name name>
 Word Cart_coords(Word comm_word, Word rank_word, Word maxdims_word, Word coords_word) {
