@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "base/settings.h"
+#include "record/call_cost.h"
 #include "record/private_directory.h"
+#include "record/process_facts.h"
 
 namespace headrace::record {
 
@@ -23,6 +26,7 @@ constexpr std::array<const char*, kCallClasses> kOtherNames = {
 
 struct Recorder {
   JobMark mark;
+  std::string log_directory;
   std::unique_ptr<ImageFile> image;
   std::span<const Procedure> procedures;
   bool (*is_of_library)(std::uintptr_t) = nullptr;
@@ -70,6 +74,29 @@ std::uint32_t note_of(ImageFile& image, const char* name, CallClass call_class) 
   return image.note(NoteKind::procedure, fields);
 }
 
+/// From the working directory of now.
+std::string absolute(const std::string& path) {
+  if (path.empty() || path.starts_with('/')) return path;
+  std::array<char, 4096> here{};
+  return getcwd(here.data(), here.size()) == nullptr ? path : std::string(here.data()) + "/" + path;
+}
+
+void note_all(ImageFile& image, NoteKind kind, const Facts& facts) {
+  for (const auto& [name, value] : facts) {
+    const std::string_view fields[] = {name, value};
+    image.note(kind, fields);
+  }
+}
+
+/// The settings that the user gave; the others have the defaults of this version.
+void note_settings(ImageFile& image) {
+  for (const std::string& name : settings().given) {
+    const char* const value = std::getenv(name.c_str());
+    const std::string_view fields[] = {name, value == nullptr ? "" : value, "environment"};
+    image.note(NoteKind::setting, fields);
+  }
+}
+
 void fill_header(ImageHeader& header, const RecorderStart& start) {
   const ClockReading now = read_clock();
   header.rank = start.rank;
@@ -92,6 +119,11 @@ Error start_recorder(const RecorderStart& start) {
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &stop_in_child);
   choose_clock();
   own.mark = find_job_mark();
+  if (!own.mark.is_on_one_node()) {
+    return {ErrorClass::unsupported_operation, 0,
+            "records of jobs on several nodes are not made yet"};
+  }
+  own.log_directory = absolute(settings().log_path);
   const std::vector<std::string> directories = image_directories();
   auto made = ImageFile::make(directories, own.mark.name, "rank-" + std::to_string(start.rank),
                               static_cast<std::uint64_t>(settings().record_memory));
@@ -104,6 +136,10 @@ Error start_recorder(const RecorderStart& start) {
   for (int i = 0; i < kCallClasses; ++i) {
     own.other[i] = note_of(*own.image, kOtherNames[i], static_cast<CallClass>(i));
   }
+  note_all(*own.image, NoteKind::fact, process_facts());
+  note_all(*own.image, NoteKind::variable, allowed_variables());
+  note_settings(*own.image);
+  own.image->header().call_cost = measure_call_cost(directories, own.mark.name);
   fill_header(own.image->header(), start);
   is_recording = true;
   return {};
@@ -135,6 +171,10 @@ void stop_recorder() {
 ImageFile* image() {
   Recorder& own = recorder();
   return own.image == nullptr || !own.image->is_ours() ? nullptr : own.image.get();
+}
+
+const std::string& log_directory() {
+  return recorder().log_directory;
 }
 
 const JobMark& job_mark() {

@@ -42,6 +42,8 @@ void stop_recorder();
 /// The image, while there is one; else null.
 ImageFile* image();
 const JobMark& job_mark();
+/// Where records go, as it was when MPI ran; empty for nowhere.
+const std::string& log_directory();
 
 extern std::atomic<bool> is_recording;
 extern constinit thread_local ThreadRecord* own_record;

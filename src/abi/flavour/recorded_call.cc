@@ -6,6 +6,17 @@
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
 constinit std::atomic<bool> has_cancelled = false;
+Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
+    : thread_(record::this_thread()), entry_(static_cast<int>(entry)) {
+  if (thread_ == nullptr) return;
+  path_ = &thread_->find_path(return_slot);
+  if (path_->is_of_library) {
+    thread_ = nullptr;
+    return;
+  }
+  begin_ = record::ticks();
+}
+
 bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept {
   row_ = &thread_->row(*path_, record::procedure_note(entry_), call_class(), shape);
   if (has_failed) row_->failed += 1;

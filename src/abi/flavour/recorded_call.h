@@ -25,16 +25,7 @@ namespace headrace::HEADRACE_FLAVOUR::recording {
 /// One call of the program's, from before the library is called to after it.
 class Call {
  public:
-  Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
-      : thread_(record::this_thread()), entry_(static_cast<int>(entry)) {
-    if (thread_ == nullptr) return;
-    path_ = &thread_->find_path(return_slot);
-    if (path_->is_of_library) {
-      thread_ = nullptr;
-      return;
-    }
-    begin_ = record::ticks();
-  }
+  Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept;
 
   /// False where the library itself calls, or nothing is recorded.
   bool is_recorded() const { return thread_ != nullptr; }

@@ -78,6 +78,7 @@ struct NativeCalls {
   decltype(&PMPI_Type_set_attr) Type_set_attr = nullptr;
   decltype(&PMPI_Type_size_x) Type_size_x = nullptr;
   decltype(&PMPI_Comm_create_from_group) Comm_create_from_group = nullptr;    // optional
+  decltype(&PMPI_Get_library_version) Get_library_version = nullptr;          // optional
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset = nullptr;  // optional
   decltype(&PMPI_Session_finalize) Session_finalize = nullptr;                // optional
   decltype(&PMPI_Session_init) Session_init = nullptr;                        // optional
@@ -160,6 +161,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Type_set_attr", calls.Type_set_attr, true);
   visit("PMPI_Type_size_x", calls.Type_size_x, true);
   visit("PMPI_Comm_create_from_group", calls.Comm_create_from_group, false);
+  visit("PMPI_Get_library_version", calls.Get_library_version, false);
   visit("PMPI_Group_from_session_pset", calls.Group_from_session_pset, false);
   visit("PMPI_Session_finalize", calls.Session_finalize, false);
   visit("PMPI_Session_init", calls.Session_init, false);

@@ -1,0 +1,66 @@
+#include "record/job_end.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/message.h"
+#include "base/settings.h"
+#include "record/private_directory.h"
+#include "record/gather.h"
+#include "record/recorder.h"
+
+namespace headrace::record {
+namespace {
+
+constexpr int kPatienceMilliseconds = 2000;
+
+std::string image_of_rank(const std::string& own, int rank) {
+  return own.substr(0, own.rfind('/')) + "/rank-" + std::to_string(rank);
+}
+
+/// Whether the rank may still write to its image: it runs, and has not come to its end.
+bool is_under_way(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  std::array<std::byte, sizeof(ImageHeader)> bytes{};
+  const ssize_t length = pread(descriptor, bytes.data(), bytes.size(), 0);
+  close(descriptor);
+  if (length != static_cast<ssize_t>(bytes.size())) return false;
+  const auto* const header = reinterpret_cast<const ImageHeader*>(bytes.data());
+  return header->state.load() == static_cast<std::uint32_t>(RankState::running) &&
+         process_start(header->process) == header->process_start;
+}
+
+void wait_for(const std::vector<std::string>& images) {
+  int left = kPatienceMilliseconds;
+  for (const std::string& path : images) {
+    for (; left > 0 && is_under_way(path); --left) usleep(1000);
+  }
+}
+
+}  // namespace
+
+void finish_job(const Facts& facts) {
+  ImageFile* const own = image();
+  stop_recorder();
+  if (own == nullptr || own->header().rank != 0) return;
+  std::vector<std::string> images;
+  for (int rank = 0; rank < own->header().rank_count; ++rank) {
+    images.push_back(image_of_rank(own->path(), rank));
+  }
+  wait_for(images);
+  const auto written = write_record(images, JobFacts{facts}, log_directory());
+  for (const std::string& path : images) unlink(path.c_str());
+  own->remove();
+  if (!written) {
+    print_message("no record was written (" + written.error().message + ")");
+  } else if (!written.value().empty() && settings().summary && !settings().quiet) {
+    print_message("record: " + written.value() + " (headrace report shows it)");
+  }
+}
+
+}  // namespace headrace::record

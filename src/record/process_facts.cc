@@ -1,0 +1,101 @@
+#include "record/process_facts.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+extern char** environ;
+
+namespace headrace::record {
+namespace {
+
+// Not all that begins so: of MPI's and the launchers' variables some have addresses and keys.
+constexpr std::array kAllowed = {
+    "OMP_NUM_THREADS",   "OMP_PROC_BIND",       "OMP_PLACES",           "OMP_SCHEDULE",
+    "OMP_STACKSIZE",     "MKL_NUM_THREADS",     "OPENBLAS_NUM_THREADS", "KMP_AFFINITY",
+    "GOMP_CPU_AFFINITY", "MALLOC_ARENA_MAX",    "SLURM_JOB_ID",         "SLURM_JOB_NUM_NODES",
+    "SLURM_NTASKS",      "SLURM_CPUS_PER_TASK", "SLURM_JOB_PARTITION",  "PBS_JOBID",
+    "PBS_QUEUE",         "LSB_JOBID",           "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+    "UCX_TLS",           "UCX_NET_DEVICES",     "FI_PROVIDER",          "LD_PRELOAD"};
+constexpr std::array kAllowedBeginnings = {
+    "HEADRACE_",      "MPICH_",          "MPIR_CVAR_",   "I_MPI_ADJUST_", "I_MPI_FABRICS",
+    "I_MPI_PIN",      "OMPI_MCA_coll_",  "OMPI_MCA_btl", "OMPI_MCA_pml",  "OMPI_MCA_io",
+    "OMPI_MCA_fcoll", "OMPI_MCA_rmaps_", "ROMIO_"};
+
+bool is_allowed(std::string_view name) {
+  return std::ranges::find(kAllowed, name) != kAllowed.end() ||
+         std::ranges::any_of(kAllowedBeginnings, [&](std::string_view beginning) {
+           return name.starts_with(beginning);
+         });
+}
+
+std::string link_of(const char* path) {
+  std::array<char, 4096> text{};
+  const ssize_t length = readlink(path, text.data(), text.size());
+  return length <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+/// The words, with blanks between them.
+std::string command_line() {
+  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::array<char, 4000> text{};
+  const ssize_t length = read(file, text.data(), text.size());
+  close(file);
+  std::string words(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  while (!words.empty() && words.back() == '\0') words.pop_back();
+  std::ranges::replace(words, '\0', ' ');
+  return words;
+}
+
+std::string own_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return "";
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return core_list(cores);
+}
+
+}  // namespace
+
+std::string core_list(const std::vector<int>& cores) {
+  std::string text;
+  for (std::size_t i = 0; i < cores.size();) {
+    std::size_t end = i + 1;
+    while (end < cores.size() && cores[end] == cores[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(cores[i]);
+    if (end - i > 1) text += "-" + std::to_string(cores[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+Facts process_facts() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return {{"host", host.data()},
+          {"program", link_of("/proc/self/exe")},
+          {"command", command_line()},
+          {"directory", link_of("/proc/self/cwd")},
+          {"cores", own_cores()}};
+}
+
+Facts allowed_variables() {
+  Facts found;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    const std::string_view entry = *each;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos || !is_allowed(entry.substr(0, equals))) continue;
+    found.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace headrace::record

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+/// What is recorded of a process besides its calls.
+namespace headrace::record {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// host, program, command, directory, and cores: those to which it is bound now, as "0-3,8".
+Facts process_facts();
+
+/// The variables of the environment that are recorded, which have no secrets: those of this list of
+/// names and beginnings of names.
+Facts allowed_variables();
+
+/// Cores as "0-3,8".
+std::string core_list(const std::vector<int>& cores);
+
+}  // namespace headrace::record
