@@ -1,7 +1,8 @@
-"""spec/record.toml -> the tables that the command knows, and the page that describes them."""
+"""spec/record.toml -> the tables that the core and the command know, and the page on them."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,16 @@ class Column:
         """The unit as the page has it: the table that is pointed at, as a link."""
         return PLAIN_UNITS.get(self.unit, f"row of [`{self.unit}`](#{self.unit})")
 
+    @property
+    def member(self) -> str:
+        """The name in C++."""
+        return f"{self.name}_" if self.name == "class" else self.name
+
+    @property
+    def absent(self) -> int:
+        """What stands for nothing: -1 for places."""
+        return 0 if self.unit in PLAIN_UNITS and self.unit != "text" else -1
+
 
 @dataclass(frozen=True)
 class Table:
@@ -39,6 +50,29 @@ class Table:
     of: str
     doc: str
     columns: tuple[Column, ...]
+
+    @property
+    def row_name(self) -> str:
+        """The name in C++ of one of its rows."""
+        return f"{self.name.capitalize()}Row"
+
+
+def schema(number: int, tables: list[Table]) -> list[str]:
+    """What a record carries at its front, in pieces of a line."""
+    described = [
+        json.dumps(
+            {
+                "name": table.name,
+                "of": table.of,
+                "columns": [{"name": one.name, "unit": one.unit} for one in table.columns],
+            },
+            separators=(",", ":"),
+        )
+        for table in tables
+    ]
+    ends = [","] * (len(described) - 1) + ["]}"]
+    joined = [table + end for table, end in zip(described, ends, strict=True)]
+    return [f'{{"format":{number},"tables":[', *joined]
 
 
 def read(path: Path) -> tuple[int, list[Table]]:
@@ -65,8 +99,9 @@ def read(path: Path) -> tuple[int, list[Table]]:
 
 def outputs(spec: Path) -> list[Output]:
     number, tables = read(spec / "record.toml")
-    values = {"format": number, "tables": tables}
+    values = {"format": number, "tables": tables, "schema": schema(number, tables)}
     return [
+        render("record_tables.h.j2", "src/record/generated/tables.h", **values),
         render("record_tables.py.j2", "python/headrace/record/generated/tables.py", **values),
         render("record.md.j2", "docs/reference/record.md", **values),
     ]

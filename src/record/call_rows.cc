@@ -1,0 +1,114 @@
+#include "record/call_rows.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace headrace::record {
+namespace {
+
+std::int64_t not_negative(std::int64_t value) {
+  return std::max<std::int64_t>(value, 0);
+}
+
+auto key(const CallsRow& row) {
+  return std::tie(row.procedure, row.class_, row.path, row.communicator, row.region, row.rank,
+                  row.thread);
+}
+
+auto key(const MatrixRow& row) {
+  return std::tie(row.rank, row.peer);
+}
+
+auto key(const FilesRow& row) {
+  return std::tie(row.file, row.rank);
+}
+
+void add(std::int64_t& into, std::int64_t value) {
+  into = sum(into, value);
+}
+
+/// -1 says that it is not known.
+void add_if_known(std::int64_t& into, std::int64_t value) {
+  if (value >= 0) into = into < 0 ? value : sum(into, value);
+}
+
+void merge(CallsRow& into, const CallsRow& row) {
+  for (std::int64_t CallsRow::* const column :
+       {&CallsRow::calls, &CallsRow::failed, &CallsRow::sent, &CallsRow::received, &CallsRow::time,
+        &CallsRow::bin0, &CallsRow::bin1, &CallsRow::bin2, &CallsRow::bin3, &CallsRow::bin4,
+        &CallsRow::bin5, &CallsRow::bin6}) {
+    add(into.*column, row.*column);
+  }
+  into.least = std::min(into.least, row.least);
+  into.greatest = std::max(into.greatest, row.greatest);
+}
+
+void merge(MatrixRow& into, const MatrixRow& row) {
+  add(into.messages, row.messages);
+  add(into.sent, row.sent);
+}
+
+void merge(FilesRow& into, const FilesRow& row) {
+  for (std::int64_t FilesRow::* const column :
+       {&FilesRow::opens, &FilesRow::read, &FilesRow::written, &FilesRow::time, &FilesRow::exchange,
+        &FilesRow::wait, &FilesRow::copy, &FilesRow::store}) {
+    add(into.*column, row.*column);
+  }
+  add_if_known(into.store_read, row.store_read);
+  add_if_known(into.store_written, row.store_written);
+}
+
+template <class AnyRow>
+void sort_and_merge_any(std::vector<AnyRow>& rows) {
+  std::ranges::sort(rows, [](const auto& one, const auto& other) { return key(one) < key(other); });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (key(rows[kept]) == key(rows[i])) {
+      merge(rows[kept], rows[i]);
+    } else {
+      rows[++kept] = rows[i];
+    }
+  }
+  if (!rows.empty()) rows.resize(kept + 1);
+}
+
+}  // namespace
+
+std::int64_t sum(std::int64_t one, std::int64_t other) {
+  std::int64_t result = 0;
+  return __builtin_add_overflow(one, other, &result) ? INT64_MAX : result;
+}
+
+CallsRow call_row(const Row& row, const RankTimes& times) {
+  CallsRow made;
+  made.region = row.region;
+  made.calls = not_negative(row.calls);
+  made.failed = not_negative(row.failed);
+  made.sent = not_negative(row.sent);
+  made.received = not_negative(row.received);
+  made.time = times.ns(row.ticks);
+  made.greatest = times.ns(row.greatest);
+  made.least = std::min(times.ns(row.least), made.greatest);
+  made.bin0 = not_negative(row.bins[0]);
+  made.bin1 = not_negative(row.bins[1]);
+  made.bin2 = not_negative(row.bins[2]);
+  made.bin3 = not_negative(row.bins[3]);
+  made.bin4 = not_negative(row.bins[4]);
+  made.bin5 = not_negative(row.bins[5]);
+  made.bin6 = not_negative(row.bins[6]);
+  return made;
+}
+
+void sort_and_merge(std::vector<CallsRow>& rows) {
+  sort_and_merge_any(rows);
+}
+
+void sort_and_merge(std::vector<MatrixRow>& rows) {
+  sort_and_merge_any(rows);
+}
+
+void sort_and_merge(std::vector<FilesRow>& rows) {
+  sort_and_merge_any(rows);
+}
+
+}  // namespace headrace::record

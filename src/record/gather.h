@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "record/node_tables.h"
+
+/// From images to a record. What is still running is taken as it is; nothing waits.
+namespace headrace::record {
+
+/// What the caller knows of the job. It goes before what the images tell.
+struct JobFacts {
+  Facts facts;
+};
+
+/// Of the images of one node.
+struct GatheredNode {
+  NodeRecord record;
+  /// Those that were left out, each with the reason: "PATH: why".
+  std::vector<std::string> left_out;
+};
+
+/// Images of other users, of other jobs and those that cannot be read are left out. An error if
+/// nothing is left.
+Result<GatheredNode> gather_images(std::span<const std::string> image_paths, std::uint32_t node);
+
+/// All images in a job's directory, by rank. An error if it is not this user's alone.
+Result<std::vector<std::string>> image_paths_in(const std::string& job_directory);
+
+/// Writes the record of a job, of which `nodes` are numbered in this order, and returns its path.
+Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const JobFacts& job,
+                                     const std::string& directory);
+
+/// The same for a job on one node.
+Result<std::string> write_record(std::span<const std::string> image_paths, const JobFacts& job,
+                                 const std::string& directory);
+
+}  // namespace headrace::record

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "record/image.h"
+
+/// Images of this rank or another one, finished, half written, or damaged.
+namespace headrace::record {
+
+inline constexpr std::size_t kNoteKinds = 10;  ///< numbers of NoteKind, from 0
+
+/// An image's contents, checked: notes, frames and callers that it names are there, or are kNone.
+/// A caller's number is below its frame's.
+class Image {
+ public:
+  struct Thread {
+    ThreadItem totals{};
+    std::vector<Row> rows;
+    std::vector<Frame> frames;
+    std::vector<Peer> peers;
+  };
+  using Note = std::vector<std::string_view>;  ///< its fields
+
+  /// Of a copy of its bytes.
+  static Result<Image> parse(std::vector<std::byte> bytes);
+
+  /// Reads a file of this user. It is not mapped: whoever made it might shorten it.
+  static Result<Image> read(const std::string& path);
+
+  const ImageHeader& header() const { return *reinterpret_cast<const ImageHeader*>(bytes_.data()); }
+  RankState state() const { return static_cast<RankState>(header().state.load()); }
+  const std::map<std::uint32_t, Thread>& threads() const { return threads_; }
+  std::span<const FileItem> files() const { return files_; }
+
+  std::span<const Note> notes(NoteKind kind) const {
+    return notes_[static_cast<std::size_t>(kind)];
+  }
+  /// A field of a note; empty if there is no such note, or it has fewer.
+  std::string_view field(NoteKind kind, std::uint32_t note, std::size_t field) const;
+  /// What a fact says; empty if it is not there.
+  std::string_view fact(std::string_view name) const;
+
+ private:
+  Image() = default;
+  bool check_header() const;
+  bool take_extents();
+  bool take_extent(std::size_t begin, const ExtentHeader& extent, std::uint32_t used);
+  bool take_notes(std::span<const std::byte> notes);
+  void check_references();
+
+  std::vector<std::byte> bytes_;
+  std::map<std::uint32_t, Thread> threads_;
+  std::vector<FileItem> files_;
+  std::array<std::vector<Note>, kNoteKinds> notes_;
+};
+
+}  // namespace headrace::record

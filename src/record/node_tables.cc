@@ -1,0 +1,266 @@
+#include "record/node_tables.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+
+#include "record/call_rows.h"
+#include "record/node_paths.h"
+#include "record/private_directory.h"
+#include "record/rank_times.h"
+#include "record/text_table.h"
+#include "record/thread_record.h"
+
+namespace headrace::record {
+namespace {
+
+constexpr std::int64_t kOtherPeers = -1;
+constexpr std::int64_t kOutsidePeers = -2;
+
+std::int64_t not_negative(std::int64_t value) {
+  return std::max<std::int64_t>(value, 0);
+}
+
+/// A field that is a number.
+std::int64_t number_in(std::string_view text, std::int64_t otherwise) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : otherwise;
+}
+
+/// A rank that was killed left no state: its process tells whether it runs.
+RankState state_of(const Image& image) {
+  const RankState told = image.state();
+  if (told != RankState::running) return told;
+  const ImageHeader& header = image.header();
+  return process_start(header.process) == header.process_start ? RankState::running
+                                                               : RankState::exited;
+}
+
+class NodeTables {
+ public:
+  explicit NodeTables(std::uint32_t node) : node_(node) {}
+
+  void add(const Image& image, const RankTimes& times) {
+    add_rank(image, times);
+    add_calls(image, times);
+    add_files(image, times);
+    add_decisions(image, times);
+  }
+  /// What is the same on all ranks of the node, from one.
+  void add_common(const Image& image);
+  Sections pack();
+
+ private:
+  void add_rank(const Image& image, const RankTimes& times);
+  void add_calls(const Image& image, const RankTimes& times);
+  void add_peers(std::int64_t rank, std::span<const Peer> peers);
+  void add_files(const Image& image, const RankTimes& times);
+  void add_decisions(const Image& image, const RankTimes& times);
+  std::vector<std::int64_t> communicators_of(const Image& image);
+
+  const std::uint32_t node_;
+  TextTable texts_;
+  NodePaths paths_{texts_};
+  std::vector<CommunicatorsRow> communicators_;
+  std::map<std::array<std::int64_t, 4>, std::int64_t> communicator_places_;
+  std::vector<RanksRow> ranks_;
+  std::vector<CallsRow> calls_;
+  std::vector<MatrixRow> matrix_;
+  std::vector<FilesRow> files_;
+  std::vector<DecisionsRow> decisions_;
+  std::vector<SettingsRow> settings_;
+  std::vector<VariablesRow> variables_;
+};
+
+void NodeTables::add_rank(const Image& image, const RankTimes& times) {
+  const ImageHeader& header = image.header();
+  RanksRow row;
+  row.rank = header.rank;
+  row.host = texts_.place(image.fact("host"));
+  row.process = not_negative(header.process);
+  row.cores = texts_.place(image.fact("cores"));
+  row.program = texts_.place(image.fact("program"));
+  row.state = static_cast<std::int64_t>(state_of(image));
+  row.start = not_negative(header.start);
+  row.run = run_of(image, times);
+  row.init = not_negative(header.init);
+  row.cpu_user = not_negative(header.cpu_user);
+  row.cpu_system = not_negative(header.cpu_system);
+  row.peak_memory = not_negative(header.peak_memory);
+  row.threads = static_cast<std::int64_t>(image.threads().size());
+  std::int64_t calls = 0;
+  for (const auto& [number, thread] : image.threads()) {
+    calls = sum(calls, not_negative(thread.totals.calls));
+    row.folded = sum(row.folded, not_negative(thread.totals.folded));
+    row.unwinds = sum(row.unwinds, not_negative(thread.totals.unwinds));
+    row.checks = sum(row.checks, not_negative(thread.totals.checks));
+    row.wrong = sum(row.wrong, not_negative(thread.totals.wrong));
+  }
+  constexpr double kPicoseconds = 1000;  // of a nanosecond
+  row.recorder =
+      bounded(static_cast<double>(calls) * static_cast<double>(header.call_cost) / kPicoseconds);
+  ranks_.push_back(row);
+}
+
+/// The place of each note's.
+std::vector<std::int64_t> NodeTables::communicators_of(const Image& image) {
+  std::vector<std::int64_t> places;
+  const auto count = static_cast<std::uint32_t>(image.notes(NoteKind::communicator).size());
+  for (std::uint32_t note = 0; note < count; ++note) {
+    const auto field = [&](std::size_t i) { return image.field(NoteKind::communicator, note, i); };
+    const CommunicatorsRow row{
+        not_negative(number_in(field(0), 0)), not_negative(number_in(field(1), 0)),
+        std::max<std::int64_t>(number_in(field(2), -1), -1), texts_.place(field(3))};
+    const auto [found, is_new] =
+        communicator_places_.try_emplace(std::bit_cast<std::array<std::int64_t, 4>>(row),
+                                         static_cast<std::int64_t>(communicators_.size()));
+    if (is_new) communicators_.push_back(row);
+    places.push_back(found->second);
+  }
+  return places;
+}
+
+void NodeTables::add_calls(const Image& image, const RankTimes& times) {
+  struct Procedure {
+    std::int64_t name;
+    std::int64_t call_class;
+  };
+  std::vector<Procedure> procedures;
+  for (const Image::Note& note : image.notes(NoteKind::procedure)) {
+    const std::int64_t told = note.size() < 2 ? kCallClasses : number_in(note[1], kCallClasses);
+    procedures.push_back({texts_.place(note.empty() ? "" : note[0]),
+                          told < 0 || told >= kCallClasses ? kCallClasses - 1 : told});
+  }
+  const std::vector<std::int64_t> communicators = communicators_of(image);
+  for (const auto& [number, thread] : image.threads()) {
+    const std::vector<std::int64_t> paths = paths_.add(image, thread);
+    for (const Row& row : thread.rows) {
+      if (row.calls <= 0 || row.procedure == kNone) continue;
+      CallsRow made = call_row(row, times);
+      made.rank = image.header().rank;
+      made.thread = number;
+      made.procedure = procedures[row.procedure].name;
+      made.class_ = procedures[row.procedure].call_class;
+      if (row.path != kNone) made.path = paths[row.path];
+      if (row.communicator != kNone) made.communicator = communicators[row.communicator];
+      calls_.push_back(made);
+    }
+    add_peers(image.header().rank, thread.peers);
+  }
+}
+
+void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
+  for (const Peer& peer : peers) {
+    if (peer.messages <= 0) continue;
+    const bool can_be = peer.rank >= kOutsidePeers && peer.rank <= INT32_MAX;
+    matrix_.push_back(
+        {rank, can_be ? peer.rank : kOtherPeers, peer.messages, not_negative(peer.sent)});
+  }
+}
+
+void NodeTables::add_files(const Image& image, const RankTimes& times) {
+  for (const FileItem& file : image.files()) {
+    FilesRow row;
+    row.rank = image.header().rank;
+    row.file = texts_.place(image.field(NoteKind::file, file.name, 0));
+    row.opens = not_negative(file.opens);
+    row.read = not_negative(file.read);
+    row.written = not_negative(file.written);
+    row.store_read = std::max<std::int64_t>(file.store_read, -1);
+    row.store_written = std::max<std::int64_t>(file.store_written, -1);
+    row.time = times.ns(file.ticks);
+    row.exchange = times.ns(file.exchange);
+    row.wait = times.ns(file.wait);
+    row.copy = times.ns(file.copy);
+    row.store = times.ns(file.store);
+    files_.push_back(row);
+  }
+}
+
+void NodeTables::add_decisions(const Image& image, const RankTimes& times) {
+  const auto count = static_cast<std::uint32_t>(image.notes(NoteKind::decision).size());
+  for (std::uint32_t note = 0; note < count; ++note) {
+    const auto field = [&](std::size_t i) { return image.field(NoteKind::decision, note, i); };
+    DecisionsRow row;
+    row.rank = image.header().rank;
+    row.time = times.since_begin(number_in(field(0), 0));
+    row.subject = texts_.place(field(1));
+    row.choice = texts_.place(field(2));
+    row.reason = texts_.place(field(3));
+    row.alternatives = texts_.place(field(4));
+    row.cost = std::max<std::int64_t>(number_in(field(5), -1), -1);
+    decisions_.push_back(row);
+  }
+}
+
+void NodeTables::add_common(const Image& image) {
+  const auto settings = static_cast<std::uint32_t>(image.notes(NoteKind::setting).size());
+  for (std::uint32_t note = 0; note < settings; ++note) {
+    const auto field = [&](std::size_t i) { return image.field(NoteKind::setting, note, i); };
+    settings_.push_back({texts_.place(field(0)), texts_.place(field(1)), texts_.place(field(2))});
+  }
+  const auto variables = static_cast<std::uint32_t>(image.notes(NoteKind::variable).size());
+  for (std::uint32_t note = 0; note < variables; ++note) {
+    const auto field = [&](std::size_t i) { return image.field(NoteKind::variable, note, i); };
+    variables_.push_back({texts_.place(field(0)), texts_.place(field(1))});
+  }
+}
+
+Sections NodeTables::pack() {
+  sort_and_merge(calls_);
+  sort_and_merge(matrix_);
+  sort_and_merge(files_);
+  Sections made;
+  append_text_table(made, node_, texts_.texts());
+  append_rows<ModulesRow>(made, Table::modules, node_, paths_.modules());
+  append_rows<PathsRow>(made, Table::paths, node_, paths_.paths());
+  append_rows<CommunicatorsRow>(made, Table::communicators, node_, communicators_);
+  append_rows<RanksRow>(made, Table::ranks, node_, ranks_);
+  append_rows<CallsRow>(made, Table::calls, node_, calls_);
+  append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
+  append_rows<FilesRow>(made, Table::files, node_, files_);
+  append_rows<DecisionsRow>(made, Table::decisions, node_, decisions_);
+  append_rows<SettingsRow>(made, Table::settings, node_, settings_);
+  append_rows<VariablesRow>(made, Table::variables, node_, variables_);
+  return made;
+}
+
+JobSummary summary_of(const Image& image, std::int64_t run) {
+  return {image.header().rank_count,          0,  1, image.state() == RankState::finalized ? 1 : 0,
+          not_negative(image.header().start), run};
+}
+
+}  // namespace
+
+void JobSummary::add(const JobSummary& other) {
+  if (other.ranks > 0) start = ranks == 0 ? other.start : std::min(start, other.start);
+  rank_count = std::max(rank_count, other.rank_count);
+  nodes += other.nodes;
+  ranks += other.ranks;
+  finalized += other.finalized;
+  run = std::max(run, other.run);
+}
+
+NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
+                            const ClockReading& now) {
+  NodeRecord made;
+  NodeTables tables(node);
+  const std::vector<RankTimes> times = times_of(images, now);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    tables.add(images[i], times[i]);
+    made.summary.add(summary_of(images[i], run_of(images[i], times[i])));
+  }
+  made.summary.nodes = 1;
+  if (!images.empty()) {
+    tables.add_common(images.front());
+    for (const Image::Note& note : images.front().notes(NoteKind::fact)) {
+      if (note.size() >= 2) made.facts.emplace_back(note[0], note[1]);
+    }
+  }
+  made.sections = tables.pack();
+  return made;
+}
+
+}  // namespace headrace::record

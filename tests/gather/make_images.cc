@@ -1,0 +1,174 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "record/clock.h"
+#include "record/gather.h"
+#include "record/node_tables.h"
+#include "unit/made_images.h"
+
+/// Images of ranks that made known calls, for what reads them.
+///
+///     make_images images DIRECTORY RANKS    prints what was put in, one JSON object for each rank
+///     make_images measure DIRECTORY         prints what gathering takes
+namespace {
+
+using namespace headrace;
+using namespace headrace::record;
+
+void fill(MadeImage& made, int rank, int ranks) {
+  const std::uint32_t world = made.world(ranks);
+  const std::uint32_t pair = made.note(NoteKind::communicator, {"0", "2", "2", ""});
+  for (int i = 0; i < 3; ++i) {
+    made.call("MPI_Send", CallClass::point_to_point, world, 100 + rank, 1000 + i);
+    made.thread->add_message((rank + 1) % ranks, 100 + rank);
+  }
+  Row& row = made.call("MPI_Allreduce", CallClass::collective, pair, 8, 5000);
+  row.received += 8;
+  row.failed += rank == 0 ? 1 : 0;
+  made.thread->add_message(-2, 5);
+  FileItem& file = made.file("/scratch/out\xff.dat");
+  file.opens = 1;
+  file.written = 4096;
+  file.store_read = -1;
+  file.ticks = 600;
+  made.note(NoteKind::decision, {"3000", "out.dat write", "staged", "small", "direct 9 ms", "77"});
+  made.note(NoteKind::setting, {"HEADRACE_QUIET", "1", "environment"});
+  made.note(NoteKind::variable, {"OMP_NUM_THREADS", "4"});
+  for (const auto& [name, value] : Facts{{"host", "n0"},
+                                         {"cores", std::to_string(rank)},
+                                         {"program", "/opt/app/bin/app"},
+                                         {"job", "1234"},
+                                         {"mpi", "MPICH 5.0.2"}}) {
+    made.note(NoteKind::fact, {name, value});
+  }
+}
+
+void print_rank(int rank, int ranks, int process) {
+  std::printf(
+      "{\"rank\": %d, \"process\": %d, \"sends\": 3, \"sent\": %d, \"send_ns\": 3003, \"peer\": "
+      "%d, "
+      "\"allreduce_ns\": 5000, \"failed\": %d}\n",
+      rank, process, 3 * (100 + rank), (rank + 1) % ranks, rank == 0 ? 1 : 0);
+}
+
+/// The last of four ranks and more was killed: it is as a process left it that is gone.
+int make(const std::string& directory, int ranks) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    MadeImage made(directory, "job", rank, ranks);
+    if (made.thread == nullptr) return 1;
+    fill(made, rank, ranks);
+    if (rank == 3) {
+      made.image->header().process_start += 1;
+    } else {
+      made.finish();
+    }
+    print_rank(rank, ranks, made.image->header().process);
+  }
+  return 0;
+}
+
+std::int64_t noise_of(int rank, int site) {
+  return (std::int64_t{rank} * 7919 + std::int64_t{site} * 104729) % 1'000'003;
+}
+
+/// One of 64 call paths: each bit of `way` is one of two call sites.
+[[gnu::noipa]] int branch(MadeImage& made, std::uint32_t world, int rank, int site, unsigned way,
+                          int levels) {
+  if (levels == 0) {
+    const std::int64_t ns = 100'000 + noise_of(rank, site);
+    for (int i = 0; i < 3; ++i) {
+      made.call(site % 3 == 0   ? "MPI_Allreduce"
+                : site % 3 == 1 ? "MPI_Send"
+                                : "MPI_Recv",
+                site % 3 == 0 ? CallClass::collective : CallClass::point_to_point, world, 8000,
+                ns + i * 97);
+    }
+    return 1;
+  }
+  int more = 0;
+  if ((way & 1) != 0) {
+    more = branch(made, world, rank, site, way >> 1, levels - 1);
+    asm volatile("nop");
+  } else {
+    more = branch(made, world, rank, site, way >> 1, levels - 1);
+    asm volatile("");
+  }
+  return more + 1;
+}
+
+/// As a real program's rank: 60 call sites of depth 8, 26 peers.
+void fill_typical(MadeImage& made, int rank, int ranks) {
+  constexpr int kSites = 60;
+  constexpr int kPeers = 26;
+  const std::uint32_t world = made.world(ranks);
+  for (int site = 0; site < kSites; ++site) {
+    branch(made, world, rank, site, static_cast<unsigned>(site), 6);
+  }
+  for (int step = 1; step <= kPeers; ++step) {
+    for (int i = 0; i < 100; ++i) made.thread->add_message((rank + step) % ranks, 8);
+  }
+  made.note(NoteKind::fact, {"host", "node" + std::to_string(rank / 64)});
+  made.note(NoteKind::fact, {"program", "/opt/app/bin/app"});
+  made.finish();
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+int measure(const std::string& directory) {
+  constexpr int kRanks = 4096;
+  constexpr int kOnNode = 64;
+  std::vector<GatheredNode> nodes;
+  std::vector<double> times;
+  for (int node = 0; node < kRanks / kOnNode; ++node) {
+    const std::string job = "node-" + std::to_string(node);
+    std::vector<std::string> paths;
+    for (int rank = node * kOnNode; rank < (node + 1) * kOnNode; ++rank) {
+      MadeImage made(directory, job, rank, kRanks);
+      if (made.thread == nullptr) return 1;
+      fill_typical(made, rank, kRanks);
+      paths.push_back(made.image->path());
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    auto gathered = gather_images(paths, static_cast<std::uint32_t>(node));
+    times.push_back(milliseconds_since(begin));
+    if (!gathered) return 1;
+    nodes.push_back(std::move(gathered.value()));
+    for (const std::string& path : paths) ::unlink(path.c_str());
+    ::rmdir((directory + "/" + job).c_str());
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto path = write_job_record(nodes, {}, directory + "/records");
+  const double written = milliseconds_since(begin);
+  if (!path) return 1;
+  struct stat status{};
+  ::stat(path.value().c_str(), &status);
+  std::ranges::sort(times);
+  std::printf("64 ranks gathered in %.1f ms (median of 64; at most %.1f ms)\n", times[32],
+              times.back());
+  std::printf("4096 ranks: %.1f MB, written in %.1f ms: %s\n",
+              static_cast<double>(status.st_size) / 1e6, written, path.value().c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  choose_clock();
+  if (count == 4 && std::strcmp(words[1], "images") == 0) {
+    return make(words[2], std::atoi(words[3]));
+  }
+  if (count == 3 && std::strcmp(words[1], "measure") == 0) return measure(words[2]);
+  std::fprintf(stderr, "usage: make_images images DIRECTORY RANKS | measure DIRECTORY\n");
+  return 2;
+}
