@@ -25,6 +25,17 @@ std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
+/// Another job that ends may remove the first before the second is in it.
+Error make_folders(const std::string& directory, const std::string& folder) {
+  Error failed;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    failed = make_private_directory(directory);
+    if (!failed) failed = make_private_directory(folder);
+    if (failed.system_error != ENOENT) break;
+  }
+  return failed;
+}
+
 }  // namespace
 
 /// The notes of each kind that are there, by their fields.
@@ -49,11 +60,7 @@ Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> 
   Error last{ErrorClass::no_space, 0, "no directory for the recorder's memory"};
   for (const std::string& directory : directories) {
     const std::string folder = directory + "/" + job;
-    if (Error failed = make_private_directory(directory)) {
-      last = std::move(failed);
-      continue;
-    }
-    if (Error failed = make_private_directory(folder)) {
+    if (Error failed = make_folders(directory, folder)) {
       last = std::move(failed);
       continue;
     }
@@ -104,7 +111,9 @@ ImageFile::~ImageFile() {
 
 void ImageFile::remove() {
   unlink(path_.c_str());
-  rmdir(path_.substr(0, path_.rfind('/')).c_str());  // the last one removes it
+  // The last of the job's removes its directory, and the last job's the user's.
+  const std::string job = path_.substr(0, path_.rfind('/'));
+  if (rmdir(job.c_str()) == 0) rmdir(job.substr(0, job.rfind('/')).c_str());
 }
 
 /// A store into a page that the file system cannot back would end the program.

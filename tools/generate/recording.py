@@ -20,6 +20,8 @@ class Recorded:
     """C's, without _c."""
     sent: str = ""
     """C++ of the bytes that it sends, or nothing."""
+    fetched: str = ""
+    """The same of what it receives, if its arguments tell."""
     to: str = ""
     """The parameter that names the receiver."""
     arrives: str = ""  # status, request
@@ -51,13 +53,15 @@ class Recording:
             raise SpecError(f"spec/mpi.toml: {name} has two payloads: {[of for of, _ in fitting]}")
         payload = fitting[0][1] if fitting else {}
         sent, to = payload.get("sent", ""), payload.get("to", "")
-        used = set(re.findall(r"\w+", f"{sent} {to}"))
+        fetched = payload.get("fetched", "")
+        used = set(re.findall(r"\w+", f"{sent} {fetched} {to}"))
         if to:
             used.add("comm")
         return Recorded(
             call_class=next((of for of, p in self.classes if p.fullmatch(name)), OTHER),
             name=name,
             sent=sent,
+            fetched=fetched,
             to=to,
             arrives=payload.get("arrives", ""),
             completes=self.completes.get(name, ""),

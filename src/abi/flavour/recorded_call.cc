@@ -47,7 +47,10 @@ void Call::send(std::int64_t bytes, int to, MPI_Comm communicator) noexcept {
 }
 
 void Call::receive(const MPI_Status& status) noexcept {
-  const std::int64_t bytes = arrived(status);
+  receive(arrived(status));
+}
+
+void Call::receive(std::int64_t bytes) noexcept {
   row_->received += bytes;
   if (!is_binned_) row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
 }

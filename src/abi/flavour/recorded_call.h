@@ -41,6 +41,7 @@ class Call {
   void send(std::int64_t bytes) noexcept;
   void send(std::int64_t bytes, int to, MPI_Comm communicator) noexcept;
   /// What has arrived by it.
+  void receive(std::int64_t bytes) noexcept;
   void receive(const MPI_Status& status) noexcept;
   /// What arrives by it is known when the request is complete.
   void await(MPI_Request request) noexcept;

@@ -1680,7 +1680,7 @@ Word Get(Word origin_addr_word, Word origin_count_word, Word origin_datatype_wor
   if (!call.end(code)) return code;
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.send(bytes(origin_count, origin_datatype));
+  call.receive(bytes(origin_count, origin_datatype));
   return code;
 }
 template <Name name>
@@ -3062,7 +3062,7 @@ Word Rget(Word origin_addr_word, Word origin_count_word, Word origin_datatype_wo
   if (!call.end(code)) return code;
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.send(bytes(origin_count, origin_datatype));
+  call.receive(bytes(origin_count, origin_datatype));
   return code;
 }
 template <Name name>
@@ -6083,7 +6083,7 @@ Word Get_c(Word origin_addr_word, Word origin_count_word, Word origin_datatype_w
   if (!call.end(code)) return code;
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.send(bytes(origin_count, origin_datatype));
+  call.receive(bytes(origin_count, origin_datatype));
   return code;
 }
 template <Name name>
@@ -7786,7 +7786,7 @@ Word Rget_c(Word origin_addr_word, Word origin_count_word, Word origin_datatype_
   if (!call.end(code)) return code;
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.send(bytes(origin_count, origin_datatype));
+  call.receive(bytes(origin_count, origin_datatype));
   return code;
 }
 template <Name name>

@@ -269,15 +269,14 @@ int main(int argc, char **argv) {
   persistent();
   collectives(MPI_COMM_WORLD);
   communicators();
-  one_sided();
+  if (size > 1) one_sided(); /* Open MPI 4 refuses windows of one process on some machines */
   files(argv[1]);
   callbacks();
   if (provided == MPI_THREAD_MULTIPLE) threads();
   tally_call("MPI_Wtime");
   (void)MPI_Wtime();
   tally_call("MPI_Finalize");
-  tally_print(rank);
-  if (argc > 2) abort();
+  tally_print(argv[1], rank);
   MPI_Finalize();
   return 0;
 }

@@ -17,8 +17,8 @@ void tally_arrival(const char *name, int64_t bytes);
 void tally_started_receive(const char *name, int64_t bytes);
 /* A point-to-point message to a rank of MPI_COMM_WORLD. */
 void tally_message(int to, int64_t bytes);
-/* Prints "call RANK NAME CALLS BYTES BIN0..BIN6" and "message FROM TO MESSAGES BYTES". */
-void tally_print(int rank);
+/* Writes to PATH.tally.RANK: "call RANK NAME CALLS BYTES BIN0..BIN6" and "message FROM TO MESSAGES BYTES". */
+void tally_print(const char *path, int rank);
 
 #define CALL(name, ...) (tally_call(#name), must(name(__VA_ARGS__), #name))
 #define SEND(name, bytes, ...) (tally_sent(#name, bytes), must(name(__VA_ARGS__), #name))

@@ -75,18 +75,23 @@ void tally_message(int to, int64_t bytes) {
   pthread_mutex_unlock(&mutex);
 }
 
-void tally_print(int rank) {
+void tally_print(const char *path, int rank) {
+  char name[4096];
+  snprintf(name, sizeof name, "%s.tally.%d", path, rank);
+  FILE *const file = fopen(name, "w");
+  if (file == NULL) abort();
   for (int i = 0; i < kNames && entries[i].name[0] != 0; i++) {
     const struct entry *e = &entries[i];
-    printf("call %d %s %ld %lld", rank, e->name, e->calls, (long long)e->bytes);
-    for (int b = 0; b < kBins; b++) printf(" %ld", e->bins[b]);
-    printf("\n");
+    fprintf(file, "call %d %s %ld %lld", rank, e->name, e->calls, (long long)e->bytes);
+    for (int b = 0; b < kBins; b++) fprintf(file, " %ld", e->bins[b]);
+    fprintf(file, "\n");
   }
   for (int i = 0; i < kPeers; i++) {
     if (peers[i].messages == 0) continue;
-    printf("message %d %d %ld %lld\n", rank, i, peers[i].messages, (long long)peers[i].bytes);
+    fprintf(file, "message %d %d %ld %lld\n", rank, i, peers[i].messages,
+            (long long)peers[i].bytes);
   }
-  fflush(stdout);
+  fclose(file);
 }
 
 void must(int code, const char *name) {
