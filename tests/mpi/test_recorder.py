@@ -9,8 +9,10 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hosts import REPOSITORY, Host
+from conftest import absent
+from hosts import REPOSITORY, Host, host_named
 from running import compile_program, launch, work_directory
+from test_languages import FORTRAN, MACROS
 
 RANKS = (1, 2, 3, 4, 8)
 
@@ -66,3 +68,39 @@ def test_counts_are_exact(host: Host, library: Path, ranks: int) -> None:
     }
     assert matrix == messages
     assert report["run"]["ranks"] == ranks and report["run"]["complete"]
+
+
+@pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])
+def test_fortran(name: str, binding: str, library: Path) -> None:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    program = compile_program(
+        host.compilers[binding],
+        ["recorded.F90"],
+        f"recorded-f-{binding}-{name}",
+        ["-cpp", f"-D{MACROS[binding]}"],
+    )
+    directory = work_directory(f"recorder-{name}-{binding}")
+    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
+    result = launch(host, 2, [program], True, settings)
+    assert result.code == 0, result.explain()
+    (record,) = directory.glob("*.hrc")
+    report = report_of(record)
+    found = {own["name"]: [own["calls"], own["bytes"]] for own in report["mpi"]["procedures"]}
+    assert found == {
+        "MPI_Comm_rank": [2, 0],
+        "MPI_Comm_size": [2, 0],
+        "MPI_Irecv": [14, 14 * 400],
+        "MPI_Isend": [14, 14 * 400],
+        "MPI_Waitall": [14, 0],
+        "MPI_Sendrecv": [6, 6 * 40],
+        "MPI_Allreduce": [10, 10 * 8],
+        "MPI_Gather": [2, 2 * 12],
+        "MPI_Barrier": [2, 0],
+        "MPI_Finalize": [2, 0],
+    }
+    matrix = {
+        (own["from"], own["to"]): [own["messages"], own["bytes"]] for own in report["mpi"]["matrix"]
+    }
+    assert matrix == {(0, 1): [10, 2920], (1, 0): [10, 2920]}

@@ -3310,20 +3310,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Accumulate_c(Word origin_addr, Word origin_co
                                                target_datatype, op, win);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Aint_add(Word base, Word disp) {
-  return call<Name::mpi, Entry::Aint_add>(base, disp);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Aint_add(Word base, Word disp) {
-  return call<Name::pmpi, Entry::Aint_add>(base, disp);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Aint_diff(Word addr1, Word addr2) {
-  return call<Name::mpi, Entry::Aint_diff>(addr1, addr2);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Aint_diff(Word addr1, Word addr2) {
-  return call<Name::pmpi, Entry::Aint_diff>(addr1, addr2);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Allgather_c(Word sendbuf, Word sendcount, Word sendtype,
                                               Word recvbuf, Word recvcount, Word recvtype,
                                               Word comm) {
@@ -3667,13 +3653,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Comm_attach_buffer_c(Word comm, Word buffer, 
   return call<Name::pmpi, Entry::Comm_attach_buffer_c>(comm, buffer, size);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Comm_c2f(Word comm) {
-  return call<Name::mpi, Entry::Comm_c2f>(comm);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Comm_c2f(Word comm) {
-  return call<Name::pmpi, Entry::Comm_c2f>(comm);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Comm_create_from_group(Word group, Word stringtag, Word info,
                                                          Word errhandler, Word newcomm) {
   return call<Name::mpi, Entry::Comm_create_from_group>(group, stringtag, info, errhandler,
@@ -3699,25 +3678,11 @@ HEADRACE_EXPORT Word headrace_PMPI_Comm_detach_buffer_c(Word comm, Word buffer_a
   return call<Name::pmpi, Entry::Comm_detach_buffer_c>(comm, buffer_addr, size);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Comm_f2c(Word comm) {
-  return call<Name::mpi, Entry::Comm_f2c>(comm);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Comm_f2c(Word comm) {
-  return call<Name::pmpi, Entry::Comm_f2c>(comm);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Comm_flush_buffer(Word comm) {
   return call<Name::mpi, Entry::Comm_flush_buffer>(comm);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Comm_flush_buffer(Word comm) {
   return call<Name::pmpi, Entry::Comm_flush_buffer>(comm);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Comm_fromint(Word comm) {
-  return call<Name::mpi, Entry::Comm_fromint>(comm);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Comm_fromint(Word comm) {
-  return call<Name::pmpi, Entry::Comm_fromint>(comm);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Comm_idup_with_info(Word comm, Word info, Word newcomm,
@@ -3734,41 +3699,6 @@ HEADRACE_EXPORT Word headrace_MPI_Comm_iflush_buffer(Word comm, Word request) {
 }
 HEADRACE_EXPORT Word headrace_PMPI_Comm_iflush_buffer(Word comm, Word request) {
   return call<Name::pmpi, Entry::Comm_iflush_buffer>(comm, request);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Comm_toint(Word comm) {
-  return call<Name::mpi, Entry::Comm_toint>(comm);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Comm_toint(Word comm) {
-  return call<Name::pmpi, Entry::Comm_toint>(comm);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Errhandler_c2f(Word errhandler) {
-  return call<Name::mpi, Entry::Errhandler_c2f>(errhandler);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Errhandler_c2f(Word errhandler) {
-  return call<Name::pmpi, Entry::Errhandler_c2f>(errhandler);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Errhandler_f2c(Word errhandler) {
-  return call<Name::mpi, Entry::Errhandler_f2c>(errhandler);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Errhandler_f2c(Word errhandler) {
-  return call<Name::pmpi, Entry::Errhandler_f2c>(errhandler);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Errhandler_fromint(Word errhandler) {
-  return call<Name::mpi, Entry::Errhandler_fromint>(errhandler);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Errhandler_fromint(Word errhandler) {
-  return call<Name::pmpi, Entry::Errhandler_fromint>(errhandler);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Errhandler_toint(Word errhandler) {
-  return call<Name::mpi, Entry::Errhandler_toint>(errhandler);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Errhandler_toint(Word errhandler) {
-  return call<Name::pmpi, Entry::Errhandler_toint>(errhandler);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Exscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
@@ -3803,27 +3733,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Exscan_init_c(Word sendbuf, Word recvbuf, Wor
                                                  Word request) {
   return call<Name::pmpi, Entry::Exscan_init_c>(sendbuf, recvbuf, count, datatype, op, comm, info,
                                                 request);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_File_c2f(Word file) {
-  return call<Name::mpi, Entry::File_c2f>(file);
-}
-HEADRACE_EXPORT Word headrace_PMPI_File_c2f(Word file) {
-  return call<Name::pmpi, Entry::File_c2f>(file);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_File_f2c(Word file) {
-  return call<Name::mpi, Entry::File_f2c>(file);
-}
-HEADRACE_EXPORT Word headrace_PMPI_File_f2c(Word file) {
-  return call<Name::pmpi, Entry::File_f2c>(file);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_File_fromint(Word file) {
-  return call<Name::mpi, Entry::File_fromint>(file);
-}
-HEADRACE_EXPORT Word headrace_PMPI_File_fromint(Word file) {
-  return call<Name::pmpi, Entry::File_fromint>(file);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_get_type_extent_c(Word fh, Word datatype, Word extent) {
@@ -4002,13 +3911,6 @@ HEADRACE_EXPORT Word headrace_MPI_File_read_shared_c(Word fh, Word buf, Word cou
 HEADRACE_EXPORT Word headrace_PMPI_File_read_shared_c(Word fh, Word buf, Word count, Word datatype,
                                                       Word status) {
   return call<Name::pmpi, Entry::File_read_shared_c>(fh, buf, count, datatype, status);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_File_toint(Word file) {
-  return call<Name::mpi, Entry::File_toint>(file);
-}
-HEADRACE_EXPORT Word headrace_PMPI_File_toint(Word file) {
-  return call<Name::pmpi, Entry::File_toint>(file);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_File_write_all_begin_c(Word fh, Word buf, Word count,
@@ -4243,20 +4145,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Get_version(Word version, Word subversion) {
   return call<Name::pmpi, Entry::Get_version>(version, subversion);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Group_c2f(Word group) {
-  return call<Name::mpi, Entry::Group_c2f>(group);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Group_c2f(Word group) {
-  return call<Name::pmpi, Entry::Group_c2f>(group);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Group_f2c(Word group) {
-  return call<Name::mpi, Entry::Group_f2c>(group);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Group_f2c(Word group) {
-  return call<Name::pmpi, Entry::Group_f2c>(group);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Group_from_session_pset(Word session, Word pset_name,
                                                           Word newgroup) {
   return call<Name::mpi, Entry::Group_from_session_pset>(session, pset_name, newgroup);
@@ -4264,20 +4152,6 @@ HEADRACE_EXPORT Word headrace_MPI_Group_from_session_pset(Word session, Word pse
 HEADRACE_EXPORT Word headrace_PMPI_Group_from_session_pset(Word session, Word pset_name,
                                                            Word newgroup) {
   return call<Name::pmpi, Entry::Group_from_session_pset>(session, pset_name, newgroup);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Group_fromint(Word group) {
-  return call<Name::mpi, Entry::Group_fromint>(group);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Group_fromint(Word group) {
-  return call<Name::pmpi, Entry::Group_fromint>(group);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Group_toint(Word group) {
-  return call<Name::mpi, Entry::Group_toint>(group);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Group_toint(Word group) {
-  return call<Name::pmpi, Entry::Group_toint>(group);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Iallgather_c(Word sendbuf, Word sendcount, Word sendtype,
@@ -4497,32 +4371,11 @@ HEADRACE_EXPORT Word headrace_PMPI_Ineighbor_alltoallw_c(Word sendbuf, Word send
                                                         comm, request);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Info_c2f(Word info) {
-  return call<Name::mpi, Entry::Info_c2f>(info);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Info_c2f(Word info) {
-  return call<Name::pmpi, Entry::Info_c2f>(info);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Info_create_env(Word argc, Word argv, Word info) {
   return call<Name::mpi, Entry::Info_create_env>(argc, argv, info);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Info_create_env(Word argc, Word argv, Word info) {
   return call<Name::pmpi, Entry::Info_create_env>(argc, argv, info);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Info_f2c(Word info) {
-  return call<Name::mpi, Entry::Info_f2c>(info);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Info_f2c(Word info) {
-  return call<Name::pmpi, Entry::Info_f2c>(info);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Info_fromint(Word info) {
-  return call<Name::mpi, Entry::Info_fromint>(info);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Info_fromint(Word info) {
-  return call<Name::pmpi, Entry::Info_fromint>(info);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Info_get_string(Word info, Word key, Word buflen, Word value,
@@ -4532,13 +4385,6 @@ HEADRACE_EXPORT Word headrace_MPI_Info_get_string(Word info, Word key, Word bufl
 HEADRACE_EXPORT Word headrace_PMPI_Info_get_string(Word info, Word key, Word buflen, Word value,
                                                    Word flag) {
   return call<Name::pmpi, Entry::Info_get_string>(info, key, buflen, value, flag);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Info_toint(Word info) {
-  return call<Name::mpi, Entry::Info_toint>(info);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Info_toint(Word info) {
-  return call<Name::pmpi, Entry::Info_toint>(info);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Intercomm_create_from_groups(Word local_group, Word local_leader,
@@ -4722,34 +4568,6 @@ HEADRACE_EXPORT Word headrace_MPI_Issend_c(Word buf, Word count, Word datatype, 
 HEADRACE_EXPORT Word headrace_PMPI_Issend_c(Word buf, Word count, Word datatype, Word dest,
                                             Word tag, Word comm, Word request) {
   return call<Name::pmpi, Entry::Issend_c>(buf, count, datatype, dest, tag, comm, request);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Message_c2f(Word message) {
-  return call<Name::mpi, Entry::Message_c2f>(message);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Message_c2f(Word message) {
-  return call<Name::pmpi, Entry::Message_c2f>(message);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Message_f2c(Word message) {
-  return call<Name::mpi, Entry::Message_f2c>(message);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Message_f2c(Word message) {
-  return call<Name::pmpi, Entry::Message_f2c>(message);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Message_fromint(Word message) {
-  return call<Name::mpi, Entry::Message_fromint>(message);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Message_fromint(Word message) {
-  return call<Name::pmpi, Entry::Message_fromint>(message);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Message_toint(Word message) {
-  return call<Name::mpi, Entry::Message_toint>(message);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Message_toint(Word message) {
-  return call<Name::pmpi, Entry::Message_toint>(message);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Mrecv_c(Word buf, Word count, Word datatype, Word message,
@@ -5000,39 +4818,11 @@ HEADRACE_EXPORT Word headrace_PMPI_Neighbor_alltoallw_init_c(Word sendbuf, Word 
                                                             comm, info, request);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Op_c2f(Word op) {
-  return call<Name::mpi, Entry::Op_c2f>(op);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Op_c2f(Word op) {
-  return call<Name::pmpi, Entry::Op_c2f>(op);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Op_create_c(Word user_fn, Word commute, Word op) {
   return call<Name::mpi, Entry::Op_create_c>(user_fn, commute, op);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Op_create_c(Word user_fn, Word commute, Word op) {
   return call<Name::pmpi, Entry::Op_create_c>(user_fn, commute, op);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Op_f2c(Word op) {
-  return call<Name::mpi, Entry::Op_f2c>(op);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Op_f2c(Word op) {
-  return call<Name::pmpi, Entry::Op_f2c>(op);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Op_fromint(Word op) {
-  return call<Name::mpi, Entry::Op_fromint>(op);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Op_fromint(Word op) {
-  return call<Name::pmpi, Entry::Op_fromint>(op);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Op_toint(Word op) {
-  return call<Name::mpi, Entry::Op_toint>(op);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Op_toint(Word op) {
-  return call<Name::pmpi, Entry::Op_toint>(op);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Pack_c(Word inbuf, Word incount, Word datatype, Word outbuf,
@@ -5334,27 +5124,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Remove_error_string(Word errorcode) {
   return call<Name::pmpi, Entry::Remove_error_string>(errorcode);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Request_c2f(Word request) {
-  return call<Name::mpi, Entry::Request_c2f>(request);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Request_c2f(Word request) {
-  return call<Name::pmpi, Entry::Request_c2f>(request);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Request_f2c(Word request) {
-  return call<Name::mpi, Entry::Request_f2c>(request);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Request_f2c(Word request) {
-  return call<Name::pmpi, Entry::Request_f2c>(request);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Request_fromint(Word request) {
-  return call<Name::mpi, Entry::Request_fromint>(request);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Request_fromint(Word request) {
-  return call<Name::pmpi, Entry::Request_fromint>(request);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Request_get_status_all(Word count, Word array_of_requests,
                                                          Word flag, Word array_of_statuses) {
   return call<Name::mpi, Entry::Request_get_status_all>(count, array_of_requests, flag,
@@ -5388,13 +5157,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Request_get_status_some(Word incount, Word ar
                                                            Word array_of_statuses) {
   return call<Name::pmpi, Entry::Request_get_status_some>(incount, array_of_requests, outcount,
                                                           array_of_indices, array_of_statuses);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Request_toint(Word request) {
-  return call<Name::mpi, Entry::Request_toint>(request);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Request_toint(Word request) {
-  return call<Name::pmpi, Entry::Request_toint>(request);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Rget_accumulate_c(Word origin_addr, Word origin_count,
@@ -5636,13 +5398,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Session_attach_buffer_c(Word session, Word bu
   return call<Name::pmpi, Entry::Session_attach_buffer_c>(session, buffer, size);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Session_c2f(Word session) {
-  return call<Name::mpi, Entry::Session_c2f>(session);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Session_c2f(Word session) {
-  return call<Name::pmpi, Entry::Session_c2f>(session);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Session_call_errhandler(Word session, Word errorcode) {
   return call<Name::mpi, Entry::Session_call_errhandler>(session, errorcode);
 }
@@ -5676,13 +5431,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Session_detach_buffer_c(Word session, Word bu
   return call<Name::pmpi, Entry::Session_detach_buffer_c>(session, buffer_addr, size);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Session_f2c(Word session) {
-  return call<Name::mpi, Entry::Session_f2c>(session);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Session_f2c(Word session) {
-  return call<Name::pmpi, Entry::Session_f2c>(session);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Session_finalize(Word session) {
   return call<Name::mpi, Entry::Session_finalize>(session);
 }
@@ -5695,13 +5443,6 @@ HEADRACE_EXPORT Word headrace_MPI_Session_flush_buffer(Word session) {
 }
 HEADRACE_EXPORT Word headrace_PMPI_Session_flush_buffer(Word session) {
   return call<Name::pmpi, Entry::Session_flush_buffer>(session);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Session_fromint(Word session) {
-  return call<Name::mpi, Entry::Session_fromint>(session);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Session_fromint(Word session) {
-  return call<Name::pmpi, Entry::Session_fromint>(session);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Session_get_errhandler(Word session, Word errhandler) {
@@ -5763,13 +5504,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Session_set_errhandler(Word session, Word err
   return call<Name::pmpi, Entry::Session_set_errhandler>(session, errhandler);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Session_toint(Word session) {
-  return call<Name::mpi, Entry::Session_toint>(session);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Session_toint(Word session) {
-  return call<Name::pmpi, Entry::Session_toint>(session);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Ssend_c(Word buf, Word count, Word datatype, Word dest, Word tag,
                                           Word comm) {
   return call<Name::mpi, Entry::Ssend_c>(buf, count, datatype, dest, tag, comm);
@@ -5786,48 +5520,6 @@ HEADRACE_EXPORT Word headrace_MPI_Ssend_init_c(Word buf, Word count, Word dataty
 HEADRACE_EXPORT Word headrace_PMPI_Ssend_init_c(Word buf, Word count, Word datatype, Word dest,
                                                 Word tag, Word comm, Word request) {
   return call<Name::pmpi, Entry::Ssend_init_c>(buf, count, datatype, dest, tag, comm, request);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Status_c2f(Word c_status, Word f_status) {
-  return call<Name::mpi, Entry::Status_c2f>(c_status, f_status);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Status_c2f(Word c_status, Word f_status) {
-  return call<Name::pmpi, Entry::Status_c2f>(c_status, f_status);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Status_c2f08(Word c_status, Word f08_status) {
-  return call<Name::mpi, Entry::Status_c2f08>(c_status, f08_status);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Status_c2f08(Word c_status, Word f08_status) {
-  return call<Name::pmpi, Entry::Status_c2f08>(c_status, f08_status);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Status_f082c(Word f08_status, Word c_status) {
-  return call<Name::mpi, Entry::Status_f082c>(f08_status, c_status);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Status_f082c(Word f08_status, Word c_status) {
-  return call<Name::pmpi, Entry::Status_f082c>(f08_status, c_status);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Status_f082f(Word f08_status, Word f_status) {
-  return call<Name::mpi, Entry::Status_f082f>(f08_status, f_status);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Status_f082f(Word f08_status, Word f_status) {
-  return call<Name::pmpi, Entry::Status_f082f>(f08_status, f_status);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Status_f2c(Word f_status, Word c_status) {
-  return call<Name::mpi, Entry::Status_f2c>(f_status, c_status);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Status_f2c(Word f_status, Word c_status) {
-  return call<Name::pmpi, Entry::Status_f2c>(f_status, c_status);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Status_f2f08(Word f_status, Word f08_status) {
-  return call<Name::mpi, Entry::Status_f2f08>(f_status, f08_status);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Status_f2f08(Word f_status, Word f08_status) {
-  return call<Name::pmpi, Entry::Status_f2f08>(f_status, f08_status);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Status_get_error(Word status, Word err) {
@@ -6068,13 +5760,6 @@ HEADRACE_EXPORT Word headrace_PMPI_T_source_get_timestamp(Word source_index, Wor
   return call<Name::pmpi, Entry::T_source_get_timestamp>(source_index, timestamp);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Type_c2f(Word datatype) {
-  return call<Name::mpi, Entry::Type_c2f>(datatype);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Type_c2f(Word datatype) {
-  return call<Name::pmpi, Entry::Type_c2f>(datatype);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Type_contiguous_c(Word count, Word oldtype, Word newtype) {
   return call<Name::mpi, Entry::Type_contiguous_c>(count, oldtype, newtype);
 }
@@ -6187,20 +5872,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Type_create_subarray_c(Word ndims, Word array
                                                          array_of_starts, order, oldtype, newtype);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Type_f2c(Word datatype) {
-  return call<Name::mpi, Entry::Type_f2c>(datatype);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Type_f2c(Word datatype) {
-  return call<Name::pmpi, Entry::Type_f2c>(datatype);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Type_fromint(Word datatype) {
-  return call<Name::mpi, Entry::Type_fromint>(datatype);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Type_fromint(Word datatype) {
-  return call<Name::pmpi, Entry::Type_fromint>(datatype);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Type_get_contents_c(Word datatype, Word max_integers,
                                                       Word max_addresses, Word max_large_counts,
                                                       Word max_datatypes, Word array_of_integers,
@@ -6280,13 +5951,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Type_size_c(Word datatype, Word size) {
   return call<Name::pmpi, Entry::Type_size_c>(datatype, size);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Type_toint(Word datatype) {
-  return call<Name::mpi, Entry::Type_toint>(datatype);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Type_toint(Word datatype) {
-  return call<Name::pmpi, Entry::Type_toint>(datatype);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Type_vector_c(Word count, Word blocklength, Word stride,
                                                 Word oldtype, Word newtype) {
   return call<Name::mpi, Entry::Type_vector_c>(count, blocklength, stride, oldtype, newtype);
@@ -6338,13 +6002,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Win_allocate_shared_c(Word size, Word disp_un
   return call<Name::pmpi, Entry::Win_allocate_shared_c>(size, disp_unit, info, comm, baseptr, win);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Win_c2f(Word win) {
-  return call<Name::mpi, Entry::Win_c2f>(win);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Win_c2f(Word win) {
-  return call<Name::pmpi, Entry::Win_c2f>(win);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Win_create_c(Word base, Word size, Word disp_unit, Word info,
                                                Word comm, Word win) {
   return call<Name::mpi, Entry::Win_create_c>(base, size, disp_unit, info, comm, win);
@@ -6354,20 +6011,6 @@ HEADRACE_EXPORT Word headrace_PMPI_Win_create_c(Word base, Word size, Word disp_
   return call<Name::pmpi, Entry::Win_create_c>(base, size, disp_unit, info, comm, win);
 }
 
-HEADRACE_EXPORT Word headrace_MPI_Win_f2c(Word win) {
-  return call<Name::mpi, Entry::Win_f2c>(win);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Win_f2c(Word win) {
-  return call<Name::pmpi, Entry::Win_f2c>(win);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Win_fromint(Word win) {
-  return call<Name::mpi, Entry::Win_fromint>(win);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Win_fromint(Word win) {
-  return call<Name::pmpi, Entry::Win_fromint>(win);
-}
-
 HEADRACE_EXPORT Word headrace_MPI_Win_shared_query_c(Word win, Word rank, Word size, Word disp_unit,
                                                      Word baseptr) {
   return call<Name::mpi, Entry::Win_shared_query_c>(win, rank, size, disp_unit, baseptr);
@@ -6375,11 +6018,4 @@ HEADRACE_EXPORT Word headrace_MPI_Win_shared_query_c(Word win, Word rank, Word s
 HEADRACE_EXPORT Word headrace_PMPI_Win_shared_query_c(Word win, Word rank, Word size,
                                                       Word disp_unit, Word baseptr) {
   return call<Name::pmpi, Entry::Win_shared_query_c>(win, rank, size, disp_unit, baseptr);
-}
-
-HEADRACE_EXPORT Word headrace_MPI_Win_toint(Word win) {
-  return call<Name::mpi, Entry::Win_toint>(win);
-}
-HEADRACE_EXPORT Word headrace_PMPI_Win_toint(Word win) {
-  return call<Name::pmpi, Entry::Win_toint>(win);
 }

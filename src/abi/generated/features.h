@@ -5,7 +5,7 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-extern const abi::Wrapper recorder_wrappers[688];
+extern const abi::Wrapper recorder_wrappers[636];
 extern const abi::Feature recorder_feature;
 extern const abi::Wrapper completion_wrappers[13];
 extern const abi::Feature completion_feature;

@@ -4678,24 +4678,6 @@ Word Accumulate_c(Word origin_addr_word, Word origin_count_word, Word origin_dat
   return code;
 }
 template <Name name>
-Word Aint_add(Word base_word, Word disp_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Aint_add);
-  Call call(Entry::Aint_add, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, base_word, disp_word);
-  const Word code = abi::call_words(next, base_word, disp_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Aint_diff(Word addr1_word, Word addr2_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Aint_diff);
-  Call call(Entry::Aint_diff, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, addr1_word, addr2_word);
-  const Word code = abi::call_words(next, addr1_word, addr2_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Allgather_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word recvbuf_word,
                  Word recvcount_word, Word recvtype_word, Word comm_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Allgather_c);
@@ -5258,15 +5240,6 @@ Word Comm_attach_buffer_c(Word comm_word, Word buffer_word, Word size_word) {
   return code;
 }
 template <Name name>
-Word Comm_c2f(Word comm_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_c2f);
-  Call call(Entry::Comm_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, comm_word);
-  const Word code = abi::call_words(next, comm_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Comm_create_from_group(Word group_word, Word stringtag_word, Word info_word,
                             Word errhandler_word, Word newcomm_word) {
   void* const next =
@@ -5300,30 +5273,12 @@ Word Comm_detach_buffer_c(Word comm_word, Word buffer_addr_word, Word size_word)
   return code;
 }
 template <Name name>
-Word Comm_f2c(Word comm_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_f2c);
-  Call call(Entry::Comm_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, comm_word);
-  const Word code = abi::call_words(next, comm_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Comm_flush_buffer(Word comm_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_flush_buffer);
   Call call(Entry::Comm_flush_buffer, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, comm_word);
   const Word code = abi::call_words(next, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  return code;
-}
-template <Name name>
-Word Comm_fromint(Word comm_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_fromint);
-  Call call(Entry::Comm_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, comm_word);
-  const Word code = abi::call_words(next, comm_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -5343,51 +5298,6 @@ Word Comm_iflush_buffer(Word comm_word, Word request_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, request_word);
   const Word code = abi::call_words(next, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  return code;
-}
-template <Name name>
-Word Comm_toint(Word comm_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_toint);
-  Call call(Entry::Comm_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, comm_word);
-  const Word code = abi::call_words(next, comm_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Errhandler_c2f(Word errhandler_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Errhandler_c2f);
-  Call call(Entry::Errhandler_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, errhandler_word);
-  const Word code = abi::call_words(next, errhandler_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Errhandler_f2c(Word errhandler_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Errhandler_f2c);
-  Call call(Entry::Errhandler_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, errhandler_word);
-  const Word code = abi::call_words(next, errhandler_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Errhandler_fromint(Word errhandler_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Errhandler_fromint);
-  Call call(Entry::Errhandler_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, errhandler_word);
-  const Word code = abi::call_words(next, errhandler_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Errhandler_toint(Word errhandler_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Errhandler_toint);
-  Call call(Entry::Errhandler_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, errhandler_word);
-  const Word code = abi::call_words(next, errhandler_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -5436,33 +5346,6 @@ Word Exscan_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word d
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, false);
-  return code;
-}
-template <Name name>
-Word File_c2f(Word file_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_c2f);
-  Call call(Entry::File_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, file_word);
-  const Word code = abi::call_words(next, file_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word File_f2c(Word file_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_f2c);
-  Call call(Entry::File_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, file_word);
-  const Word code = abi::call_words(next, file_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word File_fromint(Word file_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_fromint);
-  Call call(Entry::File_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, file_word);
-  const Word code = abi::call_words(next, file_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -5740,15 +5623,6 @@ Word File_read_shared_c(Word fh_word, Word buf_word, Word count_word, Word datat
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
   call.receive(own_status.get());
-  return code;
-}
-template <Name name>
-Word File_toint(Word file_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_toint);
-  Call call(Entry::File_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, file_word);
-  const Word code = abi::call_words(next, file_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -6133,24 +6007,6 @@ Word Get_version(Word version_word, Word subversion_word) {
   return code;
 }
 template <Name name>
-Word Group_c2f(Word group_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Group_c2f);
-  Call call(Entry::Group_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, group_word);
-  const Word code = abi::call_words(next, group_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Group_f2c(Word group_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Group_f2c);
-  Call call(Entry::Group_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, group_word);
-  const Word code = abi::call_words(next, group_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Group_from_session_pset(Word session_word, Word pset_name_word, Word newgroup_word) {
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Group_from_session_pset);
@@ -6159,24 +6015,6 @@ Word Group_from_session_pset(Word session_word, Word pset_name_word, Word newgro
     return abi::call_words(next, session_word, pset_name_word, newgroup_word);
   const Word code = abi::call_words(next, session_word, pset_name_word, newgroup_word);
   if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Group_fromint(Word group_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Group_fromint);
-  Call call(Entry::Group_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, group_word);
-  const Word code = abi::call_words(next, group_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Group_toint(Word group_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Group_toint);
-  Call call(Entry::Group_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, group_word);
-  const Word code = abi::call_words(next, group_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -6521,39 +6359,12 @@ Word Ineighbor_alltoallw_c(Word sendbuf_word, Word sendcounts_word, Word sdispls
   return code;
 }
 template <Name name>
-Word Info_c2f(Word info_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Info_c2f);
-  Call call(Entry::Info_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, info_word);
-  const Word code = abi::call_words(next, info_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Info_create_env(Word argc_word, Word argv_word, Word info_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Info_create_env);
   Call call(Entry::Info_create_env, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, argc_word, argv_word, info_word);
   const Word code = abi::call_words(next, argc_word, argv_word, info_word);
   if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Info_f2c(Word info_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Info_f2c);
-  Call call(Entry::Info_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, info_word);
-  const Word code = abi::call_words(next, info_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Info_fromint(Word info_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Info_fromint);
-  Call call(Entry::Info_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, info_word);
-  const Word code = abi::call_words(next, info_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -6565,15 +6376,6 @@ Word Info_get_string(Word info_word, Word key_word, Word buflen_word, Word value
     return abi::call_words(next, info_word, key_word, buflen_word, value_word, flag_word);
   const Word code = abi::call_words(next, info_word, key_word, buflen_word, value_word, flag_word);
   if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Info_toint(Word info_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Info_toint);
-  Call call(Entry::Info_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, info_word);
-  const Word code = abi::call_words(next, info_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -6855,42 +6657,6 @@ Word Issend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  return code;
-}
-template <Name name>
-Word Message_c2f(Word message_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Message_c2f);
-  Call call(Entry::Message_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, message_word);
-  const Word code = abi::call_words(next, message_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Message_f2c(Word message_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Message_f2c);
-  Call call(Entry::Message_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, message_word);
-  const Word code = abi::call_words(next, message_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Message_fromint(Word message_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Message_fromint);
-  Call call(Entry::Message_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, message_word);
-  const Word code = abi::call_words(next, message_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Message_toint(Word message_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Message_toint);
-  Call call(Entry::Message_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, message_word);
-  const Word code = abi::call_words(next, message_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -7216,48 +6982,12 @@ Word Neighbor_alltoallw_init_c(Word sendbuf_word, Word sendcounts_word, Word sdi
   return code;
 }
 template <Name name>
-Word Op_c2f(Word op_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Op_c2f);
-  Call call(Entry::Op_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, op_word);
-  const Word code = abi::call_words(next, op_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Op_create_c(Word user_fn_word, Word commute_word, Word op_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Op_create_c);
   Call call(Entry::Op_create_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, user_fn_word, commute_word, op_word);
   const Word code = abi::call_words(next, user_fn_word, commute_word, op_word);
   if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Op_f2c(Word op_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Op_f2c);
-  Call call(Entry::Op_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, op_word);
-  const Word code = abi::call_words(next, op_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Op_fromint(Word op_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Op_fromint);
-  Call call(Entry::Op_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, op_word);
-  const Word code = abi::call_words(next, op_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Op_toint(Word op_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Op_toint);
-  Call call(Entry::Op_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, op_word);
-  const Word code = abi::call_words(next, op_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -7671,33 +7401,6 @@ Word Remove_error_string(Word errorcode_word) {
   return code;
 }
 template <Name name>
-Word Request_c2f(Word request_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Request_c2f);
-  Call call(Entry::Request_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, request_word);
-  const Word code = abi::call_words(next, request_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Request_f2c(Word request_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Request_f2c);
-  Call call(Entry::Request_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, request_word);
-  const Word code = abi::call_words(next, request_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Request_fromint(Word request_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Request_fromint);
-  Call call(Entry::Request_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, request_word);
-  const Word code = abi::call_words(next, request_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Request_get_status_all(Word count_word, Word array_of_requests_word, Word flag_word,
                             Word array_of_statuses_word) {
   void* const next =
@@ -7737,15 +7440,6 @@ Word Request_get_status_some(Word incount_word, Word array_of_requests_word, Wor
   const Word code = abi::call_words(next, incount_word, array_of_requests_word, outcount_word,
                                     array_of_indices_word, array_of_statuses_word);
   if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Request_toint(Word request_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Request_toint);
-  Call call(Entry::Request_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, request_word);
-  const Word code = abi::call_words(next, request_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -8122,15 +7816,6 @@ Word Session_attach_buffer_c(Word session_word, Word buffer_word, Word size_word
   return code;
 }
 template <Name name>
-Word Session_c2f(Word session_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Session_c2f);
-  Call call(Entry::Session_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, session_word);
-  const Word code = abi::call_words(next, session_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Session_call_errhandler(Word session_word, Word errorcode_word) {
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Session_call_errhandler);
@@ -8172,15 +7857,6 @@ Word Session_detach_buffer_c(Word session_word, Word buffer_addr_word, Word size
   return code;
 }
 template <Name name>
-Word Session_f2c(Word session_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Session_f2c);
-  Call call(Entry::Session_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, session_word);
-  const Word code = abi::call_words(next, session_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Session_finalize(Word session_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Session_finalize);
   Call call(Entry::Session_finalize, HEADRACE_RETURN_SLOT);
@@ -8197,15 +7873,6 @@ Word Session_flush_buffer(Word session_word) {
   if (!call.is_recorded()) return abi::call_words(next, session_word);
   const Word code = abi::call_words(next, session_word);
   if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Session_fromint(Word session_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Session_fromint);
-  Call call(Entry::Session_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, session_word);
-  const Word code = abi::call_words(next, session_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -8290,15 +7957,6 @@ Word Session_set_errhandler(Word session_word, Word errhandler_word) {
   return code;
 }
 template <Name name>
-Word Session_toint(Word session_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Session_toint);
-  Call call(Entry::Session_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, session_word);
-  const Word code = abi::call_words(next, session_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Ssend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word, Word tag_word,
              Word comm_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Ssend_c);
@@ -8333,60 +7991,6 @@ Word Ssend_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
             peer_in_world(dest, comm), false);
-  return code;
-}
-template <Name name>
-Word Status_c2f(Word c_status_word, Word f_status_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Status_c2f);
-  Call call(Entry::Status_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, c_status_word, f_status_word);
-  const Word code = abi::call_words(next, c_status_word, f_status_word);
-  if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Status_c2f08(Word c_status_word, Word f08_status_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Status_c2f08);
-  Call call(Entry::Status_c2f08, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, c_status_word, f08_status_word);
-  const Word code = abi::call_words(next, c_status_word, f08_status_word);
-  if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Status_f082c(Word f08_status_word, Word c_status_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Status_f082c);
-  Call call(Entry::Status_f082c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, f08_status_word, c_status_word);
-  const Word code = abi::call_words(next, f08_status_word, c_status_word);
-  if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Status_f082f(Word f08_status_word, Word f_status_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Status_f082f);
-  Call call(Entry::Status_f082f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, f08_status_word, f_status_word);
-  const Word code = abi::call_words(next, f08_status_word, f_status_word);
-  if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Status_f2c(Word f_status_word, Word c_status_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Status_f2c);
-  Call call(Entry::Status_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, f_status_word, c_status_word);
-  const Word code = abi::call_words(next, f_status_word, c_status_word);
-  if (!call.end(code)) return code;
-  return code;
-}
-template <Name name>
-Word Status_f2f08(Word f_status_word, Word f08_status_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Status_f2f08);
-  Call call(Entry::Status_f2f08, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, f_status_word, f08_status_word);
-  const Word code = abi::call_words(next, f_status_word, f08_status_word);
-  if (!call.end(code)) return code;
   return code;
 }
 template <Name name>
@@ -8677,15 +8281,6 @@ Word T_source_get_timestamp(Word source_index_word, Word timestamp_word) {
   return code;
 }
 template <Name name>
-Word Type_c2f(Word datatype_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_c2f);
-  Call call(Entry::Type_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, datatype_word);
-  const Word code = abi::call_words(next, datatype_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Type_contiguous_c(Word count_word, Word oldtype_word, Word newtype_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_contiguous_c);
   Call call(Entry::Type_contiguous_c, HEADRACE_RETURN_SLOT);
@@ -8813,24 +8408,6 @@ Word Type_create_subarray_c(Word ndims_word, Word array_of_sizes_word, Word arra
   return code;
 }
 template <Name name>
-Word Type_f2c(Word datatype_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_f2c);
-  Call call(Entry::Type_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, datatype_word);
-  const Word code = abi::call_words(next, datatype_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Type_fromint(Word datatype_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_fromint);
-  Call call(Entry::Type_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, datatype_word);
-  const Word code = abi::call_words(next, datatype_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Type_get_contents_c(Word datatype_word, Word max_integers_word, Word max_addresses_word,
                          Word max_large_counts_word, Word max_datatypes_word,
                          Word array_of_integers_word, Word array_of_addresses_word,
@@ -8916,15 +8493,6 @@ Word Type_size_c(Word datatype_word, Word size_word) {
   return code;
 }
 template <Name name>
-Word Type_toint(Word datatype_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_toint);
-  Call call(Entry::Type_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, datatype_word);
-  const Word code = abi::call_words(next, datatype_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Type_vector_c(Word count_word, Word blocklength_word, Word stride_word, Word oldtype_word,
                    Word newtype_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_vector_c);
@@ -8991,15 +8559,6 @@ Word Win_allocate_shared_c(Word size_word, Word disp_unit_word, Word info_word, 
   return code;
 }
 template <Name name>
-Word Win_c2f(Word win_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Win_c2f);
-  Call call(Entry::Win_c2f, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, win_word);
-  const Word code = abi::call_words(next, win_word);
-  call.end();
-  return code;
-}
-template <Name name>
 Word Win_create_c(Word base_word, Word size_word, Word disp_unit_word, Word info_word,
                   Word comm_word, Word win_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Win_create_c);
@@ -9010,24 +8569,6 @@ Word Win_create_c(Word base_word, Word size_word, Word disp_unit_word, Word info
   const Word code =
       abi::call_words(next, base_word, size_word, disp_unit_word, info_word, comm_word, win_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  return code;
-}
-template <Name name>
-Word Win_f2c(Word win_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Win_f2c);
-  Call call(Entry::Win_f2c, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, win_word);
-  const Word code = abi::call_words(next, win_word);
-  call.end();
-  return code;
-}
-template <Name name>
-Word Win_fromint(Word win_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Win_fromint);
-  Call call(Entry::Win_fromint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, win_word);
-  const Word code = abi::call_words(next, win_word);
-  call.end();
   return code;
 }
 template <Name name>
@@ -9042,19 +8583,10 @@ Word Win_shared_query_c(Word win_word, Word rank_word, Word size_word, Word disp
   if (!call.end(code)) return code;
   return code;
 }
-template <Name name>
-Word Win_toint(Word win_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Win_toint);
-  Call call(Entry::Win_toint, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, win_word);
-  const Word code = abi::call_words(next, win_word);
-  call.end();
-  return code;
-}
 
 }  // namespace
 
-const abi::Wrapper recorder_wrappers[688] = {
+const abi::Wrapper recorder_wrappers[636] = {
     {Entry::Abort,
      {reinterpret_cast<abi::Wrapper::Function>(&Abort<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Abort<Name::pmpi>)}},
@@ -10213,12 +9745,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Accumulate_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Accumulate_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Accumulate_c<Name::pmpi>)}},
-    {Entry::Aint_add,
-     {reinterpret_cast<abi::Wrapper::Function>(&Aint_add<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Aint_add<Name::pmpi>)}},
-    {Entry::Aint_diff,
-     {reinterpret_cast<abi::Wrapper::Function>(&Aint_diff<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Aint_diff<Name::pmpi>)}},
     {Entry::Allgather_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Allgather_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Allgather_c<Name::pmpi>)}},
@@ -10309,9 +9835,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Comm_attach_buffer_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Comm_attach_buffer_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Comm_attach_buffer_c<Name::pmpi>)}},
-    {Entry::Comm_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Comm_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Comm_c2f<Name::pmpi>)}},
     {Entry::Comm_create_from_group,
      {reinterpret_cast<abi::Wrapper::Function>(&Comm_create_from_group<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Comm_create_from_group<Name::pmpi>)}},
@@ -10321,36 +9844,15 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Comm_detach_buffer_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Comm_detach_buffer_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Comm_detach_buffer_c<Name::pmpi>)}},
-    {Entry::Comm_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Comm_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Comm_f2c<Name::pmpi>)}},
     {Entry::Comm_flush_buffer,
      {reinterpret_cast<abi::Wrapper::Function>(&Comm_flush_buffer<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Comm_flush_buffer<Name::pmpi>)}},
-    {Entry::Comm_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Comm_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Comm_fromint<Name::pmpi>)}},
     {Entry::Comm_idup_with_info,
      {reinterpret_cast<abi::Wrapper::Function>(&Comm_idup_with_info<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Comm_idup_with_info<Name::pmpi>)}},
     {Entry::Comm_iflush_buffer,
      {reinterpret_cast<abi::Wrapper::Function>(&Comm_iflush_buffer<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Comm_iflush_buffer<Name::pmpi>)}},
-    {Entry::Comm_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Comm_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Comm_toint<Name::pmpi>)}},
-    {Entry::Errhandler_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Errhandler_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Errhandler_c2f<Name::pmpi>)}},
-    {Entry::Errhandler_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Errhandler_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Errhandler_f2c<Name::pmpi>)}},
-    {Entry::Errhandler_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Errhandler_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Errhandler_fromint<Name::pmpi>)}},
-    {Entry::Errhandler_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Errhandler_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Errhandler_toint<Name::pmpi>)}},
     {Entry::Exscan_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Exscan_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Exscan_c<Name::pmpi>)}},
@@ -10360,15 +9862,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Exscan_init_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Exscan_init_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Exscan_init_c<Name::pmpi>)}},
-    {Entry::File_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&File_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&File_c2f<Name::pmpi>)}},
-    {Entry::File_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&File_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&File_f2c<Name::pmpi>)}},
-    {Entry::File_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&File_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&File_fromint<Name::pmpi>)}},
     {Entry::File_get_type_extent_c,
      {reinterpret_cast<abi::Wrapper::Function>(&File_get_type_extent_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&File_get_type_extent_c<Name::pmpi>)}},
@@ -10429,9 +9922,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::File_read_shared_c,
      {reinterpret_cast<abi::Wrapper::Function>(&File_read_shared_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&File_read_shared_c<Name::pmpi>)}},
-    {Entry::File_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&File_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&File_toint<Name::pmpi>)}},
     {Entry::File_write_all_begin_c,
      {reinterpret_cast<abi::Wrapper::Function>(&File_write_all_begin_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&File_write_all_begin_c<Name::pmpi>)}},
@@ -10498,21 +9988,9 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Get_version,
      {reinterpret_cast<abi::Wrapper::Function>(&Get_version<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Get_version<Name::pmpi>)}},
-    {Entry::Group_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Group_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Group_c2f<Name::pmpi>)}},
-    {Entry::Group_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Group_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Group_f2c<Name::pmpi>)}},
     {Entry::Group_from_session_pset,
      {reinterpret_cast<abi::Wrapper::Function>(&Group_from_session_pset<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Group_from_session_pset<Name::pmpi>)}},
-    {Entry::Group_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Group_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Group_fromint<Name::pmpi>)}},
-    {Entry::Group_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Group_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Group_toint<Name::pmpi>)}},
     {Entry::Iallgather_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Iallgather_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Iallgather_c<Name::pmpi>)}},
@@ -10564,24 +10042,12 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Ineighbor_alltoallw_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Ineighbor_alltoallw_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Ineighbor_alltoallw_c<Name::pmpi>)}},
-    {Entry::Info_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Info_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Info_c2f<Name::pmpi>)}},
     {Entry::Info_create_env,
      {reinterpret_cast<abi::Wrapper::Function>(&Info_create_env<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Info_create_env<Name::pmpi>)}},
-    {Entry::Info_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Info_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Info_f2c<Name::pmpi>)}},
-    {Entry::Info_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Info_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Info_fromint<Name::pmpi>)}},
     {Entry::Info_get_string,
      {reinterpret_cast<abi::Wrapper::Function>(&Info_get_string<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Info_get_string<Name::pmpi>)}},
-    {Entry::Info_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Info_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Info_toint<Name::pmpi>)}},
     {Entry::Intercomm_create_from_groups,
      {reinterpret_cast<abi::Wrapper::Function>(&Intercomm_create_from_groups<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Intercomm_create_from_groups<Name::pmpi>)}},
@@ -10627,18 +10093,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Issend_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Issend_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Issend_c<Name::pmpi>)}},
-    {Entry::Message_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Message_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Message_c2f<Name::pmpi>)}},
-    {Entry::Message_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Message_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Message_f2c<Name::pmpi>)}},
-    {Entry::Message_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Message_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Message_fromint<Name::pmpi>)}},
-    {Entry::Message_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Message_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Message_toint<Name::pmpi>)}},
     {Entry::Mrecv_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Mrecv_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Mrecv_c<Name::pmpi>)}},
@@ -10687,21 +10141,9 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Neighbor_alltoallw_init_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Neighbor_alltoallw_init_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Neighbor_alltoallw_init_c<Name::pmpi>)}},
-    {Entry::Op_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Op_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Op_c2f<Name::pmpi>)}},
     {Entry::Op_create_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Op_create_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Op_create_c<Name::pmpi>)}},
-    {Entry::Op_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Op_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Op_f2c<Name::pmpi>)}},
-    {Entry::Op_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Op_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Op_fromint<Name::pmpi>)}},
-    {Entry::Op_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Op_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Op_toint<Name::pmpi>)}},
     {Entry::Pack_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Pack_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Pack_c<Name::pmpi>)}},
@@ -10786,15 +10228,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Remove_error_string,
      {reinterpret_cast<abi::Wrapper::Function>(&Remove_error_string<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Remove_error_string<Name::pmpi>)}},
-    {Entry::Request_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Request_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Request_c2f<Name::pmpi>)}},
-    {Entry::Request_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Request_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Request_f2c<Name::pmpi>)}},
-    {Entry::Request_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Request_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Request_fromint<Name::pmpi>)}},
     {Entry::Request_get_status_all,
      {reinterpret_cast<abi::Wrapper::Function>(&Request_get_status_all<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Request_get_status_all<Name::pmpi>)}},
@@ -10804,9 +10237,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Request_get_status_some,
      {reinterpret_cast<abi::Wrapper::Function>(&Request_get_status_some<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Request_get_status_some<Name::pmpi>)}},
-    {Entry::Request_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Request_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Request_toint<Name::pmpi>)}},
     {Entry::Rget_accumulate_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Rget_accumulate_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Rget_accumulate_c<Name::pmpi>)}},
@@ -10867,9 +10297,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Session_attach_buffer_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Session_attach_buffer_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Session_attach_buffer_c<Name::pmpi>)}},
-    {Entry::Session_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Session_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Session_c2f<Name::pmpi>)}},
     {Entry::Session_call_errhandler,
      {reinterpret_cast<abi::Wrapper::Function>(&Session_call_errhandler<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Session_call_errhandler<Name::pmpi>)}},
@@ -10882,18 +10309,12 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Session_detach_buffer_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Session_detach_buffer_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Session_detach_buffer_c<Name::pmpi>)}},
-    {Entry::Session_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Session_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Session_f2c<Name::pmpi>)}},
     {Entry::Session_finalize,
      {reinterpret_cast<abi::Wrapper::Function>(&Session_finalize<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Session_finalize<Name::pmpi>)}},
     {Entry::Session_flush_buffer,
      {reinterpret_cast<abi::Wrapper::Function>(&Session_flush_buffer<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Session_flush_buffer<Name::pmpi>)}},
-    {Entry::Session_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Session_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Session_fromint<Name::pmpi>)}},
     {Entry::Session_get_errhandler,
      {reinterpret_cast<abi::Wrapper::Function>(&Session_get_errhandler<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Session_get_errhandler<Name::pmpi>)}},
@@ -10918,33 +10339,12 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Session_set_errhandler,
      {reinterpret_cast<abi::Wrapper::Function>(&Session_set_errhandler<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Session_set_errhandler<Name::pmpi>)}},
-    {Entry::Session_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Session_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Session_toint<Name::pmpi>)}},
     {Entry::Ssend_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Ssend_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Ssend_c<Name::pmpi>)}},
     {Entry::Ssend_init_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Ssend_init_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Ssend_init_c<Name::pmpi>)}},
-    {Entry::Status_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Status_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Status_c2f<Name::pmpi>)}},
-    {Entry::Status_c2f08,
-     {reinterpret_cast<abi::Wrapper::Function>(&Status_c2f08<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Status_c2f08<Name::pmpi>)}},
-    {Entry::Status_f082c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Status_f082c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Status_f082c<Name::pmpi>)}},
-    {Entry::Status_f082f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Status_f082f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Status_f082f<Name::pmpi>)}},
-    {Entry::Status_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Status_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Status_f2c<Name::pmpi>)}},
-    {Entry::Status_f2f08,
-     {reinterpret_cast<abi::Wrapper::Function>(&Status_f2f08<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Status_f2f08<Name::pmpi>)}},
     {Entry::Status_get_error,
      {reinterpret_cast<abi::Wrapper::Function>(&Status_get_error<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Status_get_error<Name::pmpi>)}},
@@ -11026,9 +10426,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::T_source_get_timestamp,
      {reinterpret_cast<abi::Wrapper::Function>(&T_source_get_timestamp<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&T_source_get_timestamp<Name::pmpi>)}},
-    {Entry::Type_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Type_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Type_c2f<Name::pmpi>)}},
     {Entry::Type_contiguous_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_contiguous_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_contiguous_c<Name::pmpi>)}},
@@ -11056,12 +10453,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Type_create_subarray_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_create_subarray_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_create_subarray_c<Name::pmpi>)}},
-    {Entry::Type_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Type_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Type_f2c<Name::pmpi>)}},
-    {Entry::Type_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Type_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Type_fromint<Name::pmpi>)}},
     {Entry::Type_get_contents_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_get_contents_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_get_contents_c<Name::pmpi>)}},
@@ -11083,9 +10474,6 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Type_size_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_size_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_size_c<Name::pmpi>)}},
-    {Entry::Type_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Type_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Type_toint<Name::pmpi>)}},
     {Entry::Type_vector_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_vector_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_vector_c<Name::pmpi>)}},
@@ -11101,24 +10489,12 @@ const abi::Wrapper recorder_wrappers[688] = {
     {Entry::Win_allocate_shared_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Win_allocate_shared_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Win_allocate_shared_c<Name::pmpi>)}},
-    {Entry::Win_c2f,
-     {reinterpret_cast<abi::Wrapper::Function>(&Win_c2f<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Win_c2f<Name::pmpi>)}},
     {Entry::Win_create_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Win_create_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Win_create_c<Name::pmpi>)}},
-    {Entry::Win_f2c,
-     {reinterpret_cast<abi::Wrapper::Function>(&Win_f2c<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Win_f2c<Name::pmpi>)}},
-    {Entry::Win_fromint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Win_fromint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Win_fromint<Name::pmpi>)}},
     {Entry::Win_shared_query_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Win_shared_query_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Win_shared_query_c<Name::pmpi>)}},
-    {Entry::Win_toint,
-     {reinterpret_cast<abi::Wrapper::Function>(&Win_toint<Name::mpi>),
-      reinterpret_cast<abi::Wrapper::Function>(&Win_toint<Name::pmpi>)}},
 };
 
 const record::Procedure recorded_procedures[abi::kEntryCount] = {
@@ -11510,8 +10886,6 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Abi_set_fortran_booleans", record::CallClass::other},
     {"MPI_Abi_set_fortran_info", record::CallClass::other},
     {"MPI_Accumulate", record::CallClass::one_sided},
-    {"MPI_Aint_add", record::CallClass::other},
-    {"MPI_Aint_diff", record::CallClass::other},
     {"MPI_Allgather", record::CallClass::collective},
     {"MPI_Allgather_init", record::CallClass::collective},
     {"MPI_Allgather_init", record::CallClass::collective},
@@ -11542,26 +10916,15 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Buffer_iflush", record::CallClass::other},
     {"MPI_Comm_attach_buffer", record::CallClass::other},
     {"MPI_Comm_attach_buffer", record::CallClass::other},
-    {"MPI_Comm_c2f", record::CallClass::other},
     {"MPI_Comm_create_from_group", record::CallClass::other},
     {"MPI_Comm_detach_buffer", record::CallClass::other},
     {"MPI_Comm_detach_buffer", record::CallClass::other},
-    {"MPI_Comm_f2c", record::CallClass::other},
     {"MPI_Comm_flush_buffer", record::CallClass::other},
-    {"MPI_Comm_fromint", record::CallClass::other},
     {"MPI_Comm_idup_with_info", record::CallClass::other},
     {"MPI_Comm_iflush_buffer", record::CallClass::other},
-    {"MPI_Comm_toint", record::CallClass::other},
-    {"MPI_Errhandler_c2f", record::CallClass::other},
-    {"MPI_Errhandler_f2c", record::CallClass::other},
-    {"MPI_Errhandler_fromint", record::CallClass::other},
-    {"MPI_Errhandler_toint", record::CallClass::other},
     {"MPI_Exscan", record::CallClass::collective},
     {"MPI_Exscan_init", record::CallClass::collective},
     {"MPI_Exscan_init", record::CallClass::collective},
-    {"MPI_File_c2f", record::CallClass::io},
-    {"MPI_File_f2c", record::CallClass::io},
-    {"MPI_File_fromint", record::CallClass::io},
     {"MPI_File_get_type_extent", record::CallClass::io},
     {"MPI_File_iread_all", record::CallClass::io},
     {"MPI_File_iread_at_all", record::CallClass::io},
@@ -11582,7 +10945,6 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_File_read_ordered_begin", record::CallClass::io},
     {"MPI_File_read_ordered", record::CallClass::io},
     {"MPI_File_read_shared", record::CallClass::io},
-    {"MPI_File_toint", record::CallClass::io},
     {"MPI_File_write_all_begin", record::CallClass::io},
     {"MPI_File_write_all", record::CallClass::io},
     {"MPI_File_write_at_all_begin", record::CallClass::io},
@@ -11605,11 +10967,7 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Get_hw_resource_info", record::CallClass::other},
     {"MPI_Get_library_version", record::CallClass::other},
     {"MPI_Get_version", record::CallClass::other},
-    {"MPI_Group_c2f", record::CallClass::other},
-    {"MPI_Group_f2c", record::CallClass::other},
     {"MPI_Group_from_session_pset", record::CallClass::other},
-    {"MPI_Group_fromint", record::CallClass::other},
-    {"MPI_Group_toint", record::CallClass::other},
     {"MPI_Iallgather", record::CallClass::collective},
     {"MPI_Iallgatherv", record::CallClass::collective},
     {"MPI_Iallreduce", record::CallClass::collective},
@@ -11627,12 +10985,8 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Ineighbor_alltoall", record::CallClass::collective},
     {"MPI_Ineighbor_alltoallv", record::CallClass::collective},
     {"MPI_Ineighbor_alltoallw", record::CallClass::collective},
-    {"MPI_Info_c2f", record::CallClass::other},
     {"MPI_Info_create_env", record::CallClass::other},
-    {"MPI_Info_f2c", record::CallClass::other},
-    {"MPI_Info_fromint", record::CallClass::other},
     {"MPI_Info_get_string", record::CallClass::other},
-    {"MPI_Info_toint", record::CallClass::other},
     {"MPI_Intercomm_create_from_groups", record::CallClass::other},
     {"MPI_Irecv", record::CallClass::point_to_point},
     {"MPI_Ireduce", record::CallClass::collective},
@@ -11648,10 +11002,6 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Isendrecv_replace", record::CallClass::point_to_point},
     {"MPI_Isendrecv_replace", record::CallClass::point_to_point},
     {"MPI_Issend", record::CallClass::point_to_point},
-    {"MPI_Message_c2f", record::CallClass::other},
-    {"MPI_Message_f2c", record::CallClass::other},
-    {"MPI_Message_fromint", record::CallClass::other},
-    {"MPI_Message_toint", record::CallClass::other},
     {"MPI_Mrecv", record::CallClass::point_to_point},
     {"MPI_Neighbor_allgather", record::CallClass::collective},
     {"MPI_Neighbor_allgather_init", record::CallClass::collective},
@@ -11668,11 +11018,7 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Neighbor_alltoallw", record::CallClass::collective},
     {"MPI_Neighbor_alltoallw_init", record::CallClass::collective},
     {"MPI_Neighbor_alltoallw_init", record::CallClass::collective},
-    {"MPI_Op_c2f", record::CallClass::other},
     {"MPI_Op_create", record::CallClass::other},
-    {"MPI_Op_f2c", record::CallClass::other},
-    {"MPI_Op_fromint", record::CallClass::other},
-    {"MPI_Op_toint", record::CallClass::other},
     {"MPI_Pack", record::CallClass::other},
     {"MPI_Pack_external", record::CallClass::other},
     {"MPI_Pack_external_size", record::CallClass::other},
@@ -11701,13 +11047,9 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Remove_error_class", record::CallClass::other},
     {"MPI_Remove_error_code", record::CallClass::other},
     {"MPI_Remove_error_string", record::CallClass::other},
-    {"MPI_Request_c2f", record::CallClass::other},
-    {"MPI_Request_f2c", record::CallClass::other},
-    {"MPI_Request_fromint", record::CallClass::other},
     {"MPI_Request_get_status_all", record::CallClass::point_to_point},
     {"MPI_Request_get_status_any", record::CallClass::point_to_point},
     {"MPI_Request_get_status_some", record::CallClass::point_to_point},
-    {"MPI_Request_toint", record::CallClass::other},
     {"MPI_Rget_accumulate", record::CallClass::one_sided},
     {"MPI_Rget", record::CallClass::one_sided},
     {"MPI_Rput", record::CallClass::one_sided},
@@ -11728,15 +11070,12 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Sendrecv_replace", record::CallClass::point_to_point},
     {"MPI_Session_attach_buffer", record::CallClass::other},
     {"MPI_Session_attach_buffer", record::CallClass::other},
-    {"MPI_Session_c2f", record::CallClass::other},
     {"MPI_Session_call_errhandler", record::CallClass::other},
     {"MPI_Session_create_errhandler", record::CallClass::other},
     {"MPI_Session_detach_buffer", record::CallClass::other},
     {"MPI_Session_detach_buffer", record::CallClass::other},
-    {"MPI_Session_f2c", record::CallClass::other},
     {"MPI_Session_finalize", record::CallClass::other},
     {"MPI_Session_flush_buffer", record::CallClass::other},
-    {"MPI_Session_fromint", record::CallClass::other},
     {"MPI_Session_get_errhandler", record::CallClass::other},
     {"MPI_Session_get_info", record::CallClass::other},
     {"MPI_Session_get_nth_pset", record::CallClass::other},
@@ -11745,15 +11084,8 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Session_iflush_buffer", record::CallClass::other},
     {"MPI_Session_init", record::CallClass::other},
     {"MPI_Session_set_errhandler", record::CallClass::other},
-    {"MPI_Session_toint", record::CallClass::other},
     {"MPI_Ssend", record::CallClass::point_to_point},
     {"MPI_Ssend_init", record::CallClass::point_to_point},
-    {"MPI_Status_c2f", record::CallClass::other},
-    {"MPI_Status_c2f08", record::CallClass::other},
-    {"MPI_Status_f082c", record::CallClass::other},
-    {"MPI_Status_f082f", record::CallClass::other},
-    {"MPI_Status_f2c", record::CallClass::other},
-    {"MPI_Status_f2f08", record::CallClass::other},
     {"MPI_Status_get_error", record::CallClass::other},
     {"MPI_Status_get_source", record::CallClass::other},
     {"MPI_Status_get_tag", record::CallClass::other},
@@ -11781,7 +11113,6 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_T_source_get_info", record::CallClass::other},
     {"MPI_T_source_get_num", record::CallClass::other},
     {"MPI_T_source_get_timestamp", record::CallClass::other},
-    {"MPI_Type_c2f", record::CallClass::other},
     {"MPI_Type_contiguous", record::CallClass::other},
     {"MPI_Type_create_darray", record::CallClass::other},
     {"MPI_Type_create_hindexed_block", record::CallClass::other},
@@ -11791,8 +11122,6 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Type_create_resized", record::CallClass::other},
     {"MPI_Type_create_struct", record::CallClass::other},
     {"MPI_Type_create_subarray", record::CallClass::other},
-    {"MPI_Type_f2c", record::CallClass::other},
-    {"MPI_Type_fromint", record::CallClass::other},
     {"MPI_Type_get_contents", record::CallClass::other},
     {"MPI_Type_get_envelope", record::CallClass::other},
     {"MPI_Type_get_extent", record::CallClass::other},
@@ -11800,18 +11129,13 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Type_get_value_index", record::CallClass::other},
     {"MPI_Type_indexed", record::CallClass::other},
     {"MPI_Type_size", record::CallClass::other},
-    {"MPI_Type_toint", record::CallClass::other},
     {"MPI_Type_vector", record::CallClass::other},
     {"MPI_Unpack", record::CallClass::other},
     {"MPI_Unpack_external", record::CallClass::other},
     {"MPI_Win_allocate", record::CallClass::one_sided},
     {"MPI_Win_allocate_shared", record::CallClass::one_sided},
-    {"MPI_Win_c2f", record::CallClass::one_sided},
     {"MPI_Win_create", record::CallClass::one_sided},
-    {"MPI_Win_f2c", record::CallClass::one_sided},
-    {"MPI_Win_fromint", record::CallClass::one_sided},
     {"MPI_Win_shared_query", record::CallClass::one_sided},
-    {"MPI_Win_toint", record::CallClass::one_sided},
 };
 
 }  // namespace headrace::HEADRACE_FLAVOUR
