@@ -1,10 +1,11 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,11 @@
 
 namespace headrace::record {
 
+/// Throws where what is packed is not as the format's page has it.
+inline void require_packed(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
 /// Takes apart what is packed. Made from docs/record-format.md, sharing no code with the packing.
 class PackedBytes {
  public:
@@ -20,7 +26,7 @@ class PackedBytes {
 
   bool is_empty() const { return rest_.empty(); }
   std::string_view take(std::size_t length) {
-    EXPECT_LE(length, rest_.size());
+    require_packed(length <= rest_.size(), "it is cut off");
     const std::string_view taken = rest_.substr(0, length);
     rest_.remove_prefix(taken.size());
     return taken;
@@ -74,7 +80,7 @@ inline UnpackedColumn unpack_column(PackedBytes& bytes, std::size_t rows) {
       column.values.push_back(static_cast<std::int64_t>(before));
     }
   }
-  EXPECT_TRUE(packed.is_empty());
+  require_packed(packed.is_empty(), "bytes lie behind a column's last value");
   return column;
 }
 
@@ -87,7 +93,7 @@ struct UnpackedTable {
   template <class Row>
   Row row(std::size_t place) const {
     constexpr std::size_t kColumns = sizeof(Row) / sizeof(std::int64_t);
-    EXPECT_EQ(columns.size(), kColumns);
+    require_packed(columns.size() == kColumns, "a row has another number of columns");
     std::array<std::int64_t, kColumns> values{};
     for (std::size_t i = 0; i < kColumns; ++i) values[i] = columns[i].values.at(place);
     return std::bit_cast<Row>(values);
@@ -99,7 +105,7 @@ inline std::map<Table, UnpackedTable> unpack(const Sections& sections) {
   PackedBytes bytes(sections.bytes);
   std::uint32_t count = 0;
   for (; !bytes.is_empty(); ++count) {
-    EXPECT_EQ(bytes.take(4), "HRS1");
+    require_packed(bytes.take(4) == "HRS1", "no section begins here");
     const std::uint32_t table = bytes.number();
     UnpackedTable& made = tables[static_cast<Table>(table)];
     made.node = bytes.number();
@@ -107,13 +113,13 @@ inline std::map<Table, UnpackedTable> unpack(const Sections& sections) {
     const std::uint32_t length = bytes.number();
     const std::uint32_t check = bytes.number();
     const std::string_view body = bytes.take(length);
-    EXPECT_EQ(check, crc32(body));
-    EXPECT_LE(made.rows, body.size());
+    require_packed(check == crc32(body), "a checksum differs");
+    require_packed(made.rows <= body.size(), "more rows than bytes");
     PackedBytes columns(body);
     while (!columns.is_empty()) made.columns.push_back(unpack_column(columns, made.rows));
-    EXPECT_EQ(made.columns.size(), kColumnCounts.at(table));
+    require_packed(made.columns.size() == kColumnCounts.at(table), "columns are missing");
   }
-  EXPECT_EQ(count, sections.count);
+  require_packed(count == sections.count, "the number of sections differs");
   return tables;
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
@@ -92,7 +93,7 @@ TEST_F(NodeTables, HaveTheCallPathsOfAllRanksOnce) {
   EXPECT_EQ(rows<CommunicatorsRow>(Table::communicators).size(), 2U);
   const auto modules = rows<ModulesRow>(Table::modules);
   EXPECT_TRUE(std::ranges::any_of(modules, [&](const ModulesRow& module) {
-    return text(module.file).ends_with("record_node_tables_test");
+    return text(module.file).ends_with(program_invocation_short_name);
   }));
   EXPECT_EQ(tables_[Table::calls].node, 5U);
 }
