@@ -29,6 +29,9 @@ class Image {
   };
   using Note = std::vector<std::string_view>;  ///< its fields
 
+  Image(Image&&) = default;
+  Image& operator=(Image&&) = default;
+
   /// Of a copy of its bytes.
   static Result<Image> parse(std::vector<std::byte> bytes);
 

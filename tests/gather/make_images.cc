@@ -51,15 +51,17 @@ void fill(MadeImage& made, int rank, int ranks) {
   }
 }
 
-void print_rank(int rank, int ranks, int process) {
+void print_rank(const MadeImage& made, int rank, int ranks) {
+  const ImageHeader& header = made.image->header();
+  const std::int64_t tick = header.has_steady_counter != 0 ? 1 : MadeImage::kTicksOfNs;
   std::printf(
-      "{\"rank\": %d, \"process\": %d, \"sends\": 3, \"sent\": %d, \"send_ns\": 3003, \"peer\": "
-      "%d, "
-      "\"allreduce_ns\": 5000, \"failed\": %d}\n",
-      rank, process, 3 * (100 + rank), (rank + 1) % ranks, rank == 0 ? 1 : 0);
+      "{\"rank\": %d, \"process\": %d, \"calls\": 3, \"sent\": %d, \"send_ns\": %ld, "
+      "\"peer\": %d, \"allreduce_ns\": %ld, \"failed\": %d, \"file_ns\": %ld}\n",
+      rank, header.process, 3 * (100 + rank), 3003 * tick, (rank + 1) % ranks, 5000 * tick,
+      rank == 0 ? 1 : 0, 300 * tick);
 }
 
-/// The last of four ranks and more was killed: it is as a process left it that is gone.
+/// Rank 3 was killed: its image is as a process left it that is gone, and its clock counts ns.
 int make(const std::string& directory, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     MadeImage made(directory, "job", rank, ranks);
@@ -67,10 +69,11 @@ int make(const std::string& directory, int ranks) {
     fill(made, rank, ranks);
     if (rank == 3) {
       made.image->header().process_start += 1;
+      made.image->header().has_steady_counter = 0;
     } else {
       made.finish();
     }
-    print_rank(rank, ranks, made.image->header().process);
+    print_rank(made, rank, ranks);
   }
   return 0;
 }
@@ -84,12 +87,13 @@ std::int64_t noise_of(int rank, int site) {
                           int levels) {
   if (levels == 0) {
     const std::int64_t ns = 100'000 + noise_of(rank, site);
-    for (int i = 0; i < 3; ++i) {
+    const std::int64_t calls = 3 + ns % 5;
+    for (int i = 0; i < calls; ++i) {
       made.call(site % 3 == 0   ? "MPI_Allreduce"
                 : site % 3 == 1 ? "MPI_Send"
                                 : "MPI_Recv",
-                site % 3 == 0 ? CallClass::collective : CallClass::point_to_point, world, 8000,
-                ns + i * 97);
+                site % 3 == 0 ? CallClass::collective : CallClass::point_to_point, world,
+                8000 + ns % 1000, ns + i * 97);
     }
     return 1;
   }

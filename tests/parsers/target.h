@@ -43,4 +43,7 @@ extern const Target lustre_layout_target;
 extern const Target mount_info_target;
 extern const Target gluster_volume_target;
 
+// record_targets.cc
+extern const Target image_target;
+
 }  // namespace headrace::parsers

@@ -22,19 +22,20 @@ LAYERS = (
     ("policy", "plan", "device", "fabric"),
     ("exchange",),
     ("file",),
-    ("abi",),
+    ("abi", "gather"),
 )
 FACTS = {"base", "topo", "view"}
 
 
 @functools.cache
 def rooms() -> dict[str, set[str]]:
-    """Each room with all rooms it may include, as the build has them; abi may include them all."""
+    """Each room with all rooms it may include, as the build has them. abi may include them all,
+    the program in gather those that it is linked with."""
     allowed: dict[str, set[str]] = {}
     for line in ADD_ROOM.findall(source_tree.text(source_tree.ROOT / "CMakeLists.txt")):
         name, *uses = line.split()
         allowed[name] = {room for use in uses for room in ({use} | allowed[use])}
-    return allowed | {"abi": set(allowed)}
+    return allowed | {"abi": set(allowed), "gather": {"record"} | allowed["record"]}
 
 
 def sources() -> list[Path]:

@@ -55,7 +55,7 @@ static void other_sends(void) {
   CALL(MPI_Imrecv, ints_in, 20, MPI_INT, &message, &request);
   CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
   tally_arrival("MPI_Imrecv", 4);
-  void *detached;
+  void* detached;
   int length;
   CALL(MPI_Buffer_detach, &detached, &length);
   /* To and from nobody. */
@@ -201,7 +201,7 @@ static void one_sided(void) {
   CALL(MPI_Win_free, &window);
 }
 
-static void files(const char *path) {
+static void files(const char* path) {
   MPI_File file;
   MPI_Request request;
   CALL(MPI_File_open, MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
@@ -219,7 +219,7 @@ static void files(const char *path) {
   CALL(MPI_File_close, &file);
 }
 
-static int deleted(MPI_Comm comm, int keyval, void *value, void *state) {
+static int deleted(MPI_Comm comm, int keyval, void* value, void* state) {
   (void)keyval, (void)value, (void)state;
   int own;
   return CALL(MPI_Comm_rank, comm, &own), MPI_SUCCESS;
@@ -236,8 +236,8 @@ static void callbacks(void) {
   CALL(MPI_Comm_free_keyval, &keyval);
 }
 
-static void *thread_main(void *argument) {
-  const int tag = *(const int *)argument;
+static void* thread_main(void* argument) {
+  const int tag = *(const int*)argument;
   for (int i = 0; i < 50; i++) {
     SEND(MPI_Sendrecv, 4 * tag, ints_out, tag, MPI_INT, rank, tag, in + 8000 * (tag - 100), 2000,
          MPI_INT, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -256,7 +256,7 @@ static void threads(void) {
   for (int i = 0; i < 3; i++) pthread_join(made[i], NULL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   CALL(MPI_Comm_rank, MPI_COMM_WORLD, &rank);

@@ -1,9 +1,9 @@
-#include "recorded.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "recorded.h"
 
 enum { kNames = 512, kPeers = 64, kBins = 7 };
 
@@ -22,7 +22,7 @@ static struct {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* By C's name: the large-count variant counts as the other. */
-static struct entry *find(const char *name) {
+static struct entry* find(const char* name) {
   char plain[64];
   snprintf(plain, sizeof plain, "%s", name);
   size_t length = strlen(plain);
@@ -43,27 +43,27 @@ static int bin(int64_t bytes) {
   return bytes < 16777216 ? 5 : 6;
 }
 
-void tally_call(const char *name) {
+void tally_call(const char* name) {
   pthread_mutex_lock(&mutex);
   find(name)->calls++;
   pthread_mutex_unlock(&mutex);
 }
 
-void tally_arrival(const char *name, int64_t bytes) {
+void tally_arrival(const char* name, int64_t bytes) {
   pthread_mutex_lock(&mutex);
-  struct entry *entry = find(name);
+  struct entry* entry = find(name);
   entry->bytes += bytes;
   entry->bins[bin(bytes)]++;
   pthread_mutex_unlock(&mutex);
 }
 
-void tally_started_receive(const char *name, int64_t bytes) {
+void tally_started_receive(const char* name, int64_t bytes) {
   pthread_mutex_lock(&mutex);
   find(name)->bins[bin(bytes)]++;
   pthread_mutex_unlock(&mutex);
 }
 
-void tally_sent(const char *name, int64_t bytes) {
+void tally_sent(const char* name, int64_t bytes) {
   tally_call(name);
   tally_arrival(name, bytes);
 }
@@ -75,13 +75,13 @@ void tally_message(int to, int64_t bytes) {
   pthread_mutex_unlock(&mutex);
 }
 
-void tally_print(const char *path, int rank) {
+void tally_print(const char* path, int rank) {
   char name[4096];
   snprintf(name, sizeof name, "%s.tally.%d", path, rank);
-  FILE *const file = fopen(name, "w");
+  FILE* const file = fopen(name, "w");
   if (file == NULL) abort();
   for (int i = 0; i < kNames && entries[i].name[0] != 0; i++) {
-    const struct entry *e = &entries[i];
+    const struct entry* e = &entries[i];
     fprintf(file, "call %d %s %ld %lld", rank, e->name, e->calls, (long long)e->bytes);
     for (int b = 0; b < kBins; b++) fprintf(file, " %ld", e->bins[b]);
     fprintf(file, "\n");
@@ -94,7 +94,7 @@ void tally_print(const char *path, int rank) {
   fclose(file);
 }
 
-void must(int code, const char *name) {
+void must(int code, const char* name) {
   if (code == MPI_SUCCESS) return;
   fprintf(stderr, "%s returned %d\n", name, code);
   exit(1);
