@@ -21,6 +21,8 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_size(text, 262144, 1073741824, s.record_memory);
      }},
+    {"HEADRACE_RECORD_DIRECTORY", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.record_directory); }},
     {"HEADRACE_RECORD_DEPTH", "8",
      [](const std::string& text, Settings& s) {
        return read_integer(text, 1, 32, s.record_depth);

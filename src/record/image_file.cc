@@ -44,8 +44,10 @@ struct ImageFile::Notes {
   std::map<NoteKind, std::uint32_t> counts;
 };
 
-std::vector<std::string> image_directories() {
-  std::vector<std::string> found = {"/dev/shm"};
+std::vector<std::string> image_directories(const std::string& first) {
+  std::vector<std::string> found;
+  if (first.starts_with('/')) found.push_back(first);
+  found.emplace_back("/dev/shm");
   if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
     found.emplace_back(own);
   }

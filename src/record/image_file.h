@@ -16,7 +16,8 @@ namespace headrace::record {
 
 /// Where the images of this user's jobs are on this node, best first: directories that others
 /// cannot read or change, one below each place that may hold them.
-std::vector<std::string> image_directories();
+/// `first` goes before the usual places, unless it is empty.
+std::vector<std::string> image_directories(const std::string& first);
 
 /// The memory of one rank's recorder: a file in memory or on a local disk that is mapped as a whole
 /// and filled from its front. Thread-safe.

@@ -9,8 +9,8 @@
 
 #include "base/message.h"
 #include "base/settings.h"
-#include "record/private_directory.h"
 #include "record/gather.h"
+#include "record/private_directory.h"
 #include "record/recorder.h"
 
 namespace headrace::record {

@@ -124,7 +124,7 @@ Error start_recorder(const RecorderStart& start) {
             "records of jobs on several nodes are not made yet"};
   }
   own.log_directory = absolute(settings().log_path);
-  const std::vector<std::string> directories = image_directories();
+  const std::vector<std::string> directories = image_directories(settings().record_directory);
   auto made = ImageFile::make(directories, own.mark.name, "rank-" + std::to_string(start.rank),
                               static_cast<std::uint64_t>(settings().record_memory));
   if (!made) return made.error();

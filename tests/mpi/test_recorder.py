@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import defaultdict
@@ -104,3 +105,24 @@ def test_fortran(name: str, binding: str, library: Path) -> None:
         (own["from"], own["to"]): [own["messages"], own["bytes"]] for own in report["mpi"]["matrix"]
     }
     assert matrix == {(0, 1): [10, 2920], (1, 0): [10, 2920]}
+
+
+def test_a_killed_job_leaves_its_record(host: Host, library: Path) -> None:
+    """Rank 1 is killed in the middle; what was counted before is there."""
+    program = compile_program(host.compilers["c"], ["recorded_kill.c"], f"recorded-k-{host.name}")
+    directory = work_directory(f"recorder-kill-{host.name}")
+    images = directory / "images"
+    images.mkdir()
+    settings = {
+        "HEADRACE_RECORD": "1",
+        "HEADRACE_LOGPATH": str(directory),
+        "HEADRACE_RECORD_DIRECTORY": str(images),
+    }
+    result = launch(host, 2, [program], True, settings)
+    assert result.code != 0, result.explain()
+    (job,) = (images / f"headrace-record-{os.geteuid()}").iterdir()
+    report = report_of(job)
+    assert not report["run"]["complete"]
+    calls = {own["name"]: own["calls"] for own in report["mpi"]["procedures"]}
+    assert calls["MPI_Sendrecv"] == 2 * 1000
+    assert calls["MPI_Comm_rank"] == 2

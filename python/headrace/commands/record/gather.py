@@ -1,0 +1,33 @@
+"""`headrace record gather`: records of jobs that were killed."""
+
+import os
+from pathlib import Path
+
+import click
+
+from headrace.errors import say
+from headrace.launch.gather import gather as gather_job
+from headrace.launch.gather import goes_on, job_directories
+
+
+@click.command(short_help="Makes the records of jobs that were killed.")
+@click.argument("jobs", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    "records",
+    type=click.Path(path_type=Path),
+    default="headrace-records",
+    show_default=True,
+    help="Directory of the records.",
+)
+@click.option("--keep", is_flag=True, help="Keep what the jobs have left.")
+def gather(jobs: tuple[Path, ...], records: Path, keep: bool) -> None:
+    """Make a record of each job that has ended on this node without making its own: it was killed,
+    or crashed. JOBS are directories that such jobs have left; without any, all of yours are found.
+    What was gathered is removed.
+    """
+    chosen = jobs or tuple(job for job in job_directories(os.environ) if not goes_on(job))
+    for job in chosen:
+        click.echo(gather_job(job, records, os.environ, remove=not keep))
+    if not chosen:
+        say("no job of yours has left anything on this node")
