@@ -56,7 +56,8 @@ void remove_images(const std::vector<std::string>& paths, const std::string& dir
     const bool runs = record::process_start(header.process) == header.process_start;
     if (!runs) ::unlink(path.c_str());
   }
-  ::rmdir(directory.c_str());
+  // The last job's removes the user's directory, too.
+  if (::rmdir(directory.c_str()) == 0) ::rmdir(directory.substr(0, directory.rfind('/')).c_str());
 }
 
 int gather(const Line& line) {
