@@ -7,8 +7,8 @@
 
 #include "record/clock.h"
 #include "record/gather.h"
+#include "record/image_owner.h"
 #include "record/image_reader.h"
-#include "record/private_directory.h"
 
 /// headrace_gather: makes a record of what the ranks of a job on this node have recorded so far.
 /// For jobs that were killed, and to look at one that runs.
@@ -51,10 +51,7 @@ void tell(const std::string& text) {
 void remove_images(const std::vector<std::string>& paths, const std::string& directory) {
   for (const std::string& path : paths) {
     const Result<record::Image> image = record::Image::read(path);
-    if (!image) continue;
-    const record::ImageHeader& header = image.value().header();
-    const bool runs = record::process_start(header.process) == header.process_start;
-    if (!runs) ::unlink(path.c_str());
+    if (image && !record::owner_runs(image.value().header())) ::unlink(path.c_str());
   }
   // The last job's removes the user's directory, too.
   if (::rmdir(directory.c_str()) == 0) ::rmdir(directory.substr(0, directory.rfind('/')).c_str());

@@ -1,10 +1,6 @@
 #include "record/clock.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
-#include <string_view>
+#include "base/small_file.h"
 
 namespace headrace::record {
 
@@ -12,13 +8,9 @@ bool has_steady_counter = false;
 
 void choose_clock() {
 #if defined(__x86_64__)
-  const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                        O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  std::array<char, 16> text{};
-  const ssize_t length = read(file, text.data(), text.size());
-  close(file);
-  has_steady_counter = length >= 4 && std::string_view(text.data(), 4) == "tsc\n";
+  has_steady_counter =
+      read_small_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", 16) ==
+      "tsc\n";
 #endif
 }
 

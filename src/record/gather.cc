@@ -66,8 +66,8 @@ struct Job {
   Facts facts;
 };
 
-Job job_of(std::span<const GatheredNode> nodes, const JobFacts& told) {
-  Job job{{}, told.facts};
+Job job_of(std::span<const GatheredNode> nodes, const Facts& known) {
+  Job job{{}, known};
   std::string left_out;
   for (const GatheredNode& node : nodes) {
     job.summary.add(node.record.summary);
@@ -181,10 +181,10 @@ Result<std::vector<std::string>> image_paths_in(const std::string& job_directory
   return paths;
 }
 
-Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const JobFacts& told,
+Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const Facts& known,
                                      const std::string& directory) {
   try {
-    const Job job = job_of(nodes, told);
+    const Job job = job_of(nodes, known);
     Result<RecordFile> file = RecordFile::make(
         directory, record_name(value_of(job.facts, "program"), value_of(job.facts, "job"),
                                job.summary.rank_count, job.summary.nodes, job.summary.start));
@@ -199,11 +199,11 @@ Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const 
   }
 }
 
-Result<std::string> write_record(std::span<const std::string> image_paths, const JobFacts& job,
+Result<std::string> write_record(std::span<const std::string> image_paths, const Facts& known,
                                  const std::string& directory) {
   Result<GatheredNode> node = gather_images(image_paths, 0);
   if (!node) return node.error();
-  return write_job_record({&node.value(), 1}, job, directory);
+  return write_job_record({&node.value(), 1}, known, directory);
 }
 
 }  // namespace headrace::record

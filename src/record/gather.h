@@ -12,11 +12,6 @@
 /// From images to a record. What is still running is taken as it is; nothing waits.
 namespace headrace::record {
 
-/// What the caller knows of the job. It goes before what the images tell.
-struct JobFacts {
-  Facts facts;
-};
-
 /// Of the images of one node.
 struct GatheredNode {
   NodeRecord record;
@@ -32,11 +27,12 @@ Result<GatheredNode> gather_images(std::span<const std::string> image_paths, std
 Result<std::vector<std::string>> image_paths_in(const std::string& job_directory);
 
 /// Writes the record of a job, of which `nodes` are numbered in this order, and returns its path.
-Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const JobFacts& job,
+/// What the caller has `known` of the job goes before what the images tell.
+Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const Facts& known,
                                      const std::string& directory);
 
 /// The same for a job on one node.
-Result<std::string> write_record(std::span<const std::string> image_paths, const JobFacts& job,
+Result<std::string> write_record(std::span<const std::string> image_paths, const Facts& known,
                                  const std::string& directory);
 
 }  // namespace headrace::record

@@ -12,6 +12,8 @@
 #include <map>
 #include <utility>
 
+#include "base/rounding.h"
+#include "record/image_owner.h"
 #include "record/private_directory.h"
 
 namespace headrace::record {
@@ -20,10 +22,6 @@ namespace {
 /// What is set aside in the file system at a time.
 constexpr std::uint64_t kStep = std::uint64_t{64} << 10;
 constexpr std::uint32_t kNoteBytes = 8 << 10;
-
-std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
-  return (size + unit - 1) / unit * unit;
-}
 
 /// Another job that ends may remove the first before the second is in it.
 Error make_folders(const std::string& directory, const std::string& folder) {
@@ -101,7 +99,7 @@ ImageFile::ImageFile(std::byte* memory, std::uint64_t capacity, std::string path
       allocated_(kStep),
       known_(std::make_unique<Notes>()) {
   ImageHeader& own = header();
-  own.header_size = rounded_up(sizeof(ImageHeader), 64);
+  own.header_size = round_up<std::uint32_t>(sizeof(ImageHeader), 64);
   own.row_size = sizeof(Row);
   own.capacity = capacity;
   own.size = own.header_size;
@@ -121,7 +119,7 @@ void ImageFile::remove() {
 /// A store into a page that the file system cannot back would end the program.
 bool ImageFile::make_room(std::uint64_t size) {
   if (size <= allocated_) return true;
-  const std::uint64_t wanted = std::min(rounded_up(size, kStep), capacity_);
+  const std::uint64_t wanted = std::min(round_up(size, kStep), capacity_);
   if (wanted < size) return false;
   const int descriptor = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return false;
@@ -137,7 +135,7 @@ ExtentHeader* ImageFile::take_locked(ExtentKind kind, std::uint32_t thread, std:
   ImageHeader& own = header();
   const std::uint64_t begin = own.size.load(std::memory_order_relaxed);
   const std::uint64_t bytes =
-      rounded_up(sizeof(ExtentHeader) + std::uint64_t{item_size} * capacity, 64);
+      round_up<std::uint64_t>(sizeof(ExtentHeader) + std::uint64_t{item_size} * capacity, 64);
   if (begin + bytes > capacity_ || !make_room(begin + bytes)) return nullptr;
   auto* const extent =
       new (memory_ + begin) ExtentHeader{kind, thread, item_size, capacity, 0, 0, bytes};
@@ -180,7 +178,7 @@ std::uint32_t ImageFile::note(NoteKind kind, std::span<const std::string_view> f
       return found->second;
     }
   }
-  std::vector<std::byte> bytes(rounded_up(sizeof(NoteHeader) + text.size(), 8));
+  std::vector<std::byte> bytes(round_up<std::size_t>(sizeof(NoteHeader) + text.size(), 8));
   const NoteHeader header{static_cast<std::uint32_t>(sizeof(NoteHeader) + text.size()), kind,
                           static_cast<std::uint16_t>(fields.size())};
   std::memcpy(bytes.data(), &header, sizeof header);

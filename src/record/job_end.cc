@@ -1,16 +1,14 @@
 #include "record/job_end.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
 #include "base/message.h"
 #include "base/settings.h"
 #include "record/gather.h"
-#include "record/private_directory.h"
+#include "record/image_owner.h"
 #include "record/recorder.h"
 
 namespace headrace::record {
@@ -24,15 +22,10 @@ std::string image_of_rank(const std::string& own, int rank) {
 
 /// Whether the rank may still write to its image: it runs, and has not come to its end.
 bool is_under_way(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor < 0) return false;
-  std::array<std::byte, sizeof(ImageHeader)> bytes{};
-  const ssize_t length = pread(descriptor, bytes.data(), bytes.size(), 0);
-  close(descriptor);
-  if (length != static_cast<ssize_t>(bytes.size())) return false;
-  const auto* const header = reinterpret_cast<const ImageHeader*>(bytes.data());
-  return header->state.load() == static_cast<std::uint32_t>(RankState::running) &&
-         process_start(header->process) == header->process_start;
+  ImageHeader header{};
+  return read_header(path, header) &&
+         header.state.load() == static_cast<std::uint32_t>(RankState::running) &&
+         owner_runs(header);
 }
 
 void wait_for(const std::vector<std::string>& images) {
@@ -53,7 +46,7 @@ void finish_job(const Facts& facts) {
     images.push_back(image_of_rank(own->path(), rank));
   }
   wait_for(images);
-  const auto written = write_record(images, JobFacts{facts}, log_directory());
+  const auto written = write_record(images, facts, log_directory());
   for (const std::string& path : images) unlink(path.c_str());
   own->remove();
   if (!written) {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
-#include "record/private_directory.h"
+#include "record/image_owner.h"
 
 namespace headrace::record {
 namespace {

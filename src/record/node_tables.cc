@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "record/call_rows.h"
+#include "record/image_owner.h"
 #include "record/node_paths.h"
-#include "record/private_directory.h"
 #include "record/rank_times.h"
 #include "record/text_table.h"
 #include "record/thread_record.h"
@@ -34,8 +34,7 @@ RankState state_of(const Image& image) {
   const RankState told = image.state();
   if (told != RankState::running) return told;
   const ImageHeader& header = image.header();
-  return process_start(header.process) == header.process_start ? RankState::running
-                                                               : RankState::exited;
+  return owner_runs(header) ? RankState::running : RankState::exited;
 }
 
 class NodeTables {

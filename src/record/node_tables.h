@@ -9,12 +9,10 @@
 #include "record/clock.h"
 #include "record/image_reader.h"
 #include "record/packing.h"
+#include "record/process_facts.h"
 
 /// The images of one node's ranks -> the node's tables of a record.
 namespace headrace::record {
-
-/// Names and values, for the table `job`.
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// What the images of one node or more tell of the job. Plain numbers: nodes send it.
 struct JobSummary {

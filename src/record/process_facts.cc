@@ -1,12 +1,13 @@
 #include "record/process_facts.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "base/small_file.h"
 
 extern char** environ;
 
@@ -41,12 +42,7 @@ std::string link_of(const char* path) {
 
 /// The words, with blanks between them.
 std::string command_line() {
-  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "";
-  std::array<char, 4000> text{};
-  const ssize_t length = read(file, text.data(), text.size());
-  close(file);
-  std::string words(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  std::string words = read_small_file("/proc/self/cmdline", 4000);
   while (!words.empty() && words.back() == '\0') words.pop_back();
   std::ranges::replace(words, '\0', ' ');
   return words;

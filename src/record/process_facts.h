@@ -7,6 +7,7 @@
 /// What is recorded of a process besides its calls.
 namespace headrace::record {
 
+/// Names and values.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// host, program, command, directory, and cores: those to which it is bound now, as "0-3,8".

@@ -22,6 +22,9 @@ class PythonPaths {
   /// `python` is what find_python tells.
   PythonPaths(PathStore& store, const std::optional<Python>& python, std::size_t most = 4096);
 
+  /// Whether the process has a Python whose frames can be read.
+  bool is_there() const noexcept { return python_.has_value(); }
+
   /// The path of a call whose C frames are `native`, with the innermost frames of Python: `native`
   /// itself where there are none, or no room.
   PathEnd& find(PathEnd& native) noexcept;

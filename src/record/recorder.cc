@@ -11,7 +11,7 @@
 
 #include "base/settings.h"
 #include "record/call_cost.h"
-#include "record/private_directory.h"
+#include "record/image_owner.h"
 #include "record/process_facts.h"
 
 namespace headrace::record {

@@ -37,7 +37,6 @@ ThreadRecord::ThreadRecord(ImageFile& image, std::uint32_t number, const Limits&
       table_size_(2 * limits.peers),
       peer_table_(static_cast<Peer**>(std::calloc(table_size_, sizeof(Peer*)))),
       paths_(*this, {.depth = limits.depth, .most_nodes = limits.rows}, is_of_library),
-      has_python_(find_python().has_value()),
       python_(*this, find_python()) {}
 
 std::unique_ptr<ThreadRecord> ThreadRecord::make(ImageFile& image, std::uint32_t number,

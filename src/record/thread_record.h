@@ -37,7 +37,7 @@ class ThreadRecord final : public PathStore {
   /// See CallPaths::find.
   PathEnd& find_path(const std::uintptr_t* return_slot) noexcept {
     PathEnd& native = paths_.find(return_slot);
-    return has_python_ && !native.is_of_library ? python_.find(native) : native;
+    return python_.is_there() && !native.is_of_library ? python_.find(native) : native;
   }
 
   /// The row of a procedure called by this path.
@@ -124,7 +124,6 @@ class ThreadRecord final : public PathStore {
   std::size_t free_links_ = 0;
   Modules modules_;
   CallPaths paths_;
-  bool has_python_;
   PythonPaths python_;
 };
 

@@ -1,10 +1,11 @@
 #include "topo/node.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+
+#include "base/small_file.h"
 
 namespace headrace::topo {
 namespace {
@@ -15,15 +16,8 @@ std::string link_target(const char* path, const std::string& otherwise) {
   return len > 0 ? std::string(target.data(), static_cast<std::size_t>(len)) : otherwise;
 }
 
-/// Not by a stream: the first one of a process prepares locales, which takes longer than opening a
-/// file.
 std::string boot_id() {
-  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "";
-  std::array<char, 64> id{};
-  const ssize_t len = read(file, id.data(), id.size());
-  close(file);
-  const std::string text(id.data(), static_cast<std::size_t>(std::max<ssize_t>(0, len)));
+  const std::string text = read_small_file("/proc/sys/kernel/random/boot_id", 64);
   return text.substr(0, text.find('\n'));
 }
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import absent
 from hosts import REPOSITORY, Host, host_named
 from running import Result, compile_program, launch, one_at_a_time, run, work_directory
-from test_languages import FORTRAN, MACROS
+from test_languages import FORTRAN, fortran_program
 
 BUILD = REPOSITORY / "build" / "release"
 NINJA = REPOSITORY / ".dev" / "venv" / "bin" / "ninja"
@@ -129,15 +129,7 @@ def test_disabled_features_do_nothing(host: Host, counting: Path) -> None:
 @pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])
 def test_fortran(name: str, binding: str, counting: Path) -> None:
     """Each call is counted where Fortran's entry is, and once where it reaches C's."""
-    host = host_named(name)
-    if host.missing:
-        absent(host.missing)
-    program = compile_program(
-        host.compilers[binding],
-        ["features.F90"],
-        f"features-f-{binding}-{name}",
-        ["-cpp", f"-D{MACROS[binding]}"],
-    )
+    host, program = fortran_program(name, binding, "features.F90")
     result = launch(host, 2, [program], layered=True, objects=[counting])
     assert result.code == 0 and result.out == "right\nright\n", result.explain()
     counts = counts_of(result, 1)

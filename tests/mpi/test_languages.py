@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import RANKS, absent
-from hosts import Host, all_hosts
+from hosts import Host, all_hosts, host_named
 from running import PROGRAMS, compile_program, launch, tree, work_directory
 
 MACROS = {"mpif.h": "BINDING_MPIF_H", "mpi": "BINDING_MPI", "mpi_f08": "BINDING_MPI_F08"}
@@ -22,6 +24,16 @@ def compare(host: Host, ranks: int, command: list, name: str) -> None:
         assert not result.litter, result.litter
         results[layered] = (result.out, tree(directory))
     assert results[True] == results[False]
+
+
+def fortran_program(name: str, binding: str, source: str) -> tuple[Host, Path]:
+    """The MPI of this name, and a program that says by macros in which binding it is compiled."""
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    flags = ["-cpp", f"-D{MACROS[binding]}"]
+    target = f"{Path(source).stem}-f-{binding}-{name}"
+    return host, compile_program(host.compilers[binding], [source], target, flags)
 
 
 @pytest.mark.parametrize("ranks", RANKS)

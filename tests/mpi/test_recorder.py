@@ -10,10 +10,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from conftest import absent
-from hosts import REPOSITORY, Host, host_named
+from hosts import REPOSITORY, Host
 from running import compile_program, launch, work_directory
-from test_languages import FORTRAN, MACROS
+from test_languages import FORTRAN, fortran_program
 
 RANKS = (1, 2, 3, 4, 8)
 
@@ -73,15 +72,7 @@ def test_counts_are_exact(host: Host, library: Path, ranks: int) -> None:
 
 @pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])
 def test_fortran(name: str, binding: str, library: Path) -> None:
-    host = host_named(name)
-    if host.missing:
-        absent(host.missing)
-    program = compile_program(
-        host.compilers[binding],
-        ["recorded.F90"],
-        f"recorded-f-{binding}-{name}",
-        ["-cpp", f"-D{MACROS[binding]}"],
-    )
+    host, program = fortran_program(name, binding, "recorded.F90")
     directory = work_directory(f"recorder-{name}-{binding}")
     settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
     result = launch(host, 2, [program], True, settings)

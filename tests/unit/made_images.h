@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "record/image_file.h"
-#include "record/private_directory.h"
+#include "record/image_owner.h"
 #include "record/thread_record.h"
 
 namespace headrace::record {

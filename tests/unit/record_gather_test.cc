@@ -54,7 +54,7 @@ TEST(RecordNames, TellOfTheJob) {
 
 TEST_F(Gathering, WritesARecordThatReplacesNone) {
   const std::string directory = folder_.path + "/a/b/";
-  const JobFacts job{{{"job", "77"}}};
+  const Facts job{{"job", "77"}};
   for (const char* const name :
        {"a_b.77.2p1n.20270115T080000.hrc", "a_b.77.2p1n.20270115T080000-2.hrc",
         "a_b.77.2p1n.20270115T080000-3.hrc"}) {

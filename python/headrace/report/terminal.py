@@ -34,7 +34,7 @@ def show(out: Console, found: Findings, symbols: Symbols) -> None:
 def head(found: Findings) -> list[str]:
     """The first lines, which must suffice."""
     run = found.run
-    words = [f"{run.count:,} ranks on {run.nodes:,} nodes", seconds(run.elapsed)]
+    words = [f"{counted(run.count, 'rank')} on {counted(run.nodes, 'node')}", seconds(run.elapsed)]
     words += [shown(text) for text in (run.mpi, run.command) if text]
     lines = [", ".join(words)]
     if run.lacks:
@@ -71,3 +71,8 @@ def _table(out: Console, table: Table) -> None:
     out.print(made, highlight=False)
     if table.note:
         _line(out, table.note)
+
+
+def counted(number: int, what: str) -> str:
+    """As "1 node" or "4 nodes"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -90,11 +90,6 @@ PredefinedTypes& predefined_types() {
   return types;
 }
 
-/// Handles are integers in one ABI and pointers in the others.
-std::uintptr_t key_of(MPI_Datatype datatype) {
-  return (std::uintptr_t)datatype;
-}
-
 /// A pair such as MPI_DOUBLE_INT: a value, then an int at its natural alignment.
 view::TypePtr make_pair_type(ByteCount size) {
   constexpr ByteCount kIntSize = sizeof(int);
@@ -183,7 +178,7 @@ const Decoded* look_up_decoded(MPI_Datatype datatype) {
   auto& predefined = predefined_types();
   {
     const std::shared_lock lock(predefined.mutex);
-    const auto found = predefined.types.find(key_of(datatype));
+    const auto found = predefined.types.find(handle_key(datatype));
     // Entries of the map never move, or go while a file is open.
     if (found != predefined.types.end()) return &found->second;
   }
@@ -206,8 +201,8 @@ const Decoded* find_decoded(MPI_Datatype datatype) {
   };
   [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
   const std::uint64_t ends = ends_of_types();
-  if (last.decoded == nullptr || last.key != key_of(datatype) || last.ends != ends) {
-    last = {ends, key_of(datatype), look_up_decoded(datatype)};
+  if (last.decoded == nullptr || last.key != handle_key(datatype) || last.ends != ends) {
+    last = {ends, handle_key(datatype), look_up_decoded(datatype)};
   }
   return last.decoded;
 }
@@ -216,7 +211,7 @@ Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
   if (is_predefined(datatype)) {
     auto& predefined = predefined_types();
     const std::unique_lock lock(predefined.mutex);
-    predefined.types.try_emplace(key_of(datatype), Decoded(type));
+    predefined.types.try_emplace(handle_key(datatype), Decoded(type));
     return {};
   }
   auto kept = std::make_unique<KeptForm>(type);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "abi/generated/native_calls.h"
 
 // This is the only way to mpi.h: everything in this folder is compiled once per MPI ABI, into a
@@ -40,6 +42,12 @@ struct NativeExtensions {
 };
 extern NativeExtensions native_extensions;
 #endif
+
+/// What tells handles of one kind apart: a number or an address, by the ABI.
+template <class Handle>
+std::uintptr_t handle_key(Handle handle) {
+  return (std::uintptr_t)handle;
+}
 
 /// Fills `native` by dlsym. Returns the name of a symbol that is needed and missing, or null.
 const char* bind_native(void* library);

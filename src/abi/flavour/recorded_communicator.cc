@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -16,12 +15,6 @@ namespace {
 constexpr std::size_t kMostKept = 4096;
 
 using Key = std::uintptr_t;
-
-Key key_of(MPI_Comm communicator) {
-  Key key = 0;
-  std::memcpy(&key, &communicator, sizeof communicator);
-  return key;
-}
 
 struct Known {
   std::mutex mutex;
@@ -82,7 +75,7 @@ bool has_ranks_of_world(MPI_Comm communicator) {
 }
 
 const RecordedCommunicator& find(MPI_Comm communicator) {
-  const Key key = key_of(communicator);
+  const Key key = handle_key(communicator);
   Latest& own = latest[(key >> 4 ^ key) % latest.size()];
   const std::uint64_t now = generation.load(std::memory_order_acquire);
   if (own.key == key && own.generation == now) return *own.communicator;
@@ -162,7 +155,7 @@ const RecordedCommunicator& recorded(MPI_Comm communicator) noexcept {
 void forget(MPI_Comm communicator) noexcept {
   Known& all = known();
   const std::lock_guard lock(all.mutex);
-  all.by_handle.erase(key_of(communicator));
+  all.by_handle.erase(handle_key(communicator));
   generation.fetch_add(1, std::memory_order_release);
 }
 

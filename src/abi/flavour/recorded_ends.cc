@@ -13,11 +13,14 @@ using abi::Word;
 using recording::Call;
 using recording::from_word;
 
-/// The handle must be forgotten before it is freed: then it may be another one's at once.
-Word end_communicator(Entry entry, void* next, const std::uintptr_t* return_slot, Word pointer) {
+/// A procedure that ends what the handle stands for: `forget` is told of it before, since the
+/// handle may be another one's at once.
+template <class Handle, class Forget>
+Word end_handle(Entry entry, void* next, const std::uintptr_t* return_slot, Word pointer,
+                Forget forget) {
   Call call(entry, return_slot);
   if (!call.is_recorded()) return abi::call_words(next, pointer);
-  if (pointer != 0) recording::forget(*from_word<const MPI_Comm*>(pointer));
+  if (pointer != 0) forget(*from_word<const Handle*>(pointer));
   const Word code = abi::call_words(next, pointer);
   call.end(code);
   return code;
@@ -40,11 +43,13 @@ Word Abort(void* next, const std::uintptr_t* return_slot, Word communicator, Wor
 }
 
 Word Comm_free(void* next, const std::uintptr_t* return_slot, Word communicator) {
-  return end_communicator(Entry::Comm_free, next, return_slot, communicator);
+  return end_handle<MPI_Comm>(Entry::Comm_free, next, return_slot, communicator,
+                              &recording::forget);
 }
 
 Word Comm_disconnect(void* next, const std::uintptr_t* return_slot, Word communicator) {
-  return end_communicator(Entry::Comm_disconnect, next, return_slot, communicator);
+  return end_handle<MPI_Comm>(Entry::Comm_disconnect, next, return_slot, communicator,
+                              &recording::forget);
 }
 
 Word Start(void* next, const std::uintptr_t* return_slot, Word request) {
@@ -65,21 +70,14 @@ Word Startall(void* next, const std::uintptr_t* return_slot, Word count, Word re
 }
 
 Word Cancel(void* next, const std::uintptr_t* return_slot, Word request) {
-  Call call(Entry::Cancel, return_slot);
-  if (!call.is_recorded()) return abi::call_words(next, request);
-  recording::has_cancelled.store(true, std::memory_order_relaxed);
-  const Word code = abi::call_words(next, request);
-  call.end(code);
-  return code;
+  return end_handle<MPI_Request>(Entry::Cancel, next, return_slot, request, [](MPI_Request) {
+    recording::has_cancelled.store(true, std::memory_order_relaxed);
+  });
 }
 
 Word Request_free(void* next, const std::uintptr_t* return_slot, Word request) {
-  Call call(Entry::Request_free, return_slot);
-  if (!call.is_recorded()) return abi::call_words(next, request);
-  if (request != 0) recording::untrack(*from_word<const MPI_Request*>(request));
-  const Word code = abi::call_words(next, request);
-  call.end(code);
-  return code;
+  return end_handle<MPI_Request>(Entry::Request_free, next, return_slot, request,
+                                 &recording::untrack);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::ends

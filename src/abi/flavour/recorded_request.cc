@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <new>
 #include <optional>
 
@@ -13,12 +12,6 @@ namespace headrace::HEADRACE_FLAVOUR::recording {
 namespace {
 
 using Key = std::uintptr_t;
-
-Key key_of(MPI_Request request) {
-  Key key = 0;
-  std::memcpy(&key, &request, sizeof request);
-  return key;
-}
 
 /// A part of all that are tracked. Threads rarely meet in one.
 struct alignas(64) Shard {
@@ -36,7 +29,7 @@ std::atomic<std::int64_t> tracked_count = 0;
 
 /// Those that are complete are dropped, unless they can be started anew.
 std::optional<TrackedRequest> take_complete(MPI_Request request) {
-  const Key key = key_of(request);
+  const Key key = handle_key(request);
   std::optional<TrackedRequest> taken;
   shard_of(key).requests.visit(key, [&](TrackedRequest& tracked) {
     if (!tracked.is_active) return true;
@@ -64,7 +57,7 @@ void count_arrival(const TrackedRequest& tracked, std::int64_t bytes) noexcept {
 
 void track(MPI_Request request, const TrackedRequest& tracked) noexcept {
   if (request == MPI_REQUEST_NULL) return;
-  const Key key = key_of(request);
+  const Key key = handle_key(request);
   bool is_new = false;
   if (shard_of(key).requests.put(key, tracked, is_new) && is_new) {
     tracked_count.fetch_add(1, std::memory_order_relaxed);
@@ -73,7 +66,7 @@ void track(MPI_Request request, const TrackedRequest& tracked) noexcept {
 
 void untrack(MPI_Request request) noexcept {
   if (tracked_count.load(std::memory_order_relaxed) == 0) return;
-  const Key key = key_of(request);
+  const Key key = handle_key(request);
   shard_of(key).requests.visit(key, [](const TrackedRequest&) {
     tracked_count.fetch_sub(1, std::memory_order_relaxed);
     return false;
@@ -81,7 +74,7 @@ void untrack(MPI_Request request) noexcept {
 }
 
 void count_start(MPI_Request request, Call& call) noexcept {
-  const Key key = key_of(request);
+  const Key key = handle_key(request);
   TrackedRequest started;
   shard_of(key).requests.visit(key, [&](TrackedRequest& tracked) {
     tracked.is_active = tracked.receives;

@@ -28,7 +28,7 @@ class RequestRegistry {
     }
     Error failed = attempt([&]() -> Error {
       const std::unique_lock lock(mutex_);
-      requests_[key_of(own.handle_)] = std::move(request);
+      requests_[handle_key(own.handle_)] = std::move(request);
       size_ = requests_.size();
       return {};
     });
@@ -45,7 +45,7 @@ class RequestRegistry {
   void remove(const Request& request) {
     RequestPtr last;  // let go of without the lock
     const std::unique_lock lock(mutex_);
-    const auto found = requests_.find(key_of(request.handle_));
+    const auto found = requests_.find(handle_key(request.handle_));
     if (found == requests_.end()) return;
     last = std::move(found->second);
     requests_.erase(found);
@@ -54,7 +54,7 @@ class RequestRegistry {
 
   RequestPtr find(MPI_Request handle) const {
     const std::shared_lock lock(mutex_);
-    const auto found = requests_.find(key_of(handle));
+    const auto found = requests_.find(handle_key(handle));
     return found == requests_.end() ? nullptr : found->second;
   }
 
@@ -83,7 +83,6 @@ class RequestRegistry {
 
  private:
   /// Handles are integers in one ABI and pointers in the others.
-  static std::uintptr_t key_of(MPI_Request handle) { return (std::uintptr_t)handle; }
 
   /// One that is done, off the list; null where there is none.
   RequestPtr take_given_up() {

@@ -2,7 +2,8 @@
 
 #include <vector>
 
-#include "fuzz/type_map.h"
+#include "fuzz/program.h"
+#include "steps/type_map.h"
 
 namespace headrace::fuzz {
 namespace {

@@ -1,4 +1,0 @@
-#pragma once
-
-#include "fuzz/program.h"
-#include "steps/type_map.h"
