@@ -30,8 +30,8 @@ const SettingRule* find_alias(std::span<const SettingRule> rules, std::string_vi
   return found == rules.end() ? nullptr : &*found;
 }
 
-/// Lines on variables that cannot be used: an environment may hold any number of them.
-constexpr std::size_t kMostProblems = 20;
+/// Lines on variables that are no settings: an environment may hold any number of them.
+constexpr std::size_t kMostUnknown = 20;
 
 std::string unknown_variable(std::span<const SettingRule> rules, std::string_view name) {
   std::vector<std::string_view> names;
@@ -84,6 +84,7 @@ const char* const* trusted_environment() {
 /// Reads our own variables, or their aliases, into `settings`.
 void apply(std::span<const SettingRule> rules, const char* const* environment, bool aliases,
            Settings& settings, std::vector<std::string>& problems) {
+  std::size_t unknown = 0;
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
@@ -92,15 +93,14 @@ void apply(std::span<const SettingRule> rules, const char* const* environment, b
     if (aliases ? find_alias(rules, name) == nullptr : !name.starts_with(kPrefix)) continue;
     const std::string value(entry.substr(equals + 1));
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
-    const bool may_tell = problems.size() < kMostProblems;
     if (rule == nullptr) {
-      if (may_tell) problems.push_back(unknown_variable(rules, name));
+      if (++unknown <= kMostUnknown) problems.push_back(unknown_variable(rules, name));
     } else if (rule->apply != nullptr && !value.empty()) {
       const std::string problem = rule->apply(value, settings);
       // The default may be written, too, be it out of the range of other values.
       if (problem.empty() || value == rule->default_text) {
         settings.given.emplace_back(rule->name);
-      } else if (may_tell) {
+      } else {
         problems.push_back(name + "='" + printable(value) + "' " + problem + ", the default " +
                            rule->default_text + " is used");
       }

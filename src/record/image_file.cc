@@ -79,10 +79,10 @@ Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> 
         has_room ? mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
                  : MAP_FAILED;
     if (memory == MAP_FAILED) {
-      last = {ErrorClass::no_space, ENOSPC, {"there is no room for the recorder in ", directory}};
       close(descriptor);
       unlink(path.c_str());
       rmdir(folder.c_str());
+      last = {ErrorClass::no_space, ENOSPC, {"there is no room for the recorder in ", directory}};
       continue;
     }
     close(descriptor);
