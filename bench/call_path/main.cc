@@ -35,7 +35,7 @@ CallPaths* paths = nullptr;
 
 [[gnu::noipa]] void call_with() {
   const auto* slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
-  asm volatile("" : : "r"(paths->find(slot).rows) : "memory");
+  asm volatile("" : : "r"(paths->find(slot, 0).rows) : "memory");
 }
 
 /// Calls at the end of `levels` frames of two call sites each.

@@ -16,7 +16,7 @@ constexpr std::uint64_t kScratch = std::uint64_t{256} << 10;
 /// As a wrapper does it, around nothing.
 [[gnu::noinline]] void record_call(ThreadRecord& thread) {
   PathEnd& path =
-      thread.find_path(static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1);
+      thread.find_path(static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1, 0);
   const std::int64_t begin = ticks();
   const std::int64_t end = ticks();
   thread.add_call(thread.row(path, 0, CallClass::other, 0), begin, end);

@@ -23,12 +23,12 @@ PathLimits sensible(PathLimits limits) {
 
 }  // namespace
 
-CallPaths::CallPaths(PathStore& store, PathLimits limits, bool (*is_of_library)(std::uintptr_t))
+CallPaths::CallPaths(PathStore& store, PathLimits limits, CallerOf caller_of)
     : until_check_(sensible(limits).check_each),
       trie_(sensible(limits).most_nodes),
       table_(store, sensible(limits).most_nodes),
       limits_(sensible(limits)),
-      is_of_library_(is_of_library) {
+      caller_of_(caller_of) {
   is_usable_ = trie_.has_memory() && table_.has_memory();
 }
 
@@ -52,7 +52,7 @@ PathEnd& CallPaths::check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slo
   until_check_ = limits_.check_each;
   ++counts_.checks;
   Path* const found = leaf.path;
-  if (found->end.is_of_library) return found->end;
+  if (found->end.is_foreign) return found->end;
   StackWalk walk;
   walk_stack(return_slot, limits_.depth, stack_, walk);
   Path* const right = table_.add(frames_of(walk));
@@ -65,7 +65,7 @@ PathEnd& CallPaths::check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slo
   return right != nullptr ? right->end : fold(*return_slot);
 }
 
-PathEnd& CallPaths::learn(const std::uintptr_t* return_slot) noexcept {
+PathEnd& CallPaths::learn(const std::uintptr_t* return_slot, int procedure) noexcept {
   if (!is_usable_) {
     ++counts_.lost;
     return nowhere_;
@@ -74,12 +74,25 @@ PathEnd& CallPaths::learn(const std::uintptr_t* return_slot) noexcept {
     knows_stack_ = true;
     stack_.learn();
   }
-  if (!trie_.has_site(*return_slot) && is_of_library_ != nullptr && is_of_library_(*return_slot)) {
-    return learn_library_site(*return_slot);
+  Caller caller = Caller::program;
+  if (caller_of_ != nullptr && (has_wrappers_ || !trie_.has_site(*return_slot))) {
+    caller = caller_of_(*return_slot, procedure);
+    if (caller == Caller::other) return learn_foreign_site(*return_slot);
   }
   // On a stack that is not known, a known path may be out of reach.
   if (is_full_ && stack_.holds(return_slot)) return fold(*return_slot);
-  return unwind(return_slot);
+  if (caller != Caller::wrapper) return unwind(return_slot);
+  has_wrappers_ = true;
+  PathEnd& end = unwind(return_slot);
+  // A tool may call its own wrapper for itself.
+  end.is_foreign = end.is_foreign || is_called_by_tool(return_slot, procedure);
+  return end;
+}
+
+bool CallPaths::is_called_by_tool(const std::uintptr_t* return_slot, int procedure) noexcept {
+  StackWalk walk;
+  walk_stack(return_slot, 2, stack_, walk);
+  return walk.depth == 2 && caller_of_(walk.frames[1].return_address, procedure) != Caller::program;
 }
 
 PathEnd& CallPaths::unwind(const std::uintptr_t* return_slot) noexcept {
@@ -102,9 +115,9 @@ PathEnd& CallPaths::unwind(const std::uintptr_t* return_slot) noexcept {
   return path->end;
 }
 
-PathEnd& CallPaths::learn_library_site(std::uintptr_t return_address) noexcept {
-  Path* const path = table_.add_library_site(return_address);
-  if (path == nullptr) return of_library_;
+PathEnd& CallPaths::learn_foreign_site(std::uintptr_t return_address) noexcept {
+  Path* const path = table_.add_foreign_site(return_address);
+  if (path == nullptr) return foreign_;
   StackWalk site;
   site.depth = 1;
   site.frames[0] = {0, return_address};

@@ -23,13 +23,14 @@ struct PathLimits {
 /// its place are not told apart.
 class CallPaths {
  public:
-  /// `is_of_library` tells whether a return address lies in the MPI library; asked once for each.
-  CallPaths(PathStore& store, PathLimits limits, bool (*is_of_library)(std::uintptr_t));
+  /// `caller_of` is asked once for each return address, of tools' wrappers once for each path.
+  CallPaths(PathStore& store, PathLimits limits, CallerOf caller_of);
 
   /// `return_slot`: where the return address of the MPI call lies on the stack, which is
   /// `__builtin_frame_address(0)` + 8 in the function that the program called. Returns an end with
   /// kNoPath in a signal handler that interrupted this function, and where nothing more has room.
-  PathEnd& find(const std::uintptr_t* return_slot) noexcept {
+  /// `procedure`: the number of its entry.
+  PathEnd& find(const std::uintptr_t* return_slot, int procedure) noexcept {
     if (busy_in_ != nullptr && is_nested(return_slot)) return nowhere_;
     busy_in_ = return_slot;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -40,7 +41,7 @@ class CallPaths {
       ++hits_;
       end = &leaf->path->end;
     } else {
-      end = leaf != nullptr ? &check(*leaf, return_slot) : &learn(return_slot);
+      end = leaf != nullptr ? &check(*leaf, return_slot) : &learn(return_slot, procedure);
     }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     busy_in_ = nullptr;
@@ -60,25 +61,27 @@ class CallPaths {
  private:
   bool is_nested(const std::uintptr_t* return_slot) noexcept;
   PathEnd& check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slot) noexcept;
-  PathEnd& learn(const std::uintptr_t* return_slot) noexcept;
+  PathEnd& learn(const std::uintptr_t* return_slot, int procedure) noexcept;
+  bool is_called_by_tool(const std::uintptr_t* return_slot, int procedure) noexcept;
   PathEnd& unwind(const std::uintptr_t* return_slot) noexcept;
-  PathEnd& learn_library_site(std::uintptr_t return_address) noexcept;
+  PathEnd& learn_foreign_site(std::uintptr_t return_address) noexcept;
   PathEnd& fold(std::uintptr_t return_address) noexcept;
 
   const std::uintptr_t* volatile busy_in_ = nullptr;
   bool is_usable_;
   bool knows_stack_ = false;
   bool is_full_ = false;
+  bool has_wrappers_ = false;
   std::uint32_t until_check_;
   std::uint64_t hits_ = 0;
   ThreadStack stack_;
   PathTrie trie_;
   PathTable table_;
   PathEnd nowhere_;
-  PathEnd of_library_{kNoPath, true, nullptr};
+  PathEnd foreign_{kNoPath, true, nullptr};
   Counts counts_;
   const PathLimits limits_;
-  bool (*const is_of_library_)(std::uintptr_t);
+  const CallerOf caller_of_;
 };
 
 }  // namespace headrace::record

@@ -27,10 +27,20 @@ class PathStore {
   ~PathStore() = default;
 };
 
+/// Who called.
+enum class Caller {
+  program,
+  wrapper,  ///< a tool's MPI_X that calls MPI_X, for whoever called the tool
+  other     ///< the MPI library, a tool for itself, or we
+};
+
+/// By a return address. `procedure`: the number of the entry that was called.
+using CallerOf = Caller (*)(std::uintptr_t return_address, int procedure);
+
 /// The end of a call path: what the recorder hangs its rows on. It keeps its address.
 struct PathEnd {
   PathId id = kNoPath;
-  bool is_of_library = false;  ///< the call comes from the MPI library itself
+  bool is_foreign = false;  ///< the call is not the program's
   void* rows = nullptr;
 };
 

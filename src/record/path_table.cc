@@ -33,7 +33,7 @@ Path* PathTable::add_site(std::uintptr_t return_address) noexcept {
   return path == 0 ? nullptr : &paths_[path];
 }
 
-Path* PathTable::add_library_site(std::uintptr_t return_address) noexcept {
+Path* PathTable::add_foreign_site(std::uintptr_t return_address) noexcept {
   if (!paths_.has_room(1)) return nullptr;
   Path& path = paths_[paths_.take(1)];
   path.return_address = return_address;

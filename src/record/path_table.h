@@ -31,7 +31,7 @@ class PathTable {
   Path* add_site(std::uintptr_t return_address) noexcept;
 
   /// The same for one whose calls nobody counts: the store does not hear of it.
-  Path* add_library_site(std::uintptr_t return_address) noexcept;
+  Path* add_foreign_site(std::uintptr_t return_address) noexcept;
 
  private:
   std::uint32_t find(std::uint32_t caller, std::uintptr_t address, std::size_t& place) noexcept;

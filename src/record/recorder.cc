@@ -29,7 +29,7 @@ struct Recorder {
   std::string log_directory;
   std::unique_ptr<ImageFile> image;
   std::span<const Procedure> procedures;
-  bool (*is_of_library)(std::uintptr_t) = nullptr;
+  CallerOf caller_of = nullptr;
   std::uint32_t other[kCallClasses] = {};
   std::unique_ptr<std::atomic<std::uint32_t>[]> notes;  ///< of procedures, kNone if not yet there
   std::mutex mutex;
@@ -130,7 +130,7 @@ Error start_recorder(const RecorderStart& start) {
   if (!made) return made.error();
   own.image = std::move(made.value());
   own.procedures = start.procedures;
-  own.is_of_library = start.is_of_library;
+  own.caller_of = start.caller_of;
   own.notes = std::make_unique<std::atomic<std::uint32_t>[]>(start.procedures.size());
   for (std::size_t i = 0; i < start.procedures.size(); ++i) own.notes[i] = kNone;
   for (int i = 0; i < kCallClasses; ++i) {
@@ -194,7 +194,7 @@ ThreadRecord* make_own_record() noexcept {
   try {
     if (!own.is_full) {
       auto made = ThreadRecord::make(*own.image, static_cast<std::uint32_t>(own.threads.size()),
-                                     limits_of(settings()), own.other, own.is_of_library);
+                                     limits_of(settings()), own.other, own.caller_of);
       if (made != nullptr) {
         own.threads.reserve(own.threads.size() + 1);
         own.free.reserve(own.threads.size() + 1);

@@ -26,8 +26,7 @@ struct RecorderStart {
   int rank_count = 0;
   std::int64_t init_ns = 0;  ///< that MPI_Init took
   std::span<const Procedure> procedures;
-  /// Whether code at this address is the MPI library's or ours, whose calls are not the program's.
-  bool (*is_of_library)(std::uintptr_t return_address) = nullptr;
+  CallerOf caller_of = nullptr;
 };
 
 /// Begins to record. An error is told by the caller, and the program goes on without.

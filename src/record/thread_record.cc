@@ -30,20 +30,20 @@ std::size_t hash_of(std::int64_t peer) {
 }  // namespace
 
 ThreadRecord::ThreadRecord(ImageFile& image, std::uint32_t number, const Limits& limits,
-                           bool (*is_of_library)(std::uintptr_t))
+                           CallerOf caller_of)
     : image_(image),
       number_(number),
       limits_(limits),
       table_size_(2 * limits.peers),
       peer_table_(static_cast<Peer**>(std::calloc(table_size_, sizeof(Peer*)))),
-      paths_(*this, {.depth = limits.depth, .most_nodes = limits.rows}, is_of_library),
+      paths_(*this, {.depth = limits.depth, .most_nodes = limits.rows}, caller_of),
       python_(*this, find_python()) {}
 
 std::unique_ptr<ThreadRecord> ThreadRecord::make(ImageFile& image, std::uint32_t number,
                                                  const Limits& limits,
                                                  const std::uint32_t (&other)[kCallClasses],
-                                                 bool (*is_of_library)(std::uintptr_t)) {
-  std::unique_ptr<ThreadRecord> made(new ThreadRecord(image, number, limits, is_of_library));
+                                                 CallerOf caller_of) {
+  std::unique_ptr<ThreadRecord> made(new ThreadRecord(image, number, limits, caller_of));
   return made->take_reserve(other) ? std::move(made) : nullptr;
 }
 

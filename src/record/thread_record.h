@@ -32,12 +32,12 @@ class ThreadRecord final : public PathStore {
   static std::unique_ptr<ThreadRecord> make(ImageFile& image, std::uint32_t number,
                                             const Limits& limits,
                                             const std::uint32_t (&other)[kCallClasses],
-                                            bool (*is_of_library)(std::uintptr_t));
+                                            CallerOf caller_of);
 
   /// See CallPaths::find.
-  PathEnd& find_path(const std::uintptr_t* return_slot) noexcept {
-    PathEnd& native = paths_.find(return_slot);
-    return python_.is_there() && !native.is_of_library ? python_.find(native) : native;
+  PathEnd& find_path(const std::uintptr_t* return_slot, int procedure) noexcept {
+    PathEnd& native = paths_.find(return_slot, procedure);
+    return python_.is_there() && !native.is_foreign ? python_.find(native) : native;
   }
 
   /// The row of a procedure called by this path.
@@ -84,8 +84,7 @@ class ThreadRecord final : public PathStore {
     RowLink* next;
   };
 
-  ThreadRecord(ImageFile& image, std::uint32_t number, const Limits& limits,
-               bool (*is_of_library)(std::uintptr_t));
+  ThreadRecord(ImageFile& image, std::uint32_t number, const Limits& limits, CallerOf caller_of);
   bool take_reserve(const std::uint32_t (&other)[kCallClasses]);
   Row* new_row(std::uint32_t procedure, std::uint32_t path, std::uint32_t communicator);
   Row& add_row(PathEnd& path, std::uint32_t procedure, CallClass of_class,

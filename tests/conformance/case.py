@@ -69,13 +69,16 @@ def says(pattern: str) -> Callable[[Run], bool]:
     return lambda run: run.result.code == 0 and bool(expression.search(run.text))
 
 
-def run_case(suite: str, host: Host, case: Case, layered: bool) -> Verdicts:
-    """Runs it in an empty directory, which is left behind; the output goes to a log."""
+def run_case(
+    suite: str, host: Host, case: Case, layered: bool, settings: Mapping[str, str] | None = None
+) -> Verdicts:
+    """Runs it in an empty directory, which is left behind; the output goes to a log. `settings`
+    are variables of the run with the layer."""
     if case.missing:
         return {case.name: SKIPPED}
     way = "layer" if layered else "plain"
     directory = work_directory(f"conformance-{suite}-{host.name}-{case.name}-{way}")
-    environment = dict(case.environment)
+    environment = {**case.environment, **((settings or {}) if layered else {})}
     if host.family.startswith("openmpi") and case.ranks <= 2:
         environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
     program = [*DIES_WITH_PARENT, *case.program]

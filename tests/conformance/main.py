@@ -15,6 +15,8 @@ from hosts import all_hosts, headrace_library
 from suites import SUITES
 from table import Row, report
 
+SETTING = "NAME=VALUE: a variable of the runs with Headrace; may be repeated"
+
 
 def main() -> int:
     options = _options()
@@ -28,24 +30,32 @@ def main() -> int:
                 continue
             if host.name not in SUITES[name].hosts:
                 continue
-            rows.append(_run(name, host, options.case))
+            rows.append(_run(name, host, options))
             print(rows[-1].line(), flush=True)
     return report(rows, options.document)
 
 
-def _run(name: str, host, chosen: str) -> Row:
+def _run(name: str, host, options: argparse.Namespace) -> Row:
     row = Row(name, host.name, host.missing)
     if host.missing:
         return row
     for case in SUITES[name].cases(host, SUITES[name].source):
-        if chosen not in case.name:
+        if options.case not in case.name:
             continue
-        plain, layered = (run_case(name, host, case, layer) for layer in (False, True))
+        plain = run_case(name, host, case, layered=False)
+        layered = run_case(name, host, case, layered=True, settings=dict(options.setting))
         row.add(case, plain, layered)
         changed = {key for key in plain | layered if plain.get(key) != layered.get(key)}
         for key in sorted(changed):
             print(f"  {key}: {plain.get(key)} plain, {layered.get(key)} with the layer", flush=True)
     return row
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} has no value (write NAME=VALUE)")
+    return name, value
 
 
 def _options() -> argparse.Namespace:
@@ -54,6 +64,7 @@ def _options() -> argparse.Namespace:
     hosts = [host.name for host in all_hosts()]
     parser.add_argument("--mpi", action="append", choices=hosts, help="may be repeated")
     parser.add_argument("--case", default="", help="only cases whose name contains this")
+    parser.add_argument("--setting", action="append", default=[], type=_setting, help=SETTING)
     parser.add_argument("--document", type=Path, help="write the table into this Markdown file")
     return parser.parse_args()
 

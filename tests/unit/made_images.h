@@ -55,7 +55,7 @@ class MadeImage {
   [[gnu::noipa]] Row& call(const char* name, CallClass of_class, std::uint32_t communicator,
                            std::int64_t sent, std::int64_t ns) {
     const auto* slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
-    PathEnd& path = thread->find_path(slot);
+    PathEnd& path = thread->find_path(slot, 0);
     Row& row = thread->row(path, procedure(name, of_class), of_class, communicator);
     row.sent += sent;
     row.bins[static_cast<std::size_t>(bin_of(sent))] += 1;

@@ -60,9 +60,9 @@ class IdSet {
 /// What stands for a recorder: calls find their path, and a wholly different unwinder, libc's, says
 /// what it is.
 struct Recorder {
-  explicit Recorder(PathLimits limits = {}, bool (*is_of_library)(std::uintptr_t) = nullptr,
+  explicit Recorder(PathLimits limits = {}, CallerOf caller_of = nullptr,
                     std::size_t most = 1 << 16)
-      : store(most), paths(store, limits, is_of_library), depth(limits.depth) {}
+      : store(most), paths(store, limits, caller_of), depth(limits.depth) {}
 
   MemoryStore store;
   CallPaths paths;
@@ -86,7 +86,7 @@ inline Chain chain_by_libc(const std::uintptr_t* slot, int depth) {
 
 [[gnu::noipa]] inline PathEnd& mpi_call(Recorder& recorder) {
   const auto* slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
-  PathEnd& end = recorder.paths.find(slot);
+  PathEnd& end = recorder.paths.find(slot, 0);
   recorder.last = end.id;
   recorder.ids.insert(end.id);
   ++recorder.calls;

@@ -203,12 +203,36 @@ TEST(CallPaths, WithoutRoomInTheStoreAreNone) {
 int asked = 0;
 TEST(CallPaths, OfTheLibraryAreNotUnwound) {
   asked = 0;
-  Recorder recorder({}, [](std::uintptr_t) { return ++asked != 0; });
+  Recorder recorder(
+      {}, [](std::uintptr_t, int) { return ++asked != 0 ? Caller::other : Caller::program; });
   recorder.is_compared = false;
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(mpi_call(recorder).is_of_library);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(mpi_call(recorder).is_foreign);
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(recorder.store.size(), 0U);
   EXPECT_EQ(recorder.paths.counts().unwinds, 0U);
+}
+
+[[gnu::noipa]] PathEnd& wrapper(Recorder& recorder) {
+  PathEnd& end = mpi_call(recorder);
+  keep(&end);
+  return end;
+}
+
+/// Tells wrapper's call from those of whoever calls wrapper.
+Caller of_tool(std::uintptr_t address, int) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(&wrapper);
+  const bool is_wrapper = address > begin && address < begin + 64;
+  if (is_wrapper) return Caller::wrapper;
+  return asked++ == 0 ? Caller::other : Caller::program;
+}
+
+TEST(CallPaths, OfAToolAreForeignWhereItCallsItsOwnWrapper) {
+  asked = 0;
+  Recorder recorder({}, &of_tool);
+  recorder.is_compared = false;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(wrapper(recorder).is_foreign, true);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(wrapper(recorder).is_foreign, false) << "the program's";
+  EXPECT_EQ(asked, 2) << "once for each path";
 }
 
 }  // namespace

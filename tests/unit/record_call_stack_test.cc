@@ -157,7 +157,7 @@ PathId found_within = 0;
 sigjmp_buf way_out;
 
 [[gnu::noipa]] PathId plain_call(CallPaths& paths) {
-  return paths.find(static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1).id;
+  return paths.find(static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1, 0).id;
 }
 
 void handle(void (*handler)(int)) {

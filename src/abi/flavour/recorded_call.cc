@@ -9,8 +9,8 @@ constinit std::atomic<bool> has_cancelled = false;
 Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
     : thread_(record::this_thread()), entry_(static_cast<int>(entry)) {
   if (thread_ == nullptr) return;
-  path_ = &thread_->find_path(return_slot);
-  if (path_->is_of_library) {
+  path_ = &thread_->find_path(return_slot, entry_);
+  if (path_->is_foreign) {
     thread_ = nullptr;
     return;
   }
@@ -78,9 +78,9 @@ void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool r
 void count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
   record::ThreadRecord* const thread = record::this_thread();
   if (thread == nullptr) return;
-  record::PathEnd& path = thread->find_path(return_slot);
-  if (path.is_of_library) return;
   const int index = static_cast<int>(entry);
+  record::PathEnd& path = thread->find_path(return_slot, index);
+  if (path.is_foreign) return;
   record::Row& row = thread->row(path, record::procedure_note(index),
                                  recorded_procedures[index].call_class, record::kNone);
   row.least = 0;
