@@ -46,14 +46,12 @@ def tallied(file: Path) -> tuple[dict[str, list[int]], dict[tuple[int, int], lis
     return calls, messages
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-def test_counts_are_exact(host: Host, library: Path, ranks: int) -> None:
+def check_exact(host: Host, directory: Path, ranks: int, objects: list[Path] | None = None) -> None:
     program = compile_program(
         host.compilers["c"], ["recorded.c", "recorded_tally.c"], f"recorded-{host.name}"
     )
-    directory = work_directory(f"recorder-{host.name}-{ranks}")
     settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
-    result = launch(host, ranks, [program, directory / "file"], True, settings)
+    result = launch(host, ranks, [program, directory / "file"], True, settings, objects=objects)
     assert result.code == 0, result.explain()
     calls, messages = tallied(directory / "file")
     (record,) = directory.glob("*.hrc")
@@ -68,6 +66,20 @@ def test_counts_are_exact(host: Host, library: Path, ranks: int) -> None:
     }
     assert matrix == messages
     assert report["run"]["ranks"] == ranks and report["run"]["complete"]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_counts_are_exact(host: Host, library: Path, ranks: int) -> None:
+    check_exact(host, work_directory(f"recorder-{host.name}-{ranks}"), ranks)
+
+
+@pytest.mark.parametrize("first", ["tool", "layer"])
+def test_a_tool_s_own_calls_are_not_counted(host: Host, library: Path, first: str) -> None:
+    flags = ["-shared", "-fPIC", "-O1", "-Wall"]
+    name = f"calling_tool-{host.name}"
+    tool = compile_program(host.compilers["c"], ["calling_tool.c"], name, flags)
+    objects = [tool, library] if first == "tool" else [library, tool]
+    check_exact(host, work_directory(f"recorder-{name}-{first}"), 2, objects)
 
 
 @pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])
