@@ -27,8 +27,8 @@ constexpr int kFirstApart = 512;
 constexpr int kMark = SIGURG;
 
 /// The numbers of ours, a bit each. Higher ones are not kept in mind.
-constexpr int kMostNumbers = 1 << 16;
-std::array<std::atomic<std::uint64_t>, kMostNumbers / 64> taken_numbers{};
+constexpr int kMaxNumbers = 1 << 16;
+std::array<std::atomic<std::uint64_t>, kMaxNumbers / 64> taken_numbers{};
 
 std::uint64_t bit_of(int number) {
   return std::uint64_t{1} << (number % 64);
@@ -36,13 +36,13 @@ std::uint64_t bit_of(int number) {
 
 /// False where the number is one of ours, which lost it.
 bool take_number(int number) {
-  if (number >= kMostNumbers) return true;
+  if (number >= kMaxNumbers) return true;
   auto& word = taken_numbers[static_cast<std::size_t>(number / 64)];
   return (word.fetch_or(bit_of(number)) & bit_of(number)) == 0;
 }
 
 void give_number_back(int number) {
-  if (number >= kMostNumbers) return;
+  if (number >= kMaxNumbers) return;
   taken_numbers[static_cast<std::size_t>(number / 64)].fetch_and(~bit_of(number));
 }
 

@@ -31,13 +31,13 @@ const SettingRule* find_alias(std::span<const SettingRule> rules, std::string_vi
 }
 
 /// Lines on variables that are no settings: an environment may hold any number of them.
-constexpr std::size_t kMostUnknown = 20;
+constexpr std::size_t kMaxUnknown = 20;
 
 std::string unknown_variable(std::span<const SettingRule> rules, std::string_view name) {
   std::vector<std::string_view> names;
   for (const SettingRule& rule : rules) names.emplace_back(rule.name);
   // Comparing a name takes as long as it is.
-  const std::string_view nearest = nearest_name(name.substr(0, kMostPrinted), names);
+  const std::string_view nearest = nearest_name(name.substr(0, kMaxPrinted), names);
   std::string line = printable(name) + " is ignored (no setting has this name), ";
   if (!nearest.empty()) return line + "did you mean " + std::string(nearest) + "?";
   return line + "docs/reference/settings.md lists them";
@@ -94,7 +94,7 @@ void apply(std::span<const SettingRule> rules, const char* const* environment, b
     const std::string value(entry.substr(equals + 1));
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
     if (rule == nullptr) {
-      if (++unknown <= kMostUnknown) problems.push_back(unknown_variable(rules, name));
+      if (++unknown <= kMaxUnknown) problems.push_back(unknown_variable(rules, name));
     } else if (rule->apply != nullptr && !value.empty()) {
       const std::string problem = rule->apply(value, settings);
       // The default may be written, too, be it out of the range of other values.
@@ -191,12 +191,12 @@ std::string read_stripes(const std::string& text, Stripes& value) {
     value = {};
     return {};
   }
-  constexpr std::int64_t kMostStripes = 65535;  // Lustre's count has 16 bits
+  constexpr std::int64_t kMaxStripes = 65535;  // Lustre's count has 16 bits
   constexpr std::int64_t kLargestStripe = 1 << 30;
   const auto times = text.find('x');
   Stripes stripes;
   if (times == std::string::npos) return kForm;
-  if (!read_integer(text.substr(0, times), 1, kMostStripes, stripes.count).empty()) return kForm;
+  if (!read_integer(text.substr(0, times), 1, kMaxStripes, stripes.count).empty()) return kForm;
   const std::string problem =
       read_size(text.substr(times + 1), kPage, kLargestStripe, stripes.size);
   if (!problem.empty()) return problem;

@@ -14,9 +14,9 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 /// `text` with small letters for A to Z, in any locale.
 std::string lower_case(std::string_view text);
 
-inline constexpr std::size_t kMostPrinted = 60;
+inline constexpr std::size_t kMaxPrinted = 60;
 
-/// Text from outside as a message may show it: cut where it is longer than kMostPrinted, and with
+/// Text from outside as a message may show it: cut where it is longer than kMaxPrinted, and with
 /// nothing that a terminal would obey.
 std::string printable(std::string_view text);
 

@@ -27,14 +27,14 @@ struct Vendor {
 };
 constexpr Vendor kVendors[] = {
     {"libcuda.so", make_cuda}, {"libamdhip64.so", make_hip}, {"libze_loader.so", make_level_zero}};
-constexpr std::size_t kMostDrivers = 8;
+constexpr std::size_t kMaxDrivers = 8;
 
 /// Drivers are only ever added, so that what was found stays valid without a lock.
 struct Found {
   std::mutex mutex;  ///< of who adds
   std::atomic<unsigned long long> object_count = 0;
   std::array<bool, std::size(kVendors)> has_vendor{};
-  std::array<std::unique_ptr<Driver>, kMostDrivers> drivers;
+  std::array<std::unique_ptr<Driver>, kMaxDrivers> drivers;
   std::atomic<std::size_t> count = 0;
 
   void add(std::unique_ptr<Driver> driver) {
@@ -102,12 +102,12 @@ std::optional<Place> find_data(std::byte* buffer, const view::TypePtr& type) {
   if (place || !is_driver_known() || type->piece_count() <= 1) return place;
   // Allocations of host and device never share so much.
   constexpr std::int64_t kProbeDistance = 64 << 10;
-  constexpr int kMostProbes = 16;
+  constexpr int kMaxProbes = 16;
   std::int64_t probed = type->true_lower_bound();
   view::Cursor memory(type, 0, type->size());
-  for (int probes = 0; probes < kMostProbes && memory.remaining() > 0;) {
+  for (int probes = 0; probes < kMaxProbes && memory.remaining() > 0;) {
     const view::StridedRun run = memory.next();
-    for (std::int64_t i = 0; i < run.count && probes < kMostProbes; ++i) {
+    for (std::int64_t i = 0; i < run.count && probes < kMaxProbes; ++i) {
       const std::int64_t offset = run.offset + i * run.stride;
       if (std::abs(offset - probed) < kProbeDistance) continue;
       probed = offset;

@@ -13,7 +13,7 @@ namespace headrace::device {
 class HostBuffer {
  public:
   /// Of the largest.
-  static constexpr ByteCount kMostSize = ByteCount{2} << 20;
+  static constexpr ByteCount kMaxSize = ByteCount{2} << 20;
 
   /// One of `size` bytes, or of more where such a one is kept. Errors: the driver's, and no memory.
   static Result<HostBuffer> take(const Place& place, ByteCount size);

@@ -21,7 +21,7 @@ class Image {
   /// which it is copied. Error: no memory.
   static Result<std::unique_ptr<Image>> make(const Place& place, std::byte* buffer,
                                              const view::TypePtr& type, std::int64_t count,
-                                             ByteCount most = HostBuffer::kMostSize);
+                                             ByteCount most = HostBuffer::kMaxSize);
   ~Image();
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;

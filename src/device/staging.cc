@@ -16,7 +16,7 @@ constexpr ByteCount kSmallSize = ByteCount{64} << 10;
 /// Of the host memory for a call: where its data fits in one half there is no other stretch.
 ByteCount size_for(ByteCount bytes, ByteCount most) {
   ByteCount size = kSmallSize;
-  while (size < HostBuffer::kMostSize && size / 2 < bytes) size *= 2;
+  while (size < HostBuffer::kMaxSize && size / 2 < bytes) size *= 2;
   while (size > kLeastSize && size > most) size /= 2;
   return size;
 }

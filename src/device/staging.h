@@ -26,7 +26,7 @@ class Staging {
   /// be had, that is the failure.
   static std::unique_ptr<Staging> make(Direction direction, const Place& place, std::byte* buffer,
                                        const view::Cursor& memory,
-                                       ByteCount most = HostBuffer::kMostSize);
+                                       ByteCount most = HostBuffer::kMaxSize);
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;

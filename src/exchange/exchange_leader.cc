@@ -93,7 +93,7 @@ void ExchangeLeader::rest(std::uint32_t seen) {
     ::sched_yield();
     return;
   }
-  call_.event().doze(seen, kShortest << std::min(idle_ - yields - 1, kDoublings));
+  call_.event().wait_for_change(seen, kShortest << std::min(idle_ - yields - 1, kDoublings));
   messenger_.progress();
 }
 

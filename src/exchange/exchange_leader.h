@@ -95,8 +95,8 @@ class ExchangeLeader {
 
   std::size_t turn_ = 0;
   std::span<MessageBuffers::Buffer> received_;
-  std::array<Receiving, MessageBuffers::kMost> receiving_;  ///< of each of these
-  std::array<int, kMostSlots> of_others_{};  ///< of each slot: parts of other nodes dealt with
+  std::array<Receiving, MessageBuffers::kMaxDepth> receiving_;  ///< of each of these
+  std::array<int, kMaxSlots> of_others_{};  ///< of each slot: parts of other nodes dealt with
 };
 
 template <class MayTake>

@@ -122,7 +122,7 @@ class ReadLeader : ExchangeLeader {
   std::int64_t to_ask_ = 0;   ///< windows of others below are asked for, or not this node's affair
   std::int64_t to_load_ = 0;  ///< own windows below have been handed over to be loaded
   std::int64_t to_pass_ = 0;  ///< all below are over
-  std::array<Answer, MessageBuffers::kMost> answers_;
+  std::array<Answer, MessageBuffers::kMaxDepth> answers_;
 };
 
 ReadLeader::ReadLeader(const LeaderCall& lead, StagedAccess* access)

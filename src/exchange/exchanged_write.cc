@@ -66,7 +66,7 @@ class WriteLeader : ExchangeLeader {
   LeaderOutcome run();
 
  private:
-  using Verdict = MessageBuffers::Verdict;
+  using Reply = MessageBuffers::Reply;
 
   bool step();
   bool pack_next();
@@ -81,7 +81,7 @@ class WriteLeader : ExchangeLeader {
   bool unpack(const Incoming& incoming);
   bool unpack_part(std::int64_t window, std::span<const std::byte> message);
   bool tell_next();
-  bool finish_verdicts();
+  bool finish_replies();
   bool is_done() const;
   std::int64_t written_below() const;
   WriteStop first_stop() const;
@@ -89,13 +89,13 @@ class WriteLeader : ExchangeLeader {
   std::optional<RankWrite> rank_;
   std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
   /// Windows of others above to_pack_ that are sent, joined with one below: a bit for each, since
-  /// no more than kMostSlots lie in a block.
+  /// no more than kMaxSlots lie in a block.
   std::uint64_t joined_ = 0;
   std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
   std::int64_t to_lock_ = 0;  ///< locks of own windows below were asked for
   std::int64_t jobs_before_;
-  std::span<Verdict> verdicts_out_;  ///< to sources_, in their order
-  std::span<Verdict> verdicts_in_;   ///< from owners of this node's parts
+  std::span<Reply> replies_out_;  ///< to sources_, in their order
+  std::span<Reply> replies_in_;   ///< from owners of this node's parts
 };
 
 WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
@@ -109,15 +109,15 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
   const int tag = call_.channel.tag_of(FileChannel::MessageKind::answer);
   for (int node = 0; node < lead.plan.nodes(); ++node) {
     if (node == me() || lead.plan.next(me(), node, 0, lead.leader) < 0) continue;
-    Verdict& verdict = lead.buffers.verdicts_in()[owners++];
-    verdict.stop = kNoStop;
+    Reply& reply = lead.buffers.replies_in()[owners++];
+    reply.stop = kNoStop;
     const Error failed = messenger_.start_receive(
-        *verdict.message, tag, call_.channel.nodes().rank_at(node, lead.leader),
-        std::as_writable_bytes(std::span(&verdict.stop, 1)));
-    verdict.is_free = static_cast<bool>(failed);
+        *reply.message, tag, call_.channel.nodes().rank_at(node, lead.leader),
+        std::as_writable_bytes(std::span(&reply.stop, 1)));
+    reply.is_free = static_cast<bool>(failed);
     if (failed) fail();
   }
-  verdicts_in_ = lead.buffers.verdicts_in().first(owners);
+  replies_in_ = lead.buffers.replies_in().first(owners);
 }
 
 LeaderOutcome WriteLeader::run() {
@@ -154,7 +154,7 @@ bool WriteLeader::step() {
   if (!has_failed_) lock_next();
   if (add_next()) moved = true;
   if (!has_failed_ && tell_next()) moved = true;
-  if (!has_failed_ && finish_verdicts()) moved = true;
+  if (!has_failed_ && finish_replies()) moved = true;
   return moved;
 }
 
@@ -189,7 +189,7 @@ bool WriteLeader::pack(std::int64_t window, int owner) {
     const std::size_t begin = round_up(size, kPartAlignment);
     std::ranges::fill(buffer->room.subspan(size, begin - size), std::byte{});
     size = begin + pack_part(joined, buffer->room.subspan(begin));
-    joined_ |= std::uint64_t{1} << joined % kMostSlots;
+    joined_ |= std::uint64_t{1} << joined % kMaxSlots;
   }
   send(FileChannel::MessageKind::part, owner, *buffer, size);
   return true;
@@ -205,7 +205,7 @@ std::size_t WriteLeader::pack_part(std::int64_t window, std::span<std::byte> roo
 
 /// True once for each such window.
 bool WriteLeader::was_joined(std::int64_t window) {
-  const std::uint64_t bit = std::uint64_t{1} << window % kMostSlots;
+  const std::uint64_t bit = std::uint64_t{1} << window % kMaxSlots;
   const bool was = (joined_ & bit) != 0;
   joined_ &= ~bit;
   return was;
@@ -268,37 +268,36 @@ std::int64_t WriteLeader::written_below() const {
 
 /// Tells the next node whose parts are all dealt with.
 bool WriteLeader::tell_next() {
-  if (verdicts_out_.size() == sources_.size()) return false;
-  const Source& source = sources_[verdicts_out_.size()];
+  if (replies_out_.size() == sources_.size()) return false;
+  const Source& source = sources_[replies_out_.size()];
   if (source.last >= written_below()) return false;
-  Verdict& verdict = lead_.buffers.verdicts_out()[verdicts_out_.size()];
-  verdicts_out_ = lead_.buffers.verdicts_out().first(verdicts_out_.size() + 1);
-  verdict.stop = kNoStop;
+  Reply& reply = lead_.buffers.replies_out()[replies_out_.size()];
+  replies_out_ = lead_.buffers.replies_out().first(replies_out_.size() + 1);
+  reply.stop = kNoStop;
   if (call_.has_failed(lead_.leader) &&
       call_.failure(lead_.leader).window <= number_of(source.last)) {
-    verdict.stop = call_.failure(lead_.leader).stop;
+    reply.stop = call_.failure(lead_.leader).stop;
   }
-  if (messenger_.start_send(*verdict.message,
-                            call_.channel.tag_of(FileChannel::MessageKind::answer), source.rank,
-                            std::as_bytes(std::span(&verdict.stop, 1)))) {
+  if (messenger_.start_send(*reply.message, call_.channel.tag_of(FileChannel::MessageKind::answer),
+                            source.rank, std::as_bytes(std::span(&reply.stop, 1)))) {
     return fail(), false;
   }
-  verdict.is_free = false;
-  lead_.buffers.sent().add(1, sizeof verdict.stop);
+  reply.is_free = false;
+  lead_.buffers.sent().add(1, sizeof reply.stop);
   return true;
 }
 
-/// Finishes the verdicts in both directions. Not before there is nothing else to wait for.
-bool WriteLeader::finish_verdicts() {
+/// Finishes the replies in both directions. Not before there is nothing else to wait for.
+bool WriteLeader::finish_replies() {
   if (to_pack_ < count()) return false;
   bool progressed = false;
-  for (const std::span<Verdict> verdicts : {verdicts_in_, verdicts_out_}) {
-    for (Verdict& verdict : verdicts) {
-      if (verdict.is_free) continue;
-      const auto done = verdict.message->is_done();
+  for (const std::span<Reply> replies : {replies_in_, replies_out_}) {
+    for (Reply& reply : replies) {
+      if (reply.is_free) continue;
+      const auto done = reply.message->is_done();
       if (!done) return fail(), false;
       if (!done.value()) continue;
-      verdict.is_free = true;
+      reply.is_free = true;
       progressed = true;
     }
   }
@@ -306,21 +305,21 @@ bool WriteLeader::finish_verdicts() {
 }
 
 bool WriteLeader::is_done() const {
-  const auto is_over = [](const Verdict& verdict) { return verdict.is_free; };
+  const auto is_over = [](const Reply& reply) { return reply.is_free; };
   const StoreJobs& jobs = state().jobs;
   if (to_pack_ < count() || to_add_ < count() || (rank_ && !rank_->is_done()) ||
       jobs.done.load(std::memory_order_acquire) < jobs.added.load(std::memory_order_relaxed)) {
     return false;
   }
   if (has_failed_) return true;
-  return verdicts_out_.size() == sources_.size() && !has_sends() &&
-         std::ranges::all_of(verdicts_out_, is_over) && std::ranges::all_of(verdicts_in_, is_over);
+  return replies_out_.size() == sources_.size() && !has_sends() &&
+         std::ranges::all_of(replies_out_, is_over) && std::ranges::all_of(replies_in_, is_over);
 }
 
 WriteStop WriteLeader::first_stop() const {
   WriteStop first = call_.has_failed(lead_.leader) ? call_.failure(lead_.leader).stop : kNoStop;
-  for (const Verdict& verdict : verdicts_in_) {
-    if (verdict.stop.done_end < first.done_end) first = verdict.stop;
+  for (const Reply& reply : replies_in_) {
+    if (reply.stop.done_end < first.done_end) first = reply.stop;
   }
   return first;
 }

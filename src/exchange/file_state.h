@@ -35,7 +35,7 @@ struct StagingFailure {
   WriteStop stop;
 };
 
-inline constexpr int kMostSlots = 64;
+inline constexpr int kMaxSlots = 64;
 
 /// A window that its node owns and that waits to be written or loaded, in a call in which nodes
 /// exchange.
@@ -79,7 +79,7 @@ class StoreJobs {
   }
 
   /// More than there are slots: the leader looks at the last job that is done.
-  std::array<Place, std::size_t{2} * kMostSlots> places_;
+  std::array<Place, std::size_t{2} * kMaxSlots> places_;
 };
 
 /// How a leader's part in a call in which nodes exchange ended.
@@ -89,7 +89,7 @@ struct ExchangeEnd {
 };
 
 /// Leaders that a node may have: its first ranks.
-inline constexpr int kMostLeaders = 4;
+inline constexpr int kMaxLeaders = 4;
 
 /// What one of a node's leaders and the node's ranks tell each other in calls in which nodes
 /// exchange.
@@ -117,11 +117,11 @@ struct Staging {
   std::array<StagingFailure, fabric::kBoardDepth> failures;
   /// Windows are numbered on and on over all calls, and get slots in this order: who is done with a
   /// slot gives it to the first window that has none. Of each slot, the window that has it.
-  alignas(64) std::array<std::atomic<std::int64_t>, kMostSlots> windows;
+  alignas(64) std::array<std::atomic<std::int64_t>, kMaxSlots> windows;
   alignas(64) std::atomic<std::int64_t> without_slot;  ///< that window
   std::atomic<std::uint64_t> populated;  ///< a bit for each slot: a rank of this file has mapped it
-  std::array<Slot, kMostSlots> slots;
-  std::array<LeaderState, kMostLeaders> leaders;
+  std::array<Slot, kMaxSlots> slots;
+  std::array<LeaderState, kMaxLeaders> leaders;
 };
 
 /// What the ranks of a node tell each other about one open file besides.

@@ -42,7 +42,7 @@ bool MessageBuffers::reserve(fabric::Messenger& messenger, int nodes, ByteCount 
   if (is_enough && counts_for == counts_for_) return true;
   release_room();
   counts_for_ = counts_for;
-  for (std::size_t depth = kMost; depth > 0; depth /= 2) {
+  for (std::size_t depth = kMaxDepth; depth > 0; depth /= 2) {
     if (make_room({window_size, slots, depth})) return true;
   }
   return false;
@@ -61,7 +61,7 @@ bool MessageBuffers::make_places(fabric::Messenger& messenger, int nodes, int sl
     if (!places_) places_ = std::make_unique<Places>();
     auto requests = std::span(places_->requests).first(static_cast<std::size_t>(slots));
     make_each(messenger, requests);
-    if (verdicts_in().size() < count) make_messages(messenger, count);
+    if (replies_in().size() < count) make_messages(messenger, count);
     return {};
   });
 }
@@ -72,19 +72,19 @@ void MessageBuffers::make_messages(fabric::Messenger& messenger, std::size_t nod
   make_each(messenger, places_->incoming);
   make_each(messenger, places_->received_requests);
   sources_.reserve(nodes);
-  places_->verdicts_out.resize(nodes);
-  make_each(messenger, places_->verdicts_out);
+  places_->replies_out.resize(nodes);
+  make_each(messenger, places_->replies_out);
   // Last: it tells that all are there.
-  std::vector<Verdict> verdicts_in(nodes);
-  make_each(messenger, verdicts_in);
-  places_->verdicts_in = std::move(verdicts_in);
+  std::vector<Reply> replies_in(nodes);
+  make_each(messenger, replies_in);
+  places_->replies_in = std::move(replies_in);
 }
 
 bool MessageBuffers::make_room(const Size& wanted) {
   const std::size_t part = room_of_part(wanted.window);
   if (part > fabric::kLargestMessage) return false;
   const std::size_t request = round_up(request_room(wanted.window), kRoomAlignment);
-  const std::size_t request_count = kMost + static_cast<std::size_t>(wanted.slots);
+  const std::size_t request_count = kMaxDepth + static_cast<std::size_t>(wanted.slots);
   const std::size_t size = 2 * wanted.depth * part + request_count * request;
   const ByteCount bytes = static_cast<ByteCount>(size) * counts_for_;
   if (!take_memory_within(MemoryUse::buffers, bytes, settings().node_memory)) return false;
@@ -97,7 +97,7 @@ bool MessageBuffers::make_room(const Size& wanted) {
   size_ = wanted;
   std::byte* const first_request = places_->memory.get() + 2 * wanted.depth * part;
   share_out(received_requests(), first_request, request);
-  share_out(requests(), first_request + kMost * request, request);
+  share_out(requests(), first_request + kMaxDepth * request, request);
   arrange(1);
   return true;
 }
@@ -139,8 +139,8 @@ bool MessageBuffers::Places::end_all() noexcept {
   end_each(incoming);
   end_each(received_requests);
   end_each(requests);
-  end_each(verdicts_out);
-  end_each(verdicts_in);
+  end_each(replies_out);
+  end_each(replies_in);
   return ended;
 }
 

@@ -35,7 +35,7 @@ class MessageBuffers {
   };
 
   /// What an owner tells a node of the windows that it had parts in.
-  struct Verdict {
+  struct Reply {
     WriteStop stop{};
     std::unique_ptr<fabric::Message> message;
     bool is_free = true;
@@ -53,7 +53,7 @@ class MessageBuffers {
   };
 
   /// Parts of windows in each direction at a time.
-  static constexpr std::size_t kMost = 4;
+  static constexpr std::size_t kMaxDepth = 4;
 
   MessageBuffers() = default;
   ~MessageBuffers() { release_room(); }
@@ -81,7 +81,7 @@ class MessageBuffers {
   void abandon() noexcept;
 
   /// Whether there are two messages each way where each has two parts.
-  bool has_room_to_join() const { return size_.depth == kMost; }
+  bool has_room_to_join() const { return size_.depth == kMaxDepth; }
   /// With no message on its way: from now on each message with data has room for so many parts.
   void arrange(std::size_t parts);
   /// For messages with data to other nodes, and from them.
@@ -94,8 +94,8 @@ class MessageBuffers {
   /// Empty, with room for all nodes.
   std::vector<Source>& cleared_sources();
   /// One for each node: to send, and to receive.
-  std::span<Verdict> verdicts_out() { return places_->verdicts_out; }
-  std::span<Verdict> verdicts_in() { return places_->verdicts_in; }
+  std::span<Reply> replies_out() { return places_->replies_out; }
+  std::span<Reply> replies_in() { return places_->replies_in; }
   Sent& sent() { return sent_; }
 
  private:
@@ -108,12 +108,12 @@ class MessageBuffers {
   /// All that messages use on their way.
   struct Places {
     std::unique_ptr<std::byte[]> memory;
-    std::array<Buffer, kMost> outgoing;
-    std::array<Buffer, kMost> incoming;
-    std::array<Buffer, kMost> received_requests;
-    std::array<Buffer, kMostSlots> requests;
-    std::vector<Verdict> verdicts_out;
-    std::vector<Verdict> verdicts_in;
+    std::array<Buffer, kMaxDepth> outgoing;
+    std::array<Buffer, kMaxDepth> incoming;
+    std::array<Buffer, kMaxDepth> received_requests;
+    std::array<Buffer, kMaxSlots> requests;
+    std::vector<Reply> replies_out;
+    std::vector<Reply> replies_in;
     Places* next_kept = nullptr;
 
     bool end_all() noexcept;

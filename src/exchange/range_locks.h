@@ -22,7 +22,7 @@ class RangeLocks {
   void unlock(int place);
 
   /// Locks held or waited for at a time; more wait for a place.
-  static constexpr int kMostLocks = 128;
+  static constexpr int kMaxLocks = 128;
 
  private:
   struct Entry {
@@ -39,7 +39,7 @@ class RangeLocks {
   fabric::Event event_;
   std::atomic<std::uint32_t> guard_;  ///< 1 while a thread reads or changes what follows
   std::uint64_t last_ticket_;
-  std::array<Entry, kMostLocks> entries_;
+  std::array<Entry, kMaxLocks> entries_;
 };
 
 }  // namespace headrace::exchange

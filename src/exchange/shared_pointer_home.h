@@ -13,12 +13,12 @@ namespace headrace::exchange {
 
 /// Where ranks of other nodes find a team's shared pointers. Plain bytes, for messages.
 struct SharedPointerHome {
-  static constexpr std::size_t kMostAddresses = 16;
+  static constexpr std::size_t kMaxAddresses = 16;
 
   Secret greeting{};                ///< what the right process says first to whoever connects
   Secret secret{};                  ///< for the codes of questions and answers
   std::array<char, 120> network{};  ///< see topo::network_identity; empty where it is not known
-  std::array<NetworkAddress, kMostAddresses> addresses{};
+  std::array<NetworkAddress, kMaxAddresses> addresses{};
   std::int32_t address_count = 0;
   std::int32_t system_error = 0;  ///< why nobody listens; 0: the setting says so
   std::uint16_t port = 0;         ///< 0 where nobody listens

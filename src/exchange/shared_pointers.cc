@@ -29,7 +29,7 @@ Error SharedPointers::start(fabric::Team& team) {
   if (nodes.rank() == 0 && settings().listen) {
     const Error failed = attempt([&]() -> Error {
       host_ = std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process(),
-                                                           fabric::kMostChannels);
+                                                           fabric::kMaxChannels);
       home = host_->home();
       return {};
     });

@@ -16,7 +16,7 @@ namespace headrace::exchange {
 /// coverage map each, large enough for a granule of one byte.
 struct SlotGeometry {
   ByteCount window_size = 0;  ///< bytes of one slot, whole pages
-  int count = 0;              ///< at most kMostSlots
+  int count = 0;              ///< at most kMaxSlots
 
   std::size_t bytes() const {
     const auto slot = static_cast<std::size_t>(window_size + window_size / 8);
@@ -80,14 +80,14 @@ class Slots {
   }
   int search(std::int64_t window) const;
 
-  static_assert(kMostSlots <= 64);
+  static_assert(kMaxSlots <= 64);
 
   Staging* staging_;
   fabric::MemoryRange memory_;
   SlotGeometry geometry_;
   std::uint64_t mapped_ = 0;  ///< a bit for each slot
   /// Where windows were found last: each is looked for several times.
-  mutable std::array<std::uint8_t, kMostSlots> found_{};
+  mutable std::array<std::uint8_t, kMaxSlots> found_{};
 };
 
 }  // namespace headrace::exchange

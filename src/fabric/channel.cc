@@ -51,9 +51,9 @@ std::byte* Channel::shared_state() const {
 }
 
 int Channel::tag(int kind) const {
-  static_assert(kTagKinds * kMostChannels <= 32767, "tags that MPI guarantees");
+  static_assert(kTagKinds * kMaxChannels <= 32767, "tags that MPI guarantees");
   assert(0 <= kind && kind < kTagKinds);
-  return id_ + kind * kMostChannels;
+  return id_ + kind * kMaxChannels;
 }
 
 Error Channel::combine_posted(PostedValue& value, CombinePosted way) {

@@ -62,10 +62,12 @@ class Event {
     }
   }
 
-  /// For who must look after other things as well: changes() before looking, and doze() where there
-  /// was nothing to do, which returns at a signal since then or after a while.
+  /// For a thread that also looks after other things: call changes(), look, and if there was
+  /// nothing to do, wait_for_change(). It returns at the first signal since changes(), or after
+  /// `nanoseconds`.
   std::uint32_t changes() const { return count_.load(std::memory_order_seq_cst); }
-  void doze(std::uint32_t seen, std::int64_t nanoseconds, Sleeper sleeper = Sleeper::other) {
+  void wait_for_change(std::uint32_t seen, std::int64_t nanoseconds,
+                       Sleeper sleeper = Sleeper::other) {
     sleep(seen, nanoseconds, sleeper);
   }
 

@@ -34,7 +34,7 @@ std::size_t MemoryLayout::channel_offset(int id) const {
 }
 
 std::size_t MemoryLayout::reservable_offset() const {
-  return round_up(channel_offset(kMostChannels), kHugePage);
+  return round_up(channel_offset(kMaxChannels), kHugePage);
 }
 
 }  // namespace headrace::fabric

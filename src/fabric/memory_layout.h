@@ -5,7 +5,7 @@
 namespace headrace::fabric {
 
 /// Channels that a team may have at a time.
-inline constexpr int kMostChannels = 4096;
+inline constexpr int kMaxChannels = 4096;
 
 /// What the user of a team's channels needs.
 struct ChannelNeeds {

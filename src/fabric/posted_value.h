@@ -12,12 +12,12 @@
 namespace headrace::fabric {
 
 /// Bytes that a rank can tell at a time: two cache lines, with the number of the round.
-inline constexpr std::size_t kMostPosted = 120;
+inline constexpr std::size_t kMaxPosted = 120;
 
 /// What a rank can tell others: a struct of plain numbers, without padding.
 template <class T>
 concept Postable = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
-                   sizeof(T) <= kMostPosted && alignof(T) <= alignof(std::int64_t);
+                   sizeof(T) <= kMaxPosted && alignof(T) <= alignof(std::int64_t);
 
 /// What several ranks can tell together: `a.combine(b)` makes `a` what both tell. The order in
 /// which ranks are combined must not matter.
@@ -26,7 +26,7 @@ concept Combinable = Postable<T> && requires(T& into, const T& from) { into.comb
 
 /// A value as it lies in shared memory and in messages, zeros behind it.
 struct alignas(std::int64_t) PostedValue {
-  std::array<std::byte, kMostPosted> bytes;
+  std::array<std::byte, kMaxPosted> bytes;
 
   template <Postable T>
   static PostedValue of(const T& value) {

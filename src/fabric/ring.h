@@ -22,12 +22,12 @@ class Ring : public Combining {
   /// What a rank says in one turn.
   struct Message {
     std::array<std::int64_t, kHeadLen> head{};
-    std::vector<std::byte> body;  ///< kMostBody bytes at most
+    std::vector<std::byte> body;  ///< kMaxBody bytes at most
   };
-  static constexpr std::size_t kMostBody = std::size_t{32} << 10;
+  static constexpr std::size_t kMaxBody = std::size_t{32} << 10;
 
   /// Gives `mine` to the next rank and takes what the one before gives (or the other way round,
-  /// where not `onward`). Takes no memory where `theirs` has room for kMostBody bytes.
+  /// where not `onward`). Takes no memory where `theirs` has room for kMaxBody bytes.
   virtual Error turn(bool onward, const Message& mine, Message& theirs) = 0;
   /// How the calling thread waits, from now on.
   virtual void wait_as(const Waiter&) {}
@@ -36,7 +36,7 @@ class Ring : public Combining {
 /// Of one rank.
 std::unique_ptr<Ring> make_lone_ring();
 
-/// Of the node's ranks, by shared memory; from any thread. `boxes` has two times kMostBody bytes
+/// Of the node's ranks, by shared memory; from any thread. `boxes` has two times kMaxBody bytes
 /// for each of them.
 std::unique_ptr<Ring> make_node_ring(Channel& channel, const MemoryRange& boxes);
 

@@ -23,9 +23,9 @@ Team::Team(Messenger& messenger, Parts parts)
       sharing_(std::move(parts.sharing)),
       helpers_send_(parts.helpers_send),
       may_stay_(parts.may_stay),
-      in_use_(kMostChannels, false),
-      committed_(kMostChannels, false),
-      rounds_(kMostChannels, 0) {
+      in_use_(kMaxChannels, false),
+      committed_(kMaxChannels, false),
+      rounds_(kMaxChannels, 0) {
   std::fill_n(committed_.begin(), 1 + layout_.channels_at_once(), true);
   // One rank need not ask, which takes longer than the rest of its first open.
   const bool has_cores = !nodes_.shares_node() || nodes_.node_size() <= topo::node_cores();
@@ -49,7 +49,7 @@ Error Team::agree(const Error& mine) {
 
 int Team::reserve_id() {
   const std::lock_guard lock(mutex_);
-  const int most = std::min(kMostChannels, messenger_.largest_tag());
+  const int most = std::min(kMaxChannels, messenger_.largest_tag());
   for (int id = 1; id < most; ++id) {
     if (in_use_[static_cast<std::size_t>(id)]) continue;
     in_use_[static_cast<std::size_t>(id)] = true;
@@ -67,7 +67,7 @@ Error Team::open_channel_by(const std::function<void(ChannelPlace)>& make) {
   if (id < 0) {
     return {ErrorClass::no_memory, 0,
             std::string("cannot open another ") + layout_.use() + " (" +
-                std::to_string(kMostChannels - 1) +
+                std::to_string(kMaxChannels - 1) +
                 " are open on this communicator), close some first"};
   }
   const ChannelPlace place = take_place(id);

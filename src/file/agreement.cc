@@ -75,7 +75,7 @@ std::int64_t slots_wanted(const exchange::FileChannel& channel) {
 
 int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
   if (settings().buffer_count == 0) wanted = policy::slots_of_size(wanted, window_size, nodes);
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMostSlots));
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMaxSlots));
 }
 
 /// What this rank tells. Its layout counts where it is the file's first, and whether the mount is
@@ -116,7 +116,7 @@ void apply_hints_and_layout(Agreement& agreement) {
   if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
   agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
   agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
-                           hints[kNodesMultiplier], hints[kMostForObject]};
+                           hints[kNodesMultiplier], hints[kMaxForObject]};
   agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
 }
 

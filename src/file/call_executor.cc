@@ -10,7 +10,7 @@ namespace {
 
 /// Parts below this size cost more calls than they spare memory.
 constexpr ByteCount kLeastPart = ByteCount{4} << 10;
-constexpr ByteCount kMostPart = ByteCount{1} << 20;
+constexpr ByteCount kMaxPart = ByteCount{1} << 20;
 /// A rank's share is its part of one such part of the node's memory.
 constexpr ByteCount kShares = 8;
 
@@ -42,7 +42,7 @@ CallExecutor::CallExecutor(exchange::FileChannel& channel, storage::Store& store
 }
 
 ByteCount CallExecutor::part_size() const {
-  return std::min(kMostPart, own_share_);
+  return std::min(kMaxPart, own_share_);
 }
 
 Access CallExecutor::no_access(Direction direction) const {

@@ -217,7 +217,7 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
   }
   part.window_size = slots_ ? geometry_.window_size : 0;
   part.places = agreement_.places;
-  const int most = std::min(exchange::kMostLeaders, channel_.nodes().node_size());
+  const int most = std::min(exchange::kMaxLeaders, channel_.nodes().node_size());
   while (part.leaders < most && part.window_size > 0 && may_lead(part.leaders)) ++part.leaders;
   part.direction = direction == Direction::write ? NodePart::kWrites : NodePart::kReads;
   if (!meeting.agrees) part.direction = NodePart::kNoDirection;

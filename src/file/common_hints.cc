@@ -55,7 +55,7 @@ CommonHints common_hints(const HintValues& wanted) {
   hints[kCbAlign] = static_cast<std::int64_t>(wanted.alignment);
   hints[kCbNodes] = wanted.aggregators.count;
   hints[kNodesMultiplier] = wanted.aggregators.multiplier;
-  hints[kMostForObject] = wanted.aggregators.most_for_object;
+  hints[kMaxForObject] = wanted.aggregators.most_for_object;
   hints[kLockAhead] = wanted.lock_ahead ? 1 : 0;
   hints[kHosts] = wanted.hosts.digest();
   hints[kMimicSize] = settings().mimic_stripes.size;

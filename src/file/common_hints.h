@@ -22,7 +22,7 @@ enum CommonHint : std::size_t {
   kCbAlign,
   kCbNodes,
   kNodesMultiplier,
-  kMostForObject,
+  kMaxForObject,
   kLockAhead,
   kHosts,
   kMimicSize,

@@ -11,11 +11,11 @@
 namespace headrace::file {
 
 std::int64_t asked_aggregators(const DomainHints& domains) {
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  constexpr std::int64_t kMaxCount = std::numeric_limits<int>::max();
   const plan::AggregatorHints& hint = domains.aggregators;
-  if (hint.count > 0) return std::min(hint.count, kMost);
+  if (hint.count > 0) return std::min(hint.count, kMaxCount);
   if (hint.multiplier <= 1 || domains.stripe_count <= 0) return 0;
-  return std::min(hint.multiplier, kMost / domains.stripe_count + 1) * domains.stripe_count;
+  return std::min(hint.multiplier, kMaxCount / domains.stripe_count + 1) * domains.stripe_count;
 }
 
 namespace {
@@ -35,7 +35,7 @@ int leaders_to_prepare(const DomainHints& domains, int nodes, int ranks, int cor
   return policy::leaders_to_prepare({.nodes = nodes,
                                      .ranks = ranks,
                                      .cores = cores,
-                                     .most = exchange::kMostLeaders,
+                                     .most = exchange::kMaxLeaders,
                                      .asked = asked_aggregators(domains),
                                      .objects = domains.stripe_count});
 }

@@ -52,7 +52,7 @@ AnnouncedPlan to_announce(const ExchangedTransfer::Agreed& agreed) {
 
 ExchangedTransfer::ExchangedTransfer(exchange::FileChannel& channel, storage::Store& store)
     : channel_(channel), store_(store) {
-  if (channel.nodes().node_count() == 1 || channel.nodes().node_rank() >= exchange::kMostLeaders)
+  if (channel.nodes().node_count() == 1 || channel.nodes().node_rank() >= exchange::kMaxLeaders)
     return;
   const auto nodes = static_cast<std::size_t>(channel.nodes().node_count());
   parts_.resize(nodes);

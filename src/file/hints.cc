@@ -66,7 +66,7 @@ std::string unknown_hint(const std::string& name) {
   std::array<std::string_view, std::size(hint_table)> names;
   std::ranges::transform(hint_table, names.begin(), &HintRule::name);
   const std::string_view nearest =
-      nearest_name(std::string_view(name).substr(0, kMostPrinted), names);
+      nearest_name(std::string_view(name).substr(0, kMaxPrinted), names);
   const std::string line = "hint '" + printable(name) + "' is ignored (no hint has this name), ";
   if (nearest.empty()) return line + "docs/reference/hints.md lists them";
   return line + "did you mean '" + std::string(nearest) + "'?";

@@ -110,7 +110,7 @@ Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
   bool has_boxes = true;
   if (channel_.nodes().shares_node() && channel_.nodes().node_count() == 1) {
     fabric::Board& board = channel_.board();
-    const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(board.ranks());
+    const auto size = 2 * Ring::kMaxBody * static_cast<std::size_t>(board.ranks());
     if (board.rank() == 0) boxes_ = channel_.memory().reserve(size);
     board.post(channel_.waiter(), Boxes{boxes_ ? boxes_->offset : -1});
     board.wait_for_all(channel_.waiter());
@@ -153,8 +153,8 @@ Verification::Found Verification::leave_out(record::Unverified reason, ByteCount
 void Verification::prepare_rings() {
   near_ring_ = boxes_ ? fabric::make_node_ring(channel_, *boxes_) : fabric::make_lone_ring();
   message_ring_ = fabric::make_message_ring(channel_);
-  claim_.body.reserve(Ring::kMostBody);
-  verdict_.body.reserve(Ring::kMostBody);
+  claim_.body.reserve(Ring::kMaxBody);
+  comparison_.body.reserve(Ring::kMaxBody);
 }
 
 std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
@@ -226,8 +226,8 @@ Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, 
   ReadBack read_back(opened_anew ? *opened_anew : own_reader);
   while (all.has_more == 1 && all.is_apart == 0) {
     Error apart = ring.turn(true, claims.next(), claim_);
-    if (!apart) apart = ring.turn(false, read_back.judge(claim_), verdict_);
-    if (!apart) claims.take_verdict(verdict_);
+    if (!apart) apart = ring.turn(false, read_back.judge(claim_), comparison_);
+    if (!apart) claims.take_comparison(comparison_);
     all = {.has_more = claims.has_more() ? 1 : 0,
            .has_suspects = claims.suspects().empty() ? 0 : 1,
            .is_apart = apart ? 1 : 0,

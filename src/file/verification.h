@@ -101,7 +101,7 @@ class Verification {
   std::unique_ptr<fabric::Ring> near_ring_;  ///< of the node, or of this rank alone
   std::unique_ptr<fabric::Ring> message_ring_;
   fabric::Ring::Message claim_;  ///< of the rank before
-  fabric::Ring::Message verdict_;
+  fabric::Ring::Message comparison_;
   std::unique_ptr<fabric::Ring> lone_ring_ = fabric::make_lone_ring();
   std::mutex mutex_;  ///< of calls that check alone, on what follows and the messages above
   record::Verified totals_;

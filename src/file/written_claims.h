@@ -31,20 +31,20 @@ class WrittenClaims {
   /// The next part; empty where there is none. Without memory nothing more is told.
   fabric::Ring::Message next() noexcept;
   /// What the reader found of it.
-  void take_verdict(const fabric::Ring::Message& verdict) noexcept;
+  void take_comparison(const fabric::Ring::Message& comparison) noexcept;
   bool lacked_memory() const { return lacked_memory_; }
 
   /// In the order of the data; where they are very many, the last one stands for all that follow.
   std::vector<Suspect>& suspects() { return suspects_; }
 
  private:
-  static constexpr std::size_t kMostSuspects = 256;
+  static constexpr std::size_t kMaxSuspects = 256;
 
   fabric::Ring::Message make_next();
-  void take(const fabric::Ring::Message& verdict);
+  void take(const fabric::Ring::Message& comparison);
   void give_up();
   bool add_pieces(const view::StridedRun& run, SipHash& hash);
-  void find_differences(const fabric::Ring::Message& verdict);
+  void find_differences(const fabric::Ring::Message& comparison);
   void suspect(ByteCount begin, ByteCount end, int system_error);
 
   Access& access_;  ///< at the part to tell next

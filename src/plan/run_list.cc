@@ -114,9 +114,9 @@ bool RunReader::broken() {
 
 /// A number that is no larger than the window, as all in a list are.
 bool RunReader::number(std::int64_t& value) {
-  constexpr int kMostBits = 42;  // more than the granules of any window need
+  constexpr int kMaxBits = 42;  // more than the granules of any window need
   value = 0;
-  for (int shift = 0; !rest_.empty() && shift < kMostBits; shift += 7) {
+  for (int shift = 0; !rest_.empty() && shift < kMaxBits; shift += 7) {
     const auto byte = static_cast<std::int64_t>(rest_.front());
     rest_ = rest_.subspan(1);
     value |= (byte & 0x7f) << shift;

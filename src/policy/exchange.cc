@@ -12,7 +12,7 @@ constexpr ByteCount kLeastDensity = 8;
 
 /// Leaders look at every window. Where there are more, and few bytes in them, not even who asks for
 /// an exchange means that.
-constexpr std::int64_t kMostWindows = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxWindows = std::int64_t{1} << 20;
 constexpr ByteCount kLeastForcedDensity = 64;
 
 /// A part of a larger window is a large message by itself.
@@ -39,7 +39,7 @@ ExchangeDecision decide_exchange(PathHint hint, const ExchangeFacts& facts) {
   if (!facts.agrees) return {false, ExchangeReason::no_agreement};
   if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};
   if (!facts.has_memory) return {false, ExchangeReason::no_memory};
-  if (facts.span / facts.window > kMostWindows && facts.bytes < facts.span / kLeastForcedDensity) {
+  if (facts.span / facts.window > kMaxWindows && facts.bytes < facts.span / kLeastForcedDensity) {
     return {false, ExchangeReason::far_apart};
   }
   if (facts.reads && is_too_sparse_to_read(facts.bytes, facts.span)) {

@@ -171,8 +171,8 @@ std::string explain_striping(const Layout& layout) {
 
 Stripes usable(const Stripes& stripes) {
   if (stripes.size <= 0 || stripes.size % kPage != 0 || stripes.size > kLargestStripe) return {};
-  constexpr std::int64_t kMostStripes = 65535;
-  const bool has_count = stripes.count > 0 && stripes.count <= kMostStripes;
+  constexpr std::int64_t kMaxStripes = 65535;
+  const bool has_count = stripes.count > 0 && stripes.count <= kMaxStripes;
   return {stripes.size, has_count ? stripes.count : 0};
 }
 

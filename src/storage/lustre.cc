@@ -27,7 +27,7 @@ constexpr std::uint32_t kPatternFlags = 0xffff0000;
 constexpr std::uint32_t kStale = 0x01;
 constexpr std::uint32_t kExtension = 0x40;
 
-constexpr std::uint16_t kMostObjects = 2000;
+constexpr std::uint16_t kMaxObjects = 2000;
 constexpr std::uint16_t kAnyDevice = 0xffff;
 
 // Offsets of fields. Plain: magic 0, pattern 4, object id 8, stripe size 24, count 28, start or
@@ -60,7 +60,7 @@ std::optional<Stripes> parse_plain(Bytes layout) {
   const auto count = number_at<std::uint16_t>(layout, 28);
   if (size == 0) return std::nullopt;
   // No count, or "all": objects that are not made yet.
-  return Stripes{size, count <= kMostObjects ? count : 0};
+  return Stripes{size, count <= kMaxObjects ? count : 0};
 }
 
 std::optional<Stripes> parse_composite(Bytes layout) {
@@ -131,7 +131,7 @@ std::optional<Stripes> lustre_stripes(int descriptor) {
   if (size > 0) return parse_lustre_layout({layout.data(), static_cast<std::size_t>(size)});
   // Old clients have the ioctl only. It wants to know for how many objects there is room.
   put(std::span(layout), 0, kPlain3);
-  put(std::span(layout), 28, kMostObjects);
+  put(std::span(layout), 28, kMaxObjects);
   if (ioctl(descriptor, kGetStripe, layout.data()) < 0) return std::nullopt;
   return parse_lustre_layout(layout);
 }
@@ -146,7 +146,7 @@ LustreRequest make_lustre_request(const StripingHints& hint) {
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
           hint.stripes.size, 0, std::numeric_limits<std::uint32_t>::max())));
   put(std::span(request), 28,
-      static_cast<std::uint16_t>(std::clamp<std::int64_t>(count, 0, kMostObjects)));
+      static_cast<std::uint16_t>(std::clamp<std::int64_t>(count, 0, kMaxObjects)));
   const bool has_device = hint.start_device >= 0 && hint.start_device < kAnyDevice;
   put(std::span(request), 30,
       has_device ? static_cast<std::uint16_t>(hint.start_device) : kAnyDevice);

@@ -15,8 +15,8 @@
 namespace headrace::storage {
 
 /// Linux moves at most 0x7ffff000 bytes and IOV_MAX segments in one call (read(2), readv(2)).
-inline constexpr ByteCount kMostBytes = 0x7ffff000;
-inline constexpr std::size_t kMostSegments = 1024;
+inline constexpr ByteCount kMaxBytes = 0x7ffff000;
+inline constexpr std::size_t kMaxSegments = 1024;
 
 /// The remaining part of a request, handed out in pieces that one system call can take.
 class Remainder {
@@ -32,8 +32,8 @@ class Remainder {
   }
 
   /// Fills `batch` and returns how many entries it holds. Call only when not empty().
-  std::size_t fill(std::array<iovec, kMostSegments>& batch) const {
-    ByteCount room = kMostBytes;
+  std::size_t fill(std::array<iovec, kMaxSegments>& batch) const {
+    ByteCount room = kMaxBytes;
     std::size_t used = 0;
     std::size_t skipped = skipped_;
     for (const iovec& segment : segments_) {
@@ -70,7 +70,7 @@ class Remainder {
 template <class Request>
 Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
   ssize_t first = 0;
-  if (segments.size() == 1 && segments.front().iov_len <= kMostBytes) {
+  if (segments.size() == 1 && segments.front().iov_len <= kMaxBytes) {
     // The rule: one call moves all.
     const iovec& whole = segments.front();
     first = request(&whole, 1, offset);
@@ -78,7 +78,7 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
       return {static_cast<ByteCount>(whole.iov_len), 0};
     }
   }
-  constexpr int kMostTries = 100;
+  constexpr int kMaxTries = 100;
   constexpr timespec pause{0, 1'000'000};
   Remainder remainder(segments);
   Transferred done;
@@ -87,7 +87,7 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
     remainder.advance(static_cast<std::size_t>(first));
     done.bytes = first;
   }
-  std::array<iovec, kMostSegments> batch;
+  std::array<iovec, kMaxSegments> batch;
   int tries = 0;
   while (!remainder.empty()) {
     const std::size_t count = remainder.fill(batch);
@@ -98,7 +98,7 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
       tries = 0;
     } else if (moved == 0) {
       break;
-    } else if (errno == EAGAIN && ++tries < kMostTries) {
+    } else if (errno == EAGAIN && ++tries < kMaxTries) {
       nanosleep(&pause, nullptr);
     } else if (errno != EINTR) {
       done.system_error = errno;

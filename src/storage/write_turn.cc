@@ -9,7 +9,7 @@ namespace {
 constexpr std::chrono::milliseconds kLongestWait{1};
 
 /// More ranks than these would pass the state's cache line around among themselves.
-constexpr std::uint32_t kMostWaiting = 3;
+constexpr std::uint32_t kMaxWaiting = 3;
 
 /// Looks in about a microsecond, in which a rank that waits has seen that nobody writes.
 constexpr int kSpins = 64;
@@ -48,7 +48,7 @@ bool WriteTurn::take_within(Clock::duration longest) const {
 }
 
 WriteTurn::Turn WriteTurn::wait() const {
-  const bool may_wait = state_->waiting.fetch_add(1, std::memory_order_relaxed) < kMostWaiting;
+  const bool may_wait = state_->waiting.fetch_add(1, std::memory_order_relaxed) < kMaxWaiting;
   const bool was_given_up = may_wait && take_within(kLongestWait);
   if (may_wait && !was_given_up) {
     // Perhaps its holder is no more. Else both write, and the kernel keeps them apart.

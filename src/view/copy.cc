@@ -102,7 +102,7 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
 /// Shorter pieces gain nothing by bypassing the caches, longer ones are faster by the C library
 /// (docs/measurements/copy-kernels.md).
 constexpr ByteCount kLeastStreamed = 512;
-constexpr ByteCount kMostStreamed = 8192;
+constexpr ByteCount kMaxStreamed = 8192;
 
 /// Asks the CPU for the lines of a piece that is soon to be copied.
 void fetch(const std::byte* piece, ByteCount length) {
@@ -139,7 +139,7 @@ void move_pairs(Direction direction, Window window, std::byte* memory, const Pie
   const Target target{in_memory, pairs.memory_stride};
   const Source source{in_window, pairs.file_stride};
   if (stores == Stores::streaming && pairs.length >= kLeastStreamed &&
-      pairs.length <= kMostStreamed) {
+      pairs.length <= kMaxStreamed) {
     stream_pieces(target, source, pairs.length, pairs.count);
   } else {
     move_pieces(target, source, pairs.length, pairs.count);

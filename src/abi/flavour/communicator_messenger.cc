@@ -34,7 +34,7 @@ class RequestMessage final : public fabric::Message {
     if (receives_) native.Cancel(&request_);
     Backoff backoff;
     int done = 0;
-    for (int turn = 0; turn < kMostTurns && done == 0; ++turn) {
+    for (int turn = 0; turn < kMaxTurns && done == 0; ++turn) {
       if (native.Testall(1, &request_, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) break;
       if (done == 0) backoff.wait();
     }
@@ -51,7 +51,7 @@ class RequestMessage final : public fabric::Message {
   }
 
  private:
-  static constexpr int kMostTurns = 300;
+  static constexpr int kMaxTurns = 300;
 
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool receives_ = false;

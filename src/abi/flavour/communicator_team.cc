@@ -30,13 +30,13 @@ class StayingTeam {
   StayingTeam& operator=(const StayingTeam&) = delete;
 
   /// For those that are made.
-  static bool has_room() { return number.load() <= kMost; }
+  static bool has_room() { return number.load() <= kMaxTeams; }
 
   TeamPtr ranks;
   FileTeamPtr files;  ///< from the first file on
 
  private:
-  static constexpr int kMost = 64;
+  static constexpr int kMaxTeams = 64;
   static inline std::atomic<int> number = 0;
 };
 

@@ -63,8 +63,8 @@ struct Watched {
 
 /// A handler's function gets nothing that tells which handler it is, so each of the program's has
 /// one of ours. Those of a program that has more are not watched: the error is returned as it was.
-constexpr std::size_t kMost = 256;
-constinit std::array<Watched, kMost> watched{};
+constexpr std::size_t kMaxWatched = 256;
+constinit std::array<Watched, kMaxWatched> watched{};
 
 template <std::size_t number>
 void stand_in(MPI_File* fh, int* code, ...) {
@@ -72,30 +72,31 @@ void stand_in(MPI_File* fh, int* code, ...) {
 }
 
 template <std::size_t... numbers>
-constexpr std::array<Function*, kMost> all_stand_ins(std::index_sequence<numbers...>) {
+constexpr std::array<Function*, kMaxWatched> all_stand_ins(std::index_sequence<numbers...>) {
   return {&stand_in<numbers>...};
 }
-constexpr std::array<Function*, kMost> stand_ins = all_stand_ins(std::make_index_sequence<kMost>());
+constexpr std::array<Function*, kMaxWatched> stand_ins =
+    all_stand_ins(std::make_index_sequence<kMaxWatched>());
 
-/// The place of `function` among the watched, or kMost.
+/// The place of `function` among the watched, or kMaxWatched.
 std::size_t place_of(Function* function) {
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard lock(mutex);
-  for (std::size_t place = 0; place < kMost; ++place) {
+  for (std::size_t place = 0; place < kMaxWatched; ++place) {
     Function* const known = watched[place].function.load(std::memory_order_relaxed);
     if (known == function) return place;
     if (known != nullptr) continue;
     watched[place].function.store(function, std::memory_order_release);
     return place;
   }
-  return kMost;
+  return kMaxWatched;
 }
 
 /// The handler that this thread made last, which the bindings of another language may be about to
 /// make theirs.
 struct Made {
   MPI_Errhandler handler{};
-  std::size_t place = kMost;
+  std::size_t place = kMaxWatched;
 };
 [[gnu::tls_model("initial-exec")]] thread_local constinit Made made;
 
@@ -107,9 +108,9 @@ int create_error_handler(decltype(&PMPI_File_create_errhandler) next, Function* 
   // A tool may hand on what it got from us.
   const bool is_known =
       function == nullptr || std::ranges::find(stand_ins, function) != stand_ins.end();
-  const std::size_t place = is_known ? kMost : place_of(function);
-  const int code = next(place == kMost ? function : stand_ins[place], handler);
-  if (code == MPI_SUCCESS && place != kMost) made = {*handler, place};
+  const std::size_t place = is_known ? kMaxWatched : place_of(function);
+  const int code = next(place == kMaxWatched ? function : stand_ins[place], handler);
+  if (code == MPI_SUCCESS && place != kMaxWatched) made = {*handler, place};
   return code;
 }
 
@@ -132,7 +133,7 @@ namespace {
 /// Intel MPI's Fortran bindings with integers of 8 bytes call it when they have made `handler`. The
 /// function gets a copy of the code.
 void mark_ilp64(MPI_Errhandler handler) {
-  if (made.place != kMost && made.handler == handler) watched[made.place].is_returned = false;
+  if (made.place != kMaxWatched && made.handler == handler) watched[made.place].is_returned = false;
   native_extensions.mark_ilp64(handler);
 }
 

@@ -15,7 +15,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
 /// Handles that are remembered after their file was closed.
-constexpr std::size_t kMostClosed = 4096;
+constexpr std::size_t kMaxClosed = 4096;
 
 struct Registry {
   std::shared_mutex mutex;
@@ -26,7 +26,7 @@ struct Registry {
   std::atomic<std::size_t> closed_count = 0;
 
   void close(MPI_File handle) {
-    if (closed.size() == kMostClosed) closed.pop_front();
+    if (closed.size() == kMaxClosed) closed.pop_front();
     // Where there is no memory it is not remembered.
     static_cast<void>(attempt([&]() -> Error {
       closed.push_back(handle);

@@ -78,9 +78,10 @@ void keep_error_handler(MPI_File handle) {
 /// all the rest of opening a file. They stay open at the end: MPICH 4.0 stands still where a file
 /// is closed by a callback of MPI_Finalize.
 struct Spare {
-  static constexpr std::size_t kMost = 16;
+  static constexpr std::size_t kMaxHandles = 16;
   std::mutex mutex;
-  std::array<MPI_File, kMost> handles;  ///< an array: a close that lacks memory keeps them too
+  std::array<MPI_File, kMaxHandles>
+      handles;  ///< an array: a close that lacks memory keeps them too
   std::size_t size = 0;
   bool are_refused = false;  ///< since an open handle may leave something behind
 };
@@ -106,7 +107,7 @@ void refuse_spares() {
 bool keep_spare(MPI_File handle) {
   Spare& own = spare();
   const std::lock_guard lock(own.mutex);
-  if (own.are_refused || own.size == Spare::kMost) return false;
+  if (own.are_refused || own.size == Spare::kMaxHandles) return false;
   own.handles[own.size++] = handle;
   return true;
 }
