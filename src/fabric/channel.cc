@@ -120,8 +120,8 @@ Result<Channel::Scan> Channel::scan(std::int64_t mine) {
   return Scan{before.value(), sum.value};
 }
 
-/// The sum over the ranks before this one, by messages between all ranks: in round k each rank
-/// learns of 2^k more (Hillis and Steele, CACM 29(12), 1986).
+/// The sum over the ranks before this one, by messages between all ranks: in round k each rank adds
+/// the numbers of 2^k more (Hillis and Steele, CACM 29(12), 1986).
 Result<std::int64_t> Channel::sum_before(std::int64_t mine) {
   const int rank = nodes().rank();
   const int size = nodes().size();

@@ -8,7 +8,7 @@ namespace headrace::fabric {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
-/// What may be reserved begins at a multiple of a huge page.
+/// The reservable memory begins at a multiple of a huge page.
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 }  // namespace

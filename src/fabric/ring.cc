@@ -7,7 +7,7 @@
 namespace headrace::fabric {
 namespace {
 
-/// What goes over a board in one turn.
+/// What a rank posts on the board in one turn.
 struct Turn {
   std::array<std::int64_t, Ring::kHeadLen> head;
   std::int64_t body_size;
@@ -22,8 +22,8 @@ class LoneRing : public Ring {
   Error combine_posted(PostedValue&, CombinePosted) override { return {}; }
 };
 
-/// Heads go over the board, bodies through two boxes of each rank, one for each direction. What is
-/// in a box has been read when all have come to combine().
+/// Heads go over the board; bodies go through two boxes of each rank, one for each direction. A box
+/// may be overwritten once all ranks have come to combine().
 class NodeRing : public Ring {
  public:
   NodeRing(Channel& channel, const MemoryRange& boxes) : board_(channel.board()), boxes_(boxes) {}
