@@ -13,7 +13,7 @@ namespace {
 
 constexpr WriteStop kNoStop{std::numeric_limits<FileOffset>::max(), 0};
 
-/// A rank's own pieces, window by window into the slots.
+/// A rank's own part: it copies its pieces into the slots, window by window.
 class RankWrite {
  public:
   RankWrite(const ExchangedCall& call, StagedAccess& access)
@@ -57,9 +57,9 @@ class RankWrite {
   std::int64_t last_;
 };
 
-/// The leader's part in a write. Windows of other nodes go out in file order, or joined with an
-/// earlier one; its own are written when all parts have come; each other node is then told what
-/// became of its parts.
+/// The leader's part in a write. It sends its node's parts of other nodes' windows in file order,
+/// or joined with an earlier part. Own windows are written when all parts have come; then the
+/// leader replies to each other node what became of its parts.
 class WriteLeader : ExchangeLeader {
  public:
   WriteLeader(const LeaderCall& lead, StagedAccess* access);
@@ -87,12 +87,12 @@ class WriteLeader : ExchangeLeader {
   WriteStop first_stop() const;
 
   std::optional<RankWrite> rank_;
-  std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
-  /// Windows of others above to_pack_ that are sent, joined with one below: a bit for each, since
-  /// no more than kMaxSlots lie in a block.
+  std::int64_t to_pack_ = 0;  ///< others' windows below are sent, or this node has no part in them
+  /// Others' windows above to_pack_ that are already sent, joined with one below. A bit for each: a
+  /// block has no more than kMaxSlots windows.
   std::uint64_t joined_ = 0;
-  std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
-  std::int64_t to_lock_ = 0;  ///< locks of own windows below were asked for
+  std::int64_t to_add_ = 0;   ///< own windows below are added to the windows to write, or written
+  std::int64_t to_lock_ = 0;  ///< locks of own windows below have been requested
   std::int64_t jobs_before_;
   std::span<Reply> replies_out_;  ///< to sources_, in their order
   std::span<Reply> replies_in_;   ///< from owners of this node's parts
@@ -123,7 +123,7 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
 LeaderOutcome WriteLeader::run() {
   while (!is_done()) {
     const std::uint32_t seen = call_.event().changes();
-    // Windows are left to other ranks of the node as long as there is something to move.
+    // As long as there are messages to move, the leader leaves writing to other ranks.
     if (step() || do_store_job(call_, Direction::write)) {
       idle_ = 0;
     } else {
@@ -178,7 +178,7 @@ bool WriteLeader::pack_next() {
   return true;
 }
 
-/// Sends the part of a window, and of the one that it is joined with; false where it must wait.
+/// Sends the part of a window, joined with the next one if the plan says so; false if it must wait.
 bool WriteLeader::pack(std::int64_t window, int owner) {
   const std::int64_t joined = lead_.plan.joined_with(me(), window);
   if (joined >= 0 && !(has_slot(joined) && is_filled(joined))) return false;
@@ -203,7 +203,7 @@ std::size_t WriteLeader::pack_part(std::int64_t window, std::span<std::byte> roo
   return size;
 }
 
-/// True once for each such window.
+/// Whether a window was sent joined with an earlier one. True only once for each.
 bool WriteLeader::was_joined(std::int64_t window) {
   const std::uint64_t bit = std::uint64_t{1} << window % kMaxSlots;
   const bool was = (joined_ & bit) != 0;
@@ -221,7 +221,7 @@ bool WriteLeader::unpack(const Incoming& incoming) {
   bool is_ours = unpack_part(incoming.window, split_part(parts));
   if (incoming.joined >= 0) is_ours = is_ours && unpack_part(incoming.joined, split_part(parts));
   if (is_ours && parts.empty()) return true;
-  // Our own nodes write what they should; a message that is none of ours must not be taken for one.
+  // Our own nodes write valid parts; this rejects a message that is not ours.
   fail();
   return false;
 }
@@ -234,7 +234,7 @@ bool WriteLeader::unpack_part(std::int64_t window, std::span<const std::byte> me
   return true;
 }
 
-/// Asks for the next own window's locks as soon as its slot begins to fill.
+/// Requests the locks of the next own window as soon as its slot begins to fill.
 void WriteLeader::lock_next() {
   to_lock_ = std::max(to_lock_, to_add_);
   if (to_lock_ == count() || !has_slot(to_lock_)) return;
@@ -243,7 +243,7 @@ void WriteLeader::lock_next() {
   to_lock_ = next_own(to_lock_ + 1);
 }
 
-/// Hands the next own window over to be written, where all parts of it have come, or drops it.
+/// If all parts of the next own window have come, adds it to the windows to write, or drops it.
 bool WriteLeader::add_next() {
   if (to_add_ == count() || !has_slot(to_add_)) return false;
   if (!is_filled(to_add_)) return false;
@@ -259,14 +259,14 @@ bool WriteLeader::add_next() {
   return true;
 }
 
-/// Own windows below are written, or never will be.
+/// The window below which all own windows are written, or never will be.
 std::int64_t WriteLeader::written_below() const {
   StoreJobs& jobs = state().jobs;
   const std::int64_t done = jobs.done.load(std::memory_order_acquire);
   return done == jobs_before_ ? 0 : jobs.job(done - 1).window - lead_.first_window + 1;
 }
 
-/// Tells the next node whose parts are all dealt with.
+/// Replies to the next node whose parts are all done.
 bool WriteLeader::tell_next() {
   if (replies_out_.size() == sources_.size()) return false;
   const Source& source = sources_[replies_out_.size()];
@@ -287,7 +287,7 @@ bool WriteLeader::tell_next() {
   return true;
 }
 
-/// Finishes the replies in both directions. Not before there is nothing else to wait for.
+/// Finishes the replies in both directions, once there is nothing else to wait for.
 bool WriteLeader::finish_replies() {
   if (to_pack_ < count()) return false;
   bool progressed = false;

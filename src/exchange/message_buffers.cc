@@ -11,7 +11,7 @@
 namespace headrace::exchange {
 namespace {
 
-/// Rooms follow each other in one piece of memory.
+/// All buffers lie one after another in one block of memory, aligned to this.
 constexpr std::size_t kRoomAlignment = 16;
 static_assert(kRoomAlignment % kPartAlignment == 0);
 
@@ -74,7 +74,7 @@ void MessageBuffers::make_messages(fabric::Messenger& messenger, std::size_t nod
   sources_.reserve(nodes);
   places_->replies_out.resize(nodes);
   make_each(messenger, places_->replies_out);
-  // Last: it tells that all are there.
+  // Last: make_places() takes its size as the sign that all messages exist.
   std::vector<Reply> replies_in(nodes);
   make_each(messenger, replies_in);
   places_->replies_in = std::move(replies_in);
@@ -144,7 +144,7 @@ bool MessageBuffers::Places::end_all() noexcept {
   return ended;
 }
 
-/// In a list, so that tools which look for leaks find them in use.
+/// Keeps them in a list, so that leak checkers see them in use.
 void MessageBuffers::keep_for_good(std::unique_ptr<Places> places) noexcept {
   static std::atomic<Places*> kept = nullptr;
   Places* const one = places.release();

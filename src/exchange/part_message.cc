@@ -15,7 +15,7 @@ const view::TypePtr& byte_type() {
   return *byte;
 }
 
-/// Walks over bytes that lie one after the other.
+/// A cursor over contiguous bytes.
 view::Cursor packed_cursor() {
   return {byte_type(), 0};
 }
@@ -96,7 +96,7 @@ ByteCount Part::for_each_run(Direction direction, ByteCount end, std::byte* pack
 }
 
 bool Part::unpack(plan::Coverage& covered) const {
-  // The direction is the window's: to it.
+  // The cast is safe: Direction::write moves bytes to the window only.
   std::byte* const packed = const_cast<std::byte*>(rest_.data());
   return for_each_run(Direction::write, window_.size, packed, [&](const view::StridedRun& run) {
            covered.mark_strided(run.offset, run.length, run.stride, run.count);

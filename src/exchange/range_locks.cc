@@ -4,8 +4,8 @@
 
 namespace headrace::exchange {
 
-/// Holds the table for some hundred nanoseconds. Its holder may lose the core meanwhile, so others
-/// give up theirs after a few spins.
+/// A spin lock on the table, held for some hundred nanoseconds. Its holder may lose the core
+/// meanwhile, so a waiting thread yields its own core after a few spins.
 class RangeLocks::Guard {
  public:
   explicit Guard(RangeLocks& locks) : locks_(locks) {
@@ -39,7 +39,7 @@ void RangeLocks::unlock(int place) {
   event_.signal();
 }
 
-/// Takes a free place and the next ticket; -1 where there is no place.
+/// Takes a free place and the next ticket; -1 if there is no free place.
 int RangeLocks::enter(FileOffset begin, FileOffset end, Mode mode) {
   const Guard guard(*this);
   for (std::size_t place = 0; place < entries_.size(); ++place) {

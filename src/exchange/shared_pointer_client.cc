@@ -5,11 +5,13 @@
 namespace headrace::exchange {
 namespace {
 
-/// For an answer. The home's thread needs some microseconds, but its process may be stopped.
+/// How long to wait for an answer. The home's thread needs some microseconds, but its process may
+/// be stopped.
 constexpr std::chrono::seconds kAnswerTimeout{120};
-/// Connections that a question is sent over at most: the home closes idle ones when it has many.
+/// A question is sent over at most so many connections: the home closes idle ones when it has many.
 constexpr int kMaxTries = 4;
-/// A home that is gone refuses at once, but one that cannot be reached costs each try some seconds.
+/// The time between tries to reach the home. A home that is gone refuses at once, but each try
+/// costs seconds if the home cannot be reached.
 constexpr std::chrono::seconds kPause{30};
 
 }  // namespace

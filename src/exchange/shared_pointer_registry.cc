@@ -2,7 +2,7 @@
 
 namespace headrace::exchange {
 
-/// Looks at all teams, so that the time it takes says nothing about their secrets.
+/// Compares with all teams, so that its time tells nothing about their secrets.
 SharedPointerRegistry::Team* SharedPointerRegistry::find(const Secret& secret) {
   Team* found = nullptr;
   for (Team& team : teams_) {

@@ -10,7 +10,7 @@
 namespace headrace::exchange {
 namespace {
 
-/// Of messages before there is any channel.
+/// The tag of messages before there is any channel.
 constexpr int kTag = 0;
 
 }  // namespace

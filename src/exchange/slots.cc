@@ -9,7 +9,8 @@ namespace headrace::exchange {
 void Slots::prepare() {
   const auto size = static_cast<std::size_t>(geometry_.window_size);
   const auto count = static_cast<std::size_t>(geometry_.count);
-  std::memset(memory_.base + count * size, 0, count * (size / 8));  // another file may have used it
+  std::memset(memory_.base + count * size, 0,
+              count * (size / 8));  // another file may have used the memory
   const std::int64_t next = staging_->next.load(std::memory_order_relaxed);
   const std::int64_t end = next + geometry_.count;
   for (std::int64_t window = next; window < end; ++window) {

@@ -13,11 +13,11 @@ namespace {
 using fabric::Ring;
 using plan::FileRange;
 
-/// Data of a part at most.
+/// The most data of a part, in bytes.
 constexpr ByteCount kMaxData = 1 << 20;
 constexpr auto kMaxPieces = static_cast<std::int64_t>(Ring::kMaxBody / sizeof(FileRange));
 
-/// The places in the head of a claim, and of a comparison.
+/// Indices into the head of a claim, and of a comparison.
 enum Claim : std::size_t { kBytes, kCodeLow, kCodeHigh, kWantsBytes };
 enum Comparison : std::size_t { kDiffers, kSystemError, kPresent };
 
@@ -25,7 +25,7 @@ std::int64_t as_signed(std::uint64_t word) {
   return static_cast<std::int64_t>(word);
 }
 
-/// Whether the pieces of a message have as many bytes as it says, and no more than a part has.
+/// Whether the pieces of a message have `bytes` bytes, and no more than a part may have.
 bool are_valid(std::span<const FileRange> pieces, ByteCount bytes) {
   if (bytes > kMaxData) return false;
   for (const FileRange& piece : pieces) {
@@ -39,7 +39,7 @@ bool are_valid(std::span<const FileRange> pieces, ByteCount bytes) {
 
 }  // namespace
 
-/// False where the data cannot be had from a device's memory.
+/// False if a device's driver cannot copy the data.
 bool WrittenClaims::add_pieces(const view::StridedRun& run, SipHash& hash) {
   for (std::int64_t i = 0; i < run.count; ++i) {
     const FileOffset begin = run.offset + i * run.stride;
@@ -136,7 +136,7 @@ void WrittenClaims::take(const Ring::Message& comparison) {
   if (bytes_ == 0 || comparison.head[kDiffers] == 0) return;
   const auto system_error = static_cast<int>(comparison.head[kSystemError]);
   if (!wants_bytes_) {
-    // Told again, more exactly.
+    // Tell this part again, in small parts.
     inspect_until_ = described_;
     described_ -= bytes_;
     left_ += bytes_;
@@ -167,7 +167,7 @@ void WrittenClaims::find_differences(const Ring::Message& comparison) {
   }
 }
 
-/// `begin` and `end` count the data of the part told last.
+/// `begin` and `end` are positions in the data of the last part.
 void WrittenClaims::suspect(ByteCount begin, ByteCount end, int system_error) {
   ByteCount start = 0;
   for (const FileRange& piece : pieces_) {
@@ -224,7 +224,7 @@ Ring::Message ReadBack::compare(const Ring::Message& claim) {
   return comparison;
 }
 
-/// Pieces that lie close together are read with what lies between them.
+/// Reads pieces that lie close together by one call, with the gaps between them.
 storage::Transferred ReadBack::read(std::span<const FileRange> pieces) {
   data_.clear();
   storage::Transferred all;
@@ -253,7 +253,7 @@ storage::Transferred ReadBack::read_group(std::span<const FileRange> group) {
   const iovec segment{stretch_.data(), stretch_.size()};
   const storage::Transferred got = store_.read(begin, {&segment, 1});
   if (got.system_error != 0 && group.size() > 1) {
-    // Perhaps only bytes of others cannot be read.
+    // Perhaps only other ranks' bytes cannot be read.
     storage::Transferred all;
     for (std::size_t i = 0; i < group.size() && all.system_error == 0; ++i) {
       const storage::Transferred one = read_group(group.subspan(i, 1));
