@@ -12,9 +12,9 @@ namespace {
 
 using EntryPtr = std::unique_ptr<HostBuffer::Entry>;
 
-/// Entries that no call uses. Never destroyed. Whoever finds it locked does without, so that
-/// nothing waits in a process that was forked meanwhile, and a forked process uses none of its
-/// parent's: a driver does not serve it.
+/// The entries that no call uses. Never destroyed. A caller that finds it locked does without: in a
+/// forked process the lock could stay taken. A forked process uses none of its parent's entries,
+/// since the driver does not serve it.
 struct Pool {
   std::mutex mutex;
   static constexpr std::size_t kMaxEntries = 4;
@@ -27,7 +27,7 @@ Pool& pool() {
   return *all;
 }
 
-/// The smallest that will do.
+/// Takes the smallest entry that is large enough; null if there is none.
 EntryPtr take_pooled(const Place& place, ByteCount size) {
   Pool& all = pool();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
@@ -41,7 +41,7 @@ EntryPtr take_pooled(const Place& place, ByteCount size) {
   return best != nullptr ? std::move(*best) : nullptr;
 }
 
-/// Where all places are taken, one that another call left makes room.
+/// Puts an entry back. If all places are taken, it replaces one. Returns what the caller must free.
 EntryPtr put_back(EntryPtr entry) {
   Pool& all = pool();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
@@ -71,7 +71,7 @@ Result<EntryPtr> make(const Place& place, ByteCount size) {
 }  // namespace
 
 Result<HostBuffer> HostBuffer::take(const Place& place, ByteCount size) try {
-  // One that a reset of its device has made useless goes.
+  // Frees entries that a reset of their device has made useless.
   while (EntryPtr entry = take_pooled(place, size)) {
     if (entry->stream->is_valid()) return HostBuffer(std::move(entry));
   }
@@ -95,7 +95,7 @@ Error HostBuffer::wait() {
   return note(attempt([&] { return entry_->stream->wait(); }));
 }
 
-/// Some failures stay with a stream, and the next call must not meet them.
+/// Notes a failure: some stay with a stream, so the next call must not get it.
 Error HostBuffer::note(Error error) {
   if (error) entry_->has_failed = true;
   return error;

@@ -13,7 +13,7 @@
 namespace headrace::view {
 namespace {
 
-/// The lowest and the highest displacement at which elements of a type are put.
+/// The lowest and the highest displacement of the elements of a type.
 struct DisplacementRange {
   Wide low = 0;
   Wide high = 0;
@@ -31,10 +31,10 @@ struct DisplacementRange {
 };
 
 /// Collects the bounds and the size of a composite type. Bounds that were set explicitly hide the
-/// others; the bounds of the others are those of their bytes.
+/// others; without any, the bounds are those of the bytes.
 class CompositeBounds {
  public:
-  /// Adds `count` elements of `type`, put at displacements in `range`.
+  /// Adds `count` elements of `type` at displacements in `range`.
   void add(const Type& type, const DisplacementRange& range, Wide count) {
     if (count == 0) return;
     elements_ += count;
@@ -82,8 +82,8 @@ TypePtr make_type(Layout layout, Bounds bounds) {
   return std::make_shared<const Type>(std::move(layout), bounds);
 }
 
-/// Blocks of a type that is one piece however often it is repeated. Bounds and size follow from the
-/// pieces, which are looked at once.
+/// Blocks of a type of which any number of repetitions is one piece. Bounds and size follow from
+/// the pieces, in one pass.
 TypePtr contiguous_blocks(UnclearedVector<std::int64_t> blocklengths,
                           UnclearedVector<std::int64_t> displacements, const Type& old) {
   const auto made = checked_pieces(std::move(displacements), std::move(blocklengths), old.size());
