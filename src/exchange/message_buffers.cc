@@ -1,6 +1,7 @@
 #include "exchange/message_buffers.h"
 
 #include <atomic>
+#include <cassert>
 #include <new>
 
 #include "base/memory_account.h"
@@ -37,6 +38,7 @@ void make_each(fabric::Messenger& messenger, Places& places) {
 
 bool MessageBuffers::reserve(fabric::Messenger& messenger, int nodes, ByteCount window_size,
                              int slots, int counts_for) {
+  assert(window_size > 0 && counts_for > 0);
   if (!make_places(messenger, nodes, slots)) return false;
   const bool is_enough = window_size <= size_.window && slots <= size_.slots;
   if (is_enough && counts_for == counts_for_) return true;
@@ -49,6 +51,7 @@ bool MessageBuffers::reserve(fabric::Messenger& messenger, int nodes, ByteCount 
 }
 
 bool MessageBuffers::reserve_alike(fabric::Messenger& messenger, int nodes, const Size& size) {
+  assert(size.window > 0 && size.depth > 0);
   if (!make_places(messenger, nodes, size.slots)) return false;
   if (size == size_) return true;
   release_room();
@@ -56,6 +59,7 @@ bool MessageBuffers::reserve_alike(fabric::Messenger& messenger, int nodes, cons
 }
 
 bool MessageBuffers::make_places(fabric::Messenger& messenger, int nodes, int slots) {
+  assert(nodes > 0 && 0 < slots && slots <= kMaxSlots);
   const auto count = static_cast<std::size_t>(nodes);
   return !attempt([&]() -> Error {
     if (!places_) places_ = std::make_unique<Places>();
@@ -103,6 +107,8 @@ bool MessageBuffers::make_room(const Size& wanted) {
 }
 
 void MessageBuffers::arrange(std::size_t parts) {
+  assert(parts == 1 || (parts == 2 && has_room_to_join()));
+  assert(places_ != nullptr && places_->memory != nullptr);
   const std::size_t part = room_of_part(size_.window);
   in_use_ = size_.depth / parts;
   share_out(outgoing(), places_->memory.get(), parts * part);

@@ -62,8 +62,8 @@ std::span<const std::byte> split_part(std::span<const std::byte>& parts) {
 }
 
 Part::Part(const WindowMemory& window, std::span<const std::byte> message) : window_(window) {
-  assert(reinterpret_cast<std::uintptr_t>(message.data()) % kPartAlignment == 0);
   if (message.size() < sizeof header_) return;
+  assert(reinterpret_cast<std::uintptr_t>(message.data()) % kPartAlignment == 0);
   std::memcpy(&header_, message.data(), sizeof header_);
   message = message.subspan(sizeof header_);
   if (header_.begin != window.begin || header_.granule_shift != window.granule_shift ||

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <cassert>
+
 namespace headrace::exchange {
 
 /// A spin lock on the table, held for some hundred nanoseconds. Its holder may lose the core
@@ -23,6 +25,7 @@ class RangeLocks::Guard {
 };
 
 int RangeLocks::lock(const fabric::Waiter& waiter, FileOffset begin, FileOffset end, Mode mode) {
+  assert(0 <= begin && begin < end);
   int place = enter(begin, end, mode);
   if (place < 0) {
     event_.wait(waiter, [&] { return (place = enter(begin, end, mode)) >= 0; });
@@ -32,6 +35,7 @@ int RangeLocks::lock(const fabric::Waiter& waiter, FileOffset begin, FileOffset 
 }
 
 void RangeLocks::unlock(int place) {
+  assert(0 <= place && place < kMaxLocks);
   {
     const Guard guard(*this);
     entries_[static_cast<std::size_t>(place)].ticket = 0;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 
 namespace headrace::exchange {
@@ -19,6 +20,7 @@ inline constexpr std::int64_t kPointerTooFar = -1;
 /// Moves a pointer by `etypes` >= 0 and returns where it was. Does not move it if it would
 /// overflow.
 inline std::int64_t advance(std::atomic<std::int64_t>& cell, std::int64_t etypes) {
+  assert(etypes >= 0);
   std::int64_t before = cell.load(std::memory_order_acquire);
   std::int64_t after = 0;
   do {

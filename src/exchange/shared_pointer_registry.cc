@@ -1,5 +1,7 @@
 #include "exchange/shared_pointer_registry.h"
 
+#include <cassert>
+
 namespace headrace::exchange {
 
 /// Compares with all teams, so that its time tells nothing about their secrets.
@@ -12,6 +14,7 @@ SharedPointerRegistry::Team* SharedPointerRegistry::find(const Secret& secret) {
 }
 
 void SharedPointerRegistry::add_team(const Secret& secret, int most_channels) {
+  assert(most_channels > 0);
   std::vector<SharedPointer*> channels(static_cast<std::size_t>(most_channels), nullptr);
   const std::lock_guard lock(mutex_);
   teams_.push_back({secret, std::move(channels), {}});

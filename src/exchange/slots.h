@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,7 +30,11 @@ struct SlotGeometry {
 class Slots {
  public:
   Slots(Staging& staging, const fabric::MemoryRange& memory, const SlotGeometry& geometry)
-      : staging_(&staging), memory_(memory), geometry_(geometry) {}
+      : staging_(&staging), memory_(memory), geometry_(geometry) {
+    assert(0 < geometry.count && geometry.count <= kMaxSlots);
+    assert(geometry.window_size > 0 && geometry.window_size % kPage == 0);
+    assert(memory.base != nullptr && memory.size >= geometry.bytes());
+  }
 
   const fabric::MemoryRange& memory() const { return memory_; }
   const SlotGeometry& geometry() const { return geometry_; }
@@ -46,7 +51,12 @@ class Slots {
   }
   /// The state of a window that has a slot. No other rank may pass the window on meanwhile.
   Slot& slot(std::int64_t window) const { return staging_->slots[index(window)]; }
-  std::size_t index(std::int64_t window) const { return static_cast<std::size_t>(find(window)); }
+  /// The number of the slot that the window has.
+  std::size_t index(std::int64_t window) const {
+    const int place = find(window);
+    assert(place >= 0);
+    return static_cast<std::size_t>(place);
+  }
   /// The state of any window; null if it has no slot. If others may pass the window on meanwhile,
   /// the state may be that of another window: look again before acting.
   Slot* find_slot(std::int64_t window) const {
@@ -55,6 +65,7 @@ class Slots {
   }
   /// The window that slot `index` belongs to.
   std::int64_t window_at(int index) const {
+    assert(0 <= index && index < kMaxSlots);
     return staging_->windows[static_cast<std::size_t>(index)].load(std::memory_order_acquire);
   }
   std::byte* bytes(std::int64_t window) const {
@@ -77,6 +88,7 @@ class Slots {
  private:
   /// The number of a window's slot; -1: it has none.
   int find(std::int64_t window) const {
+    assert(window >= 0);
     const int last = found_[static_cast<std::size_t>(window) % found_.size()];
     return window_at(last) == window ? last : search(window);
   }
