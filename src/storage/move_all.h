@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cstddef>
 #include <ctime>
@@ -18,7 +19,7 @@ namespace headrace::storage {
 inline constexpr ByteCount kMaxBytes = 0x7ffff000;
 inline constexpr std::size_t kMaxSegments = 1024;
 
-/// The remaining part of a request, handed out in pieces that one system call can take.
+/// The rest of a request, handed out in pieces that one system call can take.
 class Remainder {
  public:
   explicit Remainder(std::span<const iovec> segments) : segments_(segments) {}
@@ -33,6 +34,7 @@ class Remainder {
 
   /// Fills `batch` and returns how many entries it holds. Call only when not empty().
   std::size_t fill(std::array<iovec, kMaxSegments>& batch) const {
+    assert(!segments_.empty());
     ByteCount room = kMaxBytes;
     std::size_t used = 0;
     std::size_t skipped = skipped_;
@@ -48,8 +50,10 @@ class Remainder {
     return used;
   }
 
+  /// Leaves out the next `bytes` bytes, which must not be more than remain.
   void advance(std::size_t bytes) {
     while (bytes > 0) {
+      assert(!segments_.empty());
       const std::size_t step = std::min(bytes, segments_.front().iov_len - skipped_);
       skipped_ += step;
       bytes -= step;
@@ -65,13 +69,15 @@ class Remainder {
   std::size_t skipped_ = 0;
 };
 
-/// Runs `request(segments, count, offset)` until all is moved, nothing more comes, or it fails.
-/// EAGAIN is met on file systems that are mounted to give up; a short pause and a few tries first.
+/// Calls `request(segments, count, offset)` until all is moved, nothing more comes, or it fails.
+/// `offset` >= 0. After EAGAIN, which some mounts return instead of waiting, it pauses and tries
+/// again up to kMaxTries times.
 template <class Request>
 Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
+  assert(offset >= 0);
   ssize_t first = 0;
   if (segments.size() == 1 && segments.front().iov_len <= kMaxBytes) {
-    // The rule: one call moves all.
+    // The usual case: one call moves all.
     const iovec& whole = segments.front();
     first = request(&whole, 1, offset);
     if (first == static_cast<ssize_t>(whole.iov_len)) {
@@ -82,7 +88,8 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
   constexpr timespec pause{0, 1'000'000};
   Remainder remainder(segments);
   Transferred done;
-  // What is there is not written again: where files are copied on write that takes room once more.
+  // Does not write the first bytes again: on copy-on-write file systems that would take space
+  // again.
   if (first > 0) {
     remainder.advance(static_cast<std::size_t>(first));
     done.bytes = first;
