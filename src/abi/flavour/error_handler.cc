@@ -16,8 +16,8 @@ int create_error_handler(decltype(&PMPI_File_create_errhandler) next,
   return next(function, handler);
 }
 
-/// Open MPI refuses MPI_File_call_errhandler on MPI_FILE_NULL, which its own procedures raise their
-/// errors through. They return the error whatever the handler does.
+/// Open MPI refuses MPI_File_call_errhandler on MPI_FILE_NULL, so this calls what its own
+/// procedures call. These return the error whatever the handler does.
 int call_error_handler(MPI_File fh, int code) {
   if (fh != MPI_FILE_NULL) {
     native.File_call_errhandler(fh, code);
@@ -38,31 +38,31 @@ using Function = MPI_File_errhandler_function;
 
 /// A call of call_error_handler on this thread.
 struct Raised {
-  bool is_waiting = false;  ///< for the handler to be called, with `code`
+  bool is_waiting = false;  ///< waiting for the handler to be called with `code`
   int code = MPI_SUCCESS;
-  int left = MPI_SUCCESS;  ///< what the handler has made of the code
+  int left = MPI_SUCCESS;  ///< the code that the handler has left
 };
 
 [[gnu::tls_model("initial-exec")]] thread_local constinit Raised raised;
 
-/// A function of the program that handlers were made of. It stays, since handlers live as long as
-/// their files.
+/// A function of the program from which handlers were made. It is never removed, since handlers
+/// live as long as their files.
 struct Watched {
   std::atomic<Function*> function = nullptr;
   std::atomic<bool> is_returned = true;  ///< whether what it leaves is returned
 
-  /// Any language's: C++ gives a reference to its file and Fortran integers of its own size, which
-  /// nobody but the function looks at.
+  /// Functions of any language: C++ passes a reference to its file, and Fortran integers of its own
+  /// size, which only the function reads.
   [[gnu::noinline]] void call(MPI_File* fh, int* code) const {
-    // The function may raise errors of its own, and their handlers leave theirs.
+    // The function may raise errors itself, whose handlers leave other codes.
     const bool is_raised = std::exchange(raised.is_waiting, false) && *code == raised.code;
     function.load(std::memory_order_acquire)(fh, code, 0);  // as MPICH does: a third argument
     if (is_raised && is_returned.load(std::memory_order_relaxed)) raised.left = *code;
   }
 };
 
-/// A handler's function gets nothing that tells which handler it is, so each of the program's has
-/// one of ours. Those of a program that has more are not watched: the error is returned as it was.
+/// A handler's function is not told which handler it is, so each of the program's functions needs
+/// one of ours. Functions beyond this number are not watched: the error is returned unchanged.
 constexpr std::size_t kMaxWatched = 256;
 constinit std::array<Watched, kMaxWatched> watched{};
 
@@ -92,8 +92,7 @@ std::size_t place_of(Function* function) {
   return kMaxWatched;
 }
 
-/// The handler that this thread made last, which the bindings of another language may be about to
-/// make theirs.
+/// The handler that this thread made last: the bindings of another language may adopt it next.
 struct Made {
   MPI_Errhandler handler{};
   std::size_t place = kMaxWatched;
@@ -130,8 +129,8 @@ int call_error_handler(MPI_File fh, int code) {
 
 namespace {
 
-/// Intel MPI's Fortran bindings with integers of 8 bytes call it when they have made `handler`. The
-/// function gets a copy of the code.
+/// Called by Intel MPI's Fortran bindings with integers of 8 bytes when they have made `handler`.
+/// Its function gets a copy of the code only.
 void mark_ilp64(MPI_Errhandler handler) {
   if (made.place != kMaxWatched && made.handler == handler) watched[made.place].is_returned = false;
   native_extensions.mark_ilp64(handler);
