@@ -51,8 +51,8 @@ constexpr Flag kFlags[] = {
 };
 
 /// Larger jobs and files than any; below, no product of two of these overflows.
-constexpr std::int64_t kMost = std::int64_t{1} << 30;
-constexpr ByteCount kMostBytes = ByteCount{1} << 60;
+constexpr std::int64_t kMaxValue = std::int64_t{1} << 30;
+constexpr ByteCount kMaxBytes = ByteCount{1} << 60;
 
 void show_help() {
   std::puts(
@@ -90,7 +90,7 @@ bool take(std::string_view name, std::string_view value, Flags& flags) {
     std::int64_t& number = flag.value(flags);
     const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
     return read.ec == std::errc{} && read.ptr == value.data() + value.size() &&
-           number >= flag.least && number <= kMost;
+           number >= flag.least && number <= kMaxValue;
   }
   return false;
 }
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
   const auto& job = flags.workload;
   ByteCount bytes = 0;
   if (__builtin_mul_overflow(job.ranks * job.piece, job.pieces, &bytes) ||
-      __builtin_mul_overflow(bytes, job.calls, &bytes) || bytes > kMostBytes) {
+      __builtin_mul_overflow(bytes, job.calls, &bytes) || bytes > kMaxBytes) {
     return fail("cannot play a file of more than 2^60 bytes (offsets would not hold it)");
   }
   run(flags);

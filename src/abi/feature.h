@@ -7,11 +7,11 @@
 
 namespace headrace::abi {
 
-/// The name a procedure was called by: MPI_X, which tools may stand behind, or PMPI_X.
+/// The name by which a procedure was called: MPI_X, which tools may also define, or PMPI_X.
 enum class Name : int { mpi, pmpi };
 
-/// What a feature puts in front of one procedure: functions with the procedure's own parameters,
-/// for a call by either name. They call on by next_function (flavour.h).
+/// A feature's functions for one procedure, with the procedure's parameters, for calls by either
+/// name. They call the next function of the chain by next_function() (flavour.h).
 struct Wrapper {
   using Function = void (*)();
 
@@ -19,21 +19,21 @@ struct Wrapper {
   Function functions[2];  ///< by Name
 };
 
-/// A part of the layer that stands between program and library. Features do not know of each other:
-/// for each procedure those that wrap it make a chain, in the order of FeatureId, with the library
-/// at its end. A procedure that nobody wraps leads straight there.
+/// A part of the layer between program and library. Features do not know each other: the features
+/// that wrap a procedure form a chain, in the order of FeatureId, with the library at its end.
+/// Calls of a procedure that no feature wraps go straight to the library.
 struct Feature {
   FeatureId id;
   const char* name;
   std::span<const Wrapper> wrappers;
   /// Whether the user's settings ask for it; null: always.
   bool (*is_wanted)(const Settings& settings);
-  /// Called once, when MPI runs, innermost feature first. False where MPI refuses what it needs:
-  /// then it is left out. Null: nothing is to do.
+  /// Called once, when MPI runs, innermost feature first. False if MPI refuses what the feature
+  /// needs: then it is left out. Null: there is nothing to do.
   bool (*start)();
   /// Called once, before MPI ends, outermost feature first; or null.
   void (*stop)();
-  /// Joins the chains by switch_on alone, not at its start.
+  /// The feature joins the chains only by switch_on(), not at its start.
   bool joins_later = false;
 };
 

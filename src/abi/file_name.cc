@@ -8,7 +8,7 @@ namespace {
 /// ROMIO's prefixes (src/mpi/romio/adio/common/ad_fstype.c) for mounted file systems ...
 constexpr std::string_view kMounted[] = {"ufs", "nfs",   "xfs",     "lustre",    "gpfs",
                                          "bgl", "panfs", "panasas", "bglockless"};
-/// ... and for those with an interface of their own.
+/// ... and those for file systems with an interface of their own.
 constexpr std::string_view kForeign[] = {"pvfs",   "pvfs2",   "ftp", "gsiftp", "daos",
                                          "testfs", "quobyte", "ime", "zoidfs"};
 

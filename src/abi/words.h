@@ -7,8 +7,8 @@ namespace headrace::abi {
 /// One argument of an MPI procedure, as the calling convention passes it.
 using Word = std::uintptr_t;
 
-/// The compiler makes these calls jumps where the caller returns their result: a tool that walks
-/// the stack sees no frame of ours.
+/// If the caller returns the result, the compiler makes these calls jumps: a tool that walks the
+/// stack sees no frame of ours.
 template <class... Words>
 inline Word call_words(void* function, Words... words) {
   return reinterpret_cast<Word (*)(Words...)>(function)(words...);
@@ -18,9 +18,9 @@ inline double call_real(void* function) {
   return reinterpret_cast<double (*)()>(function)();
 }
 
-// A procedure of any number and type of arguments, MPI_Pcontrol: all registers that may hold one
-// are passed on, and twelve words of the stack. What was not given is whatever the caller left
-// there, as the procedure behind finds it without us.
+// A procedure with any number and type of arguments (MPI_Pcontrol): passes on all registers that
+// may hold an argument, and twelve words of the stack. Those that hold no argument have any value,
+// as without us.
 #define HEADRACE_STACK_PARAMETERS                                                           \
   Word s0, Word s1, Word s2, Word s3, Word s4, Word s5, Word s6, Word s7, Word s8, Word s9, \
       Word s10, Word s11
@@ -35,11 +35,11 @@ inline double call_real(void* function) {
       HEADRACE_STACK_PARAMETERS
 #define HEADRACE_ANY_ARGUMENTS \
   w0, w1, w2, w3, w4, w5, HEADRACE_REAL_ARGUMENTS, HEADRACE_STACK_ARGUMENTS
-/// The callee of such a call is told how many vector registers hold arguments; so it is a variadic
-/// call here, too.
+/// A variadic call tells the callee how many vector registers hold arguments, so this must be one,
+/// too.
 using AnyFunction = Word (*)(Word, ...);
 #elif defined(__riscv)
-// Real arguments that are none of a prototype's go in the integers' registers.
+// Variadic floating point arguments go in the registers for integers.
 #define HEADRACE_ANY_PARAMETERS \
   Word w0, Word w1, Word w2, Word w3, Word w4, Word w5, Word w6, Word w7, HEADRACE_STACK_PARAMETERS
 #define HEADRACE_ANY_ARGUMENTS w0, w1, w2, w3, w4, w5, w6, w7, HEADRACE_STACK_ARGUMENTS

@@ -7,8 +7,8 @@ namespace headrace {
 BlockedSignals::BlockedSignals() {
   sigset_t most;
   sigfillset(&most);
-  // The kernel ends a process whose thread blocks what the thread itself causes, instead of calling
-  // the program's handler: one may make memory accessible when it is touched, and then goes on.
+  // If a thread blocks a signal that it causes itself, the kernel ends the process instead of
+  // calling the program's handler. Such a handler may make the memory accessible and go on.
   for (const int caused : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
     sigdelset(&most, caused);
   }

@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-/// All signals that can be are blocked in this thread while it lives, but those that a thread
-/// causes itself (SIGSEGV, SIGBUS, ...): threads that it makes inherit that.
+/// While an object lives, its thread blocks every signal but those that a thread causes itself
+/// (SIGSEGV, SIGBUS, ...). Threads made meanwhile inherit that.
 class BlockedSignals {
  public:
   BlockedSignals();

@@ -4,9 +4,9 @@
 
 namespace headrace {
 
-/// While it lives, a write or truncation over RLIMIT_FSIZE fails with EFBIG: the signal SIGXFSZ,
-/// which would end the program, is blocked in this thread and taken. One that was pending before
-/// stays. Shared memory counts as files here. Keeps errno.
+/// While an object lives, a write or truncation beyond RLIMIT_FSIZE fails with EFBIG: the thread
+/// blocks SIGXFSZ, which would end the program, and consumes it. A signal that was pending before
+/// stays pending. Shared memory counts as a file here. Keeps errno.
 class FileSizeGuard {
  public:
   FileSizeGuard();
@@ -20,8 +20,7 @@ class FileSizeGuard {
   bool was_pending_ = false;
 };
 
-/// Whether this process has such a limit now. Cheaper than a guard: one system call instead of
-/// four.
+/// Whether this process has a limit on file sizes now. One system call; a guard takes four.
 bool file_size_is_limited();
 
 }  // namespace headrace

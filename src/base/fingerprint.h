@@ -4,12 +4,11 @@
 
 namespace headrace {
 
-/// A number that is the same for the same values added, hardly ever for others: FNV-1a (Fowler,
-/// Noll and Vo), in 62 bits.
+/// A hash of the values added, in 62 bits: FNV-1a (Fowler, Noll and Vo).
 class Fingerprint {
  public:
   void add_byte(unsigned char byte) { print_ = (print_ ^ byte) * kPrime; }
-  /// Its eight bytes, the lowest first.
+  /// Adds the number's eight bytes, the lowest first.
   void add(std::int64_t number) {
     for (int shift = 0; shift < 64; shift += 8) {
       add_byte(static_cast<unsigned char>(static_cast<std::uint64_t>(number) >> shift));

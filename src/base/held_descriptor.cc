@@ -18,31 +18,32 @@
 namespace headrace {
 namespace {
 
-/// Programs rarely have so many files open. Higher numbers make fork copy a larger table.
+/// Our descriptors' numbers begin here: programs rarely have so many files open. Higher numbers
+/// would make fork copy a larger table.
 constexpr int kFirstApart = 512;
 
-/// What the open file behind each of ours is marked by: the signal that F_SETSIG gives it. None is
-/// sent, since nobody asks for signals of it, and this one would be ignored. Unlike a file's number
-/// it asks no file system, and tells our open file from another one of the same file.
+/// Each of our open files is marked by this signal (F_SETSIG). It is never sent, since nobody asks
+/// for signals of the file, and would be ignored. Unlike an inode number, reading the mark asks no
+/// file system, and it tells our open file from another open of the same file.
 constexpr int kMark = SIGURG;
 
-/// The numbers of ours, a bit each. Higher ones are not kept in mind.
-constexpr int kMostNumbers = 1 << 16;
-std::array<std::atomic<std::uint64_t>, kMostNumbers / 64> taken_numbers{};
+/// The descriptor numbers that we hold, a bit each. Higher numbers are not tracked.
+constexpr int kMaxNumbers = 1 << 16;
+std::array<std::atomic<std::uint64_t>, kMaxNumbers / 64> taken_numbers{};
 
 std::uint64_t bit_of(int number) {
   return std::uint64_t{1} << (number % 64);
 }
 
-/// False where the number is one of ours, which lost it.
+/// False if one of our objects still claims the number, though the program closed it.
 bool take_number(int number) {
-  if (number >= kMostNumbers) return true;
+  if (number >= kMaxNumbers) return true;
   auto& word = taken_numbers[static_cast<std::size_t>(number / 64)];
   return (word.fetch_or(bit_of(number)) & bit_of(number)) == 0;
 }
 
 void give_number_back(int number) {
-  if (number >= kMostNumbers) return;
+  if (number >= kMaxNumbers) return;
   taken_numbers[static_cast<std::size_t>(number / 64)].fetch_and(~bit_of(number));
 }
 
@@ -52,8 +53,8 @@ int first_apart() {
   return static_cast<int>(std::min<rlim_t>(kFirstApart, limit.rlim_cur / 2));
 }
 
-/// A duplicate of a number that is `first` at least, which nobody of ours believes to have; -1
-/// where there is none.
+/// A duplicate whose number is at least `first` and which no other object of ours claims; -1 if
+/// there is none.
 int duplicate(int descriptor, int first) {
   while (true) {
     const int number = fcntl(descriptor, F_DUPFD_CLOEXEC, first);
@@ -63,7 +64,7 @@ int duplicate(int descriptor, int first) {
   }
 }
 
-/// The number under which a descriptor is held from now on; -1 where there is none.
+/// Moves a descriptor to the number under which it is held from now on; -1 if there is none.
 int placed(int descriptor, HeldDescriptor::Place place) {
   const bool stays = place == HeldDescriptor::Place::as_it_is;
   int number = stays ? -1 : duplicate(descriptor, first_apart());
@@ -73,7 +74,7 @@ int placed(int descriptor, HeldDescriptor::Place place) {
   return number;
 }
 
-/// Whether a descriptor is open by O_PATH, and to what.
+/// Whether a descriptor was opened by O_PATH; if so, sets `status` to that of its target.
 bool leads_to_a_place(int descriptor, struct stat& status) {
   const int flags = fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_PATH) != 0 && fstat(descriptor, &status) == 0;

@@ -5,19 +5,20 @@
 
 namespace headrace {
 
-/// A descriptor that the layer keeps for long, closed at the end. Programs close descriptors that
-/// they have not opened: by a loop over all, or one a second time. The number then soon stands for
-/// a file of the program, into which data would go. So descriptors get high numbers, which no open
-/// gives out; a number that one lost is not given to another one of ours; and what is not the hot
-/// path looks first whether the number still stands for what was taken.
+/// A descriptor that the layer keeps for long and closes at the end. Some programs close
+/// descriptors that they did not open: by a loop over all numbers, or by closing one twice. The
+/// number then soon belongs to a file of the program, and our data would go there. Three rules
+/// prevent that: our descriptors get high numbers, which open() does not hand out; a number that
+/// the program closed is never given to another of our objects; and all but the hot path call
+/// is_intact() first.
 class HeldDescriptor {
  public:
   enum class Place { apart, as_it_is };
 
   HeldDescriptor() = default;
-  /// Takes a descriptor, or none where it is negative. Moves it apart, or leaves it where it is if
-  /// no number is free there. Keeps errno; has none afterwards, and errno EMFILE, where no number
-  /// is free that none of ours lost. Takes no memory.
+  /// Takes a descriptor; a negative one makes an empty object. `apart` moves it to a high number if
+  /// one is free. Keeps errno, unless no usable number is free: then the object is empty and errno
+  /// is EMFILE. Takes no memory.
   explicit HeldDescriptor(int descriptor, Place place = Place::apart);
   HeldDescriptor(HeldDescriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)),
@@ -36,12 +37,12 @@ class HeldDescriptor {
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
 
-  /// Whether the number still stands for what was taken; else errno is EBADF. True where there is
-  /// none.
+  /// Whether the number still leads to the file that was taken; if not, sets errno to EBADF. True
+  /// for an empty object.
   bool is_intact() const;
 
-  /// Returns 0 or the errno: EBADF where it is not intact, and the number is left to the program.
-  /// Keeps errno.
+  /// Returns 0 or an errno. If the descriptor is not intact, leaves the number to the program and
+  /// returns EBADF. Keeps errno.
   int close();
 
  private:
@@ -49,13 +50,13 @@ class HeldDescriptor {
 
   int number_ = -1;
   bool is_marked_ = false;
-  // Of one that cannot be marked (O_PATH): what it leads to; 0 where that is not known.
+  // The target of a descriptor that cannot be marked (O_PATH); 0 if unknown.
   std::uint64_t device_ = 0;
   std::uint64_t file_ = 0;
 };
 
-/// The kernel makes room for high numbers in some microseconds while a process has one thread,
-/// later in some milliseconds. Call before threads are made.
+/// Grows the kernel's table of descriptors. That takes microseconds while the process has one
+/// thread, and milliseconds later: call before threads are made.
 void make_room_for_held_descriptors();
 
 }  // namespace headrace

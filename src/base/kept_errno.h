@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// Gives errno back the value that it has now, at the end of the scope.
+/// Restores errno at the end of the scope.
 class KeptErrno {
  public:
   KeptErrno() = default;

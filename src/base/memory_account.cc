@@ -10,7 +10,7 @@ struct Account {
   std::atomic<ByteCount> peak = 0;
 };
 
-// Plain memory without constructors or ends: used before main and during exit.
+// Without constructors or destructors: used before main and during exit.
 constinit std::array<Account, kMemoryUses> accounts;
 
 Account& account_of(MemoryUse use) {

@@ -9,25 +9,26 @@
 
 namespace headrace {
 
-/// What this process has taken large memory for.
+/// What this process takes large memory for.
 enum class MemoryUse {
-  buffers,    ///< collective buffers, of the node; counted where its leader runs
+  buffers,    ///< the node's collective buffers, counted in its leader's process
   pieces,     ///< lists of pieces of datatypes and views
-  converted,  ///< data in the form of the file, a part at a time
-  sieved,     ///< data around small pieces, pieces that go together, and read to a better place
-  converted_whole,  ///< data in the form of the file, of calls that are not made in parts
+  converted,  ///< data in the file's representation, a part at a time
+  sieved,     ///< this rank's buffers for sieving, for joining pieces, and for realigned reads
+  converted_whole,  ///< data in the file's representation, of calls that are not split into parts
 };
 inline constexpr std::size_t kMemoryUses = 5;
 
-/// Of a node's memory, what collective buffers may have. The rest is for what each rank converts
-/// and sieves by itself.
+/// Bytes of HEADRACE_NODE_MEMORY that collective buffers may take. The rest is for what each rank
+/// converts and sieves by itself.
 constexpr ByteCount buffers_share(ByteCount node_memory) {
   return node_memory - node_memory / 4;
 }
 
-/// Counts memory that is taken, and the most that was taken at a time. From any thread.
+/// Counts memory that is taken, and the peak. Safe from any thread, as all functions here.
 void take_memory(MemoryUse use, ByteCount bytes);
-/// False, and nothing is counted, where it would then be more than `limit`.
+/// Does the same unless the total would exceed `limit` bytes: then counts nothing and returns
+/// false.
 bool take_memory_within(MemoryUse use, ByteCount bytes, ByteCount limit);
 void give_memory_back(MemoryUse use, ByteCount bytes);
 
@@ -41,7 +42,7 @@ MemoryTaken memory_taken(MemoryUse use);
 using MemoryPeaks = std::array<ByteCount, kMemoryUses>;
 MemoryPeaks memory_peaks();
 
-/// Memory that counts as long as this lives.
+/// Counts `bytes` as taken while the object lives.
 class CountedMemory {
  public:
   CountedMemory() = default;

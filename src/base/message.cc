@@ -28,15 +28,15 @@ std::optional<Identity> identity_of(int descriptor) {
   return Identity{status.st_dev, status.st_ino};
 }
 
-/// Of stderr when the library was loaded.
+/// The file under stderr when the library was loaded.
 const std::optional<Identity> first_stderr = identity_of(STDERR_FILENO);
 
-/// Whether stderr is still what it was. A program without it gets its number for the next file or
-/// socket that it opens, or the MPI library does: no message may go there.
+/// Whether stderr still leads to the same file. If a program closed stderr, the next file or socket
+/// that it or the MPI library opens gets the number 2: no message may go there.
 bool is_stderr() {
   const std::optional<Identity> now = identity_of(STDERR_FILENO);
   if (!first_stderr || !now) return false;
-  // Nothing that is there is overwritten in a log that the program opened to append.
+  // A log that the program opened to append is fine too: a message overwrites nothing there.
   return now == first_stderr || (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0;
 }
 

@@ -6,8 +6,9 @@
 
 namespace headrace {
 
-/// Never destroyed: helper threads may move data until the process ends. Whoever finds it locked
-/// does without, so that nothing waits in a process that was forked meanwhile.
+/// The kept block is never destroyed: helper threads may move data until the process ends. A caller
+/// that finds the lock taken does without the block: in a forked process the lock could stay taken
+/// for ever.
 OwnBuffer::Block OwnBuffer::exchange_kept(Block block) {
   static constinit std::mutex mutex;
   static constinit Block kept;

@@ -8,12 +8,12 @@
 
 namespace headrace {
 
-/// Memory of one call of this rank's own, by way of which it moves data. The process
-/// keeps the last one, with its pages, for the next call: to make them takes longer than a small
-/// call needs to move its data. What is kept does not count as taken. From any thread.
+/// A rank's private buffer for the data of one call. The process keeps the last one, with its
+/// pages, for the next call: making new pages takes longer than moving the data of a small call. A
+/// kept buffer does not count as taken memory. Safe from any thread.
 class OwnBuffer {
  public:
-  /// Larger ones are not kept.
+  /// Larger buffers are not kept; bytes.
   static constexpr ByteCount kKeptSize = (ByteCount{1} << 20) + kPage;
 
   OwnBuffer() = default;
@@ -21,10 +21,10 @@ class OwnBuffer {
   OwnBuffer& operator=(const OwnBuffer&) = delete;
   ~OwnBuffer();
 
-  /// Whether it has `size` bytes, of any content at first: the same size at each call. False where
-  /// there is no memory.
+  /// Takes `size` bytes of any content at the first call; later calls must name the same size.
+  /// False if there is no memory.
   bool has(ByteCount size) { return block_.bytes != nullptr || take(size); }
-  std::byte* data() const { return block_.bytes; }  ///< begins a page
+  std::byte* data() const { return block_.bytes; }  ///< aligned to a page; null before has()
 
  private:
   struct Block {
@@ -33,8 +33,8 @@ class OwnBuffer {
   };
 
   bool take(ByteCount size);
-  /// Gives up a block and gets the one that is kept, if any; `block` itself where the process is
-  /// just doing so on another thread.
+  /// Keeps `block` and returns the block that was kept, which may be empty. Returns `block` itself
+  /// if another thread is just exchanging.
   static Block exchange_kept(Block block);
   static void free(Block block);
 

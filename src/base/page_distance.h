@@ -6,10 +6,10 @@
 
 namespace headrace {
 
-/// Whether `to` lies 1 to 31 bytes further in its page than `from` in its own. Copying to there by
-/// `rep movsb`, as the C library and the kernel do, takes up to ten times as long on some
-/// processors (docs/measurements/copy-kernels.md). Large blocks of malloc begin 16 bytes behind a
-/// page, so what goes to them from whole pages of a file or a window does.
+/// Whether `to` lies 1 to 31 bytes further into its page than `from` into its own. On some
+/// processors, a copy by `rep movsb`, as the C library and the kernel make it, then takes up to ten
+/// times as long (docs/measurements/copy-kernels.md). Copies from a file's whole pages to a large
+/// block of malloc are such copies, since malloc's large blocks begin 16 bytes into a page.
 constexpr bool is_misplaced(std::uintptr_t to, std::uintptr_t from) {
   constexpr std::uintptr_t kSlowBelow = 32;
   const std::uintptr_t distance = (to - from) % std::uintptr_t{kPage};

@@ -2,7 +2,7 @@
 
 namespace headrace {
 
-/// Tells the core that this thread looks at memory again and again, until another changes it.
+/// Tells the core that this thread spins: it reads memory until another thread changes it.
 void pause_spinning();
 
 }  // namespace headrace

@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-/// Forks between this process and the first that made a mark.
+/// Forks between the process that made the first mark and this one.
 std::atomic<std::uint32_t> forks = 0;
 
 void count_fork() {

@@ -4,8 +4,9 @@
 
 namespace headrace {
 
-/// Tells whether this is the process that made it. A forked child has none of its parent's other
-/// threads, and locks that these held are held for ever: what they share must be left alone there.
+/// Tells whether the process that made the mark is the one that asks. A forked child lacks its
+/// parent's other threads, and locks that they held stay locked: the child must leave alone what
+/// those threads share.
 class ProcessMark {
  public:
   ProcessMark();

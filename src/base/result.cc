@@ -47,7 +47,7 @@ const Advice& advice_for(int system_error) {
   return kUnknown;
 }
 
-/// Nothing where there is no memory for it.
+/// Empty if there is no memory for it.
 std::string joined(std::initializer_list<std::string_view> parts) noexcept {
   try {
     std::size_t length = 0;

@@ -40,14 +40,14 @@ enum class ErrorClass {
   other,
 };
 
-/// What went wrong. The message reads "problem (why it is one), what to do". Where there is no
-/// memory for it, the error has its class alone: making and copying one never throws, so that none
-/// is lost on its way.
+/// What went wrong. The message reads "problem (why it is one), what to do". Making and copying an
+/// error never throws, so none is lost: without memory for the message, the error has its class
+/// alone.
 struct [[nodiscard]] Error {
   Error() noexcept = default;
   Error(ErrorClass of_class, int of_call, std::string text) noexcept
       : error_class(of_class), system_error(of_call), message(std::move(text)) {}
-  /// The message is made of these parts.
+  /// Joins the parts of `text` to the message.
   Error(ErrorClass of_class, int of_call, std::initializer_list<std::string_view> text) noexcept;
   Error(ErrorClass of_class, int of_call, const char* text) noexcept
       : Error(of_class, of_call, {std::string_view(text)}) {}
@@ -85,16 +85,17 @@ class [[nodiscard]] Result {
   std::variant<T, Error> content_;
 };
 
-/// The class of a failed system call's error.
+/// The error class for an errno.
 ErrorClass class_of_system_error(int system_error);
 
-/// Without a text: it takes no memory.
+/// Has no message, so that it takes no memory.
 inline Error out_of_memory() {
   return {ErrorClass::no_memory, ENOMEM, {}};
 }
 
-/// The error that `action` returns, or out_of_memory(). For what a rank does by itself within a
-/// collective call: whatever becomes of it, the others wait for this rank's part.
+/// Runs `action` and returns its error, or out_of_memory() if it throws std::bad_alloc. For work
+/// that a rank does by itself within a collective call: even if it fails, the rank must go on,
+/// since the others wait for its part.
 template <class Action>
 Error attempt(Action action) {
   try {
@@ -104,8 +105,9 @@ Error attempt(Action action) {
   }
 }
 
-/// The error for a failed system call. `what` is the problem, for example "cannot open", and `path`
-/// what it was tried on, if anything; the reason and the advice follow from `system_error`.
+/// The error for a failed system call with errno `system_error`, from which the reason and the
+/// advice follow. `what` is the problem, for example "cannot open"; `path` names the file, if there
+/// is one.
 Error system_failure(int system_error, std::string_view what, std::string_view path = {}) noexcept;
 
 }  // namespace headrace

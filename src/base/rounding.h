@@ -4,10 +4,11 @@
 
 namespace headrace {
 
-/// A page of memory. Windows are whole ones, so that the kernel finds buffers aligned.
+/// Bytes of a page of memory. Windows consist of whole pages, so that the kernel finds buffers
+/// aligned.
 inline constexpr ByteCount kPage = 4096;
 
-/// How many parts of `size` > 0 hold `whole` >= 0.
+/// How many parts of `size` > 0 it takes to hold `whole` >= 0.
 template <class Number>
 constexpr Number divide_up(Number whole, Number size) {
   return whole / size + (whole % size != 0 ? 1 : 0);

@@ -10,9 +10,9 @@
 namespace headrace {
 
 Error draw_random(std::span<std::byte> bytes) {
-  assert(bytes.size() <= 256);  // what the kernel gives at once
+  assert(bytes.size() <= 256);  // getrandom() gives no more in one call
   if (getrandom(bytes.data(), bytes.size(), 0) == std::ssize(bytes)) return {};
-  // A filter of system calls may forbid that.
+  // A filter of system calls (seccomp) may forbid getrandom().
   const int descriptor = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
   const ssize_t drawn = descriptor < 0 ? -1 : ::read(descriptor, bytes.data(), bytes.size());
   const int why = errno;

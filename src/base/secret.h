@@ -13,10 +13,10 @@ using Secret = std::array<std::byte, 16>;
 
 Result<Secret> draw_secret();
 
-/// Fills `bytes`, 256 at most, from the kernel's generator.
+/// Fills `bytes` (at most 256) from the kernel's random generator.
 Error draw_random(std::span<std::byte> bytes);
 
-/// Takes equally long whatever the difference.
+/// Compares in a time that does not depend on where the two differ.
 bool is_same(const Secret& a, const Secret& b);
 
 }  // namespace headrace

@@ -30,20 +30,20 @@ const SettingRule* find_alias(std::span<const SettingRule> rules, std::string_vi
   return found == rules.end() ? nullptr : &*found;
 }
 
-/// Lines on variables that are no settings: an environment may hold any number of them.
-constexpr std::size_t kMostUnknown = 20;
+/// At most so many lines name unknown variables: an environment may hold any number of them.
+constexpr std::size_t kMaxUnknown = 20;
 
 std::string unknown_variable(std::span<const SettingRule> rules, std::string_view name) {
   std::vector<std::string_view> names;
   for (const SettingRule& rule : rules) names.emplace_back(rule.name);
-  // Comparing a name takes as long as it is.
-  const std::string_view nearest = nearest_name(name.substr(0, kMostPrinted), names);
+  // The time of a comparison grows with the name's length.
+  const std::string_view nearest = nearest_name(name.substr(0, kMaxPrinted), names);
   std::string line = printable(name) + " is ignored (no setting has this name), ";
   if (!nearest.empty()) return line + "did you mean " + std::string(nearest) + "?";
   return line + "docs/reference/settings.md lists them";
 }
 
-/// The number at the beginning of `text`, which is cut off; none where there is no such number.
+/// Removes the number at the beginning of `text` and returns it; none if there is no number.
 std::optional<std::int64_t> take_number(std::string_view& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -76,12 +76,12 @@ std::string size_text(ByteCount size) {
   return std::to_string(size) + units[unit];
 }
 
-/// Whoever starts a setuid program has chosen its environment.
+/// The environment, or null in a setuid program: whoever starts one chooses its environment.
 const char* const* trusted_environment() {
   return has_raised_privileges() ? nullptr : environ;
 }
 
-/// Reads our own variables, or their aliases, into `settings`.
+/// Reads our own variables into `settings`, or only their aliases.
 void apply(std::span<const SettingRule> rules, const char* const* environment, bool aliases,
            Settings& settings, std::vector<std::string>& problems) {
   std::size_t unknown = 0;
@@ -94,10 +94,10 @@ void apply(std::span<const SettingRule> rules, const char* const* environment, b
     const std::string value(entry.substr(equals + 1));
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
     if (rule == nullptr) {
-      if (++unknown <= kMostUnknown) problems.push_back(unknown_variable(rules, name));
+      if (++unknown <= kMaxUnknown) problems.push_back(unknown_variable(rules, name));
     } else if (rule->apply != nullptr && !value.empty()) {
       const std::string problem = rule->apply(value, settings);
-      // The default may be written, too, be it out of the range of other values.
+      // The default is always valid, even if it lies outside the range of other values.
       if (problem.empty() || value == rule->default_text) {
         settings.given.emplace_back(rule->name);
       } else {
@@ -191,12 +191,12 @@ std::string read_stripes(const std::string& text, Stripes& value) {
     value = {};
     return {};
   }
-  constexpr std::int64_t kMostStripes = 65535;  // Lustre's count has 16 bits
+  constexpr std::int64_t kMaxStripes = 65535;  // Lustre's count has 16 bits
   constexpr std::int64_t kLargestStripe = 1 << 30;
   const auto times = text.find('x');
   Stripes stripes;
   if (times == std::string::npos) return kForm;
-  if (!read_integer(text.substr(0, times), 1, kMostStripes, stripes.count).empty()) return kForm;
+  if (!read_integer(text.substr(0, times), 1, kMaxStripes, stripes.count).empty()) return kForm;
   const std::string problem =
       read_size(text.substr(times + 1), kPage, kLargestStripe, stripes.size);
   if (!problem.empty()) return problem;

@@ -16,10 +16,10 @@ namespace headrace {
 struct SettingRule {
   const char* name;
   const char* default_text;  ///< as a user would write it
-  /// Stores the value of `text`, or returns why it cannot and what may be written. Null for a
-  /// variable that this library does not read but knows.
+  /// Stores the value of `text` and returns "", or returns why it cannot and what to write instead.
+  /// Null for a variable that this library knows but does not read.
   std::string (*apply)(const std::string& text, Settings& settings);
-  /// Another toolkit's variable that means the same; our own counts where both are set.
+  /// Another toolkit's variable with the same meaning; ours wins if both are set.
   const char* alias = nullptr;
 };
 
@@ -40,7 +40,7 @@ std::string read_size(const std::string& text, ByteCount minimum, ByteCount maxi
 /// COUNTxSIZE, for example 4x1m: stripes of whole pages; or "none".
 std::string read_stripes(const std::string& text, Stripes& value);
 
-/// Names with commas between them, kept in lower case; or "none".
+/// Names with commas between them, stored in lower case; or "none".
 std::string read_names(const std::string& text, std::vector<std::string>& value);
 
 /// Whatever is written.

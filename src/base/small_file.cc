@@ -8,7 +8,7 @@
 namespace headrace {
 
 std::string read_small_file(const char* path, std::size_t most) {
-  std::string text(most, '\0');  // before the file is open: it may throw
+  std::string text(most, '\0');  // before the file is open, since it may throw
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return "";
   const ssize_t length = read(file, text.data(), text.size());

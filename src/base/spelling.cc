@@ -33,11 +33,11 @@ std::string lower_case(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  std::string result(text.substr(0, kMostPrinted));
+  std::string result(text.substr(0, kMaxPrinted));
   for (char& letter : result) {
     if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
   }
-  if (text.size() > kMostPrinted) result += "...";
+  if (text.size() > kMaxPrinted) result += "...";
   return result;
 }
 

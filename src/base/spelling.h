@@ -7,17 +7,17 @@
 
 namespace headrace {
 
-/// The one of `names` that `name` was most likely meant to be, or empty where none is near: at most
-/// a quarter of its characters must be inserted, deleted or replaced.
+/// The one of `names` that the user most likely meant by `name`, or empty if none is near enough:
+/// at most a quarter of the characters may have to be inserted, deleted or replaced.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
 
 /// `text` with small letters for A to Z, in any locale.
 std::string lower_case(std::string_view text);
 
-inline constexpr std::size_t kMostPrinted = 60;
+inline constexpr std::size_t kMaxPrinted = 60;
 
-/// Text from outside as a message may show it: cut where it is longer than kMostPrinted, and with
-/// nothing that a terminal would obey.
+/// Text from outside, made fit for a message: cut to kMaxPrinted characters, with control
+/// characters replaced.
 std::string printable(std::string_view text);
 
 }  // namespace headrace

@@ -4,9 +4,9 @@
 
 namespace headrace {
 
-/// Makes a thread of the layer's own beside the program's. Signals are blocked in it, so that the
-/// program's handlers run in its own threads; only what a thread causes itself, as SIGSEGV where it
-/// copies the program's memory, reaches the handler there. False where none can be had.
+/// Starts a thread of the layer. It blocks signals, so that the program's handlers run in the
+/// program's threads; only signals that the thread causes itself, such as SIGSEGV while it copies
+/// the program's memory, reach a handler there. False if no thread can be had.
 bool start_thread(pthread_t& thread, void* (*run)(void*), void* argument);
 
 }  // namespace headrace

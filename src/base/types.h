@@ -11,7 +11,7 @@ using FileOffset = std::int64_t;
 /// A number of bytes. Signed, as MPI_Count is, so that differences are safe.
 using ByteCount = std::int64_t;
 
-/// Objects over which a file is striped, and bytes of one stripe; 0 for what is not known.
+/// How many objects (OSTs, say) a file is striped over, and the bytes of one stripe; 0 if unknown.
 struct Stripes {
   ByteCount size = 0;
   std::int64_t count = 0;

@@ -7,13 +7,13 @@
 
 namespace headrace {
 
-/// Memory for `size` bytes, given back by `free_uncleared` with the same size. From 2 MiB on the
-/// kernel is asked for huge pages, where it gives them to who asks (`transparent_hugepage/enabled`
-/// is madvise or always): an eighth of the time to get them. Throws std::bad_alloc.
+/// Memory of `size` bytes; give it back to `free_uncleared` with the same size. From 2 MiB on it
+/// asks the kernel for huge pages (granted if `transparent_hugepage/enabled` is madvise or always),
+/// which takes an eighth of the time. Throws std::bad_alloc.
 void* allocate_uncleared(std::size_t size);
 void free_uncleared(void* memory, std::size_t size) noexcept;
 
-/// Leaves numbers that are made without a value as the memory is.
+/// An allocator whose elements, if made without a value, are not initialized.
 template <class T>
 struct UnclearedAllocator {
   using value_type = T;
@@ -42,8 +42,8 @@ struct UnclearedAllocator {
   friend bool operator==(const UnclearedAllocator&, const UnclearedAllocator&) { return true; }
 };
 
-/// A vector that does not clear what is written next: with many numbers that costs as much as to
-/// write them.
+/// A vector whose resize() does not clear new elements: clearing many numbers takes as long as
+/// writing them.
 template <class T>
 using UnclearedVector = std::vector<T, UnclearedAllocator<T>>;
 

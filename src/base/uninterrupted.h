@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-/// Makes a system call again for as long as signals interrupt it: EINTR, with -1. A program's
-/// timer interrupts open, too, where a server answers slowly.
+/// Repeats a system call while signals interrupt it (-1 with EINTR). A program's timer may even
+/// interrupt open(), if a server answers slowly.
 template <class Call>
 auto uninterrupted(Call call) {
   auto result = call();

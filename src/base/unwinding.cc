@@ -12,7 +12,7 @@ _Unwind_Reason_Code stop(_Unwind_Context*, void*) {
 }  // namespace
 
 void prepare_unwinding() {
-  // Any walk sets up its tables, once.
+  // Any walk of the stack sets up the tables, once.
   _Unwind_Backtrace(&stop, nullptr);
 }
 

@@ -3,8 +3,8 @@
 namespace headrace {
 
 /// Lets exceptions of the program, and the cancellation of its threads, pass through our functions.
-/// This library has an unwinder of its own (it needs nothing but libc), and the one that the
-/// program uses asks it about our frames: it ends the program where it was never started itself.
+/// This library has an unwinder of its own, since it needs nothing but libc. The program's unwinder
+/// asks ours about our frames, and ends the program if ours was never set up.
 void prepare_unwinding();
 
 }  // namespace headrace

@@ -85,8 +85,8 @@ struct Functions {
   }
 };
 
-/// Makes a context the current one of this thread, and lets a stream be used while another thread
-/// of the program captures one.
+/// Makes a context the current one of this thread, and allows streams to be used while another
+/// thread of the program captures one.
 class Current {
  public:
   Current(const Functions& functions, std::uintptr_t context) : functions_(functions) {
@@ -117,7 +117,7 @@ class CudaStream : public Stream {
   CudaStream(const Functions& functions, std::uintptr_t context)
       : functions_(functions), context_(context) {}
   ~CudaStream() override {
-    // What a reset of the device has taken away is not there to be freed.
+    // After a reset of the device there is nothing left to free.
     if (memory_ != nullptr && !is_valid()) return;
     const Current current(functions_, context_);
     if (current.code() != kSuccess) return;
@@ -125,7 +125,7 @@ class CudaStream : public Stream {
     if (memory_ != nullptr) functions_.free_host(memory_);
   }
 
-  /// Not CU_STREAM_NON_BLOCKING: what the program put on its default stream before comes first.
+  /// Not CU_STREAM_NON_BLOCKING, so that earlier work on the program's default stream comes first.
   Error open() {
     const Current current(functions_, context_);
     Code code = current.code();
@@ -226,8 +226,8 @@ class Cuda : public Driver {
     return Device{reinterpret_cast<std::uintptr_t>(context), static_cast<std::uintptr_t>(ordinal)};
   }
 
-  /// Memory of a pool (cuMemAllocAsync) or mapped by hand has no context: then the device's primary
-  /// one serves, which is kept until the process ends.
+  /// Memory of a pool (cuMemAllocAsync), or mapped by hand, has no context. Then the device's
+  /// primary context serves, which is kept until the process ends.
   Result<std::unique_ptr<Stream>> make_stream(const Device& device) override {
     auto context = reinterpret_cast<Context>(device.context);
     if (context == nullptr) {

@@ -20,21 +20,21 @@ constinit std::atomic<bool> has_drivers = false;
 
 namespace {
 
-/// A vendor's library, by the beginning of its file's name.
+/// A vendor's library, recognised by the beginning of its file's name.
 struct Vendor {
   std::string_view file_name;
   std::unique_ptr<Driver> (*make)(void* library);
 };
 constexpr Vendor kVendors[] = {
     {"libcuda.so", make_cuda}, {"libamdhip64.so", make_hip}, {"libze_loader.so", make_level_zero}};
-constexpr std::size_t kMostDrivers = 8;
+constexpr std::size_t kMaxDrivers = 8;
 
-/// Drivers are only ever added, so that what was found stays valid without a lock.
+/// Drivers are never removed, so what was found stays valid without a lock.
 struct Found {
-  std::mutex mutex;  ///< of who adds
+  std::mutex mutex;  ///< held while adding
   std::atomic<unsigned long long> object_count = 0;
   std::array<bool, std::size(kVendors)> has_vendor{};
-  std::array<std::unique_ptr<Driver>, kMostDrivers> drivers;
+  std::array<std::unique_ptr<Driver>, kMaxDrivers> drivers;
   std::atomic<std::size_t> count = 0;
 
   void add(std::unique_ptr<Driver> driver) {
@@ -56,7 +56,7 @@ std::string_view file_name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// Looks through the objects that are loaded now. A driver that is once found is kept loaded.
+/// Looks for drivers among the objects that are loaded now, and keeps each loaded.
 void add_loaded_drivers(Found& all) {
   std::array<std::string, std::size(kVendors)> paths;
   for_each_object_path([&](std::string_view path) {
@@ -73,8 +73,8 @@ void add_loaded_drivers(Found& all) {
   }
 }
 
-/// A count that was seen before stands for what was found then. Whoever finds another thread
-/// looking waits for what it finds.
+/// Looks again only if the count of loaded objects has changed. If another thread is looking, waits
+/// for its result.
 void add_new_drivers(Found& all) {
   const unsigned long long count = loaded_object_count();
   if (all.object_count.load(std::memory_order_acquire) == count) return;
@@ -100,14 +100,14 @@ std::optional<Place> find_data(std::byte* buffer, const view::TypePtr& type) {
   const auto at = [&](std::int64_t offset) { return view::memory_at(buffer, offset); };
   std::optional<Place> place = find(at(type->true_lower_bound()));
   if (place || !is_driver_known() || type->piece_count() <= 1) return place;
-  // Allocations of host and device never share so much.
+  // Allocations of host and device never lie in one stretch of this size.
   constexpr std::int64_t kProbeDistance = 64 << 10;
-  constexpr int kMostProbes = 16;
+  constexpr int kMaxProbes = 16;
   std::int64_t probed = type->true_lower_bound();
   view::Cursor memory(type, 0, type->size());
-  for (int probes = 0; probes < kMostProbes && memory.remaining() > 0;) {
+  for (int probes = 0; probes < kMaxProbes && memory.remaining() > 0;) {
     const view::StridedRun run = memory.next();
-    for (std::int64_t i = 0; i < run.count && probes < kMostProbes; ++i) {
+    for (std::int64_t i = 0; i < run.count && probes < kMaxProbes; ++i) {
       const std::int64_t offset = run.offset + i * run.stride;
       if (std::abs(offset - probed) < kProbeDistance) continue;
       probed = offset;

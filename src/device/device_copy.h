@@ -7,9 +7,9 @@
 
 namespace headrace::device {
 
-/// As view::copy() up to `end_offset`, for data in a device's memory: `memory_cursor` walks one
+/// Like view::copy() up to `end_offset`, for data in a device's memory: `memory_cursor` walks one
 /// stretch of as many bytes, so that its offsets are positions in the data. After a failure, which
-/// `staging` keeps, it steps over what is left without moving it or telling `visit` of it.
+/// `staging` keeps, it skips what is left without moving it or calling `visit`.
 template <class Visit>
 ByteCount copy(Direction direction, view::Window window, view::Cursor& file, FileOffset end_offset,
                Staging& staging, view::Cursor& memory_cursor, Visit&& visit) {

@@ -11,7 +11,7 @@
 
 namespace headrace::device {
 
-/// What a driver needs to reach a device's memory: its handles, as numbers.
+/// The driver's handles of a device, as numbers.
 struct Device {
   std::uintptr_t context = 0;
   std::uintptr_t number = 0;
@@ -32,11 +32,9 @@ struct Rows {
   bool is_one_stretch() const { return count == 1 || (to_stride == width && from_stride == width); }
 };
 
-// Errors of drivers have the why of a message: who knows the call says what it means and what to
-// do.
+// Errors of drivers contain the reason only; see explain(), which adds the problem and the advice.
 
-/// Copies of one device, one behind the other, and host memory for them. One thread at a time,
-/// whichever.
+/// Copies from and to one device, in order, and host memory for them. Used by one thread at a time.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -46,34 +44,31 @@ class Stream {
   /// Waits for all copies that were begun.
   virtual Error wait() = 0;
 
-  /// Host memory that the driver reaches fastest (pinned); of `bytes` bytes, null where it has
-  /// none, or none that is_valid() could tell from other memory. At most once.
+  /// Pinned host memory of `bytes` bytes, which the driver reaches fastest; null if it has none, or
+  /// none that is_valid() could tell from other memory. Call at most once.
   virtual std::byte* take_memory(ByteCount bytes) = 0;
-  /// Whether the stream and its memory still are what they were: a program may reset a device, and
-  /// what it makes afterwards may lie at their addresses.
+  /// Whether the stream and its memory are still ours: a program may reset a device, and what it
+  /// makes afterwards may lie at their addresses.
   virtual bool is_valid() = 0;
 };
 
-/// A vendor's driver, as far as it is needed to move data of devices that the CPU cannot touch.
-/// From any thread.
+/// A vendor's driver, as far as moving data of devices needs it. Safe from any thread.
 class Driver {
  public:
   virtual ~Driver() = default;
 
   virtual const char* name() const = 0;
-  /// The device whose memory lies at `address`; none for memory that the CPU may touch, whoever
-  /// made it.
+  /// The device whose memory lies at `address`; none for memory that the CPU may touch.
   virtual std::optional<Device> find(const void* address) = 0;
   virtual Result<std::unique_ptr<Stream>> make_stream(const Device& device) = 0;
 };
 
-/// The drivers of vendors, made from a handle of their library (dlopen); null where it lacks a
-/// function.
+/// Make a vendor's driver from a handle (dlopen) of its library; null if that lacks a function.
 std::unique_ptr<Driver> make_cuda(void* library);
 std::unique_ptr<Driver> make_hip(void* library);
 std::unique_ptr<Driver> make_level_zero(void* library);
 
-/// What a program is told of a driver's error: `problem` says what cannot be done.
+/// The error for the program, from a driver's `failure`. `problem` says what cannot be done.
 inline Error explain(const std::string& problem, const Error& failure) {
   if (failure.message.empty()) return {failure.error_class, failure.system_error, {}};
   return {failure.error_class, failure.system_error,
@@ -81,7 +76,7 @@ inline Error explain(const std::string& problem, const Error& failure) {
               "), check that the buffer is allocated and as large as the call says"};
 }
 
-/// Copies row by row where a driver cannot copy the rows at once.
+/// Copies row by row, for a driver that cannot copy the rows at once.
 template <class CopyStretch>
 Error copy_each_row(const Rows& rows, CopyStretch copy_stretch) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
@@ -91,7 +86,7 @@ Error copy_each_row(const Rows& rows, CopyStretch copy_stretch) {
   return {};
 }
 
-/// Whether rows lie one behind the other, `most` bytes apart at most: what drivers take as a
+/// Whether the rows ascend and are at most `most` bytes apart, so that drivers take them as a
 /// rectangle.
 inline bool is_rectangle(const Rows& rows, std::int64_t most) {
   const auto fits = [&](std::int64_t stride) { return stride >= rows.width && stride <= most; };

@@ -4,7 +4,7 @@
 
 namespace headrace::device {
 
-/// Finds a library's function for a pointer to a function of its type. Whether it was found.
+/// Sets a pointer to a library's function of that name. Returns whether it was found.
 template <class Function>
 bool find_function(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, name));

@@ -75,7 +75,7 @@ struct Functions {
   }
 };
 
-/// HIP keeps a thread's last error for the program to ask for: ours must not be found there.
+/// HIP keeps each thread's last error for the program: hides ours from it.
 class OwnErrors {
  public:
   explicit OwnErrors(const Functions& functions)
@@ -91,7 +91,7 @@ class OwnErrors {
   bool had_error_;
 };
 
-/// What lies at an address, or nothing where HIP does not know it.
+/// What HIP knows about an address, if anything.
 std::optional<Attributes> attributes_of(const Functions& functions, const void* address) {
   const OwnErrors own(functions);
   Attributes attributes;
@@ -99,8 +99,8 @@ std::optional<Attributes> attributes_of(const Functions& functions, const void* 
   return attributes;
 }
 
-/// The number of the allocation at an address, which is never given to another one; 0 where HIP
-/// knows none there. Some versions write four bytes, others may write eight.
+/// The number of the allocation at an address, which no other allocation ever gets; 0 if HIP knows
+/// none there. Some versions write four bytes, others may write eight.
 std::uint64_t buffer_id_of(const Functions& functions, void* address) {
   const OwnErrors own(functions);
   std::uint64_t id = 0;
@@ -157,7 +157,7 @@ class HipStream : public Stream {
  public:
   HipStream(const Functions& functions, int device) : functions_(functions), device_(device) {}
   ~HipStream() override {
-    // What a reset of the device has taken away is not there to be freed.
+    // After a reset of the device there is nothing left to free.
     const Current current(functions_, device_);
     if (current.code() != kSuccess) return;
     const bool has_stream = !mark_.was_set() || mark_.is_there(functions_);
@@ -166,7 +166,7 @@ class HipStream : public Stream {
     if (mark_.is_there(functions_)) static_cast<void>(functions_.free(mark_.address()));
   }
 
-  /// Not hipStreamNonBlocking: what the program put on its default stream before comes first.
+  /// Not hipStreamNonBlocking, so that earlier work on the program's default stream comes first.
   Error open() {
     const Current current(functions_, device_);
     Code code = current.code();
@@ -215,7 +215,7 @@ class HipStream : public Stream {
     return static_cast<std::byte*>(memory);
   }
 
-  /// A reset leaves pinned memory alone where there are several devices.
+  /// With several devices, a reset leaves pinned memory alone.
   bool is_valid() override {
     const Current current(functions_, device_);
     if (current.code() != kSuccess) return false;
@@ -236,9 +236,10 @@ class HipStream : public Stream {
   const Functions& functions_;
   int device_;
   StreamHandle stream_ = nullptr;
-  /// Of the device's memory: it goes when the device's streams do, whose handles may come again.
+  /// In the device's memory: it goes away together with the device's streams, whose handles may be
+  /// reused.
   OwnMemory mark_;
-  OwnMemory memory_;  ///< of the host
+  OwnMemory memory_;  ///< in host memory
 };
 
 class Hip : public Driver {
@@ -247,7 +248,7 @@ class Hip : public Driver {
 
   const char* name() const override { return "HIP"; }
 
-  /// Host memory that HIP knows has a host's address, and what it does not know has no device's.
+  /// Host memory that HIP knows has a host address; memory that it does not know has no device.
   std::optional<Device> find(const void* address) override {
     const std::optional<Attributes> found = attributes_of(functions_, address);
     if (!found || found->device_pointer == nullptr) return std::nullopt;

@@ -12,24 +12,24 @@ namespace {
 
 using EntryPtr = std::unique_ptr<HostBuffer::Entry>;
 
-/// Entries that no call uses. Never destroyed. Whoever finds it locked does without, so that
-/// nothing waits in a process that was forked meanwhile, and a forked process uses none of its
-/// parent's: a driver does not serve it.
-struct Kept {
+/// The entries that no call uses. Never destroyed. A caller that finds it locked does without: in a
+/// forked process the lock could stay taken. A forked process uses none of its parent's entries,
+/// since the driver does not serve it.
+struct Pool {
   std::mutex mutex;
-  static constexpr std::size_t kMost = 4;
-  std::array<EntryPtr, kMost> entries;
+  static constexpr std::size_t kMaxEntries = 4;
+  std::array<EntryPtr, kMaxEntries> entries;
   ProcessMark process;
 };
 
-Kept& kept() {
-  static auto* const all = new Kept;
+Pool& pool() {
+  static auto* const all = new Pool;
   return *all;
 }
 
-/// The smallest that will do.
-EntryPtr take_kept(const Place& place, ByteCount size) {
-  Kept& all = kept();
+/// Takes the smallest entry that is large enough; null if there is none.
+EntryPtr take_pooled(const Place& place, ByteCount size) {
+  Pool& all = pool();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
   if (!lock || !all.process.is_here()) return nullptr;
   EntryPtr* best = nullptr;
@@ -41,9 +41,9 @@ EntryPtr take_kept(const Place& place, ByteCount size) {
   return best != nullptr ? std::move(*best) : nullptr;
 }
 
-/// Where all places are taken, one that another call left makes room.
-EntryPtr keep(EntryPtr entry) {
-  Kept& all = kept();
+/// Puts an entry back. If all places are taken, it replaces one. Returns what the caller must free.
+EntryPtr put_back(EntryPtr entry) {
+  Pool& all = pool();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
   if (!lock || !all.process.is_here()) return entry;
   for (EntryPtr& place : all.entries) {
@@ -71,8 +71,8 @@ Result<EntryPtr> make(const Place& place, ByteCount size) {
 }  // namespace
 
 Result<HostBuffer> HostBuffer::take(const Place& place, ByteCount size) try {
-  // One that a reset of its device has made useless goes.
-  while (EntryPtr entry = take_kept(place, size)) {
+  // Frees entries that a reset of their device has made useless.
+  while (EntryPtr entry = take_pooled(place, size)) {
     if (entry->stream->is_valid()) return HostBuffer(std::move(entry));
   }
   Result<EntryPtr> made = make(place, size);
@@ -84,7 +84,7 @@ Result<HostBuffer> HostBuffer::take(const Place& place, ByteCount size) try {
 
 HostBuffer::~HostBuffer() {
   if (entry_ == nullptr || entry_->pageable != nullptr || entry_->has_failed) return;
-  keep(std::move(entry_));
+  put_back(std::move(entry_));
 }
 
 Error HostBuffer::copy(const Rows& rows) {
@@ -95,7 +95,7 @@ Error HostBuffer::wait() {
   return note(attempt([&] { return entry_->stream->wait(); }));
 }
 
-/// Some failures stay with a stream, and the next call must not meet them.
+/// Notes a failure: some stay with a stream, so the next call must not get it.
 Error HostBuffer::note(Error error) {
   if (error) entry_->has_failed = true;
   return error;

@@ -7,15 +7,15 @@
 
 namespace headrace::device {
 
-/// A stream of a device and host memory for its copies, of one call. The process keeps a few for
-/// later calls, but none that has failed: to make them takes a driver longer than a small call
-/// needs. From any thread.
+/// A device's stream and host memory for the copies of one call. The process keeps a few for later
+/// calls, but none that has failed: making them takes longer than a small call. From any thread.
 class HostBuffer {
  public:
-  /// Of the largest.
-  static constexpr ByteCount kMostSize = ByteCount{2} << 20;
+  /// The largest size, in bytes.
+  static constexpr ByteCount kMaxSize = ByteCount{2} << 20;
 
-  /// One of `size` bytes, or of more where such a one is kept. Errors: the driver's, and no memory.
+  /// Takes a kept buffer of at least `size` bytes, or makes one. Errors: the driver's, and no
+  /// memory.
   static Result<HostBuffer> take(const Place& place, ByteCount size);
   ~HostBuffer();
   HostBuffer(HostBuffer&&) noexcept = default;
@@ -24,7 +24,7 @@ class HostBuffer {
   std::byte* memory() const { return entry_->memory; }
   ByteCount size() const { return entry_->size; }
 
-  /// As Stream has them; no memory is an error here.
+  /// Like Stream::copy() and wait().
   Error copy(const Rows& rows);
   Error wait();
 
@@ -33,8 +33,8 @@ class HostBuffer {
     std::unique_ptr<Stream> stream;
     std::byte* memory = nullptr;
     ByteCount size = 0;
-    std::unique_ptr<std::byte[]> pageable;  ///< where the driver has no memory to give
-    bool has_failed = false;                ///< a copy, or waiting for one
+    std::unique_ptr<std::byte[]> pageable;  ///< used if the driver gives no memory
+    bool has_failed = false;                ///< a copy failed, or waiting for one
   };
 
  private:

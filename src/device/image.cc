@@ -31,7 +31,7 @@ Result<std::unique_ptr<Image>> Image::make(const Place& place, std::byte* buffer
   return Result<std::unique_ptr<Image>>(std::move(image));
 }
 
-/// Elements lie evenly spaced, in either direction.
+/// Maps memory for the elements, which are evenly spaced in either direction.
 bool Image::map() {
   const view::Wide last = view::Wide{count_ - 1} * type_->extent();
   const view::Wide low = std::min<view::Wide>(0, last) + type_->true_lower_bound();
@@ -63,7 +63,7 @@ Error Image::store(ByteCount bytes) {
   return move(Direction::read, bytes);
 }
 
-/// `direction`: of the file, as Staging has it.
+/// `direction`: that of the file, as in Staging.
 Error Image::move(Direction direction, ByteCount bytes) {
   if (bytes == 0) return {};
   view::Cursor here(type_, 0, bytes);
@@ -80,7 +80,7 @@ Error Image::move(Direction direction, ByteCount bytes) {
         std::byte* const packed = host.data() + pairs.file_offset + i * pairs.file_stride;
         std::byte* const placed =
             view::memory_at(buffer(), pairs.memory_offset + i * pairs.memory_stride);
-        // To the image what is written to the file, from it what was read.
+        // Data to be written to the file goes to the image; data that was read comes from it.
         view::move_piece(direction == Direction::write ? Direction::read : Direction::write, packed,
                          placed, pairs.length);
       }

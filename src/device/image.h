@@ -13,20 +13,20 @@
 
 namespace headrace::device {
 
-/// Host memory in which the data of a call lies as it does in a device's memory, for conversions
-/// that need all of it. Only pages with data take memory. One thread at a time.
+/// Host memory that mirrors a call's data in a device's memory, for conversions that need all of
+/// it. Only pages with data take memory. Used by one thread at a time.
 class Image {
  public:
-  /// Of `count` elements of `type` at `buffer`; both are not empty. `most`: of the memory by way of
-  /// which it is copied. Error: no memory.
+  /// For `count` > 0 elements of a `type` that is not empty, at `buffer`. `most`: bytes of pinned
+  /// memory through which it is copied. Error: no memory.
   static Result<std::unique_ptr<Image>> make(const Place& place, std::byte* buffer,
                                              const view::TypePtr& type, std::int64_t count,
-                                             ByteCount most = HostBuffer::kMostSize);
+                                             ByteCount most = HostBuffer::kMaxSize);
   ~Image();
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
-  /// What stands for `buffer`.
+  /// The address in host memory that stands for `buffer`.
   std::byte* buffer() const;
   /// Copies all data from the device. Errors: the driver's, or no memory.
   Error load();

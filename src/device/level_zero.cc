@@ -102,7 +102,7 @@ class LevelZeroStream : public Stream {
         context_(reinterpret_cast<Handle>(device.context)),
         device_(reinterpret_cast<Handle>(device.number)) {}
   ~LevelZeroStream() override {
-    // What a reset of the device has taken away is not there to be freed.
+    // After a reset of the device there is nothing left to free.
     if (memory_ != nullptr && !is_valid()) return;
     if (list_ != nullptr) functions_.destroy_list(list_);
     if (memory_ != nullptr) functions_.free(context_, memory_);
@@ -155,7 +155,7 @@ class LevelZeroStream : public Stream {
     return static_cast<std::byte*>(memory);
   }
 
-  /// Its context is our own, which no program ends; but it may reset the device (zesDeviceReset).
+  /// The context is our own, which no program ends; but it may reset the device (zesDeviceReset).
   bool is_valid() override { return memory_ != nullptr && id_of(memory_) == id_; }
 
  private:
@@ -207,8 +207,8 @@ class LevelZero : public Driver {
   }
 
  private:
-  /// One of ours for each of the system's drivers, once the program has initialised them. Memory is
-  /// known to its driver, whichever context it was made in.
+  /// Contexts of our own, one for each of the system's drivers, once the program has initialised
+  /// them. A driver knows its memory, whichever context it was made in.
   std::vector<Handle> contexts() {
     const std::lock_guard lock(mutex_);
     if (!contexts_.empty()) return contexts_;

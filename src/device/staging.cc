@@ -10,13 +10,13 @@ namespace headrace::device {
 namespace {
 
 constexpr ByteCount kLeastSize = ByteCount{4} << 10;
-/// Below this size a smaller buffer spares nothing.
+/// The smallest size of a buffer: smaller ones save nothing.
 constexpr ByteCount kSmallSize = ByteCount{64} << 10;
 
-/// Of the host memory for a call: where its data fits in one half there is no other stretch.
+/// The size of the host memory for a call: data that fits into one half is one stretch.
 ByteCount size_for(ByteCount bytes, ByteCount most) {
   ByteCount size = kSmallSize;
-  while (size < HostBuffer::kMostSize && size / 2 < bytes) size *= 2;
+  while (size < HostBuffer::kMaxSize && size / 2 < bytes) size *= 2;
   while (size > kLeastSize && size > most) size /= 2;
   return size;
 }
@@ -68,7 +68,7 @@ bool Staging::has_host() {
   return true;
 }
 
-/// Makes the stretch at `position` the present one, and begins to fetch what follows it.
+/// Makes the stretch at `position` the present one, and begins to fetch the next one.
 bool Staging::load(ByteCount position) {
   const ByteCount limit = memory_.position() + memory_.remaining();
   const auto stretch_at = [&](int half, ByteCount begin) {
@@ -76,7 +76,7 @@ bool Staging::load(ByteCount position) {
   };
   done_ = position;
   if (!other_moves_ || !other_.holds(position)) {
-    // Nothing may still be copied to the half that is filled anew.
+    // No copy may still use the half that is filled next.
     if (other_moves_ && !wait()) return false;
     other_ = stretch_at(other_.half, position);
     if (!begin_copy(other_)) return false;
@@ -121,7 +121,7 @@ bool Staging::begin_copy(const Stretch& stretch) {
   return true;
 }
 
-/// Waits for what was begun.
+/// Waits for all copies that were begun.
 bool Staging::wait() {
   other_moves_ = false;
   if (Error error = host_->wait()) return fail(std::move(error));
@@ -136,7 +136,7 @@ bool Staging::fail(Error error) {
   return false;
 }
 
-/// What is still under way uses the host memory: it ends before that goes to another call.
+/// Copies under way use the host memory: ends them before another call gets it.
 void Staging::end_copies() {
   if (!std::exchange(other_moves_, false)) return;
   static_cast<void>(host_->wait());

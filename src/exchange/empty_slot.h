@@ -14,7 +14,7 @@ inline void empty_slot(const Slots& slots, std::int64_t window, const plan::File
   const FileOffset end = std::min(access.end, file.end);
   outcome.bytes += access.copy(Direction::read, {slots.bytes(window), file.begin},
                                std::min(end, slot.valid_end), [](const view::StridedRun&) {});
-  // Data that the window should have and has not: nothing behind it counts.
+  // The window lacks bytes that the rank wants: nothing after them counts.
   const bool lacks =
       slot.valid_end < end && outcome.bytes < access.bytes && access.file.peek() < end;
   if (!lacks) return;

@@ -82,8 +82,8 @@ bool ExchangeLeader::is_first(const Incoming& incoming) const {
 }
 
 void ExchangeLeader::rest(std::uint32_t seen) {
-  // First it only gives up the core: the peer is often next to run on it. Where ranks take turns
-  // on cores it sleeps sooner.
+  // At first it only yields the core: the peer is often the next to run there. If ranks take turns
+  // on cores, it sleeps sooner.
   constexpr int kYields = 200;
   constexpr int kYieldsIfCrowded = 20;
   constexpr std::int64_t kShortest = 20'000;  // nanoseconds
@@ -93,7 +93,7 @@ void ExchangeLeader::rest(std::uint32_t seen) {
     ::sched_yield();
     return;
   }
-  call_.event().doze(seen, kShortest << std::min(idle_ - yields - 1, kDoublings));
+  call_.event().wait_for_change(seen, kShortest << std::min(idle_ - yields - 1, kDoublings));
   messenger_.progress();
 }
 

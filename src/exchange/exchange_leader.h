@@ -12,21 +12,22 @@
 
 namespace headrace::exchange {
 
-/// What leading a call in which nodes exchange takes in both directions: the messages of other
-/// nodes about this node's own windows, in the order of each sender, and buffers. A leader deals
-/// with its share of the windows and leaves the others alone. Windows are the plan's here, from 0.
-/// Nothing waits: each step does what can be done now and tells whether there was something.
+/// A leader's part in an exchanged call, as far as reads and writes share it: the messages of other
+/// nodes about this node's own windows, in the order in which each sender sends them, and their
+/// buffers. A leader deals only with its share of the windows. Windows have the plan's numbers
+/// here, from 0. No function waits: each does what can be done now and returns whether it did
+/// anything.
 class ExchangeLeader {
  protected:
-  /// `received`: buffers for the messages about own windows.
+  /// `received`: buffers for the messages about this node's own windows.
   ExchangeLeader(const LeaderCall& lead, std::span<MessageBuffers::Buffer> received);
 
   using Source = MessageBuffers::Source;
-  /// A message about an own window or two, received.
+  /// A received message about one or two of this node's own windows.
   struct Incoming {
     std::span<const std::byte> message;
     std::int64_t window = 0;
-    std::int64_t joined = -1;  ///< the window of the part behind it; -1: none
+    std::int64_t joined = -1;  ///< the window of the message's second part; -1: none
     int node = 0;
   };
 
@@ -40,17 +41,17 @@ class ExchangeLeader {
   plan::Coverage coverage(std::int64_t window) const {
     return call_.slots.coverage(number_of(window), call_.granule_shift);
   }
-  /// Sets the next message to be the one that begins with a window from `window` on.
+  /// Sets which window the source's next message begins with: its first one from `window` on.
   void advance(Source& source, std::int64_t window) const;
   bool is_mine(std::int64_t window) const { return lead_.plan.leader_of(window) == lead_.leader; }
   LeaderState& state() const { return call_.state(lead_.leader); }
-  /// The first window of the leader's from `window` on that this node owns; count() where there is
-  /// none.
+  /// The first window from `window` on that this node owns and this leader deals with; count() if
+  /// there is none.
   std::int64_t next_own(std::int64_t window) const;
   int arrived(std::int64_t window) const {
     return slot(window).arrived.load(std::memory_order_seq_cst);
   }
-  /// Ranks of the node that take part in a window.
+  /// How many ranks of the node take part in a window.
   int ranks_in(std::int64_t window) const { return lead_.ranks.participants_of(range(window)); }
   void pass_on(std::int64_t window);
   int& of_others(std::int64_t window) { return of_others_[call_.slots.index(number_of(window))]; }
@@ -61,19 +62,19 @@ class ExchangeLeader {
   bool reap_sends();
   bool has_sends() const;
 
-  /// Begins to receive the next message about windows for which `may_take(window)`.
+  /// Begins to receive the next messages, for windows that `may_take(window)` accepts.
   template <class MayTake>
   bool receive_next(MayTake may_take);
-  /// Hands over what was received; `take(Incoming)` returns false where it must wait.
+  /// Hands each received message to `take(Incoming)`, which returns false if it cannot take it yet.
   template <class Take>
   bool take_received(Take take);
-  /// Whether nothing was received of this node that is about an earlier window.
+  /// Whether no received message of the same node is about an earlier window.
   bool is_first(const Incoming& incoming) const;
 
-  /// A message failed. From then on the leader neither sends nor receives, and lets its windows go
-  /// as they come: the node's ranks and other leaders count on their slots.
+  /// Notes that a message failed. From then on the leader neither sends nor receives, and passes
+  /// its windows on as they come: the node's ranks and other leaders need their slots.
   void fail() { has_failed_ = true; }
-  /// Nothing was to be done since event().changes() was `seen`.
+  /// Yields or sleeps, if there was nothing to do since event().changes() was `seen`.
   void rest(std::uint32_t seen);
   void end(const WriteStop& stop);
 
@@ -95,8 +96,9 @@ class ExchangeLeader {
 
   std::size_t turn_ = 0;
   std::span<MessageBuffers::Buffer> received_;
-  std::array<Receiving, MessageBuffers::kMost> receiving_;  ///< of each of these
-  std::array<int, kMostSlots> of_others_{};  ///< of each slot: parts of other nodes dealt with
+  std::array<Receiving, MessageBuffers::kMaxDepth> receiving_;  ///< for each buffer of received_
+  std::array<int, kMaxSlots>
+      of_others_{};  ///< for each slot: how many parts of other nodes are done
 };
 
 template <class MayTake>

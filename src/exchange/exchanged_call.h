@@ -11,36 +11,36 @@
 
 namespace headrace::exchange {
 
-// Collective buffering between nodes. A node has one leader or several, who share its windows and
-// messages among them. Every window has an owner, the node that writes and reads it
-// (plan::Owners, known to leaders). On each node the ranks' pieces go through slots of shared
-// memory, as in a staged call; what is not the node's own, its leader sends to the owner's leader,
-// or gets from it, a message for a window or two. Windows are numbered alike on all nodes, in file
-// order, and get slots in this order on every node, also those that it has nothing to do with: so
-// the first window that is not done has a slot on every node, whatever the others do, and no node
-// waits for another in a circle. A slot whose part is sent goes to the next window at once, while
-// those of own windows are kept until these are written: as many nodes as there are write at a
-// time.
+// Collective buffering between nodes. A node has one or several leaders, which share its windows
+// and messages. Every window has an owner: the node that writes and reads it (plan::Owners, known
+// to leaders). On each node the ranks' pieces go through slots of shared memory, as in a staged
+// call. For a window that another node owns, the leader sends the node's part to the owner's
+// leader, or gets it from there; a message is about one or two windows. All nodes number the
+// windows alike, in file order, and give them slots in this order, even those that a node has no
+// part in. So the first window that is not done has a slot on every node, and nodes never wait for
+// each other in a circle. A slot whose part is sent goes to the next window at once; an own window
+// keeps its slot until it is written. So all nodes write at the same time.
 //
-// Where windows are small and a node has slots for two of each aggregator, one message has the
-// parts of two windows. It waits for the second, so the rule holds for blocks: the plan joins
-// windows of one block only, all of whose windows have slots when those before it are done.
+// If windows are small and a node has slots for two windows of each aggregator, one message carries
+// the parts of two windows. Such a message waits for the second window, so the rule must hold for
+// blocks of windows: the plan joins only windows of one block, and all windows of a block have
+// slots once the blocks before are done.
 
 class MessageBuffers;
 
-/// What the ranks of a node know of a call in which nodes exchange.
+/// What all ranks of a node know of an exchanged call.
 struct ExchangedCall {
   FileChannel& channel;
   fabric::Waiter waiter;
   storage::Store& store;
   Slots& slots;
-  /// A window that the node's ranks meet, by its number and its place in the file; all windows that
-  /// they meet follow one another.
+  /// One window that the node's ranks touch, by its number and its place in the file. The windows
+  /// that they touch are consecutive.
   std::int64_t known_window;
   FileOffset known_begin;
   ByteCount window_size;
   int granule_shift;  ///< every piece of any node begins and ends at a multiple of 1 << this
-  int leaders;        ///< of each node
+  int leaders;        ///< on each node
 
   Staging& staging() const { return channel.staging(); }
   fabric::Event& event() const { return channel.board().event(); }
@@ -57,7 +57,7 @@ struct ExchangedCall {
     return staging().leaders[static_cast<std::size_t>(leader)];
   }
   ExchangeEnd& end(int leader) const { return state(leader).ends[round() % fabric::kBoardDepth]; }
-  /// The first of the node's own windows that a leader dealt with and that could not be written.
+  /// The first of the node's own windows that could not be written, among those of `leader`.
   StagingFailure& failure(int leader) const {
     return state(leader).failures[round() % fabric::kBoardDepth];
   }
@@ -78,7 +78,7 @@ struct ExchangedCall {
       return end(leader).round.load(std::memory_order_acquire) == round();
     });
   }
-  /// Afterwards: how far all that was given is in the file, and why not further.
+  /// After the end: up to where all given bytes are in the file, and why not further.
   WriteStop stop() const {
     WriteStop first = end(0).stop;
     for (int leader = 1; leader < leaders; ++leader) {
@@ -88,23 +88,24 @@ struct ExchangedCall {
   }
 };
 
-/// What a leader knows besides.
+/// What a leader knows in addition.
 struct LeaderCall {
   const ExchangedCall& call;
   const plan::ExchangePlan& plan;
-  const plan::Windows& ranks;  ///< of this node: who takes part in a window
+  const plan::Windows& ranks;  ///< the windows of this node's ranks, and who takes part in each
   std::int64_t first_window;   ///< the plan's window 0, counted over all calls of the channel
   MessageBuffers& buffers;
   int leader;       ///< which of the node's leaders this is
-  bool lock_ahead;  ///< to ask the file system for the locks of own windows before they are written
+  bool lock_ahead;  ///< ask the file system for locks of own windows before they are written
 };
 
-/// The part of a rank that does not lead, with data.
+/// The part of a rank that has data and does not lead.
 StagedOutcome exchanged_write(const ExchangedCall& call, StagedAccess& access);
 StagedOutcome exchanged_read(const ExchangedCall& call, StagedAccess& access);
 
-/// A leader's part; `access` is null where it has no data of its own. Its part of the call is over
-/// on this node when it returns. `broken`: its messages failed, and later ones would.
+/// A leader's part; `access` is null if the leader has no data of its own. When it returns, the
+/// leader's share of the call is over on this node. `broken`: its messages failed, and later ones
+/// would fail, too.
 struct LeaderOutcome {
   StagedOutcome own;
   bool broken = false;

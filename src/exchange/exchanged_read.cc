@@ -10,9 +10,9 @@
 namespace headrace::exchange {
 namespace {
 
-/// A rank's own pieces. It marks what it wants ahead, as far as there are slots; then it copies its
-/// pieces out of window after window. Whose window it is, only the leader knows. One cursor serves
-/// both, since a second one may take memory.
+/// A rank's own part. It marks ahead what it wants, as far as there are slots, and then copies its
+/// pieces out of window after window. Only the leader knows who owns a window. One cursor serves
+/// both steps, since a second one may take memory.
 class RankRead {
  public:
   RankRead(const ExchangedCall& call, StagedAccess& access)
@@ -61,8 +61,8 @@ class RankRead {
 
   const ExchangedCall& call_;
   StagedAccess& access_;
-  ByteCount marked_;  ///< data below is marked
-  ByteCount copied_;  ///< and copied
+  ByteCount marked_;  ///< the rank's data below is marked
+  ByteCount copied_;  ///< the data below is copied
   std::int64_t to_mark_;
   std::int64_t to_copy_;
   std::int64_t last_;
@@ -82,15 +82,15 @@ void RankRead::mark(std::int64_t window) {
   marked_ = access_.file.position();
 }
 
-/// The leader's part in a read: it asks the owners for what the node's ranks marked, and answers
-/// what other nodes ask for out of its own windows, which any rank of the node loads.
+/// The leader's part in a read. It requests from the owners what the node's ranks marked, and
+/// answers other nodes' requests from its own windows, which any rank of the node may load.
 class ReadLeader : ExchangeLeader {
  public:
   ReadLeader(const LeaderCall& lead, StagedAccess* access);
   LeaderOutcome run();
 
  private:
-  /// An answer that is to come, in a buffer.
+  /// An answer that the leader expects in a buffer.
   struct Answer {
     std::int64_t window = -1;  ///< -1: none
     std::size_t asked = 0;     ///< bytes of the request
@@ -110,7 +110,7 @@ class ReadLeader : ExchangeLeader {
 
   bool is_loaded(std::int64_t window) const { return call_.slots.is_loaded(number_of(window)); }
   void set_loaded(std::int64_t window, const PartAnswer& answer);
-  /// Where what was asked for of a window stays until it has come.
+  /// The buffer that keeps the request for a window until the answer has come.
   MessageBuffers::Buffer& request(std::int64_t window) {
     return lead_.buffers.requests()[call_.slots.index(number_of(window))];
   }
@@ -119,10 +119,11 @@ class ReadLeader : ExchangeLeader {
   std::span<Answer> answers() { return std::span(answers_).first(lead_.buffers.incoming().size()); }
 
   std::optional<RankRead> rank_;
-  std::int64_t to_ask_ = 0;   ///< windows of others below are asked for, or not this node's affair
-  std::int64_t to_load_ = 0;  ///< own windows below have been handed over to be loaded
-  std::int64_t to_pass_ = 0;  ///< all below are over
-  std::array<Answer, MessageBuffers::kMost> answers_;
+  std::int64_t to_ask_ =
+      0;  ///< others' windows below are requested, or this node has no part in them
+  std::int64_t to_load_ = 0;  ///< own windows below have been added to the windows to load
+  std::int64_t to_pass_ = 0;  ///< all windows below have passed on their slots
+  std::array<Answer, MessageBuffers::kMaxDepth> answers_;
 };
 
 ReadLeader::ReadLeader(const LeaderCall& lead, StagedAccess* access)
@@ -183,7 +184,7 @@ bool ReadLeader::ask_next() {
   return true;
 }
 
-/// Asks for what is marked; false where all buffers for answers are in use.
+/// Requests what is marked in a window; false if all buffers for answers are in use.
 bool ReadLeader::ask(std::int64_t window, int owner) {
   const auto places = answers();
   const auto place = std::ranges::find(places, -1, &Answer::window);
@@ -219,7 +220,7 @@ bool ReadLeader::load_next() {
   return true;
 }
 
-/// Answers a node; its requests in the order in which it made them, as it expects.
+/// Answers a request. Each node gets its answers in the order of its requests, as it expects.
 bool ReadLeader::answer(const Incoming& incoming) {
   MessageBuffers::Buffer* const buffer = free_one(lead_.buffers.outgoing());
   if (buffer == nullptr || !is_first(incoming)) return false;
@@ -239,7 +240,7 @@ bool ReadLeader::answer(const Incoming& incoming) {
   return true;
 }
 
-/// Its ranks get those bytes by their own calls.
+/// Gives a window up: the ranks read those bytes themselves.
 void ReadLeader::give_up(std::int64_t window) {
   if (!is_loaded(window)) set_loaded(window, {range(window).begin, EIO, 0});
 }
@@ -280,10 +281,10 @@ void ReadLeader::set_loaded(std::int64_t window, const PartAnswer& answer) {
   call_.event().signal();
 }
 
-/// Whether all that a window's slot serves have what they want of it.
+/// Whether all ranks and nodes have what they want of a window.
 bool ReadLeader::is_over(std::int64_t window) {
   if (!has_slot(window) || !is_loaded(window)) return false;
-  // Each rank has marked and copied.
+  // Each rank counts twice: when it has marked and when it has copied.
   if (arrived(window) != 2 * ranks_in(window)) return false;
   if (lead_.plan.owner_of(window) == me()) {
     return window < to_load_ &&
@@ -307,7 +308,7 @@ bool ReadLeader::pass_done() {
     pass_on(window);
     passed = true;
   }
-  // A slot that this node has had for a window and has no more: it was passed on.
+  // The window had a slot and has none any more: it was passed on.
   const auto is_passed = [this](std::int64_t window) {
     if (!is_mine(window)) return true;
     const bool had = lead_.plan.owner_of(window) == me() ? window < to_load_ : window < to_ask_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr WriteStop kNoStop{std::numeric_limits<FileOffset>::max(), 0};
 
-/// A rank's own pieces, window by window into the slots.
+/// A rank's own part: it copies its pieces into the slots, window by window.
 class RankWrite {
  public:
   RankWrite(const ExchangedCall& call, StagedAccess& access)
@@ -57,16 +57,16 @@ class RankWrite {
   std::int64_t last_;
 };
 
-/// The leader's part in a write. Windows of other nodes go out in file order, or joined with an
-/// earlier one; its own are written when all parts have come; each other node is then told what
-/// became of its parts.
+/// The leader's part in a write. It sends its node's parts of other nodes' windows in file order,
+/// or joined with an earlier part. Own windows are written when all parts have come; then the
+/// leader replies to each other node what became of its parts.
 class WriteLeader : ExchangeLeader {
  public:
   WriteLeader(const LeaderCall& lead, StagedAccess* access);
   LeaderOutcome run();
 
  private:
-  using Verdict = MessageBuffers::Verdict;
+  using Reply = MessageBuffers::Reply;
 
   bool step();
   bool pack_next();
@@ -81,21 +81,21 @@ class WriteLeader : ExchangeLeader {
   bool unpack(const Incoming& incoming);
   bool unpack_part(std::int64_t window, std::span<const std::byte> message);
   bool tell_next();
-  bool finish_verdicts();
+  bool finish_replies();
   bool is_done() const;
   std::int64_t written_below() const;
   WriteStop first_stop() const;
 
   std::optional<RankWrite> rank_;
-  std::int64_t to_pack_ = 0;  ///< windows of others below are sent or not this node's affair
-  /// Windows of others above to_pack_ that are sent, joined with one below: a bit for each, since
-  /// no more than kMostSlots lie in a block.
+  std::int64_t to_pack_ = 0;  ///< others' windows below are sent, or this node has no part in them
+  /// Others' windows above to_pack_ that are already sent, joined with one below. A bit for each: a
+  /// block has no more than kMaxSlots windows.
   std::uint64_t joined_ = 0;
-  std::int64_t to_add_ = 0;   ///< own windows below wait for the file, or are written
-  std::int64_t to_lock_ = 0;  ///< locks of own windows below were asked for
+  std::int64_t to_add_ = 0;   ///< own windows below are added to the windows to write, or written
+  std::int64_t to_lock_ = 0;  ///< locks of own windows below have been requested
   std::int64_t jobs_before_;
-  std::span<Verdict> verdicts_out_;  ///< to sources_, in their order
-  std::span<Verdict> verdicts_in_;   ///< from owners of this node's parts
+  std::span<Reply> replies_out_;  ///< to sources_, in their order
+  std::span<Reply> replies_in_;   ///< from owners of this node's parts
 };
 
 WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
@@ -109,21 +109,21 @@ WriteLeader::WriteLeader(const LeaderCall& lead, StagedAccess* access)
   const int tag = call_.channel.tag_of(FileChannel::MessageKind::answer);
   for (int node = 0; node < lead.plan.nodes(); ++node) {
     if (node == me() || lead.plan.next(me(), node, 0, lead.leader) < 0) continue;
-    Verdict& verdict = lead.buffers.verdicts_in()[owners++];
-    verdict.stop = kNoStop;
+    Reply& reply = lead.buffers.replies_in()[owners++];
+    reply.stop = kNoStop;
     const Error failed = messenger_.start_receive(
-        *verdict.message, tag, call_.channel.nodes().rank_at(node, lead.leader),
-        std::as_writable_bytes(std::span(&verdict.stop, 1)));
-    verdict.is_free = static_cast<bool>(failed);
+        *reply.message, tag, call_.channel.nodes().rank_at(node, lead.leader),
+        std::as_writable_bytes(std::span(&reply.stop, 1)));
+    reply.is_free = static_cast<bool>(failed);
     if (failed) fail();
   }
-  verdicts_in_ = lead.buffers.verdicts_in().first(owners);
+  replies_in_ = lead.buffers.replies_in().first(owners);
 }
 
 LeaderOutcome WriteLeader::run() {
   while (!is_done()) {
     const std::uint32_t seen = call_.event().changes();
-    // Windows are left to other ranks of the node as long as there is something to move.
+    // As long as there are messages to move, the leader leaves writing to other ranks.
     if (step() || do_store_job(call_, Direction::write)) {
       idle_ = 0;
     } else {
@@ -154,7 +154,7 @@ bool WriteLeader::step() {
   if (!has_failed_) lock_next();
   if (add_next()) moved = true;
   if (!has_failed_ && tell_next()) moved = true;
-  if (!has_failed_ && finish_verdicts()) moved = true;
+  if (!has_failed_ && finish_replies()) moved = true;
   return moved;
 }
 
@@ -178,7 +178,7 @@ bool WriteLeader::pack_next() {
   return true;
 }
 
-/// Sends the part of a window, and of the one that it is joined with; false where it must wait.
+/// Sends the part of a window, joined with the next one if the plan says so; false if it must wait.
 bool WriteLeader::pack(std::int64_t window, int owner) {
   const std::int64_t joined = lead_.plan.joined_with(me(), window);
   if (joined >= 0 && !(has_slot(joined) && is_filled(joined))) return false;
@@ -189,7 +189,7 @@ bool WriteLeader::pack(std::int64_t window, int owner) {
     const std::size_t begin = round_up(size, kPartAlignment);
     std::ranges::fill(buffer->room.subspan(size, begin - size), std::byte{});
     size = begin + pack_part(joined, buffer->room.subspan(begin));
-    joined_ |= std::uint64_t{1} << joined % kMostSlots;
+    joined_ |= std::uint64_t{1} << joined % kMaxSlots;
   }
   send(FileChannel::MessageKind::part, owner, *buffer, size);
   return true;
@@ -203,9 +203,9 @@ std::size_t WriteLeader::pack_part(std::int64_t window, std::span<std::byte> roo
   return size;
 }
 
-/// True once for each such window.
+/// Whether a window was sent joined with an earlier one. True only once for each.
 bool WriteLeader::was_joined(std::int64_t window) {
-  const std::uint64_t bit = std::uint64_t{1} << window % kMostSlots;
+  const std::uint64_t bit = std::uint64_t{1} << window % kMaxSlots;
   const bool was = (joined_ & bit) != 0;
   joined_ &= ~bit;
   return was;
@@ -221,7 +221,7 @@ bool WriteLeader::unpack(const Incoming& incoming) {
   bool is_ours = unpack_part(incoming.window, split_part(parts));
   if (incoming.joined >= 0) is_ours = is_ours && unpack_part(incoming.joined, split_part(parts));
   if (is_ours && parts.empty()) return true;
-  // Our own nodes write what they should; a message that is none of ours must not be taken for one.
+  // Our own nodes write valid parts; this rejects a message that is not ours.
   fail();
   return false;
 }
@@ -234,7 +234,7 @@ bool WriteLeader::unpack_part(std::int64_t window, std::span<const std::byte> me
   return true;
 }
 
-/// Asks for the next own window's locks as soon as its slot begins to fill.
+/// Requests the locks of the next own window as soon as its slot begins to fill.
 void WriteLeader::lock_next() {
   to_lock_ = std::max(to_lock_, to_add_);
   if (to_lock_ == count() || !has_slot(to_lock_)) return;
@@ -243,7 +243,7 @@ void WriteLeader::lock_next() {
   to_lock_ = next_own(to_lock_ + 1);
 }
 
-/// Hands the next own window over to be written, where all parts of it have come, or drops it.
+/// If all parts of the next own window have come, adds it to the windows to write, or drops it.
 bool WriteLeader::add_next() {
   if (to_add_ == count() || !has_slot(to_add_)) return false;
   if (!is_filled(to_add_)) return false;
@@ -259,46 +259,45 @@ bool WriteLeader::add_next() {
   return true;
 }
 
-/// Own windows below are written, or never will be.
+/// The window below which all own windows are written, or never will be.
 std::int64_t WriteLeader::written_below() const {
   StoreJobs& jobs = state().jobs;
   const std::int64_t done = jobs.done.load(std::memory_order_acquire);
   return done == jobs_before_ ? 0 : jobs.job(done - 1).window - lead_.first_window + 1;
 }
 
-/// Tells the next node whose parts are all dealt with.
+/// Replies to the next node whose parts are all done.
 bool WriteLeader::tell_next() {
-  if (verdicts_out_.size() == sources_.size()) return false;
-  const Source& source = sources_[verdicts_out_.size()];
+  if (replies_out_.size() == sources_.size()) return false;
+  const Source& source = sources_[replies_out_.size()];
   if (source.last >= written_below()) return false;
-  Verdict& verdict = lead_.buffers.verdicts_out()[verdicts_out_.size()];
-  verdicts_out_ = lead_.buffers.verdicts_out().first(verdicts_out_.size() + 1);
-  verdict.stop = kNoStop;
+  Reply& reply = lead_.buffers.replies_out()[replies_out_.size()];
+  replies_out_ = lead_.buffers.replies_out().first(replies_out_.size() + 1);
+  reply.stop = kNoStop;
   if (call_.has_failed(lead_.leader) &&
       call_.failure(lead_.leader).window <= number_of(source.last)) {
-    verdict.stop = call_.failure(lead_.leader).stop;
+    reply.stop = call_.failure(lead_.leader).stop;
   }
-  if (messenger_.start_send(*verdict.message,
-                            call_.channel.tag_of(FileChannel::MessageKind::answer), source.rank,
-                            std::as_bytes(std::span(&verdict.stop, 1)))) {
+  if (messenger_.start_send(*reply.message, call_.channel.tag_of(FileChannel::MessageKind::answer),
+                            source.rank, std::as_bytes(std::span(&reply.stop, 1)))) {
     return fail(), false;
   }
-  verdict.is_free = false;
-  lead_.buffers.sent().add(1, sizeof verdict.stop);
+  reply.is_free = false;
+  lead_.buffers.sent().add(1, sizeof reply.stop);
   return true;
 }
 
-/// Finishes the verdicts in both directions. Not before there is nothing else to wait for.
-bool WriteLeader::finish_verdicts() {
+/// Finishes the replies in both directions, once there is nothing else to wait for.
+bool WriteLeader::finish_replies() {
   if (to_pack_ < count()) return false;
   bool progressed = false;
-  for (const std::span<Verdict> verdicts : {verdicts_in_, verdicts_out_}) {
-    for (Verdict& verdict : verdicts) {
-      if (verdict.is_free) continue;
-      const auto done = verdict.message->is_done();
+  for (const std::span<Reply> replies : {replies_in_, replies_out_}) {
+    for (Reply& reply : replies) {
+      if (reply.is_free) continue;
+      const auto done = reply.message->is_done();
       if (!done) return fail(), false;
       if (!done.value()) continue;
-      verdict.is_free = true;
+      reply.is_free = true;
       progressed = true;
     }
   }
@@ -306,21 +305,21 @@ bool WriteLeader::finish_verdicts() {
 }
 
 bool WriteLeader::is_done() const {
-  const auto is_over = [](const Verdict& verdict) { return verdict.is_free; };
+  const auto is_over = [](const Reply& reply) { return reply.is_free; };
   const StoreJobs& jobs = state().jobs;
   if (to_pack_ < count() || to_add_ < count() || (rank_ && !rank_->is_done()) ||
       jobs.done.load(std::memory_order_acquire) < jobs.added.load(std::memory_order_relaxed)) {
     return false;
   }
   if (has_failed_) return true;
-  return verdicts_out_.size() == sources_.size() && !has_sends() &&
-         std::ranges::all_of(verdicts_out_, is_over) && std::ranges::all_of(verdicts_in_, is_over);
+  return replies_out_.size() == sources_.size() && !has_sends() &&
+         std::ranges::all_of(replies_out_, is_over) && std::ranges::all_of(replies_in_, is_over);
 }
 
 WriteStop WriteLeader::first_stop() const {
   WriteStop first = call_.has_failed(lead_.leader) ? call_.failure(lead_.leader).stop : kNoStop;
-  for (const Verdict& verdict : verdicts_in_) {
-    if (verdict.stop.done_end < first.done_end) first = verdict.stop;
+  for (const Reply& reply : replies_in_) {
+    if (reply.stop.done_end < first.done_end) first = reply.stop;
   }
   return first;
 }

@@ -13,35 +13,35 @@
 
 namespace headrace::exchange {
 
-/// What a leader needs for calls in which nodes exchange: messages, their buffers, and lists of
-/// other nodes. All memory is taken when it is reserved, so that none is needed while others wait.
-/// As many messages as there are buffers are on their way at a time: who sends faster than others
-/// receive waits. The buffers are part of the node's memory for collective buffers.
+/// What a leader needs for exchanged calls: messages, their buffers, and lists of other nodes.
+/// reserve() takes all memory, so that none is needed while other ranks wait. There are as many
+/// messages under way as there are buffers: a sender that is faster than its receivers waits. The
+/// buffers count as memory for the node's collective buffers.
 class MessageBuffers {
  public:
   struct Buffer {
     std::span<std::byte> room;  ///< aligned to 16
     std::unique_ptr<fabric::Message> message;
-    bool is_free = true;  ///< no message is on its way
+    bool is_free = true;  ///< no message uses it
   };
 
   /// Another node that takes part in this node's own windows.
   struct Source {
     int node = 0;
     int rank = 0;
-    std::int64_t next = -1;  ///< the window that its next message is about; -1 where all have come
-    std::int64_t joined = -1;  ///< and the second one; -1: none
+    std::int64_t next = -1;    ///< the window that its next message is about; -1: all have come
+    std::int64_t joined = -1;  ///< the second window of that message; -1: none
     std::int64_t last = -1;
   };
 
-  /// What an owner tells a node of the windows that it had parts in.
-  struct Verdict {
+  /// What an owner replies to a node that had parts in its windows.
+  struct Reply {
     WriteStop stop{};
     std::unique_ptr<fabric::Message> message;
     bool is_free = true;
   };
 
-  /// What this leader has sent to other nodes.
+  /// How much this leader has sent to other nodes.
   struct Sent {
     std::int64_t messages = 0;
     ByteCount bytes = 0;
@@ -52,50 +52,51 @@ class MessageBuffers {
     }
   };
 
-  /// Parts of windows in each direction at a time.
-  static constexpr std::size_t kMost = 4;
+  /// The largest number of parts of windows under way in each direction.
+  static constexpr std::size_t kMaxDepth = 4;
 
   MessageBuffers() = default;
   ~MessageBuffers() { release_room(); }
   MessageBuffers(const MessageBuffers&) = delete;
   MessageBuffers& operator=(const MessageBuffers&) = delete;
 
-  /// A node's first leader's: for windows of at least this size in so many slots, among `nodes`;
-  /// with fewer buffers where memory is short, and false where there is none. With no
-  /// message on its way. Counts the memory of so many leaders.
+  /// Called by a node's first leader, with no message under way: makes buffers for windows of at
+  /// least `window_size` > 0 bytes, for 1 to kMaxSlots `slots`, among `nodes` nodes. Makes fewer
+  /// buffers if memory is short; false if there is none. Counts the memory of `counts_for` leaders.
   bool reserve(fabric::Messenger& messenger, int nodes, ByteCount window_size, int slots,
                int counts_for);
-  /// What one leader has.
+  /// How large one leader's buffers are.
   struct Size {
-    ByteCount window = 0;   ///< largest window
-    int slots = 0;          ///< of the node
-    std::size_t depth = 0;  ///< parts of windows on their way in each direction
+    ByteCount window = 0;   ///< bytes of the largest window
+    int slots = 0;          ///< slots of the node
+    std::size_t depth = 0;  ///< parts of windows under way in each direction
 
     bool operator==(const Size&) const = default;
   };
   Size size() const { return size_; }
-  /// Another leader's: as much as the first one has, who counts it.
+  /// Called by another leader: makes buffers as large as the first leader's, which counts them.
   bool reserve_alike(fabric::Messenger& messenger, int nodes, const Size& size);
-  /// When a message has failed: ends those that are on their way. The last call. What comes late
-  /// finds no buffer, or one that stays for good, and stays counted.
+  /// Called last, when a message has failed: ends all messages under way. If one cannot be ended,
+  /// its buffer stays for good and stays counted, for data that comes late.
   void abandon() noexcept;
 
-  /// Whether there are two messages each way where each has two parts.
-  bool has_room_to_join() const { return size_.depth == kMost; }
-  /// With no message on its way: from now on each message with data has room for so many parts.
+  /// Whether there is room for two messages of two parts each in each direction.
+  bool has_room_to_join() const { return size_.depth == kMaxDepth; }
+  /// Called with no message under way: from now on each message with data has room for `parts` (1
+  /// or 2) parts.
   void arrange(std::size_t parts);
-  /// For messages with data to other nodes, and from them.
+  /// Buffers for messages with data, to other nodes and from them.
   std::span<Buffer> outgoing() { return std::span(places_->outgoing).first(in_use_); }
   std::span<Buffer> incoming() { return std::span(places_->incoming).first(in_use_); }
-  /// For other nodes' requests.
+  /// Buffers for other nodes' requests.
   std::span<Buffer> received_requests() { return places_->received_requests; }
-  /// One for each slot.
+  /// Buffers for this node's requests, one for each slot.
   std::span<Buffer> requests() { return std::span(places_->requests).first(slots()); }
-  /// Empty, with room for all nodes.
+  /// Returns the list of sources, emptied, with capacity for all nodes.
   std::vector<Source>& cleared_sources();
-  /// One for each node: to send, and to receive.
-  std::span<Verdict> verdicts_out() { return places_->verdicts_out; }
-  std::span<Verdict> verdicts_in() { return places_->verdicts_in; }
+  /// One reply for each node, to send and to receive.
+  std::span<Reply> replies_out() { return places_->replies_out; }
+  std::span<Reply> replies_in() { return places_->replies_in; }
   Sent& sent() { return sent_; }
 
  private:
@@ -105,15 +106,15 @@ class MessageBuffers {
   bool make_room(const Size& size);
   void release_room();
 
-  /// All that messages use on their way.
+  /// All that messages use while they are under way.
   struct Places {
     std::unique_ptr<std::byte[]> memory;
-    std::array<Buffer, kMost> outgoing;
-    std::array<Buffer, kMost> incoming;
-    std::array<Buffer, kMost> received_requests;
-    std::array<Buffer, kMostSlots> requests;
-    std::vector<Verdict> verdicts_out;
-    std::vector<Verdict> verdicts_in;
+    std::array<Buffer, kMaxDepth> outgoing;
+    std::array<Buffer, kMaxDepth> incoming;
+    std::array<Buffer, kMaxDepth> received_requests;
+    std::array<Buffer, kMaxSlots> requests;
+    std::vector<Reply> replies_out;
+    std::vector<Reply> replies_in;
     Places* next_kept = nullptr;
 
     bool end_all() noexcept;
@@ -122,7 +123,7 @@ class MessageBuffers {
 
   Sent sent_;
   Size size_;
-  std::size_t in_use_ = 0;  ///< messages with data in each direction
+  std::size_t in_use_ = 0;  ///< messages with data in use in each direction
   int counts_for_ = 0;
   ByteCount counted_ = 0;
   std::vector<Source> sources_;

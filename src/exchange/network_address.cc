@@ -18,7 +18,7 @@ constexpr NetworkAddress kLoopback[] = {
     {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 6, 128},
 };
 
-/// The bytes of an internet address; none of another family.
+/// The bytes of an IPv4 or IPv6 address; empty for other families.
 std::span<const std::uint8_t> bytes_of(const sockaddr* address) {
   const void* bytes = nullptr;
   if (address == nullptr) return {};

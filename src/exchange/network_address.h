@@ -14,19 +14,19 @@ namespace headrace::exchange {
 struct NetworkAddress {
   std::array<std::uint8_t, 16> bytes{};  ///< in network order; IPv4 uses the first four
   std::uint8_t version = 0;              ///< 4 or 6
-  std::uint8_t prefix_len = 0;           ///< bits that the addresses of its subnet have in common
+  std::uint8_t prefix_len = 0;           ///< bits of the subnet's prefix
 
   bool operator==(const NetworkAddress&) const = default;
 };
 
-/// The addresses of this process's network interfaces that others can use: of interfaces that are
-/// up, without loopback and IPv6's link-local ones; IPv4 first. Empty where there are none.
+/// The addresses under which other nodes can reach this process: those of network interfaces that
+/// are up, without loopback and IPv6's link-local addresses; IPv4 first. May be empty.
 std::vector<NetworkAddress> own_addresses();
 
-/// In which order to try a peer's addresses: loopback where `own` and `peer` belong to one host
-/// (`is_one_host`), then those of subnets that both are on, then the others. Last, where they are
-/// not known to be one host, addresses that both have: those of bridges for containers lead
-/// nowhere, and whoever answers there does not greet.
+/// The order in which to try a peer's addresses: loopback if both processes are on one host
+/// (`is_one_host`), then addresses in a subnet that both are on, then the others. If the two are
+/// not known to be on one host, addresses that both have come last: they belong to bridges for
+/// containers and do not lead to the peer, and what answers there does not send the greeting.
 std::vector<NetworkAddress> order_addresses(std::span<const NetworkAddress> peer,
                                             std::span<const NetworkAddress> own, bool is_one_host);
 
@@ -37,7 +37,7 @@ struct SocketAddress {
 };
 SocketAddress socket_address(const NetworkAddress& address, std::uint16_t port);
 
-/// As people write it.
+/// The usual notation, for messages.
 std::string to_text(const NetworkAddress& address);
 
 }  // namespace headrace::exchange

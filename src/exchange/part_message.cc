@@ -15,7 +15,7 @@ const view::TypePtr& byte_type() {
   return *byte;
 }
 
-/// Walks over bytes that lie one after the other.
+/// A cursor over contiguous bytes.
 view::Cursor packed_cursor() {
   return {byte_type(), 0};
 }
@@ -62,8 +62,8 @@ std::span<const std::byte> split_part(std::span<const std::byte>& parts) {
 }
 
 Part::Part(const WindowMemory& window, std::span<const std::byte> message) : window_(window) {
-  assert(reinterpret_cast<std::uintptr_t>(message.data()) % kPartAlignment == 0);
   if (message.size() < sizeof header_) return;
+  assert(reinterpret_cast<std::uintptr_t>(message.data()) % kPartAlignment == 0);
   std::memcpy(&header_, message.data(), sizeof header_);
   message = message.subspan(sizeof header_);
   if (header_.begin != window.begin || header_.granule_shift != window.granule_shift ||
@@ -96,7 +96,7 @@ ByteCount Part::for_each_run(Direction direction, ByteCount end, std::byte* pack
 }
 
 bool Part::unpack(plan::Coverage& covered) const {
-  // The direction is the window's: to it.
+  // The cast is safe: Direction::write moves bytes to the window only.
   std::byte* const packed = const_cast<std::byte*>(rest_.data());
   return for_each_run(Direction::write, window_.size, packed, [&](const view::StridedRun& run) {
            covered.mark_strided(run.offset, run.length, run.stride, run.count);

@@ -10,12 +10,12 @@
 
 namespace headrace::exchange {
 
-/// The beginning of a part or a request: which window, which of its bytes. The list of runs
-/// follows, and the bytes themselves in file order where the sender gives them. Nodes of one job
-/// have one byte order.
+/// The header of a part or a request: which window, and how many of its bytes. The list of runs
+/// follows; then, in a part, the bytes in file order. All nodes of a job must have the same byte
+/// order.
 struct PartHeader {
   FileOffset begin;  ///< of the window
-  ByteCount bytes;   ///< that the runs have together
+  ByteCount bytes;   ///< of all runs together
   std::uint32_t list_size;
   plan::RunForm form;
   std::uint8_t granule_shift;
@@ -23,14 +23,14 @@ struct PartHeader {
 };
 static_assert(sizeof(PartHeader) == 24);
 
-/// What an owner answers a request for bytes of a window, before the bytes.
+/// What an owner's answer to a request begins with; the bytes follow.
 struct PartAnswer {
-  FileOffset valid_end;       ///< where the bytes of the file that the window could get end
-  std::int32_t system_error;  ///< why there are no more; 0 at the end of the file
+  FileOffset valid_end;       ///< where the bytes end that the owner could read of the window
+  std::int32_t system_error;  ///< errno, if that is why there are no more; 0 at the end of the file
   std::int32_t unused;
 };
 
-/// Bytes that a request for bytes of a window takes at most; and a message with the bytes.
+/// The most bytes that a request for a window of `window_size` bytes takes; and that a part takes.
 constexpr std::size_t request_room(ByteCount window_size) {
   return sizeof(PartHeader) + plan::run_list_room(window_size, 0);
 }
@@ -38,7 +38,7 @@ constexpr std::size_t part_room(ByteCount window_size) {
   return request_room(window_size) + static_cast<std::size_t>(window_size);
 }
 
-/// Where parts begin in a message that has several, one behind the other.
+/// Each part of a message with several parts begins at a multiple of this.
 constexpr std::size_t kPartAlignment = 8;
 
 /// A window of the file in memory.
@@ -49,35 +49,36 @@ struct WindowMemory {
   int granule_shift = 0;
 };
 
-/// Takes, once in a process, the memory that the functions below need.
+/// Takes the memory that the functions below need. The first call in a process does so.
 void prepare_part_messages();
 
-/// What is covered of a window; the size of the message, written to the beginning of `room`.
+/// Writes a request for what is covered of a window to the beginning of `room`, which has
+/// request_room() bytes. Returns the message's size in bytes.
 std::size_t write_request(const WindowMemory& window, const plan::Coverage& covered,
                           std::span<std::byte> room);
-/// The same, with the bytes.
+/// The same for a part, which has the bytes, too; `room` has part_room() bytes.
 std::size_t write_part(const WindowMemory& window, const plan::Coverage& covered,
                        std::span<std::byte> room);
 
-/// Splits the first part off `parts`; between two of them there may be bytes to align the next.
-/// What is no part may come out as anything within `parts`.
+/// Splits the first part off `parts`, and the padding before the next one. If `parts` is invalid,
+/// the result is some bytes within `parts`.
 std::span<const std::byte> split_part(std::span<const std::byte>& parts);
 
-/// A part of `window`, or a request for one, as it came; aligned to kPartAlignment.
+/// A received part of `window`, or a request for one, at an address aligned to kPartAlignment.
 class Part {
  public:
   Part(const WindowMemory& window, std::span<const std::byte> message);
 
-  /// Whether it is a request for, or a part of, this window.
+  /// Whether it is a valid request for this window; a valid part of it.
   bool is_request() const { return is_valid_ && rest_.empty(); }
   bool is_part() const { return is_valid_ && std::ssize(rest_) == header_.bytes; }
   ByteCount bytes() const { return header_.bytes; }
 
-  /// Copies the part's bytes into the window and marks them. False where the runs are broken.
+  /// Copies the part's bytes into the window and marks them. False if the runs are invalid.
   bool unpack(plan::Coverage& covered) const;
-  /// Between the window, up to `end` of the file, and `packed`, which holds the wanted bytes one
-  /// after the other: from the window for Direction::read. The bytes moved; -1 where the runs are
-  /// broken. Never more than bytes().
+  /// Moves bytes between the window, up to `end` (a file offset), and `packed`, which holds the
+  /// wanted bytes one after another: Direction::read moves from the window. Returns the bytes
+  /// moved, at most bytes(); -1 if the runs are invalid.
   ByteCount move(Direction direction, FileOffset end, std::byte* packed) const;
 
  private:

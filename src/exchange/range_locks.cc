@@ -2,10 +2,12 @@
 
 #include <sched.h>
 
+#include <cassert>
+
 namespace headrace::exchange {
 
-/// Holds the table for some hundred nanoseconds. Its holder may lose the core meanwhile, so others
-/// give up theirs after a few spins.
+/// A spin lock on the table, held for some hundred nanoseconds. Its holder may lose the core
+/// meanwhile, so a waiting thread yields its own core after a few spins.
 class RangeLocks::Guard {
  public:
   explicit Guard(RangeLocks& locks) : locks_(locks) {
@@ -23,6 +25,7 @@ class RangeLocks::Guard {
 };
 
 int RangeLocks::lock(const fabric::Waiter& waiter, FileOffset begin, FileOffset end, Mode mode) {
+  assert(0 <= begin && begin < end);
   int place = enter(begin, end, mode);
   if (place < 0) {
     event_.wait(waiter, [&] { return (place = enter(begin, end, mode)) >= 0; });
@@ -32,6 +35,7 @@ int RangeLocks::lock(const fabric::Waiter& waiter, FileOffset begin, FileOffset 
 }
 
 void RangeLocks::unlock(int place) {
+  assert(0 <= place && place < kMaxLocks);
   {
     const Guard guard(*this);
     entries_[static_cast<std::size_t>(place)].ticket = 0;
@@ -39,7 +43,7 @@ void RangeLocks::unlock(int place) {
   event_.signal();
 }
 
-/// Takes a free place and the next ticket; -1 where there is no place.
+/// Takes a free place and the next ticket; -1 if there is no free place.
 int RangeLocks::enter(FileOffset begin, FileOffset end, Mode mode) {
   const Guard guard(*this);
   for (std::size_t place = 0; place < entries_.size(); ++place) {

@@ -9,20 +9,20 @@
 
 namespace headrace::exchange {
 
-/// Locks on ranges of a file among all threads of the processes that see this memory, which is
-/// zeroed when new. Whoever asks first gets first: a lock waits only for those that were asked for
-/// earlier and conflict with it. So none waits for ever, and, as a thread holds one at a time, none
-/// waits in a circle.
+/// Locks on ranges of a file, among all threads of the processes that see this memory, which is
+/// zeroed when new. First come, first served: a lock waits only for conflicting locks that were
+/// requested earlier. So no thread waits for ever; and as a thread holds one lock at a time, there
+/// is no deadlock.
 class RangeLocks {
  public:
   enum class Mode : std::int32_t { shared, exclusive };
 
-  /// Waits for the lock on [begin, end) and returns its place, for unlock().
+  /// Waits for the lock on [begin, end), bytes of the file, and returns its place, for unlock().
   int lock(const fabric::Waiter& waiter, FileOffset begin, FileOffset end, Mode mode);
   void unlock(int place);
 
-  /// Locks held or waited for at a time; more wait for a place.
-  static constexpr int kMostLocks = 128;
+  /// At most so many locks are held or waited for; further callers wait for a place.
+  static constexpr int kMaxLocks = 128;
 
  private:
   struct Entry {
@@ -39,7 +39,7 @@ class RangeLocks {
   fabric::Event event_;
   std::atomic<std::uint32_t> guard_;  ///< 1 while a thread reads or changes what follows
   std::uint64_t last_ticket_;
-  std::array<Entry, kMostLocks> entries_;
+  std::array<Entry, kMaxLocks> entries_;
 };
 
 }  // namespace headrace::exchange

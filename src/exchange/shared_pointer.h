@@ -2,23 +2,25 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 
 namespace headrace::exchange {
 
-/// The shared pointer of a file, in etypes of its view. Lies in the memory of the first rank's
-/// node. Views use two cells in turn: the cell of the next one can be cleared while ranks still use
-/// that of the present one.
+/// The shared pointer of a file, in etypes of its view. It lies in the memory of the first rank's
+/// node. Views use two cells in turn: the next view's cell can be cleared while ranks still use the
+/// present one's.
 struct SharedPointer {
   std::array<std::atomic<std::int64_t>, 2> cells;
 };
 
-/// What advance() returns instead of a position where the pointer would leave 63 bits.
+/// What advance() returns if the pointer would exceed 63 bits.
 inline constexpr std::int64_t kPointerTooFar = -1;
 
-/// Moves a pointer by `etypes` >= 0 and returns where it was; leaves it where it cannot go that
-/// far.
+/// Moves a pointer by `etypes` >= 0 and returns where it was. Does not move it if it would
+/// overflow.
 inline std::int64_t advance(std::atomic<std::int64_t>& cell, std::int64_t etypes) {
+  assert(etypes >= 0);
   std::int64_t before = cell.load(std::memory_order_acquire);
   std::int64_t after = 0;
   do {

@@ -5,11 +5,13 @@
 namespace headrace::exchange {
 namespace {
 
-/// For an answer. The home's thread needs some microseconds, but its process may be stopped.
+/// How long to wait for an answer. The home's thread needs some microseconds, but its process may
+/// be stopped.
 constexpr std::chrono::seconds kAnswerTimeout{120};
-/// Connections that a question is sent over at most: the home closes idle ones when it has many.
-constexpr int kMostTries = 4;
-/// A home that is gone refuses at once, but one that cannot be reached costs each try some seconds.
+/// A question is sent over at most so many connections: the home closes idle ones when it has many.
+constexpr int kMaxTries = 4;
+/// The time between tries to reach the home. A home that is gone refuses at once, but each try
+/// costs seconds if the home cannot be reached.
 constexpr std::chrono::seconds kPause{30};
 
 }  // namespace
@@ -38,7 +40,7 @@ Result<std::int64_t> SharedPointerClient::advance(int channel, int cell, std::in
 }
 
 Result<std::int64_t> SharedPointerClient::ask_until_answered(const PointerQuestion& question) {
-  for (int tries = 0; tries < kMostTries; ++tries) {
+  for (int tries = 0; tries < kMaxTries; ++tries) {
     if (!connection_) {
       HomeConnection reached = connect_to_home(home_);
       if (!reached.socket) return unreachable(reached.failure);

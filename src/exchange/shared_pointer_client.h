@@ -9,19 +9,19 @@
 
 namespace headrace::exchange {
 
-/// How one rank moves the shared pointers of its team that live on another node. Connects when it
-/// is first used, and keeps the connection. Safe from several threads.
+/// Moves the shared pointers of this rank's team that lie on another node, the home. Connects at
+/// its first use and keeps the connection. Safe from several threads.
 class SharedPointerClient {
  public:
   SharedPointerClient(const SharedPointerHome& home, int rank) : home_(home), rank_(rank) {}
 
-  /// As exchange::advance on the pointer's cell. Waits for the home's thread only, about two
-  /// minutes at most. Where the home was not reached, calls fail at once for half a minute;
-  /// then the next one tries again.
+  /// Like exchange::advance on the pointer's cell. Waits for the home's thread only, at most about
+  /// two minutes. If the home cannot be reached, calls fail at once for half a minute; then the
+  /// next call tries again.
   Result<std::int64_t> advance(int channel, int cell, std::int64_t etypes);
 
  private:
-  /// Errno ECONNRESET where the connection was lost, ETIMEDOUT where no answer came.
+  /// Errors: ECONNRESET if the connection was lost, ETIMEDOUT if no answer came.
   Result<PointerAnswer> ask(const PointerQuestion& question) const;
   Result<std::int64_t> ask_until_answered(const PointerQuestion& question);
   Error unreachable(const std::string& why) const;
@@ -35,7 +35,7 @@ class SharedPointerClient {
   Secret challenge_{};  ///< of the connection
   bool was_reached_ = false;
   std::uint64_t sequence_ = 0;
-  Error failure_;  ///< of the last try to reach the home
+  Error failure_;  ///< the error of the last try to reach the home
   Clock::time_point try_again_;
 };
 

@@ -12,9 +12,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// For one address. Generous: the home's thread may share its core with others.
+/// The time for one address. Generous, since the home's thread may share its core with others.
 constexpr milliseconds kConnectTimeout{10'000};
-/// After which the next address is tried as well.
+/// After this time the next address is tried, too.
 constexpr milliseconds kNextAddressDelay{300};
 
 /// One address that is being tried.
@@ -84,7 +84,7 @@ class ConnectionAttempts {
     std::erase_if(attempts_, [](const Attempt& attempt) { return !attempt.socket; });
   }
 
-  /// What went wrong, if anything did.
+  /// Takes the next step of an attempt. Returns what went wrong, if anything.
   std::optional<std::string> go_on(Attempt& attempt) {
     if (!attempt.is_connected) {
       if (const int failed = connect_result(attempt.socket)) return std::strerror(failed);

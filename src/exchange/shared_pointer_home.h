@@ -13,15 +13,15 @@ namespace headrace::exchange {
 
 /// Where ranks of other nodes find a team's shared pointers. Plain bytes, for messages.
 struct SharedPointerHome {
-  static constexpr std::size_t kMostAddresses = 16;
+  static constexpr std::size_t kMaxAddresses = 16;
 
-  Secret greeting{};                ///< what the right process says first to whoever connects
-  Secret secret{};                  ///< for the codes of questions and answers
-  std::array<char, 120> network{};  ///< see topo::network_identity; empty where it is not known
-  std::array<NetworkAddress, kMostAddresses> addresses{};
+  Secret greeting{};                ///< what the home sends first over each connection
+  Secret secret{};                  ///< the key of the codes of questions and answers
+  std::array<char, 120> network{};  ///< see topo::network_identity; empty if unknown
+  std::array<NetworkAddress, kMaxAddresses> addresses{};
   std::int32_t address_count = 0;
-  std::int32_t system_error = 0;  ///< why nobody listens; 0: the setting says so
-  std::uint16_t port = 0;         ///< 0 where nobody listens
+  std::int32_t system_error = 0;  ///< why nobody listens; 0: a setting forbids it
+  std::uint16_t port = 0;         ///< 0 if nobody listens
 
   std::span<const NetworkAddress> known_addresses() const {
     const auto count = static_cast<std::size_t>(std::max(address_count, 0));
@@ -29,18 +29,18 @@ struct SharedPointerHome {
   }
 };
 
-/// The addresses and the network of this process.
+/// Fills in the addresses and the network of this process.
 void describe_own_network(SharedPointerHome& home);
 
-/// A connection to the home, and greeted by it.
+/// A connection over which the home has sent its greeting.
 struct HomeConnection {
   Socket socket;
   Secret challenge{};   ///< of the connection
-  std::string failure;  ///< without a socket: what was tried and how it failed
+  std::string failure;  ///< if there is no socket: what was tried and how it failed
 };
 
-/// Tries the home's addresses one after the other, beginning with the next one when one has failed
-/// or not answered for a moment, and takes the first at which the home greets.
+/// Tries the home's addresses one after another; goes on to the next when one has failed or has not
+/// answered for a moment. Takes the first over which the home's greeting comes.
 HomeConnection connect_to_home(const SharedPointerHome& home);
 
 }  // namespace headrace::exchange

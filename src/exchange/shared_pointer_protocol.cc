@@ -8,7 +8,7 @@
 namespace headrace::exchange {
 namespace {
 
-/// Writes values one behind the other.
+/// Writes values one after another.
 class Writer {
  public:
   explicit Writer(std::span<std::byte> bytes) : bytes_(bytes) {}
@@ -58,7 +58,7 @@ std::span<std::byte> fields_of(std::array<std::byte, kLen>& bytes) {
   return std::span(bytes).subspan(kCodeLen);
 }
 
-/// So that no message of one kind is taken for the other.
+/// A byte for each kind of message, so that one is not taken for the other.
 constexpr std::byte kQuestion{'Q'};
 constexpr std::byte kAnswer{'A'};
 

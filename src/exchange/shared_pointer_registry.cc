@@ -1,8 +1,10 @@
 #include "exchange/shared_pointer_registry.h"
 
+#include <cassert>
+
 namespace headrace::exchange {
 
-/// Looks at all teams, so that the time it takes says nothing about their secrets.
+/// Compares with all teams, so that its time tells nothing about their secrets.
 SharedPointerRegistry::Team* SharedPointerRegistry::find(const Secret& secret) {
   Team* found = nullptr;
   for (Team& team : teams_) {
@@ -12,6 +14,7 @@ SharedPointerRegistry::Team* SharedPointerRegistry::find(const Secret& secret) {
 }
 
 void SharedPointerRegistry::add_team(const Secret& secret, int most_channels) {
+  assert(most_channels > 0);
   std::vector<SharedPointer*> channels(static_cast<std::size_t>(most_channels), nullptr);
   const std::lock_guard lock(mutex_);
   teams_.push_back({secret, std::move(channels), {}});

@@ -11,27 +11,28 @@
 
 namespace headrace::exchange {
 
-/// The shared pointers that other nodes may move: of teams, known by their secrets, and their
-/// channels. Safe from several threads.
+/// The shared pointers that other nodes may move, by team (known by its secret) and channel. Safe
+/// from several threads.
 class SharedPointerRegistry {
  public:
-  /// `most_channels`: their numbers are smaller. Adding a channel then takes no memory.
+  /// `most_channels`: all channel numbers are smaller. Takes the memory for all, so that adding a
+  /// channel takes none.
   void add_team(const Secret& secret, int most_channels);
   void remove_team(const Secret& secret);
 
-  /// `pointer` must live until it is removed; nobody uses it afterwards.
+  /// `pointer` must live until it is removed. Nobody uses it afterwards.
   void add_channel(const Secret& secret, int channel, SharedPointer& pointer);
   void remove_channel(const Secret& secret, int channel);
 
-  /// Does what is asked, once for each sequence number of a rank: where the last answer was lost on
-  /// its way, it is given again. Nothing where the question is not from one of ours.
-  /// `challenge`: of the connection that it came over.
+  /// Does what a question asks, once for each sequence number of a rank: if the last answer was
+  /// lost, it gives the same answer again. Empty if the question is not genuine. `challenge`: that
+  /// of the question's connection.
   std::optional<AnswerBytes> answer(const QuestionBytes& question, const Secret& challenge);
 
  private:
   struct Team {
     Secret secret;
-    std::vector<SharedPointer*> channels;                 ///< by number; null where there is none
+    std::vector<SharedPointer*> channels;                 ///< by number; null if there is none
     std::map<std::uint32_t, PointerAnswer> last_answers;  ///< by rank
   };
 

@@ -11,7 +11,7 @@
 namespace headrace::exchange {
 namespace {
 
-/// After a connection could not be taken, for lack of descriptors for example.
+/// The pause after a connection could not be accepted, for lack of descriptors for example.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 }  // namespace
@@ -35,11 +35,11 @@ Error SharedPointerServer::start() {
 }
 
 SharedPointerServer::~SharedPointerServer() {
-  // A forked process may have the descriptors, too, and live longer.
+  // A forked process may hold the descriptors, too, and live longer.
   listener_.shut_down();
   if (!is_running_) return;
   is_stopping_.store(true);
-  // Where the program closed it the thread has ended, see below.
+  // If the program closed it, the thread has ended; see below.
   if (wake_.is_intact()) eventfd_write(wake_.descriptor(), 1);
   pthread_join(thread_, nullptr);
   for (Connection& connection : connections_) connection.socket.shut_down();
@@ -53,7 +53,7 @@ void* SharedPointerServer::serve(void* self) noexcept {
 void SharedPointerServer::serve_until_stopped() {
   while (true) {
     wait();
-    // A program that closes all descriptors closes these, too.
+    // The program may have closed all descriptors, these included.
     if (is_stopping_.load() || (polled_[0].revents & POLLNVAL) != 0) return;
     const Clock::time_point now = Clock::now();
     for (std::size_t i = 0; i < connections_.size(); ++i) {
@@ -67,7 +67,7 @@ void SharedPointerServer::serve_until_stopped() {
   }
 }
 
-/// Sleeps until something has come or somebody is late.
+/// Sleeps until something comes or a connection's time is over.
 void SharedPointerServer::wait() {
   const Clock::time_point now = Clock::now();
   Clock::time_point until = Clock::time_point::max();
@@ -118,7 +118,7 @@ void SharedPointerServer::pause_accepting() {
   accept_again_ = Clock::now() + kAcceptPause;
 }
 
-/// Closes the connection that has been idle longest. False where none is.
+/// Closes the connection that has been idle longest. False if none is idle.
 bool SharedPointerServer::make_room() {
   Connection* idlest = nullptr;
   for (Connection& connection : connections_) {

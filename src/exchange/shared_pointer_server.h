@@ -16,11 +16,12 @@ namespace headrace::exchange {
 class SharedPointerServer {
  public:
   struct Limits {
-    /// How long a connection may take for its first question, and for the rest of one begun.
+    /// How long a connection may take for its first question, and for the rest of a question.
     std::chrono::milliseconds patience{10'000};
-    /// Connections that have not asked yet: they may be strangers'.
+    /// At most so many connections that have not sent a genuine question: they may be strangers'.
     std::size_t most_waiting = 64;
-    /// Of all; where another one comes, the longest idle one is closed. Its owner connects again.
+    /// At most so many connections in all. If another one comes, the longest idle one is closed;
+    /// its owner connects again.
     std::size_t most_connections = 512;
   };
 
@@ -43,8 +44,8 @@ class SharedPointerServer {
     Secret challenge{};
     QuestionBytes question{};
     std::size_t received = 0;
-    bool is_known = false;    ///< has asked what only ranks of ours can
-    Clock::time_point since;  ///< of the last question, or when the next one began
+    bool is_known = false;    ///< has sent a genuine question
+    Clock::time_point since;  ///< time of the last question, or when the next one began
   };
 
   static void* serve(void* self) noexcept;
@@ -53,7 +54,7 @@ class SharedPointerServer {
   void accept_all();
   void pause_accepting();
   bool make_room();
-  /// False where the connection is to be closed.
+  /// False if the connection is to be closed.
   bool receive_question(Connection& connection);
   bool reply(Connection& connection);
   bool is_late(const Connection& connection, Clock::time_point now) const;
@@ -69,7 +70,7 @@ class SharedPointerServer {
   bool is_running_ = false;
   std::atomic<bool> is_stopping_ = false;
 
-  // The thread's own. Their memory is taken before it begins.
+  // Used by the thread only. Their memory is taken before the thread begins.
   std::vector<Connection> connections_;
   std::vector<pollfd> polled_;  ///< wake_, listener_, and connections_ in their order
   Clock::time_point accept_again_;

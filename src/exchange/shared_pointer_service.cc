@@ -5,13 +5,14 @@
 
 namespace headrace::exchange {
 
-/// Outlasts static objects. A forked process has none of its parent's threads: it gets its own.
+/// Never destroyed, so that it outlives static objects. A forked process has none of its parent's
+/// threads and gets a service of its own.
 SharedPointerService& SharedPointerService::of_process() {
   static std::atomic<SharedPointerService*> kept = nullptr;
   SharedPointerService* present = kept.load(std::memory_order_acquire);
   while (present == nullptr || !present->process_.is_here()) {
     std::unique_ptr<SharedPointerService> made(new SharedPointerService);
-    // The parent's stays as it is: its thread may have been using it.
+    // The parent's service stays as it is: the parent's thread may have been using it.
     if (kept.compare_exchange_strong(present, made.get(), std::memory_order_acq_rel)) {
       return *made.release();
     }
@@ -36,7 +37,8 @@ void SharedPointerService::Host::remove_channel(int id) {
   if (service_.process_.is_here()) service_.registry_.remove_channel(home_.secret, id);
 }
 
-/// The others wait to be told by this rank: what it lacks, memory too, is said in `home`.
+/// The others wait for this rank to tell them its home. So if it lacks anything, even memory,
+/// `home` says so.
 void SharedPointerService::add(SharedPointerHome& home, int most_channels) {
   const std::lock_guard lock(mutex_);
   hosts_ += 1;

@@ -9,23 +9,24 @@
 
 namespace headrace::exchange {
 
-/// Lets other nodes move the shared pointers of teams whose first rank is this process: one server
-/// for all of them, which runs while there are any.
+/// Lets other nodes move the shared pointers of teams whose first rank is this process. One server
+/// serves all these teams and runs while there are any.
 class SharedPointerService {
  public:
-  /// This process's own.
+  /// The service of this process.
   static SharedPointerService& of_process();
 
-  /// One team, until its end.
+  /// Serves one team while it lives.
   class Host {
    public:
-    /// `most_channels` as SharedPointerRegistry::add_team has it.
+    /// `most_channels`: see SharedPointerRegistry::add_team.
     Host(SharedPointerService& service, int most_channels);
     ~Host();
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
-    /// Where the others find it; nowhere, with the reason, where this process cannot listen.
+    /// Where the other ranks find the pointers. If this process cannot listen, it has no port, and
+    /// says why.
     const SharedPointerHome& home() const { return home_; }
 
     void add_channel(int id, SharedPointer& pointer);
@@ -36,7 +37,8 @@ class SharedPointerService {
     SharedPointerHome home_;
   };
 
-  /// Ends the server. For the end of MPI: a team on a communicator that is never freed stays.
+  /// Ends the server. Called at the end of MPI, since a team on a communicator that is never freed
+  /// stays.
   void stop();
 
  private:

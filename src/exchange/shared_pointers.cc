@@ -10,7 +10,7 @@
 namespace headrace::exchange {
 namespace {
 
-/// Of messages before there is any channel.
+/// The tag of messages before there is any channel.
 constexpr int kTag = 0;
 
 }  // namespace
@@ -29,7 +29,7 @@ Error SharedPointers::start(fabric::Team& team) {
   if (nodes.rank() == 0 && settings().listen) {
     const Error failed = attempt([&]() -> Error {
       host_ = std::make_unique<SharedPointerService::Host>(SharedPointerService::of_process(),
-                                                           fabric::kMostChannels);
+                                                           fabric::kMaxChannels);
       home = host_->home();
       return {};
     });

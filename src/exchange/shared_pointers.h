@@ -10,24 +10,25 @@
 
 namespace headrace::exchange {
 
-/// How the ranks of a team move the shared pointers of its files, which lie in memory of the first
-/// rank's node: where there are several nodes the first rank's process serves those of the others.
+/// Moves the shared pointers of a team's files. They lie in the memory of the first rank's node; if
+/// there are several nodes, the first rank's process serves the ranks of the others.
 class SharedPointers {
  public:
-  /// Collective over the team. Where it is one node, nothing is started and nobody is asked.
+  /// Collective over the team. On one node it does nothing.
   Error start(fabric::Team& team);
 
-  /// The first node's calls: of the file with that channel. Others' do nothing.
+  /// Called by ranks of the first node for the file with that channel; on other nodes they do
+  /// nothing.
   void add(int channel, SharedPointer& pointer);
   void remove(int channel);
 
-  /// The call of a rank on another node than the first: as SharedPointerClient::advance.
+  /// Called by ranks of other nodes than the first: see SharedPointerClient::advance.
   Result<std::int64_t> advance(int channel, int cell, std::int64_t etypes) {
     return client_->advance(channel, cell, etypes);
   }
 
  private:
-  std::unique_ptr<SharedPointerService::Host> host_;  ///< the first rank's
+  std::unique_ptr<SharedPointerService::Host> host_;  ///< on the first rank only
   std::optional<SharedPointerClient> client_;
 };
 

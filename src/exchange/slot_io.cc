@@ -7,7 +7,7 @@ iovec segment_of(const SlotFile& slot, const plan::FileRange& part) {
   return {slot.bytes + (part.begin - slot.begin), static_cast<std::size_t>(part.end - part.begin)};
 }
 
-/// Up to the first failure.
+/// Writes the covered bytes up to the first failure.
 std::optional<WriteStop> write_covered(const SlotFile& slot, const plan::Coverage& covered) {
   ByteCount begin = 0;
   ByteCount len = 0;

@@ -1,5 +1,6 @@
 #include "exchange/slots.h"
 
+#include <cassert>
 #include <cstring>
 
 #include "fabric/shared_memory.h"
@@ -9,7 +10,8 @@ namespace headrace::exchange {
 void Slots::prepare() {
   const auto size = static_cast<std::size_t>(geometry_.window_size);
   const auto count = static_cast<std::size_t>(geometry_.count);
-  std::memset(memory_.base + count * size, 0, count * (size / 8));  // another file may have used it
+  std::memset(memory_.base + count * size, 0,
+              count * (size / 8));  // another file may have used the memory
   const std::int64_t next = staging_->next.load(std::memory_order_relaxed);
   const std::int64_t end = next + geometry_.count;
   for (std::int64_t window = next; window < end; ++window) {
@@ -35,6 +37,7 @@ void Slots::map(std::int64_t window) {
 }
 
 plan::Coverage Slots::coverage(std::int64_t window, int granule_shift) const {
+  assert(granule_shift >= 0);
   const auto size = static_cast<std::size_t>(geometry_.window_size);
   std::byte* maps = memory_.base + static_cast<std::size_t>(geometry_.count) * size;
   std::byte* map = maps + index(window) * (size / 8);
@@ -52,6 +55,7 @@ int Slots::search(std::int64_t window) const {
 }
 
 void Slots::set_loaded(std::int64_t window, FileOffset valid_end, int system_error) const {
+  assert(system_error >= 0);
   Slot& loaded = slot(window);
   loaded.valid_end = valid_end;
   loaded.system_error = system_error;

@@ -16,7 +16,8 @@ void set_option(const Socket& socket, int level, int name, int value) {
   setsockopt(socket.descriptor(), level, name, &value, sizeof value);
 }
 
-/// Messages go out at once, and a peer whose node is gone is noticed within about a minute.
+/// Makes messages go out at once, and makes the kernel notice within about a minute that a peer's
+/// node is gone.
 void prepare(const Socket& socket) {
   constexpr int kIdleSeconds = 30;
   constexpr int kProbeSeconds = 10;
@@ -75,7 +76,7 @@ Error receive_all(const Socket& socket, std::span<std::byte> bytes, Clock::time_
 }
 
 Result<Listener> listen_anywhere() {
-  // A socket for IPv6 serves IPv4 as well.
+  // An IPv6 socket serves IPv4, too.
   Socket socket(::socket(AF_INET6, kStreamKind, 0));
   if (socket) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   sockaddr_in6 anywhere6{};

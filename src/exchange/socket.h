@@ -15,7 +15,8 @@ namespace headrace::exchange {
 
 using Clock = std::chrono::steady_clock;
 
-/// A descriptor, closed at the end. All that are made here are close-on-exec and never block.
+/// A socket's descriptor, closed at the end. All sockets made here are close-on-exec and
+/// non-blocking.
 class Socket {
  public:
   Socket() = default;
@@ -25,28 +26,28 @@ class Socket {
   bool is_intact() const { return descriptor_.is_intact(); }
   explicit operator bool() const { return static_cast<bool>(descriptor_); }
 
-  /// Ends the connection for its peer, too, where a forked process has the descriptor as well.
+  /// Ends the connection for the peer even if a forked process holds the descriptor, too.
   void shut_down();
 
  private:
   HeldDescriptor descriptor_;
 };
 
-/// What came of a call that moves bytes without waiting.
+/// The result of a call that moves bytes without waiting.
 struct Moved {
   std::size_t bytes = 0;
   bool is_over = false;  ///< the peer or the network ended the connection
 };
 
-/// Receives at most `bytes.size()` bytes; 0 where none are there yet.
+/// Receives at most `bytes.size()` bytes; 0 if none have come yet.
 Moved receive(const Socket& socket, std::span<std::byte> bytes);
 
-/// Sends a few bytes. False where they cannot be taken at once: this peer does not read, or is
+/// Sends a few bytes. False if the kernel cannot take them at once: the peer does not read, or is
 /// gone.
 bool send_now(const Socket& socket, std::span<const std::byte> bytes);
 
-/// Fills `bytes`. Waits until the deadline; the error's errno is ETIMEDOUT then, and ECONNRESET
-/// where the connection ended.
+/// Fills `bytes`, waiting until the deadline. Errors: ETIMEDOUT, and ECONNRESET if the connection
+/// ended.
 Error receive_all(const Socket& socket, std::span<std::byte> bytes, Clock::time_point deadline);
 
 /// Listens on all addresses of this process, at a port that the kernel chooses.
@@ -56,16 +57,16 @@ struct Listener {
 };
 Result<Listener> listen_anywhere();
 
-/// Takes a connection that has come. Without a socket errno says why; EAGAIN: there is none. Takes
-/// no memory.
+/// Accepts a connection. If the result is empty, errno says why; EAGAIN: there is none. Takes no
+/// memory.
 Socket accept(const Socket& listener);
 
-/// Begins to connect: the socket becomes writable when it is done, see connect_result.
+/// Begins to connect. The socket becomes writable when that is done; see connect_result().
 Result<Socket> begin_connect(const NetworkAddress& address, std::uint16_t port);
 /// 0, or the errno with which connecting failed.
 int connect_result(const Socket& socket);
 
-/// poll(2) until the deadline at most. Returns also when a signal came.
+/// poll(2), at most until the deadline. Also returns at a signal.
 void poll_until(std::span<pollfd> sockets, Clock::time_point deadline);
 
 }  // namespace headrace::exchange

@@ -56,20 +56,20 @@ void StagedRead::wait_for(std::int64_t window) {
   }
 }
 
-/// The next window that nobody has begun to load, where this rank may load it now.
+/// The next window that no rank has begun to load, if this rank may load it now.
 std::optional<std::int64_t> StagedRead::next_to_load() const {
   const std::int64_t window = staging_.next.load(std::memory_order_acquire);
-  // Windows of an earlier call are for the ranks that still are in it.
+  // Windows of an earlier call are left to the ranks that are still in it.
   if (window < call_.first_window || window > last_) return std::nullopt;
   if (!call_.slots.has_slot(window)) return std::nullopt;
   return window;
 }
 
-/// Loads a window. False where there is none to load.
+/// Loads a window. False if there is none to load.
 bool StagedRead::load_next() {
   while (const std::optional<std::int64_t> window = next_to_load()) {
     std::int64_t next = *window;
-    // Else another rank has taken it.
+    // If this fails, another rank has taken the window.
     if (staging_.next.compare_exchange_strong(next, next + 1, std::memory_order_acq_rel)) {
       load(*window);
       return true;

@@ -58,7 +58,8 @@ StagedOutcome StagedWrite::run() {
   for (std::int64_t window = call_.window_of(access_.begin); window <= last_; ++window) {
     if (!call_.slots.has_slot(window)) wait_for_slot(window);
     fill(window);
-    // seq_cst: either this rank sees that nobody writes, or the writer sees the window complete.
+    // seq_cst: either this rank sees that no rank writes, or the writing rank sees the window
+    // complete.
     call_.slots.slot(window).arrived.fetch_add(1, std::memory_order_seq_cst);
     const bool may_leave = call_.crowded && has_more_to_fill(window);
     if (!may_leave || !leaves_writing()) write_ready();
@@ -73,9 +74,9 @@ bool StagedWrite::has_more_to_fill(std::int64_t window) const {
   return window < last_ && call_.slots.has_slot(window + 1);
 }
 
-/// Wakes a rank that fell asleep on another core to write what is complete, once for each window:
-/// on a crowded node the core that completes windows last is the one that is behind. False where
-/// this rank had better write. It looks again before it sleeps, whatever the other one does.
+/// Wakes a rank that fell asleep on another core, to write the complete window; once for each
+/// window. On a crowded node, the core that completes windows is the one that is behind. False if
+/// this rank should write itself. This rank looks again before it sleeps, whatever the other does.
 bool StagedWrite::leaves_writing() {
   if (!has_work()) return true;
   const std::int64_t called = staging_.next.load(std::memory_order_acquire) + 1;
@@ -89,7 +90,7 @@ void StagedWrite::wait_for_slot(std::int64_t window) {
   work_until([&] { return call_.slots.has_slot(window); });
 }
 
-/// Where the call stopped, if in one of this rank's windows or before.
+/// Where the call stopped, if that was in one of this rank's windows or before.
 std::optional<WriteStop> StagedWrite::stop() const {
   if (!has_stopped() || failure().window > last_) return std::nullopt;
   return failure().stop;
@@ -131,7 +132,7 @@ void StagedWrite::work_until(Done done) {
   }
 }
 
-/// Writes what is complete, one window after the other, unless another rank is at it.
+/// Writes the complete windows, one after another, unless another rank is writing.
 void StagedWrite::write_ready() {
   while (can_write_next()) {
     if (staging_.writing.exchange(1, std::memory_order_seq_cst) != 0) return;
@@ -142,20 +143,20 @@ void StagedWrite::write_ready() {
       call_.signal(window);
     }
     staging_.writing.store(0, std::memory_order_seq_cst);
-    // On a crowded node nobody is woken for windows that this rank will look at itself.
+    // On a crowded node no rank is woken for windows that this rank will look at itself.
     event_.signal_where(
         [&] { return !call_.crowded || staging_.next.load(std::memory_order_relaxed) > last_; });
   }
 }
 
-/// Whether a window is complete and nobody writes. seq_cst: see run().
+/// Whether a window is complete and no rank writes. seq_cst: see run().
 bool StagedWrite::has_work() const {
   return staging_.writing.load(std::memory_order_seq_cst) == 0 && can_write_next();
 }
 
 bool StagedWrite::can_write_next() const {
   const std::int64_t window = staging_.next.load(std::memory_order_acquire);
-  // Windows of an earlier call are for the ranks that still are in it.
+  // Windows of an earlier call are left to the ranks that are still in it.
   if (window < call_.first_window || window > last_) return false;
   const Slot* const slot = call_.slots.find_slot(window);
   return slot != nullptr &&
@@ -171,8 +172,8 @@ void StagedWrite::write_window(std::int64_t window) {
   call_.slots.pass_on(window);
 }
 
-/// Writes the window as one piece where the ranks' pieces tile it. Where they overlap, bytes
-/// between them may be nobody's: then the call stops, and each rank writes its own.
+/// Writes the window as one piece if the ranks' pieces tile it. If they overlap, bytes between them
+/// may be no rank's: then the call stops, and each rank writes its own bytes.
 void StagedWrite::write_tiled(std::int64_t window) {
   const plan::FileRange file = call_.range(window);
   const plan::FileRange touched = call_.touched(window);

@@ -12,14 +12,14 @@ SlotFile slot_of(const ExchangedCall& call, const StoreJob& job) {
   return {call.store, call.slots, job.window, job.begin / size * size, size};
 }
 
-/// After a failure later windows are left alone.
+/// After a failure, later windows are not written.
 void write_window(const ExchangedCall& call, int leader, const StoreJob& job) {
   call.slots.map(job.window);
   write_and_clear(slot_of(call, job), call.granule_shift, call.failure(leader), call.round());
   call.slots.pass_on(job.window);
 }
 
-/// The number of the next job, where there is one that may be done now.
+/// The number of the next job, if it may be done now.
 std::optional<std::int64_t> next_job(const StoreJobs& jobs, Direction direction) {
   const std::int64_t next = jobs.taken.load(std::memory_order_acquire);
   if (next >= jobs.added.load(std::memory_order_acquire)) return std::nullopt;
@@ -34,7 +34,7 @@ bool do_job_of(const ExchangedCall& call, int leader, Direction direction) {
   while (const std::optional<std::int64_t> next = next_job(jobs, direction)) {
     std::int64_t taken = *next;
     const StoreJob job = jobs.job(*next);
-    // Else another rank has taken it, and its place may hold a later one.
+    // If this fails, another rank has taken the job, and its place may hold a later one.
     if (!jobs.taken.compare_exchange_strong(taken, taken + 1, std::memory_order_acq_rel)) continue;
     if (direction == Direction::write) {
       write_window(call, leader, job);

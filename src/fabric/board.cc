@@ -4,8 +4,8 @@
 
 namespace headrace::fabric {
 
-// A rank has posted `round` when its entry for it holds that round or a later one of the same
-// place; it may have run ahead by up to kBoardDepth - 1 rounds.
+// A rank has posted `round` if its entry holds that round, or a later round that uses the same
+// entry: a rank may run ahead by up to kBoardDepth - 1 rounds.
 bool Board::all_have_posted(std::uint64_t round) const {
   for (int rank = 0; rank < ranks_; ++rank) {
     if (entry(round, rank).round.load(std::memory_order_acquire) < round) return false;
@@ -16,8 +16,8 @@ bool Board::all_have_posted(std::uint64_t round) const {
 Post& Board::begin_post(const Waiter& waiter) {
   const std::uint64_t round = round_ + 1;
   if (round > kBoardDepth) {
-    // The entry to overwrite is of round - kBoardDepth. Its readers are done once they have posted
-    // the round after it.
+    // The entry to overwrite is that of round - kBoardDepth. Its readers are done once they have
+    // posted the round after that.
     const std::uint64_t needed = round - kBoardDepth + 1;
     event().wait(waiter, [&] { return all_have_posted(needed); });
   }
@@ -26,7 +26,8 @@ Post& Board::begin_post(const Waiter& waiter) {
 
 std::uint64_t Board::end_post() {
   const std::uint64_t round = ++round_;
-  // seq_cst, as are the event's: of two ranks that post at a time one sees the other's.
+  // seq_cst, as the event's operations: of two ranks that post at the same time, one sees the
+  // other's post.
   entry(round, rank_).round.store(round, std::memory_order_seq_cst);
   event().signal_where([&] { return all_have_posted(round); });
   return round;

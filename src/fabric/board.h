@@ -11,32 +11,32 @@
 
 namespace headrace::fabric {
 
-/// What one rank tells in a round, in shared memory.
+/// What one rank posts in a round, in shared memory.
 struct alignas(64) Post {
   std::atomic<std::uint64_t> round;  ///< the last round posted here, 0 for none
   PostedValue value;
 };
 
-/// What the first rank tells all in a round, once it knows.
+/// What the first rank announces to all in a round.
 struct alignas(64) Announcement {
   std::atomic<std::uint64_t> round;
-  std::int64_t failed;  ///< 1 where the first rank could not find out
+  std::int64_t failed;  ///< 1 if the first rank could not find the value
   PostedValue value;
 };
 
-/// Posts are kept for this many rounds, so that a rank that need not read a round can run ahead.
+/// The board keeps posts for so many rounds: a rank that need not read a round can run ahead.
 inline constexpr std::uint64_t kBoardDepth = 4;
 
-/// What a board needs in shared memory besides the posts, zeroed when new. It is never reset: a
-/// board that is made again at the same place goes on counting.
+/// What a board has in shared memory besides the posts. Zeroed when new and never reset: a later
+/// board at the same place goes on counting.
 struct BoardState {
   Event event;
   std::array<Announcement, kBoardDepth> announcements;
 };
 
-/// Lets the ranks of one node tell each other a few numbers, round by round. Posting waits for
-/// nobody (unless a rank is kBoardDepth rounds ahead of the slowest); reading a round waits until
-/// all have posted it. All ranks must post the same rounds in the same order.
+/// Lets the ranks of one node tell each other a few numbers, round by round. Posting does not wait,
+/// unless a rank is kBoardDepth rounds ahead of the slowest; reading a round waits until all ranks
+/// have posted it. All ranks must post the same rounds in the same order.
 ///
 /// A rank is done reading round r when it has posted r + 1. So before round r + kBoardDepth
 /// overwrites it, post() waits until all ranks have posted r + 1.
@@ -50,7 +50,7 @@ class Board {
     assert(posts.size() == kBoardDepth * static_cast<std::size_t>(ranks));
   }
 
-  /// Posts what this rank tells and returns the round's number.
+  /// Posts this rank's value and returns the round's number.
   std::uint64_t post(const Waiter& waiter, const PostedValue& value) {
     begin_post(waiter).value = value;
     return end_post();
@@ -64,19 +64,19 @@ class Board {
   /// Waits until all ranks have posted the current round. Afterwards posted_by() may be read until
   /// this rank's next post().
   void wait_for_all(const Waiter& waiter);
-  /// `T` is what the rank posted.
+  /// What `rank` posted, which must be a T.
   template <Postable T>
   const T& posted_by(int rank) const {
     return entry(round_, rank).value.as<T>();
   }
-  /// Waits for all; what they have posted, as one.
+  /// Waits until all ranks have posted, and combines their values.
   PostedValue combine(const Waiter& waiter, CombinePosted way);
   template <Combinable T>
   T combine(const Waiter& waiter) {
     return combine(waiter, &combine_as<T>).template as<T>();
   }
 
-  /// The first rank's call, once in a round: tells the others what holds in it.
+  /// Called by the first rank, once in a round: tells the others the round's result.
   template <Postable T>
   void announce(const T& value) {
     announce(PostedValue::of(value), false);
@@ -91,7 +91,7 @@ class Board {
   int ranks() const { return ranks_; }
 
  private:
-  /// The entry of the next round, once it may be overwritten.
+  /// Waits until this rank's entry of the next round may be overwritten, and returns it.
   Post& begin_post(const Waiter& waiter);
   std::uint64_t end_post();
   Post& entry(std::uint64_t round, int rank) const {

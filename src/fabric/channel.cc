@@ -51,9 +51,9 @@ std::byte* Channel::shared_state() const {
 }
 
 int Channel::tag(int kind) const {
-  static_assert(kTagKinds * kMostChannels <= 32767, "tags that MPI guarantees");
+  static_assert(kTagKinds * kMaxChannels <= 32767, "tags that MPI guarantees");
   assert(0 <= kind && kind < kTagKinds);
-  return id_ + kind * kMostChannels;
+  return id_ + kind * kMaxChannels;
 }
 
 Error Channel::combine_posted(PostedValue& value, CombinePosted way) {
@@ -120,8 +120,8 @@ Result<Channel::Scan> Channel::scan(std::int64_t mine) {
   return Scan{before.value(), sum.value};
 }
 
-/// The sum over the ranks before this one, by messages between all ranks: in round k each rank
-/// learns of 2^k more (Hillis and Steele, CACM 29(12), 1986).
+/// The sum over the ranks before this one, by messages between all ranks: in round k each rank adds
+/// the numbers of 2^k more (Hillis and Steele, CACM 29(12), 1986).
 Result<std::int64_t> Channel::sum_before(std::int64_t mine) {
   const int rank = nodes().rank();
   const int size = nodes().size();

@@ -19,15 +19,15 @@ namespace headrace::fabric {
 class NodeMemory;
 class Team;
 
-/// A place of a team's for a channel, see Team::open_channel.
+/// Where a team puts a channel; see Team::open_channel.
 struct ChannelPlace {
   int id = 0;
-  std::uint64_t round = 0;  ///< where the board that was there before ended
+  std::uint64_t round = 0;  ///< the last round of the board that was there before
 };
 
-/// What the ranks of a team use to talk about one thing, such as an open file. All its collective
-/// functions must be called by all ranks in the same order; two channels are independent, so that
-/// several threads may each work with one of their own.
+/// What the ranks of a team use to talk about one thing, such as an open file. All ranks must call
+/// a channel's collective functions in the same order. Channels are independent: several threads
+/// may each use a channel of their own.
 class Channel : public Combining {
  public:
   Channel(std::shared_ptr<Team> team, ChannelPlace place);
@@ -35,49 +35,50 @@ class Channel : public Combining {
 
   const topo::NodeMap& nodes() const;
   Waiter waiter() const;  ///< of a thread of the program
-  /// Whether the node has more ranks than cores: those that wait sleep, and take turns.
+  /// Whether the node has more ranks than cores. Then ranks that wait sleep instead of spinning.
   bool is_crowded() const { return waiter().spins == 0; }
 
   Error combine_posted(PostedValue& value, CombinePosted way) override;
   Error barrier();
-  /// As Messenger::exchange, with the channel's tag; for threads of the program.
+  /// Like Messenger::exchange, with the channel's tag. For threads of the program only.
   Error exchange(int to, std::span<const std::byte> outgoing, int from,
                  std::span<std::byte> incoming);
 
-  /// Of one number a rank: the sum over the ranks before this one, and over all.
+  /// Sums of one number from each rank: over the ranks before this one, and over all.
   struct Scan {
     std::int64_t before = 0;
     std::int64_t total = 0;
   };
-  /// Collective, like combine(). Sums that are too large end at the largest number.
+  /// Collective, like combine(). A sum that would overflow is the largest number.
   Result<Scan> scan(std::int64_t mine);
 
-  /// Whether rounds on a board make sense: not for a rank that is all of the team.
+  /// Whether the channel has a board: not if the team has one rank only.
   bool has_board() const { return board_.has_value(); }
-  /// The node's board, for rounds among the ranks of a node only. A rank that is alone on one of
-  /// several nodes has one for itself.
+  /// The board of this node's ranks. A rank that is alone on one of several nodes has a board for
+  /// itself.
   Board& board() {
     assert(has_board());
     return *board_;
   }
-  /// Of the node's first and last rank, where it has several.
+  /// The relay between the node's first and last rank. Call only if the node has several ranks.
   topo::PageRelay& page_relay() {
     assert(nodes().shares_node());
     return *reinterpret_cast<topo::PageRelay*>(block_ + relay_offset());
   }
   NodeMemory& memory();
 
-  /// Messages of this channel's own, in so many kinds; kind 0 is what exchange() uses.
+  /// A channel has so many kinds of messages, each with a tag of its own. exchange() uses kind 0.
   static constexpr int kTagKinds = 3;
   int tag(int kind) const;
   Messenger& messenger() const;
-  /// Whether helper threads may send messages, on all ranks; else only threads of the program.
+  /// Whether helper threads may send messages, on all ranks. If not, only threads of the program
+  /// may.
   bool helpers_send() const;
 
  protected:
   int id() const { return id_; }
-  /// Of ChannelNeeds: the channel's bytes in the node's shared memory; null where this rank is
-  /// alone on its node.
+  /// The channel's bytes in the node's shared memory (ChannelNeeds::state_bytes); null if this rank
+  /// is alone on its node.
   std::byte* shared_state() const;
 
  private:

@@ -6,13 +6,13 @@
 
 namespace headrace::fabric {
 
-/// One number of each rank: the greatest counts.
+/// One number from each rank; combines to the greatest.
 struct Greatest {
   std::int64_t value = 0;
   void combine(const Greatest& other) { keep_greatest(value, other.value); }
 };
 
-/// One number of each rank: they are added up.
+/// One number from each rank; combines to their sum.
 struct Sum {
   std::int64_t value = 0;
   void combine(const Sum& other) { add(value, other.value); }

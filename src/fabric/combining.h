@@ -5,7 +5,7 @@
 
 namespace headrace::fabric {
 
-/// Ranks that combine what each of them gives.
+/// An interface: ranks that combine their values.
 class Combining {
  public:
   Combining() = default;
@@ -13,7 +13,7 @@ class Combining {
   Combining(const Combining&) = delete;
   Combining& operator=(const Combining&) = delete;
 
-  /// Collective: `value` becomes what all ranks' values combine to, on all ranks. Nobody returns
+  /// Collective: sets `value` on all ranks to the combination of all ranks' values. No rank returns
   /// before all have called.
   template <Combinable T>
   Error combine(T& value) {
@@ -25,8 +25,8 @@ class Combining {
   virtual Error combine_posted(PostedValue& value, CombinePosted way) = 0;
 };
 
-/// Collective: this rank's error, or that memory lacks if another rank has one.
-/// `is_true_everywhere(bool)` is collective, and gives a Result<bool>.
+/// Collective: returns this rank's error; or out_of_memory() if another rank has an error.
+/// `is_true_everywhere(bool)` is collective, too, and returns a Result<bool>.
 template <class IsTrueEverywhere>
 Error agree_on_memory(const Error& mine, IsTrueEverywhere is_true_everywhere) {
   const Result<bool> all = is_true_everywhere(!mine);

@@ -18,7 +18,7 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
                  nullptr, bits);
 }
 
-/// Who stands by sleeps under the bit of its core, all others under one that no core has.
+/// A standby sleeper sleeps under its core's bit, all others under this bit, which no core has.
 constexpr int kOther = 31;
 
 std::uint32_t bit_of_core() {
@@ -26,7 +26,7 @@ std::uint32_t bit_of_core() {
   return 1U << (core < 0 ? 0 : core % kOther);
 }
 
-/// When a sleep ends that begins now: FUTEX_WAIT_BITSET wants no duration.
+/// The end of a sleep that begins now: FUTEX_WAIT_BITSET takes a point in time, not a duration.
 timespec deadline_after(std::int64_t nanoseconds) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   timespec time{};

@@ -8,43 +8,42 @@
 
 namespace headrace::fabric {
 
-/// How a thread waits: `spins` looks before it sleeps (0 where ranks outnumber cores), and whose
-/// messages to keep moving while it does. A helper thread has no messages to move: below
-/// MPI_THREAD_MULTIPLE it must not call MPI. It takes no core from the program by spinning either,
-/// so `Waiter{}` is its way to wait.
+/// How a thread waits: how often it looks before it sleeps (`spins`; 0 if ranks outnumber cores),
+/// and which messenger it lets progress meanwhile. A helper thread has no messenger, since below
+/// MPI_THREAD_MULTIPLE it must not call MPI, and does not spin, since that would take a core from
+/// the program: it waits as `Waiter{}`.
 struct Waiter {
   Messenger* messenger = nullptr;
   int spins = 0;
 };
 
-/// A count in shared memory that ranks of one node wait on: whoever changes what others may wait
-/// for calls signal(); a waiting rank spins briefly, then sleeps in the kernel (futex(2)), so that
-/// ranks may outnumber cores.
+/// A count in shared memory that ranks of one node wait on. A rank that changes what others may
+/// wait for calls signal(). A waiting rank spins briefly, then sleeps in the kernel (futex(2)), so
+/// that ranks may outnumber cores.
 class Event {
  public:
   void signal() {
     signal_where([] { return true; });
   }
-  /// The same where `wakes()` may be true for a sleeping rank, else without waking any. Asked only
-  /// where ranks sleep: waking one costs a system call, and on a full machine its turn on a core.
+  /// Signals, and wakes sleeping ranks only if `wakes()`, which is called only if ranks sleep. To
+  /// wake a rank costs a system call and, on a full machine, a turn on a core.
   template <class Wakes>
   void signal_where(Wakes wakes) {
     count_.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) > 0 && wakes()) wake();
   }
 
-  /// Those that stand by can take over work that another rank leaves.
+  /// A standby sleeper can take over work that another rank leaves.
   enum class Sleeper { other, standby };
 
-  /// Signals, but wakes one rank only, that stands by and fell asleep on another core than this
-  /// thread's. False where none was found; cores whose numbers are 31 apart are taken for one.
-  /// Whoever calls this does the work itself where it finds it undone later.
+  /// Signals, but wakes only one rank: a standby sleeper that fell asleep on another core than this
+  /// thread's. False if there is none; cores whose numbers differ by 31 count as one. The caller
+  /// must do the work itself if nobody has done it later.
   bool signal_standby();
 
-  /// Returns once `ready()` is true. Everything that can make it true must be followed by signal(),
-  /// or by signal_standby().
-  /// Wakes now and then to let the MPI library progress the program's own messages: a peer may be
-  /// unable to come before a message of this rank has gone out.
+  /// Returns once `ready()` is true. A rank that makes it true must call signal() or
+  /// signal_standby() afterwards. Wakes now and then to let the MPI library progress the program's
+  /// own messages: a peer may need a message of this rank before it can come.
   template <class Ready>
   void wait(const Waiter& waiter, Ready ready, Sleeper sleeper = Sleeper::other) {
     for (int spin = 0; spin < waiter.spins; ++spin) {
@@ -62,10 +61,12 @@ class Event {
     }
   }
 
-  /// For who must look after other things as well: changes() before looking, and doze() where there
-  /// was nothing to do, which returns at a signal since then or after a while.
+  /// For a thread that also looks after other things: call changes(), look, and if there was
+  /// nothing to do, wait_for_change(). It returns at the first signal since changes(), or after
+  /// `nanoseconds`.
   std::uint32_t changes() const { return count_.load(std::memory_order_seq_cst); }
-  void doze(std::uint32_t seen, std::int64_t nanoseconds, Sleeper sleeper = Sleeper::other) {
+  void wait_for_change(std::uint32_t seen, std::int64_t nanoseconds,
+                       Sleeper sleeper = Sleeper::other) {
     sleep(seen, nanoseconds, sleeper);
   }
 

@@ -8,7 +8,7 @@ namespace headrace::fabric {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
-/// What may be reserved begins at a multiple of a huge page.
+/// The reservable memory begins at a multiple of a huge page.
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 }  // namespace
@@ -34,7 +34,7 @@ std::size_t MemoryLayout::channel_offset(int id) const {
 }
 
 std::size_t MemoryLayout::reservable_offset() const {
-  return round_up(channel_offset(kMostChannels), kHugePage);
+  return round_up(channel_offset(kMaxChannels), kHugePage);
 }
 
 }  // namespace headrace::fabric

@@ -7,14 +7,14 @@
 
 namespace headrace::fabric {
 
-/// First-fit allocation in a range of `size` bytes. Thread-safe. Only the node's
-/// leader allocates; it tells the others the offsets.
+/// First-fit allocation in a range of `size` bytes. Thread-safe. Only the node's leader allocates;
+/// it tells the other ranks the offsets.
 class MemoryPool {
  public:
   explicit MemoryPool(std::size_t size) : free_{{0, size}} {}
 
   std::optional<std::size_t> take(std::size_t size);
-  /// Takes no memory.
+  /// Gives back what take() returned. Allocates no memory itself.
   void give_back(std::size_t offset, std::size_t size);
 
  private:
@@ -24,8 +24,9 @@ class MemoryPool {
   };
 
   std::mutex mutex_;
-  std::size_t taken_ = 0;   ///< parts that were not given back
-  std::vector<Hole> free_;  ///< by offset, never adjacent; room for what may come back
+  std::size_t taken_ = 0;  ///< parts that are in use
+  std::vector<Hole>
+      free_;  ///< sorted by offset, never adjacent; has capacity for all that may come back
 };
 
 }  // namespace headrace::fabric

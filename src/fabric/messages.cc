@@ -45,8 +45,8 @@ Error allgather(Messenger& messenger, int tag, std::span<const int> members, int
 
 namespace {
 
-/// In round k each rank hears of 2^k ranks more (the dissemination of Hensgen, Finkel and Manber,
-/// IJPP 17(1), 1988). `member(i)`: the rank at a place.
+/// In round k each rank learns the values of 2^k more ranks (the dissemination of Hensgen, Finkel
+/// and Manber, IJPP 17(1), 1988). `member(i)`: the rank at place i.
 template <class Member>
 Result<bool> disseminate(Messenger& messenger, int tag, int size, int index, bool mine,
                          Member member) {

@@ -11,28 +11,29 @@
 
 namespace headrace::fabric {
 
-/// Collective over `members` (rank numbers; `index` is the caller's place): each gives `mine`
-/// (equally long everywhere) and gets all blocks in the order of the members. Bruck's algorithm:
-/// ceil(log2 P) rounds (Bruck et al., IEEE TPDS 8(11), 1997).
+/// Collective over `members` (rank numbers; `index` is the caller's place): each member gives
+/// `mine`, equally long everywhere, and gets all blocks in the order of the members. Bruck's
+/// algorithm: ceil(log2 P) rounds (Bruck et al., IEEE TPDS 8(11), 1997).
 Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
                                          std::span<const int> members, int index,
                                          std::span<const std::byte> mine);
 /// The same over all ranks.
 Result<std::vector<std::byte>> allgather(Messenger& messenger, int tag,
                                          std::span<const std::byte> mine);
-/// Among members, into `all`, with a `scratch` of the same size: takes no memory.
+/// The same over `members`, into `all`, which has mine.size() * members.size() bytes, as `scratch`
+/// has. Takes no memory.
 Error allgather(Messenger& messenger, int tag, std::span<const int> members, int index,
                 std::span<const std::byte> mine, std::span<std::byte> scratch,
                 std::span<std::byte> all);
 
-/// Collective: true where `mine` is true on all ranks. Takes no memory.
+/// Collective: whether `mine` is true on all ranks. Takes no memory.
 Result<bool> is_true_everywhere(Messenger& messenger, int tag, bool mine);
 /// The same over `members`, as in allgather().
 Result<bool> is_true_everywhere(Messenger& messenger, int tag, std::span<const int> members,
                                 int index, bool mine);
 
-/// Collective over `members` (rank numbers; `index` is the caller's place): member 0's block is
-/// handed down a binomial tree and replaces `block` on the others.
+/// Collective over `members` (rank numbers; `index` is the caller's place): copies member 0's block
+/// to `block` on all others, down a binomial tree.
 Error broadcast(Messenger& messenger, int tag, std::span<const int> members, int index,
                 std::span<std::byte> block);
 

@@ -9,27 +9,27 @@
 
 namespace headrace::fabric {
 
-/// A message on its way, in a buffer of its sender or receiver that must live until it is done or
-/// ended, as the message itself must. When it is done, it may be started anew: so messages take no
-/// memory while others wait.
+/// A message that can be sent or received. Its buffer, and the message itself, must live until it
+/// is done or ended. When it is done, it may be started anew, so that messages need no memory while
+/// others wait.
 class Message {
  public:
   virtual ~Message() = default;
-  /// Never waits, and lets the MPI library progress. Once true, it stays true.
+  /// Lets the MPI library progress, and does not wait. Once true, stays true.
   virtual Result<bool> is_done() = 0;
-  /// Where it is not done, because another message failed: afterwards nothing uses its buffer.
-  /// False where that cannot be had, as of a send that nobody receives; then both must stay for
-  /// good. Waits for no rank.
+  /// Ends a message that is not done because another one failed: afterwards nothing uses its
+  /// buffer. False if that is impossible, as with a send that nobody receives; then the message and
+  /// its buffer must stay for good. Waits for no rank.
   virtual bool end() = 0;
 };
 
-/// A message that has come and that nobody has received yet.
+/// A message that has arrived and that nobody has received yet.
 struct Arrival {
   int from = 0;
   std::size_t size = 0;
 };
 
-/// Bytes of the largest message that may be started: what an int can count.
+/// The largest message that may be started, in bytes: the largest int.
 inline constexpr std::size_t kLargestMessage = 0x7fffffff;
 
 /// Point-to-point messages between the ranks of one communicator. The abi room implements it with
@@ -49,22 +49,22 @@ class Messenger {
 
   /// A message of this messenger's, to be started.
   virtual std::unique_ptr<Message> make_message() = 0;
-  /// Begins to send. Done when the receiver has begun to take the message, not before: so a sender
-  /// knows how much of its is still to be received.
+  /// Begins to send. The message is done when its receiver has begun to take it, not before: so a
+  /// sender knows how much others still have to receive.
   virtual Error start_send(Message& message, int tag, int to,
                            std::span<const std::byte> outgoing) = 0;
-  /// Begins to receive a message of at most as many bytes.
+  /// Begins to receive a message of at most incoming.size() bytes.
   virtual Error start_receive(Message& message, int tag, int from,
                               std::span<std::byte> incoming) = 0;
-  /// The next message from `from` (-1: from anybody) that can be received; never waits.
+  /// The next message from `from` (-1: any rank) that can be received, if any. Does not wait.
   virtual Result<std::optional<Arrival>> find(int tag, int from) = 0;
 
-  /// Lets the library progress the program's own messages. A rank that waits in shared memory calls
-  /// this now and then: a peer may be unable to come until a message of ours has gone out.
+  /// Lets the MPI library progress the program's own messages. A rank that waits in shared memory
+  /// calls this now and then: a peer may need a message of this rank before it can come.
   virtual void progress() = 0;
 
-  /// Whether any thread may call these functions, at the same time as others. Else only those of
-  /// the program may.
+  /// Whether any thread may call these functions, several at a time. If not, only threads of the
+  /// program may.
   virtual bool serves_any_thread() const = 0;
 
   /// The largest tag that may be used.

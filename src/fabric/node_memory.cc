@@ -10,7 +10,7 @@
 namespace headrace::fabric {
 namespace {
 
-/// The first part stays when it is given back: who reserves next finds it warm.
+/// The first bytes stay committed when they are given back: the next reservation finds them warm.
 constexpr std::size_t kKeptBytes = std::size_t{5} << 20;
 
 constexpr std::align_val_t kAlignment{kPage};

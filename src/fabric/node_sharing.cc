@@ -15,7 +15,7 @@ struct Shared {
   std::string failure;
 };
 
-constexpr const char* kNoMemory = "out of memory";  // so short that it takes none
+constexpr const char* kNoMemory = "out of memory";  // so short that std::string allocates none
 
 void set_text(std::string& text, const char* to) {
   if (attempt([&]() -> Error {
@@ -36,7 +36,7 @@ bool is_allowed(SharedMemoryKind kind) {
   return false;
 }
 
-/// Keeps the memory that `make` returns, or why there is none.
+/// Stores in `mine` the memory that `make` returns, or why there is none.
 template <class Make>
 void try_to_keep(Shared& mine, Make make) {
   Error failed = attempt([&]() -> Error {
@@ -48,8 +48,8 @@ void try_to_keep(Shared& mine, Make make) {
   if (failed) mine.failure = failed.message.empty() ? kNoMemory : std::move(failed.message);
 }
 
-/// Whether there is more to get than what was `committed`: /dev/shm may be so small that a second
-/// file would find none. Gives it back.
+/// Whether more than the `committed` bytes can be had: /dev/shm may be so small that a second file
+/// would find no memory. Gives back what it tries.
 bool has_room(SharedMemory& memory, SharedMemoryKind kind, std::size_t committed) {
   constexpr std::size_t kLeastRoom = std::size_t{512} << 10;
   if (kind == SharedMemoryKind::memfd) return true;
@@ -58,7 +58,7 @@ bool has_room(SharedMemory& memory, SharedMemoryKind kind, std::size_t committed
   return true;
 }
 
-/// The first rank's part: memory of a kind, if its settings allow it.
+/// The first rank's part: makes memory of one kind, if the settings allow it.
 Shared make_shared(SharedMemoryKind kind, std::size_t size, std::size_t committed) {
   Shared mine;
   if (!is_allowed(kind)) {
@@ -75,7 +75,7 @@ Shared make_shared(SharedMemoryKind kind, std::size_t size, std::size_t committe
   return mine;
 }
 
-/// Collective over the node's ranks; `index` is this one's place: whether all are without failure.
+/// Collective over the node's ranks (`index` is this one's place): whether none has failed.
 Result<bool> have_all(Messenger& messenger, int tag, const std::vector<int>& ranks, int index,
                       const Shared& mine) {
   std::byte failed{mine.memory && mine.failure.empty() ? std::uint8_t{0} : std::uint8_t{1}};
@@ -88,8 +88,8 @@ Result<bool> have_all(Messenger& messenger, int tag, const std::vector<int>& ran
   return failed == std::byte{0};
 }
 
-/// Collective over the node's ranks: the first makes memory of a kind if its settings allow it, the
-/// others open it. All get it or nobody does.
+/// Collective over the node's ranks: the first makes memory of one kind if its settings allow it,
+/// the others open it. All ranks get the memory or none does.
 Result<Shared> share(Messenger& messenger, int tag, const std::vector<int>& ranks,
                      SharedMemoryKind kind, std::size_t size, std::size_t committed) {
   const int index = static_cast<int>(std::ranges::find(ranks, messenger.rank()) - ranks.begin());
@@ -98,7 +98,7 @@ Result<Shared> share(Messenger& messenger, int tag, const std::vector<int>& rank
   SharedMemoryTicket ticket;
   if (leads) mine = make_shared(kind, size, committed);
   if (mine.memory && mine.failure.empty()) ticket = mine.memory->ticket();
-  // A ticket without a process means that there is nothing.
+  // A ticket without a process means that the first rank made no memory.
   if (Error error =
           broadcast(messenger, tag, ranks, index, std::as_writable_bytes(std::span(&ticket, 1)))) {
     return error;
@@ -133,7 +133,7 @@ Result<NodeSharing> share_memory(Messenger& messenger, int tag, const std::vecto
   Result<Shared> second = share(messenger, tag, ranks, SharedMemoryKind::posix, size, committed);
   if (!second) return second.error();
   found.memory = std::move(second.value().memory);
-  // Where there is no memory for the text, there is none.
+  // Without memory for the text, it stays empty.
   static_cast<void>(attempt([&]() -> Error {
     found.how = found.memory ? "posix, no memfd: " + first.value().failure
                              : "none, no memfd: " + first.value().failure +

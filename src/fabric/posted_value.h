@@ -11,22 +11,22 @@
 
 namespace headrace::fabric {
 
-/// Bytes that a rank can tell at a time: two cache lines, with the number of the round.
-inline constexpr std::size_t kMostPosted = 120;
+/// Bytes that a rank can post at a time: with the round's number they fill two cache lines.
+inline constexpr std::size_t kMaxPosted = 120;
 
-/// What a rank can tell others: a struct of plain numbers, without padding.
+/// A type that a rank can post: a struct of plain numbers, without padding.
 template <class T>
 concept Postable = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
-                   sizeof(T) <= kMostPosted && alignof(T) <= alignof(std::int64_t);
+                   sizeof(T) <= kMaxPosted && alignof(T) <= alignof(std::int64_t);
 
-/// What several ranks can tell together: `a.combine(b)` makes `a` what both tell. The order in
-/// which ranks are combined must not matter.
+/// A postable type whose values can be combined: `a.combine(b)` puts the combination of both into
+/// `a`. The order of the ranks must not matter.
 template <class T>
 concept Combinable = Postable<T> && requires(T& into, const T& from) { into.combine(from); };
 
-/// A value as it lies in shared memory and in messages, zeros behind it.
+/// A value as it lies in shared memory and in messages, padded with zeros.
 struct alignas(std::int64_t) PostedValue {
-  std::array<std::byte, kMostPosted> bytes;
+  std::array<std::byte, kMaxPosted> bytes;
 
   template <Postable T>
   static PostedValue of(const T& value) {
@@ -39,7 +39,7 @@ struct alignas(std::int64_t) PostedValue {
     std::memcpy(bytes.data(), &value, sizeof value);
     std::memset(bytes.data() + sizeof value, 0, bytes.size() - sizeof value);
   }
-  /// The value that of() was given.
+  /// The value that was given to of() or set().
   template <Postable T>
   const T& as() const {
     return *std::launder(reinterpret_cast<const T*>(bytes.data()));
@@ -50,7 +50,7 @@ struct alignas(std::int64_t) PostedValue {
   }
 };
 
-/// Makes `into` what both tell.
+/// Puts the combination of both into `into`.
 using CombinePosted = void (*)(PostedValue& into, const PostedValue& from);
 template <Combinable T>
 void combine_as(PostedValue& into, const PostedValue& from) {
@@ -65,12 +65,12 @@ inline void keep_least(std::int64_t& into, std::int64_t from) {
 inline void keep_greatest(std::int64_t& into, std::int64_t from) {
   into = std::max(into, from);
 }
-/// At most the largest number.
+/// Adds, but not beyond the largest number.
 inline void add(std::int64_t& into, std::int64_t from) {
   if (__builtin_add_overflow(into, from, &into)) into = std::numeric_limits<std::int64_t>::max();
 }
 
-/// The least and the greatest of what ranks give.
+/// The least and the greatest of the ranks' numbers.
 struct Extremes {
   std::int64_t least = 0;
   std::int64_t greatest = 0;

@@ -7,7 +7,7 @@
 namespace headrace::fabric {
 namespace {
 
-/// What goes over a board in one turn.
+/// What a rank posts on the board in one turn.
 struct Turn {
   std::array<std::int64_t, Ring::kHeadLen> head;
   std::int64_t body_size;
@@ -22,8 +22,8 @@ class LoneRing : public Ring {
   Error combine_posted(PostedValue&, CombinePosted) override { return {}; }
 };
 
-/// Heads go over the board, bodies through two boxes of each rank, one for each direction. What is
-/// in a box has been read when all have come to combine().
+/// Heads go over the board; bodies go through two boxes of each rank, one for each direction. A box
+/// may be overwritten once all ranks have come to combine().
 class NodeRing : public Ring {
  public:
   NodeRing(Channel& channel, const MemoryRange& boxes) : board_(channel.board()), boxes_(boxes) {}
@@ -31,7 +31,7 @@ class NodeRing : public Ring {
   void wait_as(const Waiter& waiter) override { waiter_ = waiter; }
 
   Error turn(bool onward, const Message& mine, Message& theirs) override {
-    assert(mine.body.size() <= kMostBody);
+    assert(mine.body.size() <= kMaxBody);
     std::ranges::copy(mine.body, box(board_.rank(), onward));
     board_.post(waiter_, Turn{mine.head, std::ssize(mine.body)});
     board_.wait_for_all(waiter_);
@@ -52,7 +52,7 @@ class NodeRing : public Ring {
 
  private:
   std::byte* box(int rank, bool onward) const {
-    return boxes_.base + (2 * static_cast<std::size_t>(rank) + (onward ? 0 : 1)) * kMostBody;
+    return boxes_.base + (2 * static_cast<std::size_t>(rank) + (onward ? 0 : 1)) * kMaxBody;
   }
 
   Board& board_;
@@ -65,7 +65,7 @@ class MessageRing : public Ring {
   explicit MessageRing(Channel& channel) : channel_(channel) {}
 
   Error turn(bool onward, const Message& mine, Message& theirs) override {
-    assert(mine.body.size() <= kMostBody);
+    assert(mine.body.size() <= kMaxBody);
     const int next = (channel_.nodes().rank() + 1) % channel_.nodes().size();
     const int before =
         (channel_.nodes().rank() + channel_.nodes().size() - 1) % channel_.nodes().size();
@@ -80,7 +80,7 @@ class MessageRing : public Ring {
       return error;
     }
     std::copy_n(in.begin(), theirs.head.size(), theirs.head.begin());
-    theirs.body.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(in.back(), 0, kMostBody)));
+    theirs.body.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(in.back(), 0, kMaxBody)));
     return channel_.exchange(mine.body.empty() ? -1 : to, mine.body,
                              theirs.body.empty() ? -1 : from, theirs.body);
   }

@@ -30,10 +30,11 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::make(SharedMemoryKind kind, 
   if (Error error = draw_random(std::as_writable_bytes(std::span(ticket.secret)))) return error;
   if (kind == SharedMemoryKind::memfd) {
     memory->descriptor_ = HeldDescriptor(memfd_create("headrace", MFD_CLOEXEC));
-    // Others of this user come through /proc; that nobody else does is for the kernel and the mode.
+    // Other processes of this user open it through /proc. The kernel and the mode keep other users
+    // out.
     if (memory->descriptor_) fchmod(memory->descriptor_.get(), 0600);
   } else {
-    // Everybody can read names in /dev/shm: they say nothing about the secret.
+    // Everybody can read the names in /dev/shm, so the name tells nothing about the secret.
     std::uint64_t random[2] = {0, 0};
     if (Error error = draw_random(std::as_writable_bytes(std::span(random)))) return error;
     std::snprintf(ticket.name, sizeof ticket.name, "/headrace-%016llx%016llx",
@@ -70,8 +71,8 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const SharedMemoryTicke
     memory->descriptor_ = HeldDescriptor(::open(path, O_RDWR | O_CLOEXEC));
   }
   if (!memory->descriptor_) return system_failure(errno, "cannot open another rank's memory");
-  // The size first: a wrong object could be shorter than what is mapped, and touching it a SIGBUS.
-  // Ours belongs to this user alone.
+  // Check the size first: a wrong object could be shorter, and touching the mapping would raise
+  // SIGBUS. Our object belongs to this user alone.
   struct stat status{};
   if (fstat(memory->descriptor_.get(), &status) != 0 ||
       status.st_size != static_cast<off_t>(ticket.size) || status.st_uid != geteuid() ||
@@ -91,10 +92,11 @@ SharedMemory::~SharedMemory() {
 }
 
 bool SharedMemory::commit(std::size_t offset, std::size_t len) {
-  // Else another file would grow, below another one lose what it has there.
+  // If the program closed our descriptor, another file would grow here (and lose its content in
+  // release()).
   if (!descriptor_.is_intact()) return false;
   const FileSizeGuard guard;
-  // Some kernels begin anew at each signal: a timer of the program could keep it from ever ending.
+  // Some kernels start over at each signal: a timer of the program could keep the call from ending.
   const BlockedSignals blocked;
   int failed = 0;
   do {
@@ -107,7 +109,7 @@ bool SharedMemory::commit(std::size_t offset, std::size_t len) {
 void SharedMemory::populate([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::size_t len,
                             [[maybe_unused]] bool has_pages) {
 #ifdef MADV_POPULATE_WRITE
-  // A read maps pages of shared memory writable as well, and those around it that are filled.
+  // A read maps shared pages writable, too, and also maps the filled pages around.
   madvise(begin, len, has_pages ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
 #endif
 }

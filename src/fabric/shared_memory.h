@@ -22,9 +22,10 @@ struct SharedMemoryTicket {
 
 enum class SharedMemoryKind { memfd, posix };
 
-/// Memory shared by the processes of a node, mapped once and unmapped at the end. It has no name
-/// that outlives `unlink()`, so nothing is left behind however a job ends: an anonymous memfd that
-/// others open through /proc, or a POSIX object of a random name where that is not allowed.
+/// Memory shared by the processes of a node, mapped once and unmapped at the end. It is an
+/// anonymous memfd that others open through /proc, or, where that is not allowed, a POSIX object
+/// with a random name. The name goes away with unlink(), so a job leaves nothing behind however it
+/// ends.
 class SharedMemory {
  public:
   /// Makes `size` bytes (not yet backed by memory, see commit()). The first `kSecretBytes` are
@@ -42,16 +43,16 @@ class SharedMemory {
   std::size_t size() const { return size_; }
 
   /// Backs [offset, offset + len) with memory, so that touching it cannot end the program by
-  /// SIGBUS. False where there is none, or where the program closed the memory's descriptor. The
-  /// maker calls it; the others may then touch the range.
+  /// SIGBUS. False if there is no memory, or if the program closed the descriptor. The maker calls
+  /// this; the others may touch the range afterwards.
   bool commit(std::size_t offset, std::size_t len);
-  /// Maps a committed range into this process at once: cheaper than a fault a page. Where another
-  /// process did so before (`has_pages`) the kernel maps several pages at a time, in a third of the
-  /// time; where that is not true, it only takes longer. May do nothing.
+  /// Maps a committed range into this process at once, which is cheaper than a fault for each page.
+  /// If another process did so before (`has_pages`), the kernel maps several pages at a time, in a
+  /// third of the time; a wrong `has_pages` only takes longer. May do nothing.
   static void populate(std::byte* begin, std::size_t len, bool has_pages);
-  /// Gives the memory of a range back; its content is lost.
+  /// Gives the memory of a range back to the system. Its content is lost.
   void release(std::size_t offset, std::size_t len);
-  /// Call when all have opened it. The maker's name goes away.
+  /// Call when all have opened the memory: removes its name.
   void unlink();
 
  private:

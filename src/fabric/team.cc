@@ -8,8 +8,8 @@
 namespace headrace::fabric {
 namespace {
 
-/// Looks at shared memory before a rank sleeps: some hundred microseconds, in which a peer writes a
-/// window. Pays only where all ranks of the node can run at the same time.
+/// How often a waiting rank looks at shared memory before it sleeps: some hundred microseconds, in
+/// which a peer writes a window. Pays only if all ranks of the node can run at the same time.
 constexpr int kSpinsWithACoreEach = 5000;
 
 }  // namespace
@@ -23,11 +23,11 @@ Team::Team(Messenger& messenger, Parts parts)
       sharing_(std::move(parts.sharing)),
       helpers_send_(parts.helpers_send),
       may_stay_(parts.may_stay),
-      in_use_(kMostChannels, false),
-      committed_(kMostChannels, false),
-      rounds_(kMostChannels, 0) {
+      in_use_(kMaxChannels, false),
+      committed_(kMaxChannels, false),
+      rounds_(kMaxChannels, 0) {
   std::fill_n(committed_.begin(), 1 + layout_.channels_at_once(), true);
-  // One rank need not ask, which takes longer than the rest of its first open.
+  // A rank that is alone need not count cores, which takes longer than the rest of its first open.
   const bool has_cores = !nodes_.shares_node() || nodes_.node_size() <= topo::node_cores();
   if (has_cores) spins_ = kSpinsWithACoreEach;
 }
@@ -49,7 +49,7 @@ Error Team::agree(const Error& mine) {
 
 int Team::reserve_id() {
   const std::lock_guard lock(mutex_);
-  const int most = std::min(kMostChannels, messenger_.largest_tag());
+  const int most = std::min(kMaxChannels, messenger_.largest_tag());
   for (int id = 1; id < most; ++id) {
     if (in_use_[static_cast<std::size_t>(id)]) continue;
     in_use_[static_cast<std::size_t>(id)] = true;
@@ -59,15 +59,15 @@ int Team::reserve_id() {
 }
 
 Error Team::open_channel_by(const std::function<void(ChannelPlace)>& make) {
-  // The first rank chooses. A place that is free there is free everywhere or about to be: closing a
-  // channel is collective, and boards go on counting.
+  // The first rank chooses a place. If it is free there, it is free everywhere or about to be,
+  // since closing a channel is collective and boards go on counting.
   Greatest chosen{nodes_.rank() == 0 ? reserve_id() : -1};
   if (Error error = root_->combine(chosen)) return error;
   const auto id = static_cast<int>(chosen.value);
   if (id < 0) {
     return {ErrorClass::no_memory, 0,
             std::string("cannot open another ") + layout_.use() + " (" +
-                std::to_string(kMostChannels - 1) +
+                std::to_string(kMaxChannels - 1) +
                 " are open on this communicator), close some first"};
   }
   const ChannelPlace place = take_place(id);
@@ -90,8 +90,8 @@ Error Team::open_channel_by(const std::function<void(ChannelPlace)>& make) {
               "there or set HEADRACE_SHARED_MEMORY=none"};
 }
 
-/// Marks a place that the first rank reserved. Another thread of this rank may still be on its way
-/// out of the channel that had it; where that channel's board stopped is known then.
+/// Takes the place that the first rank reserved. Another thread of this rank may still be closing
+/// the channel that had it: only afterwards is its board's last round known.
 ChannelPlace Team::take_place(int id) {
   const auto index = static_cast<std::size_t>(id);
   std::unique_lock lock(mutex_);

@@ -21,11 +21,11 @@ constexpr int kRootTag = 0;
 /// Ranks of each node, in rank order; nodes in the order of their first ranks.
 using Nodes = std::vector<std::vector<int>>;
 
-/// What the ranks tell each other, in memory that each has before any of them begins: where one
-/// lacks it, the others would wait for ever.
+/// What the ranks tell each other. Each rank takes the memory before any of them begins: if one
+/// lacked it later, the others would wait for ever.
 class Gathered {
  public:
-  /// Throws where there is no memory.
+  /// Throws std::bad_alloc.
   explicit Gathered(int ranks)
       : ranks_(static_cast<std::size_t>(ranks)),
         scratch_(kBlock * ranks_.size()),
@@ -48,7 +48,7 @@ class Gathered {
   std::vector<std::byte> all_;
 };
 
-/// From each rank's two words.
+/// Groups ranks by the two words that each has told.
 Nodes nodes_of(const Gathered& gathered, int ranks) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> index;
   Nodes nodes;
@@ -62,7 +62,7 @@ Nodes nodes_of(const Gathered& gathered, int ranks) {
   return nodes;
 }
 
-/// What each rank tells by a byte when the nodes have tried to share memory.
+/// Flags that each rank tells after the nodes have tried to share memory.
 constexpr std::byte kSharesNothing{1};
 constexpr std::byte kHasNoRoom{2};
 
@@ -96,8 +96,8 @@ const std::vector<int>& node_of(const Nodes& nodes, int rank) {
 
 }  // namespace
 
-/// Makes a team. What ranks do by themselves may fail for lack of memory: then they go on meeting,
-/// with what they have, and agree at the end of each part.
+/// Makes a team. What a rank does by itself may fail for lack of memory. It still takes part in the
+/// collective steps, and the ranks agree on failures at the end of each part.
 class TeamMaker {
  public:
   TeamMaker(std::unique_ptr<Messenger> messenger, const std::string& node,
@@ -142,7 +142,7 @@ Error TeamMaker::find_nodes() {
     gathered_.emplace(size());
     return {};
   });
-  // Names are compared by two independent hashes: 128 bits a rank to exchange.
+  // Ranks compare names by two independent hashes: each rank sends 128 bits.
   std::uint64_t mine[2] = {};
   if (!failed) {
     failed = attempt([&]() -> Error {
@@ -159,7 +159,7 @@ Error TeamMaker::find_nodes() {
   }));
 }
 
-/// Of a node with so many ranks.
+/// The layout for a node with so many ranks.
 MemoryLayout TeamMaker::layout(std::size_t node_size) const {
   return {static_cast<int>(node_size), needs_, reservable_};
 }
@@ -173,7 +173,7 @@ Error TeamMaker::share() {
   const std::vector<int>& mine = node_of(nodes_, rank());
   if (mine.size() > 1) {
     const MemoryLayout layout = this->layout(mine.size());
-    // Where there is none for a channel, ranks had better share nothing.
+    // If there is no memory for the first channels, the ranks share nothing.
     Result<NodeSharing> result =
         share_memory(*messenger_, kRootTag, mine, layout.total(), layout.at_once());
     if (!result) return result.error();

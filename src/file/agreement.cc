@@ -17,7 +17,7 @@ namespace {
 using fabric::Extremes;
 using policy::PathHint;
 
-/// What each rank tells when all agree.
+/// What each rank contributes when all agree.
 struct RankFacts {
   std::int64_t failure = 0;  ///< code_of() its error
   std::int64_t slots = 0;
@@ -25,7 +25,7 @@ struct RankFacts {
   std::int64_t is_monotonic = 0;
   Extremes form;
   Extremes hints;
-  std::int64_t layout = 0;  ///< the file's, where it is the first rank's
+  std::int64_t layout = 0;  ///< the file's layout; counts on the first rank
   ByteCount best_request = 0;
   std::int64_t is_coherent = 0;
   Extremes file;
@@ -49,8 +49,9 @@ ByteCount mean_piece(const view::Type& filetype) {
   return filetype.size() / filetype.piece_count();
 }
 
-/// Whole pages, and whole stripes where they are known. Larger stripes than would leave memory for
-/// another file are cut into several windows.
+/// The window size for buffers of `buffer_size` bytes: whole pages, and whole stripes if they are
+/// known. A stripe so large that no memory would be left for another file is cut into several
+/// windows.
 ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
   constexpr ByteCount kLargestWindow = ByteCount{4} << 20;
   const ByteCount most = std::max(buffer_size, kLargestWindow);
@@ -58,7 +59,7 @@ ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
   return plan::domain_window(buffer_size, most, {.stripe_size = stripe});
 }
 
-/// What must be the same on all ranks of a view (MPI 4.1, section 14.3), in one number: the etype's
+/// A hash of what must be the same on all ranks of a view (MPI 4.1, section 14.3): the etype's
 /// extent and the representation's name.
 std::int64_t form_of(const View& view) {
   Fingerprint form;
@@ -75,11 +76,11 @@ std::int64_t slots_wanted(const exchange::FileChannel& channel) {
 
 int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
   if (settings().buffer_count == 0) wanted = policy::slots_of_size(wanted, window_size, nodes);
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMostSlots));
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMaxSlots));
 }
 
-/// What this rank tells. Its layout counts where it is the file's first, and whether the mount is
-/// coherent where it is its node's.
+/// This rank's contribution. The layout counts on the file's first rank only; whether the mount is
+/// coherent, on each node's first rank.
 RankFacts facts_of_rank(const exchange::FileChannel& channel, const Error& mine,
                         const CommonHints& hints, const View& view, const storage::Layout& layout,
                         std::int64_t file_number) {
@@ -112,15 +113,16 @@ void apply_hints_and_layout(Agreement& agreement) {
   const Stripes stripes = stripes_of(agreement.layout, hints);
   agreement.stripe = stripes.size;
   agreement.stripe_count = stripes.count;
-  // As one stripe that never ends.
+  // The file counts as one stripe without end.
   if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
   agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
   agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
-                           hints[kNodesMultiplier], hints[kMostForObject]};
+                           hints[kNodesMultiplier], hints[kMaxForObject]};
   agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
 }
 
-/// After apply_hints_and_layout(): the facts of the view, and the windows and slots for them.
+/// Called after apply_hints_and_layout(): sets the facts of the view, and the windows and slots for
+/// them.
 void set_view(Agreement& agreement, const exchange::FileChannel& channel, const RankFacts& all) {
   const CommonHints& hints = agreement.hints;
   agreement.view = {.node_ranks = channel.nodes().node_size(),
@@ -161,7 +163,7 @@ Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, con
   Agreement agreement;
   agreement.ranks = channel.nodes().size();
   agreement.hints = common_hints(wanted);
-  // Memory is taken before the ranks meet: afterwards each must do what the others do.
+  // Take memory before the ranks meet: afterwards each rank must do what the others do.
   const Error lacking = attempt([&]() -> Error {
     const std::string host = wanted.hosts.is_empty() ? "" : topo::host_name();
     agreement.places = wanted.hosts.most_on(host, channel.nodes().node_size());

@@ -15,32 +15,33 @@
 
 namespace headrace::file {
 
-/// What all ranks of a file agree on, so that they choose the same path without asking each other.
+/// What all ranks of a file agree on, so that they choose the same paths without asking each other.
 struct Agreement {
   policy::PathHint write_path = policy::PathHint::automatic;
   policy::PathHint read_path = policy::PathHint::automatic;
-  ByteCount window_size = 0;      ///< whole pages, whole stripes
-  ByteCount node_window = 0;      ///< the largest that a node fills by itself
-  ByteCount stripe = 0;           ///< windows are whole stripes; 0: not known
-  std::int64_t stripe_count = 0;  ///< objects that they go to in turn; 0: not known
+  ByteCount window_size = 0;      ///< a multiple of the page and of the stripe
+  ByteCount node_window = 0;      ///< the largest window that a node fills by itself
+  ByteCount stripe = 0;           ///< bytes; windows are whole stripes; 0: unknown
+  std::int64_t stripe_count = 0;  ///< how many objects the stripes go to in turn; 0: unknown
   int slot_count = 0;
   policy::ViewFacts view;
 
   plan::Alignment alignment = plan::Alignment::persistent;
   plan::AggregatorHints aggregators;
-  bool lock_ahead = false;  ///< asked for, and the file system can
-  int places = 0;           ///< aggregators that this rank's node may have; its first rank's count
-  storage::Layout layout;   ///< as the first rank found it, as far as one number tells
-  CommonHints hints{};      ///< that count for all ranks
-  Differences different{};  ///< ranks whose hints do not
+  bool lock_ahead = false;  ///< requested, and the file system supports it
+  int places =
+      0;  ///< how many aggregators this rank's node may have; its first rank's value counts
+  storage::Layout layout;   ///< as the first rank found it, as far as pack() keeps it
+  CommonHints hints{};      ///< in effect for all ranks
+  Differences different{};  ///< how many ranks gave other hints
   int ranks = 0;
 };
 
-/// A line for each hint that does not count as some rank gave it; the same on all ranks.
+/// A line for each hint that is not in effect as some rank gave it; the same on all ranks.
 std::vector<std::string> corrections_of(const Agreement& agreement);
 
-/// What is tried, for the beginning of an error: "cannot open 'a/b'". The text is made for an error
-/// only, since a rank that finds no memory for it must not leave the others waiting.
+/// What a call tries to do, for the beginning of an error message: "cannot open 'a/b'". The text is
+/// made only for an error, since a rank without memory for it must not leave the others waiting.
 struct Action {
   const char* verb;  ///< "open"
   std::string_view path;
@@ -50,22 +51,22 @@ struct Action {
   }
 };
 
-/// An error as one number, 0 for none. The greatest of several ranks' numbers is one of them.
+/// An error as one number, 0 for none. The greatest number of several ranks stands for all.
 std::int64_t code_of(const Error& error);
 
-/// This rank's own error where it has one. Else, where `code` tells of another rank's, an error of
-/// the same class that says what was tried.
+/// This rank's own error, if it has one. Otherwise, if `code` stands for another rank's error, an
+/// error of the same class that says what was tried.
 Error own_or_others(const Error& mine, std::int64_t code, const Action& what) noexcept;
 
-/// Collective. `file_number`: see storage::Store. Where ranks do not give the same hints, those of
-/// the first count. `failed` is the error a rank met before; where any rank has one, all get one.
-/// So they do where views differ in what must be the same: the representation, and the etype's
-/// extent in it.
+/// Collective: agrees on a view, hints and the layout. `file_number`: see storage::Store. If ranks
+/// give different hints, the first rank's are in effect. `failed` is an error that this rank met
+/// before. If any rank has one, all ranks get an error; also if views differ in the representation
+/// or the etype's extent in it.
 Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, const Action& what,
                         const HintValues& wanted, const View& view, const storage::Layout& layout,
                         std::int64_t file_number);
 
-/// Collective: success where all ranks succeeded, else own_or_others().
+/// Collective: success if all ranks succeeded, otherwise own_or_others().
 Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Action& what);
 
 }  // namespace headrace::file

@@ -13,10 +13,10 @@ namespace {
 using exchange::RangeLocks;
 using storage::LockMode;
 
-/// Where locks are tried: no file is that long.
+/// The offset at which locks are probed: no file is that long.
 constexpr FileOffset kProbe = FileOffset{1} << 61;
 
-/// All bytes that a call touches lie in this range.
+/// A range that contains all bytes that a call touches.
 plan::FileRange bounds_of(const Access& access) {
   const view::Cursor& file = access.file;
   const view::Type& type = *file.type();
@@ -24,7 +24,7 @@ plan::FileRange bounds_of(const Access& access) {
   if (type.is_monotonic()) {
     return {file.peek(), view::offset_of(type, file.origin(), last) + 1};
   }
-  // The bytes of a tile lie within its bounds, and tiles are evenly spaced.
+  // Each tile's bytes lie within its bounds, and tiles are evenly spaced.
   const FileOffset first_tile = file.origin() + file.position() / type.size() * type.extent();
   const FileOffset last_tile = file.origin() + last / type.size() * type.extent();
   const FileOffset begin = std::min(first_tile, last_tile) + type.true_lower_bound();
@@ -39,13 +39,13 @@ Error no_locks(const Action& what, const std::string& why) {
               "for example"};
 }
 
-/// Takes or gives up the lock on one byte.
+/// Takes the lock on one byte, or gives it up (LockMode::none).
 Error lock_byte(storage::Store& store, FileOffset byte, LockMode mode, const Action& what) {
   const Error failed = store.lock(byte, byte + 1, mode);
   return failed ? no_locks(what, std::strerror(failed.system_error)) : Error{};
 }
 
-/// Whether this rank is kept from the byte that the first rank has locked.
+/// Checks that the first rank's lock on a byte keeps this rank out.
 Error meet_lock(storage::Store& store, const Action& what) {
   const Result<bool> locked = store.try_lock(kProbe, kProbe + 1, LockMode::exclusive);
   if (!locked) return no_locks(what, std::strerror(locked.error().system_error));
@@ -66,8 +66,8 @@ AtomicLock::AtomicLock(exchange::FileChannel& channel, storage::Store& store, co
       store_(channel.nodes().node_count() == 1 ? nullptr : &store),
       range_(bounds_of(access)) {
   const auto mode = writes(access) ? RangeLocks::Mode::exclusive : RangeLocks::Mode::shared;
-  // The file system's locks are the process's: its threads must not share one, since the first to
-  // give it up would do so for all.
+  // A process owns its locks on a file: its threads must not share one, since the first thread to
+  // give it up would give it up for all.
   place_ = locks_.lock(waiter, range_.begin, range_.end,
                        store_ == nullptr ? mode : RangeLocks::Mode::exclusive);
   if (store_ == nullptr) return;
@@ -134,7 +134,7 @@ Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const A
   }
   if (!holds) failed = attempt([&] { return meet_lock(store, what); });
   agree();
-  // Ranks of different modes would wait for each other at different places: so this is agreed on
+  // Ranks in different modes would wait for each other at different places, so they agree on this,
   // too.
   const Error left = held ? lock(kProbe, LockMode::none) : Error{};
   if (!failed) failed = left;

@@ -9,25 +9,25 @@
 
 namespace headrace::file {
 
-/// Is told what was moved.
+/// A function that is called with what was moved.
 using MovedUnderLock = std::function<void(const Transferred&)>;
 
-/// What a call in atomic mode is kept apart by from those that conflict with it, from its first to
-/// its last byte: a write has them for itself, a read shares them with reads. On one node the locks
-/// lie in its memory. Across nodes they are those of the file system, which probe_locks() has found
-/// to hold. A thread holds one at a time.
+/// The lock of a call in atomic mode, on the range from its first to its last byte: exclusive for a
+/// write, shared for a read. On one node, the locks lie in the node's memory. Across nodes, the
+/// file system's locks are taken, too; probe_locks() has found that they work. A thread holds one
+/// lock at a time.
 class AtomicLock {
  public:
-  /// Waits, where it must, as `waiter` says. The access moves data.
+  /// Takes the lock; `waiter` says how to wait. `access` must have at least one byte.
   AtomicLock(exchange::FileChannel& channel, storage::Store& store, const Access& access,
              const fabric::Waiter& waiter);
   ~AtomicLock() { give_up(); }
   AtomicLock(const AtomicLock&) = delete;
   AtomicLock& operator=(const AtomicLock&) = delete;
 
-  /// Why it could not be taken, or 0.
+  /// The errno with which taking it failed, or 0.
   int system_error() const { return system_error_; }
-  /// The errno where that fails, or 0.
+  /// Returns an errno, or 0.
   int give_up();
 
  private:
@@ -38,17 +38,19 @@ class AtomicLock {
   int system_error_ = 0;
 };
 
-/// direct_transfer() under a lock that is held. `on_moved` is told what was moved. Throws nothing.
+/// direct_transfer() under a lock that the caller holds. Calls `on_moved` with what was moved.
+/// Throws nothing.
 Transferred transfer_alone(storage::Store& store, const Access& access, ByteCount sieve_size,
                            const MovedUnderLock& on_moved);
 
-/// direct_transfer() as if no conflicting one of this file went on anywhere at the same time. From
-/// any thread; waits, where it must, as `waiter` says. `on_moved` is called before others may come.
+/// direct_transfer() under an AtomicLock, so that no conflicting call on this file runs at the same
+/// time on any rank. From any thread; `waiter` says how to wait. Calls `on_moved` before it gives
+/// up the lock.
 Transferred atomic_transfer(exchange::FileChannel& channel, storage::Store& store,
                             const Access& access, ByteCount sieve_size,
                             const fabric::Waiter& waiter, const MovedUnderLock& on_moved = {});
 
-/// Collective: success on all ranks where atomic_transfer() will do what it promises.
+/// Collective: success on all ranks if the file system's locks work, as atomic_transfer() needs.
 Error probe_locks(exchange::FileChannel& channel, storage::Store& store, const Action& what);
 
 }  // namespace headrace::file

@@ -35,7 +35,8 @@ void UnreportedFailures::Place::forget() noexcept {
   all_.remove(*this);
 }
 
-/// Whether it was there: the program may have been told. The lock is held.
+/// Whether the failure was still there: the program may have been told already. The caller holds
+/// the lock.
 bool UnreportedFailures::remove(Place& place) noexcept {
   for (Place** link = &first_; *link != nullptr; link = &(*link)->next_) {
     if (*link != &place) continue;

@@ -10,14 +10,15 @@
 
 namespace headrace::file {
 
-/// Counts calls that were begun and are not done.
+/// Counts calls that are begun and not done.
 class InFlight {
  public:
   void add() { count_.fetch_add(1, std::memory_order_relaxed); }
   void remove();
-  /// What the calls did is seen afterwards. Those of a forked process's parent are not waited for.
+  /// Waits until no call is under way; what the calls did is visible afterwards. In a forked
+  /// process, does not wait for the parent's calls.
   void wait_for_none(const fabric::Waiter& waiter) { wait_for_most(0, waiter); }
-  /// The same for all but one: for a thread that is to carry that one out.
+  /// Waits for all calls but one: for a thread that is about to execute that one.
   void wait_for_others(const fabric::Waiter& waiter) { wait_for_most(1, waiter); }
 
  private:
@@ -28,11 +29,11 @@ class InFlight {
   fabric::Event event_{};
 };
 
-/// Failures of calls whose outcome the program has not asked for. They lie in memory of the calls,
-/// and here when these have ended: keeping and telling them takes none.
+/// Failures of calls whose outcome the program has not asked for. Each lies in its call's memory,
+/// and moves here when the call ends: keeping and reporting failures takes no memory.
 class UnreportedFailures {
  public:
-  /// A call's own place among them.
+  /// A call's own place in the list.
   class Place {
    public:
     explicit Place(UnreportedFailures& all) : all_(all) {}
@@ -40,22 +41,22 @@ class UnreportedFailures {
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    /// Once, when the call fails.
+    /// Call once, when the call fails.
     void keep(const Error& error) noexcept;
-    /// The program has been told.
+    /// Call when the program has been told.
     void forget() noexcept;
 
    private:
     friend class UnreportedFailures;
     UnreportedFailures& all_;
-    bool is_used_ = false;  ///< once and for all
-    // Guarded by the lock of all.
+    bool is_used_ = false;  ///< stays true
+    // Guarded by mutex_.
     Error error_;
     std::uint64_t number_ = 0;
-    Place* next_ = nullptr;  ///< of those that failed later
+    Place* next_ = nullptr;  ///< the next one that failed later
   };
 
-  /// The oldest, or none. From then on the program counts as told of all.
+  /// Takes the oldest failure, if there is one. Afterwards the program counts as told of all.
   Error take() noexcept;
 
  private:
@@ -64,16 +65,16 @@ class UnreportedFailures {
 
   std::mutex mutex_;  ///< guards what follows
   std::uint64_t last_ = 0;
-  Place* first_ = nullptr;  ///< of calls that live, the oldest
-  Error left_;              ///< of those that have ended, the oldest
+  Place* first_ = nullptr;  ///< the oldest of calls that live
+  Error left_;              ///< the oldest of calls that have ended
   std::uint64_t left_number_ = 0;
 };
 
-/// What a file shares with the calls begun on it. Outlives the file: a program may ask for the
-/// outcome of a call later.
+/// What a file shares with the calls begun on it. Outlives the file, since a program may ask for a
+/// call's outcome later.
 struct Background {
   InFlight meeting;      ///< collective calls in which the ranks of the node meet
-  InFlight independent;  ///< those that wait for no other rank
+  InFlight independent;  ///< calls that wait for no other rank
   UnreportedFailures unreported;
 };
 

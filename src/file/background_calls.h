@@ -9,8 +9,8 @@
 
 namespace headrace::file {
 
-/// The calls of one open file that go on by themselves. Waits for all of them when it ends. Safe
-/// from several threads.
+/// The calls of one open file that run in the background. The destructor waits for all of them.
+/// Safe from several threads.
 class BackgroundCalls {
  public:
   explicit BackgroundCalls(std::shared_ptr<exchange::FileTeam> team);
@@ -19,16 +19,17 @@ class BackgroundCalls {
   BackgroundCalls& operator=(const BackgroundCalls&) = delete;
 
   const std::shared_ptr<exchange::FileTeam>& team() const { return team_; }
-  /// What the calls themselves hold.
+  /// The part that the calls share and keep alive.
   const std::shared_ptr<Background>& background() const { return background_; }
 
-  /// The queue of calls in which ranks meet: all ranks must meet in the order of their calls.
+  /// The file's lane: the queue of calls in which ranks meet, since all ranks must meet in the
+  /// order of their calls.
   std::shared_ptr<WorkQueue> lane();
-  /// Waits until the ranks have met in all that was begun: afterwards this thread may meet them.
+  /// Waits until no such call is under way: afterwards this thread may meet the other ranks.
   void wait_for_meetings() { background_->meeting.wait_for_none(ranks_.waiter()); }
-  /// The same for all but one: for a thread that is to carry that one out.
+  /// The same for all calls but one: for a thread that is about to execute that one.
   void wait_for_other_meetings();
-  /// Waits for all that was begun.
+  /// Waits for all calls that were begun.
   void wait_for_all();
 
  private:

@@ -5,11 +5,11 @@
 #include "file/call_executor.h"
 #include "view/copy.h"
 
-// Data in the memory of a device, which its driver copies by way of host memory.
+// Data in the memory of a device, which its driver copies through host memory.
 
 namespace headrace::file {
 
-/// A process without a driver has looked at one number then.
+/// Costs a process without a driver one comparison.
 Error CallExecutor::stage_device_data(const TransferCall& call,
                                       std::unique_ptr<device::Staging>& staging) const {
   const ByteCount bytes = call.count * call.type->size();
@@ -24,8 +24,8 @@ Error CallExecutor::stage_device_data(const TransferCall& call,
   });
 }
 
-/// When all was moved that could be. After a failure `moved` counts what the driver has copied for
-/// certain.
+/// Called when the transfer is over. After a failure, `moved` counts only what the driver has
+/// surely copied.
 Error CallExecutor::end_staging(device::Staging* staging, Direction direction, Transferred& moved) {
   if (staging == nullptr) return {};
   staging->flush();
@@ -36,7 +36,7 @@ Error CallExecutor::end_staging(device::Staging* staging, Direction direction, T
   return attempt([&] { return device_error(direction, failure); });
 }
 
-/// `failure`: what a driver says.
+/// `failure`: the driver's error.
 Error CallExecutor::device_error(Direction direction, const Error& failure) const {
   const std::string what =
       direction == Direction::write ? "cannot write to '" : "cannot read from '";

@@ -8,10 +8,10 @@
 namespace headrace::file {
 namespace {
 
-/// Parts below this size cost more calls than they spare memory.
+/// Smaller parts would cost more in calls than they save in memory.
 constexpr ByteCount kLeastPart = ByteCount{4} << 10;
-constexpr ByteCount kMostPart = ByteCount{1} << 20;
-/// A rank's share is its part of one such part of the node's memory.
+constexpr ByteCount kMaxPart = ByteCount{1} << 20;
+/// All ranks of the node share this part (one eighth) of the node's memory.
 constexpr ByteCount kShares = 8;
 
 ByteCount own_share_of(int node_size) {
@@ -24,7 +24,7 @@ Access access_of(const TransferCall& call, const View& view, std::int64_t positi
   Access access{call.direction, view::Cursor(view.filetype, view.displacement),
                 view::Cursor(call.type, 0, call.count * call.type->size()),
                 static_cast<std::byte*>(call.buffer), call.count * call.type->size()};
-  // A view that shows no bytes: there is nothing to go to.
+  // A view that shows no bytes has no place for data.
   if (view.filetype->size() == 0) access.bytes = 0;
   if (access.bytes > 0) access.file.seek(position * unit_of(view));
   return access;
@@ -42,7 +42,7 @@ CallExecutor::CallExecutor(exchange::FileChannel& channel, storage::Store& store
 }
 
 ByteCount CallExecutor::part_size() const {
-  return std::min(kMostPart, own_share_);
+  return std::min(kMaxPart, own_share_);
 }
 
 Access CallExecutor::no_access(Direction direction) const {
@@ -58,7 +58,7 @@ void CallExecutor::execute_without_data(PreparedCall& prepared, const fabric::Wa
   static_cast<void>(execute(prepared, waiter));
 }
 
-/// Takes no memory.
+/// Makes the call one without data. Takes no memory.
 void CallExecutor::drop_data(PreparedCall& prepared) const {
   prepared.call.count = 0;
   prepared.access = no_access(prepared.call.direction);
@@ -75,8 +75,8 @@ Outcome CallExecutor::execute_once(PreparedCall& prepared, const fabric::Waiter&
   return finish(prepared.call, reachable, moved, lost ? &lost : nullptr);
 }
 
-/// Moves the data of a prepared call, and its cursors. Waits, where it must, as `waiter` says.
-/// `on_moved`: see atomic_transfer().
+/// Moves the data of a prepared call, and its cursors. `waiter` says how to wait; `on_moved`: see
+/// atomic_transfer().
 CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabric::Waiter& waiter,
                                              const MovedUnderLock& on_moved) {
   const TransferCall& call = prepared.call;
@@ -102,8 +102,8 @@ CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabri
   return moved;
 }
 
-/// What a call did, in the terms of the program, and in the file's counts. `reachable`: bytes of
-/// the call that the view shows.
+/// Adds what a call did to the file's counts, and returns it as the program is told. `reachable`:
+/// bytes of the call that the view shows.
 Outcome CallExecutor::finish(const TransferCall& call, ByteCount reachable,
                              const CollectiveTransfer::Moved& moved, const Error* wrong) {
   const ByteCount bytes = moved.transferred.bytes;
@@ -111,7 +111,7 @@ Outcome CallExecutor::finish(const TransferCall& call, ByteCount reachable,
   count(call.direction, moved.path, bytes);
   if (reason != 0) return {bytes, failures_.fail(call.direction, reason)};
   if (wrong != nullptr) {
-    // The class is what the others are told.
+    // The other ranks are told the class only.
     failures_.note(call.direction, wrong->error_class == ErrorClass::no_memory ? ENOMEM : EIO);
     return {bytes, *wrong};
   }

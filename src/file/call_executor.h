@@ -15,8 +15,8 @@
 
 namespace headrace::file {
 
-/// Executes the prepared calls of one open file, and counts what they did. How bytes go is
-/// CollectiveTransfer's and direct_transfer's business.
+/// Executes the prepared calls of one open file and counts what they did. CollectiveTransfer and
+/// direct_transfer() move the bytes.
 class CallExecutor {
  public:
   /// All arguments must outlive it. `verifies`: collective writes are read back.
@@ -29,33 +29,33 @@ class CallExecutor {
   /// Null if nothing is verified.
   Verification* verification() { return verification_.get(); }
   void stop_verifying() { verification_.reset(); }
-  /// Collective: what verifying found and cost on all ranks; nothing if nothing is verified. Takes
-  /// no memory, since all ranks wait for each.
+  /// Collective: what verification found and cost on all ranks; nothing if nothing is verified.
+  /// Takes no memory, since all ranks wait for each other.
   std::optional<record::Verified> collect_verified();
 
-  /// Of the node's memory, what each rank has for one purpose of its own: an eighth for all ranks.
+  /// Bytes that each rank may take for one private purpose: all ranks together get an eighth of the
+  /// node's memory.
   ByteCount own_share() const { return own_share_; }
-  /// How much of a call in parts may be in memory at a time.
+  /// Bytes of a call in parts that may be in memory at a time.
   ByteCount part_size() const;
 
-  /// If a call's data lies in a device's memory, makes what moves it.
+  /// If a call's data lies in a device's memory, makes the Staging that moves it.
   Error stage_device_data(const TransferCall& call,
                           std::unique_ptr<device::Staging>& staging) const;
-  /// The access of a rank that takes part with no data. Takes no memory.
+  /// The access of a rank that takes part without data. Takes no memory.
   Access no_access(Direction direction) const;
 
-  /// Moves the data of a call, and accounts for it. Waits for other ranks as `waiter` says.
+  /// Moves the data of a call and counts it. `waiter` says how to wait for other ranks.
   Outcome execute(PreparedCall& prepared, const fabric::Waiter& waiter);
-  /// The other ranks wait for this one, and learn that it has no bytes in the call. Takes no
-  /// memory.
+  /// Takes part in a call without data, since the other ranks wait for this one. Takes no memory.
   void execute_without_data(PreparedCall& prepared, const fabric::Waiter& waiter);
-  /// One stretch of a device's memory, from or to one stretch of the file.
+  /// Moves one stretch of a device's memory from or to one stretch of the file.
   Outcome execute_device_stretch(const StretchCall& call, FileOffset begin,
                                  const device::Place& place);
 
   /// Adds to the counts of bytes.
   void count(Direction direction, policy::Path path, ByteCount bytes);
-  /// Of this rank; when no call goes on.
+  /// The totals of this rank. Call when no call is under way.
   const record::FileTotals& totals() const { return totals_; }
 
  private:
@@ -85,8 +85,8 @@ class CallExecutor {
   const ByteCount own_share_;
   CollectiveTransfer collective_;
   std::unique_ptr<Verification> verification_;          ///< null if nothing is verified
-  std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted if something is
-  std::atomic<ByteCount> independently_written_ = 0;    ///< counted if something is verified
+  std::atomic<std::int64_t> transfer_nanoseconds_ = 0;  ///< counted only if something is verified
+  std::atomic<ByteCount> independently_written_ = 0;    ///< counted only if something is verified
   record::FileTotals totals_;  ///< of this rank; its byte counts are added atomically
 };
 

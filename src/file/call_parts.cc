@@ -2,12 +2,13 @@
 #include "file/atomic_transfer.h"
 #include "file/call_executor.h"
 
-// Calls whose data is made in parts.
+// Calls whose data is converted in parts.
 
 namespace headrace::file {
 
-/// Ranks that meet in a call make as many calls as the one with most parts: those of all nodes, or
-/// those of a node. A rank that is alone on its node does not know that others meet on theirs.
+/// The number of calls that this rank makes: ranks that meet (all ranks, or those of a node) make
+/// as many as the one with most parts. A rank that is alone on its node does not know whether ranks
+/// of other nodes meet.
 Result<std::int64_t> CallExecutor::most_calls(std::int64_t mine, const PreparedCall& prepared,
                                               const fabric::Waiter& waiter) {
   fabric::Greatest calls{mine};
@@ -52,7 +53,8 @@ Outcome CallExecutor::execute_parts(PreparedCall& prepared, const fabric::Waiter
   return outcome;
 }
 
-/// One after the other. A rank with none left takes part where others may count on it.
+/// Moves the parts one after another. A rank with no part left still takes part if others may need
+/// it.
 Outcome CallExecutor::move_parts(PreparedCall& prepared, Parts* parts, std::int64_t calls,
                                  const fabric::Waiter& waiter) {
   Outcome all;
@@ -75,7 +77,7 @@ Outcome CallExecutor::move_parts(PreparedCall& prepared, Parts* parts, std::int6
   return all;
 }
 
-/// In atomic mode: under one lock on all that the call touches.
+/// The same in atomic mode: under one lock on all that the call touches.
 Outcome CallExecutor::move_parts_alone(PreparedCall& prepared, Parts* parts, std::int64_t calls,
                                        const fabric::Waiter& waiter) {
   if (parts == nullptr || prepared.access.bytes == 0) {
@@ -95,8 +97,8 @@ Outcome CallExecutor::move_parts_alone(PreparedCall& prepared, Parts* parts, std
   return outcome;
 }
 
-/// Makes `prepared` the call of the part that comes next, `before` bytes behind the beginning. How
-/// many bytes it has; 0 where none is left, or where it fails.
+/// Makes `prepared` the call for the next part, `before` bytes after the beginning. Returns how
+/// many bytes the part has; 0 if none is left, or on failure.
 ByteCount CallExecutor::set_next_part(PreparedCall& prepared, Parts& parts, ByteCount before,
                                       Error& failed) {
   ByteCount bytes = 0;

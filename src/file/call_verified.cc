@@ -11,7 +11,7 @@ namespace headrace::file {
 
 namespace {
 
-/// What verifying found and cost on a rank.
+/// What verification found and cost on a rank.
 struct VerifiedByRank {
   record::Verified verified;
 
@@ -33,7 +33,7 @@ struct VerifiedByRank {
 
 }  // namespace
 
-/// Without HEADRACE_VERIFY calls take no time to look at the clock.
+/// Separate, so that calls without HEADRACE_VERIFY do not read the clock.
 Outcome CallExecutor::execute_verified(PreparedCall& prepared, const fabric::Waiter& waiter) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
@@ -77,7 +77,7 @@ std::optional<record::Verified> CallExecutor::collect_verified() {
   const auto independent = static_cast<std::size_t>(record::Unverified::independent);
   all.verified.unverified[independent].bytes = independently_written_;
   const VerifiedByRank mine = all;
-  // Where the ranks cannot be reached, close has that error to tell.
+  // If the ranks cannot be reached, close reports that error.
   return channel_.combine(all) ? mine.verified : all.verified;
 }
 

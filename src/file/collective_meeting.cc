@@ -9,12 +9,12 @@
 #include "file/meeting_post.h"
 #include "topo/node.h"
 
-// What the ranks of a node tell each other when a collective call begins.
+// How the ranks of a node meet when a collective call begins.
 
 namespace headrace::file {
 namespace {
 
-/// Stretches that pieces form together, for each of them. Sorts the pieces.
+/// How many stretches the pieces form together, divided by their number. Sorts the pieces.
 double stretches_per_piece(std::vector<plan::FileRange>& pieces) {
   if (pieces.empty()) return 1;
   std::ranges::sort(pieces, {}, &plan::FileRange::begin);
@@ -84,8 +84,8 @@ void CollectiveTransfer::announce(const Access& access, const plan::RankRange& r
   channel_.board().post(waiter, post);
 }
 
-/// Fewer slots where memory is short: large ones were asked for, or other files have the rest. Two
-/// suffice to write one while the other is filled.
+/// Reserves fewer slots if memory is short, since large ones were requested or other files have the
+/// rest. Two are enough to write one while the other is filled.
 void CollectiveTransfer::reserve_slots() {
   const auto fewer = [](int count) { return count == 2 ? 0 : std::max(count / 2, 2); };
   exchange::SlotGeometry geometry = geometry_;
@@ -102,7 +102,8 @@ void CollectiveTransfer::reserve_slots() {
   }
 }
 
-/// The leader's slots and their geometry count: it may have kept them over a change of hints.
+/// Takes the leader's slots and their geometry: the leader may have kept them over a change of
+/// hints.
 void CollectiveTransfer::find_slots(Direction direction, const MeetingPost& leader) {
   if (leader.direction != announced(direction)) return;
   {
@@ -127,7 +128,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   policy::CallFacts facts;
   facts.direction = direction;
   facts.node_ranks = board.ranks();
-  // The leader's count: some C libraries count only the cores that a rank is bound to.
+  // Take the leader's count: some C libraries count only the cores that a rank is bound to.
   facts.cores = static_cast<int>(leader.cores);
   facts.page_transfer = leader.page_transfer;
   plan::FileRange hull{std::numeric_limits<FileOffset>::max(), 0};
@@ -140,8 +141,8 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
       agrees = false;
       continue;
     }
-    // Every rank had finished the calls before this one when it posted, and windows of this one
-    // begin when all have: so the largest count posted is where this call's windows begin.
+    // When a rank posts, it has finished all earlier calls; and this call begins when all have
+    // posted. So this call's windows begin at the largest number posted.
     first_window = std::max(first_window, post.next_window);
     if (post.bytes == 0) continue;
     ranges_.push_back({post.begin, post.end, post.bytes});
@@ -151,7 +152,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     facts.pieces += post.pieces;
     granule = std::gcd(granule, post.granule);
   }
-  // Who has no data does not come here.
+  // Ranks without data do not come here.
   const bool has_last = board.posted_by<MeetingPost>(board.ranks() - 1).bytes > 0;
   if (agrees && has_last && leader.measures_distance == 1) distance_.measure();
   windows_.set(ranges_, window_size_for(facts, hull.end - hull.begin));

@@ -14,8 +14,9 @@ namespace {
 
 using policy::Path;
 
-/// Limits that belong to a process or a user, and descriptors that a program closed: the owner of
-/// the bytes may have others than the rank that wrote them.
+/// Whether another rank might have succeeded: the errno stands for a limit of a process or a user,
+/// or for a descriptor that the program closed. The rank whose bytes they are may have other limits
+/// than the rank that wrote them.
 bool depends_on_the_writer(int system_error) {
   return system_error == EFBIG || system_error == EDQUOT || system_error == EACCES ||
          system_error == EPERM || system_error == EBADF;
@@ -145,7 +146,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_within_node(Access& acces
   return {staged_transfer(access, range, meeting, sieve_size, waiter), Path::staged};
 }
 
-/// Leaders stay also where they have no data: others count on them.
+/// Leaders stay even without data, since others need them.
 CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& access,
                                                                      const plan::RankRange& range,
                                                                      ByteCount sieve_size,
@@ -167,7 +168,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& acc
   return transfer_within_node(access, range, *meeting, sieve_size, waiter);
 }
 
-/// Whether ranks that are ready to lead do so, they learn from the first leader.
+/// The first leader tells the ranks that are ready to lead whether they do.
 ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
                                                                   std::optional<Meeting>& meeting,
                                                                   const fabric::Waiter& waiter) {
@@ -217,7 +218,7 @@ NodePart CollectiveTransfer::node_part(Direction direction, const Meeting& meeti
   }
   part.window_size = slots_ ? geometry_.window_size : 0;
   part.places = agreement_.places;
-  const int most = std::min(exchange::kMostLeaders, channel_.nodes().node_size());
+  const int most = std::min(exchange::kMaxLeaders, channel_.nodes().node_size());
   while (part.leaders < most && part.window_size > 0 && may_lead(part.leaders)) ++part.leaders;
   part.direction = direction == Direction::write ? NodePart::kWrites : NodePart::kReads;
   if (!meeting.agrees) part.direction = NodePart::kNoDirection;
@@ -245,7 +246,7 @@ Transferred CollectiveTransfer::staged_transfer(Access& access, const plan::Rank
   return finish(access, start, outcome, sieve_size);
 }
 
-/// Moves what was not moved and may be by this rank's own calls.
+/// Moves by this rank's own calls what was not moved and may be.
 Transferred CollectiveTransfer::finish(Access& access, const Start& start,
                                        const exchange::StagedOutcome& outcome,
                                        ByteCount sieve_size) {
@@ -255,7 +256,7 @@ Transferred CollectiveTransfer::finish(Access& access, const Start& start,
   const bool moves_rest = outcome.stop == StagedStop::pieces_overlap ||
                           (outcome.stop == StagedStop::failed && is_own_affair);
   if (!moves_rest) return {outcome.bytes, outcome.system_error};
-  // This rank's own calls have the last word on its own bytes.
+  // The results of this rank's own calls count for its bytes.
   access.file.seek(start.file + outcome.bytes);
   access.memory.seek(start.memory + outcome.bytes);
   access.bytes -= outcome.bytes;

@@ -22,25 +22,25 @@ namespace headrace::file {
 
 struct MeetingPost;
 
-/// Chooses the path of each collective call on one file and takes it. One thread at a time carries
-/// out calls and takes over agreements: the file's lane, or a thread of the program when the lane
-/// is empty. What was chosen may be asked for by other threads meanwhile.
+/// Chooses the path of each collective call on one file, and executes the call. One thread at a
+/// time executes calls or sets agreements: the file's lane, or a thread of the program when the
+/// lane is empty. Other threads may ask meanwhile what was chosen.
 class CollectiveTransfer {
  public:
-  /// Takes all memory that calls within a node will take while others wait.
+  /// Takes all memory that calls within a node need while other ranks wait.
   CollectiveTransfer(exchange::FileChannel& channel, storage::Store& store);
   ~CollectiveTransfer();
   CollectiveTransfer(const CollectiveTransfer&) = delete;
   CollectiveTransfer& operator=(const CollectiveTransfer&) = delete;
 
-  /// Takes over what all ranks have agreed on. Sizes count until the first staged call.
+  /// Takes over what all ranks have agreed on. Sizes take effect only before the first staged call.
   void set(const Agreement& agreement);
-  /// To be called by all ranks when they have met to open a file on such a kind of file system.
+  /// All ranks call this when they have met to open a file; `kind` is that of its file system.
   void get_ready(int kind);
-  /// In atomic mode ranks do not meet: each locks what its call touches.
+  /// Sets atomic mode. In it, ranks do not meet: each locks what its call touches.
   void set_atomic(bool atomic);
 
-  /// How calls go, and why.
+  /// Which path calls take, and why.
   PathChoice& choice(Direction direction) { return direction == Direction::write ? write_ : read_; }
   const PathChoice& choice(Direction direction) const {
     return direction == Direction::write ? write_ : read_;
@@ -51,17 +51,17 @@ class CollectiveTransfer {
     policy::Path path = policy::Path::direct;
   };
 
-  /// Collective; for calls in which ranks meet. Waits for the others, in the way of `waiter`, only
-  /// where this rank has data. Moves the cursors.
+  /// Collective, for calls in which ranks meet. Waits for the others (`waiter` says how) only if
+  /// this rank has data. Moves the cursors.
   Moved transfer(Access& access, ByteCount sieve_size, const fabric::Waiter& waiter,
                  bool is_in_background);
 
   ByteCount window_size() const;
-  /// What this rank sent to other nodes for calls that went between them.
+  /// What this rank sent to other nodes in exchanged calls.
   exchange::MessageBuffers::Sent sent() const;
 
  private:
-  /// What the ranks of the node said at the beginning of a call.
+  /// What the ranks of the node posted at the beginning of a call.
   struct Meeting {
     policy::CallFacts facts;
     plan::FileRange hull;
@@ -69,7 +69,7 @@ class CollectiveTransfer {
     std::int64_t first_window = 0;
     int granule_shift = 0;
     bool agrees = true;     ///< all called in the same direction
-    bool may_tile = false;  ///< as many bytes as lie between the first and the last
+    bool may_tile = false;  ///< as many bytes as there are between the first and the last
   };
 
   void choose();
@@ -77,7 +77,7 @@ class CollectiveTransfer {
   bool goes_alone(const Access& access, const plan::RankRange& range);
   void reserve_slots();
   void find_slots(Direction direction, const MeetingPost& leader);
-  /// Posts what this rank touches; one that the others need not wait for gives no bytes.
+  /// Posts what this rank touches; no bytes, if the others need not wait for it.
   void announce(const Access& access, const plan::RankRange& range, const fabric::Waiter& waiter,
                 bool may_exchange);
   Meeting meet(Direction direction, const fabric::Waiter& waiter);
@@ -88,7 +88,7 @@ class CollectiveTransfer {
                              ByteCount sieve_size, const fabric::Waiter& waiter);
   Moved transfer_between_nodes(Access& access, const plan::RankRange& range, ByteCount sieve_size,
                                const fabric::Waiter& waiter);
-  /// What the nodes agree on. `meeting` is what the ranks of this one said, where this rank looked.
+  /// Lets the nodes agree. `meeting` is what this node's ranks posted, if this rank has read it.
   ExchangedTransfer::Agreed agree_between_nodes(Direction direction,
                                                 std::optional<Meeting>& meeting,
                                                 const fabric::Waiter& waiter);
@@ -98,7 +98,7 @@ class CollectiveTransfer {
                            const fabric::Waiter& waiter);
   NodePart node_part(Direction direction, const Meeting& meeting);
   DomainHints domains() const;
-  /// Where a call's cursors stood.
+  /// Where a call's cursors stood at its start.
   struct Start {
     explicit Start(const Access& access)
         : file(access.file.position()), memory(access.memory.position()) {}
@@ -112,17 +112,18 @@ class CollectiveTransfer {
 
   exchange::FileChannel& channel_;
   storage::Store& store_;
-  std::vector<plan::RankRange> ranges_;  ///< of the present call, as are the next two
+  std::vector<plan::RankRange> ranges_;  ///< of the present call, like the next two
   std::vector<plan::FileRange> first_pieces_;
   plan::Windows windows_;
-  mutable std::mutex mutex_;  ///< guards the agreement and the geometry where other threads ask
+  mutable std::mutex
+      mutex_;  ///< guards the agreement and the geometry against reads by other threads
   Agreement agreement_;
   PathChoice write_{Direction::write};
   PathChoice read_{Direction::read};
   bool is_local_ = false;  ///< the file system is the node's own
   fabric::CoreDistance distance_;
   exchange::SlotGeometry geometry_;
-  int leaders_ = 1;  ///< ranks of the node that get ready to lead
+  int leaders_ = 1;  ///< how many ranks of the node get ready to lead
   ExchangedTransfer nodes_;
   exchange::MessageBuffers::Sent sent_;
   std::optional<exchange::Slots> slots_;  ///< as the node's leader reserved them

@@ -9,7 +9,7 @@
 namespace headrace::file {
 namespace {
 
-/// Other ranks than the first give the least numbers.
+/// Combines to the first rank's numbers: all other ranks give the least possible.
 struct FirstRanks {
   CommonHints hints;
 
@@ -29,7 +29,7 @@ struct Differing {
   }
 };
 
-/// By the numbers of CommonHint; the last stands for both of the setting's.
+/// Indexed by CommonHint; the last name stands for the setting's two numbers.
 constexpr std::array<const char*, kCommonHintCount - 1> kNames = {"headrace_write_path",
                                                                   "headrace_read_path",
                                                                   "cb_buffer_size",
@@ -55,7 +55,7 @@ CommonHints common_hints(const HintValues& wanted) {
   hints[kCbAlign] = static_cast<std::int64_t>(wanted.alignment);
   hints[kCbNodes] = wanted.aggregators.count;
   hints[kNodesMultiplier] = wanted.aggregators.multiplier;
-  hints[kMostForObject] = wanted.aggregators.most_for_object;
+  hints[kMaxForObject] = wanted.aggregators.most_for_object;
   hints[kLockAhead] = wanted.lock_ahead ? 1 : 0;
   hints[kHosts] = wanted.hosts.digest();
   hints[kMimicSize] = settings().mimic_stripes.size;

@@ -12,7 +12,7 @@
 
 namespace headrace::file {
 
-/// What hints and settings ask for and all ranks must do alike, as numbers.
+/// Hints and settings that must be the same on all ranks, as numbers.
 enum CommonHint : std::size_t {
   kWritePath,
   kReadPath,
@@ -22,7 +22,7 @@ enum CommonHint : std::size_t {
   kCbAlign,
   kCbNodes,
   kNodesMultiplier,
-  kMostForObject,
+  kMaxForObject,
   kLockAhead,
   kHosts,
   kMimicSize,
@@ -33,20 +33,20 @@ using CommonHints = std::array<std::int64_t, kCommonHintCount>;
 
 CommonHints common_hints(const HintValues& wanted);
 
-/// A number that is the same where all of these are.
+/// A hash of these hints.
 std::int64_t fingerprint_of(const CommonHints& hints);
 
-/// For each of them: how many ranks asked for something else than the first.
+/// For each hint: how many ranks gave another value than the first rank.
 using Differences = CommonHints;
 
-/// Collective, where fingerprints differ: the first rank's count for all. Takes no memory.
+/// Collective, if fingerprints differ: sets `hints` to the first rank's. Takes no memory.
 Error take_first_ranks(exchange::FileChannel& channel, CommonHints& hints, Differences& different);
 
-/// Stripes that collective buffers follow: those that the settings pretend, else the file
-/// system's, else those that hints tell of.
+/// The stripes that collective buffers follow: those of HEADRACE_MIMIC_STRIPES, else the file
+/// system's, else those of hints.
 Stripes stripes_of(const storage::Layout& layout, const CommonHints& hints);
 
-/// A line for each that some ranks asked for otherwise, out of `ranks`.
+/// A line for each hint that differs on some of the `ranks` ranks.
 std::vector<std::string> explain_differences(const Differences& different, int ranks);
 
 }  // namespace headrace::file

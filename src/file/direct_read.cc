@@ -17,16 +17,16 @@ namespace headrace::file {
 namespace {
 
 /// Reads pieces that lie close together in the file by one call, straight into the user's memory.
-/// What lies between them goes to memory that nobody looks at: a copy less than by a sieve.
+/// The gaps between them go to memory that is never read. That saves the copy that a sieve needs.
 class ReadBatch {
  public:
-  /// `done` is told what was read.
+  /// Adds what was read to `done`.
   ReadBatch(storage::Store& store, Transferred& done) : store_(store), done_(done) {}
 
   /// False once a read has failed or met the end of the file.
   bool add(FileOffset offset, std::byte* memory, ByteCount len) {
     const iovec piece{memory, static_cast<std::size_t>(len)};
-    // The store has a better way for these, if they come by themselves.
+    // The store reads these faster if they come alone (RealignedReads).
     const bool is_alone = len >= kLongPiece && storage::is_misplaced(offset, piece);
     const ByteCount gap = offset - end_;
     if (is_alone || gap < 0 || gap > policy::kJoinedGap || used_ + 2 > segments_.size()) {
@@ -63,8 +63,8 @@ class ReadBatch {
     end_ += len;
   }
 
-  /// Memory for the gap behind the last piece, half a page from the gap's place in its own: the
-  /// kernel copies slowly to some places near by (docs/measurements/copy-kernels.md).
+  /// Memory for the gap after the last piece, half a page away from the gap's place in its page:
+  /// the kernel copies slowly to some nearby places (docs/measurements/copy-kernels.md).
   std::byte* waste() {
     const auto start = reinterpret_cast<std::uintptr_t>(waste_.data());
     const auto page = std::uintptr_t{kPage};
@@ -77,7 +77,7 @@ class ReadBatch {
            std::less<>()(place, waste_.data() + waste_.size());
   }
 
-  /// Bytes of pieces in the first `bytes` that a call read.
+  /// How many of the first `bytes` bytes that a call read belong to pieces.
   ByteCount bytes_within(ByteCount bytes) const {
     ByteCount wanted = 0;
     for (std::size_t i = 0; i < used_ && bytes > 0; ++i) {
@@ -104,11 +104,11 @@ class Sieve {
  public:
   Sieve(storage::Store& store, ByteCount size) : store_(store), size_(size) {}
 
-  /// Bytes of data within the next stretch of sieve size, or 0 where too few of the stretch's bytes
-  /// are wanted to read it whole.
+  /// Bytes of data within the next stretch of sieve size; 0 if the data is too sparse to read the
+  /// stretch whole.
   ByteCount bytes_within_reach(const Access& access, ByteCount left) {
     const view::Type& type = *access.file.type();
-    // Where there is no memory for it, pieces are read one by one.
+    // Without memory for the buffer, pieces are read one by one.
     if (!type.is_monotonic() || !buffer_.has(size_ + kPage)) return 0;
     const FileOffset begin = access.file.peek();
     const ByteCount below =
@@ -123,8 +123,8 @@ class Sieve {
     const FileOffset begin = access.file.peek();
     const FileOffset end =
         view::offset_of(type, access.file.origin(), access.file.position() + wanted - 1) + 1;
-    // As far from the beginning of a page as in the file: a few bytes further, and the copying of
-    // the kernel (rep movsb) takes up to ten times as long on some CPUs (Zen 4).
+    // At the same distance from a page's begin as in the file. A few bytes further, the kernel's
+    // copy (rep movsb) takes up to ten times as long on some CPUs (Zen 4).
     std::byte* const place = buffer_.data() + begin % kPage;
     const iovec segment{place, static_cast<std::size_t>(end - begin)};
     const Transferred got = store_.read(begin, {&segment, 1});
@@ -141,14 +141,13 @@ class Sieve {
   OwnBuffer buffer_;
 };
 
-/// Whether the pieces ahead are so small that they are copied out of a sieve.
+/// Whether the next pieces are so small that a sieve reads them.
 bool has_small_pieces(const Access& access, const view::StridedRun& run, ByteCount left) {
   return run.length < policy::kSievedPiece ||
          access.memory.piece_left() < std::min(policy::kSievedPiece, left);
 }
 
-/// Reads pieces together, with what lies between them. An error may be about bytes that nobody
-/// asked for.
+/// Reads pieces together with the gaps between them. An error may concern bytes in a gap.
 Transferred read_together(storage::Store& store, Access& access, ByteCount sieve_size) {
   Sieve sieve(store, sieve_size);
   Transferred done;
@@ -202,7 +201,7 @@ Transferred direct_read(storage::Store& store, const Access& access, ByteCount s
   Access together = access;
   const Transferred done = read_together(store, together, sieve_size);
   if (done.system_error == 0) return done;
-  // Perhaps only bytes that nobody asked for cannot be read: the pieces themselves will tell.
+  // Perhaps only bytes in a gap cannot be read, so try the pieces one by one.
   Access rest = access;
   rest.file.seek(access.file.position() + done.bytes);
   rest.memory.seek(access.memory.position() + done.bytes);

@@ -13,10 +13,10 @@
 namespace headrace::file {
 namespace {
 
-/// Pieces of memory below this size are cheaper to copy together than to list for the kernel.
+/// Smaller pieces of memory are cheaper to copy together than to list for the kernel; bytes.
 constexpr ByteCount kSmallPiece = 2048;
 
-/// Collects pieces that follow one another in the file and writes them by one call.
+/// Collects pieces that are adjacent in the file and writes them by one call.
 class WriteBatch {
  public:
   explicit WriteBatch(storage::Store& store) : store_(store) {}
@@ -27,7 +27,7 @@ class WriteBatch {
       if (!flush()) return false;
       begin_ = end_ = offset;
     }
-    // Where there is no memory to gather them in, pieces are listed as they are.
+    // Without memory to copy them to, pieces are listed as they are.
     if (len < kSmallPiece && pack_.has(kPackSize)) return add_copy(data, len);
     append(const_cast<std::byte*>(data), len);
     return true;
@@ -73,7 +73,7 @@ class WriteBatch {
 
   storage::Store& store_;
   FileOffset begin_ = 0;
-  FileOffset end_ = -1;  ///< where a piece would go on
+  FileOffset end_ = -1;  ///< the offset where the next piece must begin
   std::array<iovec, 256> segments_;
   std::size_t used_ = 0;
   OwnBuffer pack_;
@@ -105,8 +105,8 @@ Transferred transfer_of_host(storage::Store& store, Access access, ByteCount sie
                                               : direct_read(store, access, sieve_size);
 }
 
-/// As many calls as the data has stretches in host memory. What lies between pieces may be read
-/// once more at each.
+/// Makes a call for each stretch of the data in host memory. Each may read a gap between pieces
+/// again.
 Transferred transfer_of_device(storage::Store& store, Access access, ByteCount sieve_size) {
   device::Staging& staging = *access.staging;
   Transferred done;

@@ -15,9 +15,10 @@ struct Access {
   Direction direction = Direction::write;
   view::Cursor file;
   view::Cursor memory;
-  std::byte* buffer = nullptr;  ///< where offset 0 of `memory` lies; null for absolute addresses
+  std::byte* buffer =
+      nullptr;  ///< the address of offset 0 of `memory`; null for absolute addresses
   ByteCount bytes = 0;
-  /// Where the data lies in a device's memory; `memory` is then one stretch of as many bytes.
+  /// Set if the data lies in a device's memory; `memory` is then one stretch of as many bytes.
   device::Staging* staging = nullptr;
 };
 
@@ -34,10 +35,10 @@ inline Transferred move_stretch(storage::Store& store, Direction direction, File
                                        : store.read(begin, {&segment, 1});
 }
 
-/// Moves one rank's pieces by its own system calls, without any other rank.
-/// Writes touch exactly the bytes asked for. Reads of small pieces that lie close together read the
-/// gaps too ("data sieving", Thakur et al., Frontiers 1999), at most `sieve_size` bytes a call;
-/// larger ones come by one call, with gaps up to policy::kJoinedGap.
+/// Moves one rank's pieces by its own system calls, without any other rank. Writes touch exactly
+/// the requested bytes. Reads of small pieces that lie close together also read the gaps ("data
+/// sieving", Thakur et al., Frontiers 1999), at most `sieve_size` bytes a call. Larger pieces are
+/// read together if the gaps between them are at most policy::kJoinedGap bytes.
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size);
 
 }  // namespace headrace::file

@@ -11,20 +11,20 @@
 namespace headrace::file {
 
 std::int64_t asked_aggregators(const DomainHints& domains) {
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  constexpr std::int64_t kMaxCount = std::numeric_limits<int>::max();
   const plan::AggregatorHints& hint = domains.aggregators;
-  if (hint.count > 0) return std::min(hint.count, kMost);
+  if (hint.count > 0) return std::min(hint.count, kMaxCount);
   if (hint.multiplier <= 1 || domains.stripe_count <= 0) return 0;
-  return std::min(hint.multiplier, kMost / domains.stripe_count + 1) * domains.stripe_count;
+  return std::min(hint.multiplier, kMaxCount / domains.stripe_count + 1) * domains.stripe_count;
 }
 
 namespace {
 
-/// Windows of a node's run of reads. Only as many windows are under way as a node has buffers, and
-/// with longer runs they would be few nodes'.
+/// At most so many windows in a node's run of reads. As many windows are under way as a node has
+/// buffers; with longer runs they would belong to few nodes.
 constexpr std::int64_t kLongestRun = 2;
 
-/// One aggregator a node unless more are asked for.
+/// How many aggregators a node may have: one unless hints ask for more.
 int places_of(const NodePart& part, const DomainHints& domains) {
   return asked_aggregators(domains) > 0 ? part.places : std::min(part.places, 1);
 }
@@ -35,7 +35,7 @@ int leaders_to_prepare(const DomainHints& domains, int nodes, int ranks, int cor
   return policy::leaders_to_prepare({.nodes = nodes,
                                      .ranks = ranks,
                                      .cores = cores,
-                                     .most = exchange::kMostLeaders,
+                                     .most = exchange::kMaxLeaders,
                                      .asked = asked_aggregators(domains),
                                      .objects = domains.stripe_count});
 }
@@ -88,7 +88,8 @@ void ExchangePlanner::put_together() {
   facts.has_memory = facts.window > 0;
 }
 
-/// The call's windows: smaller than the buffers where it is small and nothing is known of stripes.
+/// Sets the call's window size: smaller than the buffers if the call is small and stripes are
+/// unknown.
 void ExchangePlanner::find_window() {
   policy::ExchangeFacts& facts = choice_.facts;
   if (!facts.has_memory || facts.bytes == 0) return;
@@ -103,7 +104,8 @@ void ExchangePlanner::find_window() {
   facts.large = std::min(facts.window, domains_.large);
 }
 
-/// Owners do not follow calls, but for even shares of what each accesses.
+/// Chooses the aggregators. They depend on the call only with even shares of what each call
+/// accesses.
 void ExchangePlanner::choose_aggregators() {
   const auto same_places = [this](const NodePart& part, int places) {
     return places_of(part, domains_) == places;
@@ -138,12 +140,12 @@ void ExchangePlanner::make_plan() {
   has_plan_ = true;
 }
 
-/// What is read is asked for window by window, as buffers for it get free.
+/// Reads request window by window, as buffers become free, so nothing is joined.
 std::int64_t ExchangePlanner::joined_within() const {
   if (parts_.front().direction == NodePart::kReads) return 0;
   const std::size_t nodes = parts_.size();
   const std::size_t aggregators = aggregators_.empty() ? nodes : aggregators_.size();
-  // Leaders that take one aggregator's windows in turn would have to wait too long for the next.
+  // Leaders that share one aggregator's windows would wait too long for the second window.
   const auto leaders = static_cast<std::size_t>(choice_.leading.leaders);
   if (leaders > 1 && aggregators != leaders * nodes) return 0;
   const NodePart& least = *std::ranges::min_element(parts_, {}, &NodePart::slots);

@@ -11,12 +11,12 @@ namespace {
 
 using policy::ExchangeReason;
 
-/// Unlike what a leader announces that calls something else.
+/// A magic number ("chosen.."): a leader that is in another call announces something else.
 constexpr std::int64_t kChosen = 0x63686f73656e2e2e;
 
 /// What a leader announces to its node.
 struct AnnouncedPlan {
-  std::int64_t is_chosen = 0;  ///< kChosen where nodes exchange
+  std::int64_t is_chosen = 0;  ///< kChosen if nodes exchange
   std::int64_t reason = 0;
   std::int64_t nodes = 0;
   ByteCount bytes = 0;
@@ -52,7 +52,7 @@ AnnouncedPlan to_announce(const ExchangedTransfer::Agreed& agreed) {
 
 ExchangedTransfer::ExchangedTransfer(exchange::FileChannel& channel, storage::Store& store)
     : channel_(channel), store_(store) {
-  if (channel.nodes().node_count() == 1 || channel.nodes().node_rank() >= exchange::kMostLeaders)
+  if (channel.nodes().node_count() == 1 || channel.nodes().node_rank() >= exchange::kMaxLeaders)
     return;
   const auto nodes = static_cast<std::size_t>(channel.nodes().node_count());
   parts_.resize(nodes);
@@ -74,7 +74,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
     channel_.board().announce(to_announce(agreed));
     return agreed;
   }
-  // Bruck's algorithm sends each leader's part on from each but one.
+  // In Bruck's algorithm, each part is sent on by all leaders but one.
   const auto others = static_cast<std::size_t>(channel_.nodes().node_count() - 1);
   buffers_.sent().add(std::bit_width(others), others * sizeof(NodePart));
   const policy::ExchangeDecision decision = decide(hint, domains, slots, waiter);
@@ -82,7 +82,7 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   agreed.choice.decision = decision;
   if (decision.is_chosen) {
     first_window_ = first_window;
-    // A node without data knows of some window of the call; it owns windows only.
+    // A node without data knows some window of the call; it only owns windows.
     const plan::Windows& windows = planner_->plan().windows();
     const std::int64_t known = mine.bytes > 0 ? windows.window_of(mine.begin) : 0;
     agreed.known_window = first_window + known;
@@ -92,8 +92,8 @@ ExchangedTransfer::Agreed ExchangedTransfer::lead(NodePart mine, std::int64_t fi
   return agreed;
 }
 
-/// Takes memory for messages, and tells in `mine` with what window, leaders and slots the node can
-/// take part then.
+/// Takes memory for messages, and sets in `mine` with which window size, leaders and slots the node
+/// can take part.
 void ExchangedTransfer::reserve_messages(NodePart& mine, const exchange::Slots* slots,
                                          ByteCount stripe) {
   const int nodes = channel_.nodes().node_count();
@@ -112,13 +112,14 @@ void ExchangedTransfer::reserve_messages(NodePart& mine, const exchange::Slots* 
   mine.slots = buffers_.has_room_to_join() ? slot_count : 0;
 }
 
-/// From the parts of all nodes. Where they are to exchange, all first leaders have a plan.
+/// Decides from the parts of all nodes. If they are to exchange, all first leaders have a plan
+/// afterwards.
 policy::ExchangeDecision ExchangedTransfer::decide(policy::PathHint hint,
                                                    const DomainHints& domains,
                                                    const exchange::Slots* slots,
                                                    const fabric::Waiter& waiter) {
   policy::ExchangeDecision decision = planner_->decide(parts_, hint, domains);
-  // First leaders that have the plan know that all have it: they were told the same before.
+  // A first leader that has the plan knows that all have it, since all were told the same before.
   const bool is_known = planner_->has_plan() && planner_->choice().leading.leaders == 1;
   if (!decision.is_chosen || is_known) return decision;
   const auto others = static_cast<std::size_t>(channel_.nodes().node_count() - 1);
@@ -136,7 +137,7 @@ exchange::LeaderState& ExchangedTransfer::state(int leader) const {
   return channel_.staging().leaders[static_cast<std::size_t>(leader)];
 }
 
-/// Lets all leaders of the node plan the call; false where one lacks memory.
+/// Lets all leaders of the node plan the call; false if one lacks memory.
 bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const fabric::Waiter& waiter) {
   Error lacking = attempt([this]() -> Error {
     planner_->make_plan();
@@ -145,7 +146,7 @@ bool ExchangedTransfer::make_plan(const exchange::Slots* slots, const fabric::Wa
   const int leaders = planner_->choice().leading.leaders;
   if (lacking || leaders == 1) return !lacking;
   const std::uint64_t round = channel_.board().round();
-  // The node's ranks are done with the call before: its slots hold nothing.
+  // The node's ranks are done with the call before, so the slots are free.
   std::ranges::copy(std::as_bytes(std::span(parts_)), slots->all_bytes().begin());
   fabric::Event& event = channel_.board().event();
   state(0).leaders = leaders;
@@ -190,8 +191,8 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::PathHint hint
   channel_.board().event().signal();
 }
 
-/// The largest window, at most `window_size`, whose messages there is memory for: as many bytes
-/// halved now and then while whole stripes, or even parts of one, are left. 0: none.
+/// The largest window size, at most `window_size`, for whose messages there is memory: halves the
+/// size as long as whole stripes, or even parts of a stripe, are left. 0: none.
 ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, ByteCount stripe) {
   for (ByteCount size = window_size; size > 0; size /= 2) {
     if (buffers_.reserve(channel_.messenger(), channel_.nodes().node_count(), size, slots, 1)) {

@@ -14,11 +14,11 @@
 
 namespace headrace::file {
 
-/// Lets the nodes decide whether they exchange in a call, and exchange. On every rank of the file;
-/// the nodes' first leaders meet, and tell the others of their node.
+/// Lets the nodes decide whether they exchange in a call, and then exchange. Every rank of the file
+/// has one. The nodes' first leaders meet, and tell the other ranks of their nodes.
 class ExchangedTransfer {
  public:
-  /// Takes what leading takes on ranks that may lead.
+  /// On ranks that may lead, takes the memory for it.
   ExchangedTransfer(exchange::FileChannel& channel, storage::Store& store);
 
   /// What the nodes have agreed on.
@@ -27,31 +27,29 @@ class ExchangedTransfer {
     std::int64_t known_window = 0;  ///< see exchange::ExchangedCall
     FileOffset known_begin = 0;
   };
-  /// The first leader's call, collective among those of the nodes. `first_window`: where this
-  /// call's windows begin on this node. `slots`: where there are any.
+  /// Called by a node's first leader; collective over the first leaders. `first_window`: where this
+  /// call's windows begin on this node. `slots`: null if there are none.
   Agreed lead(NodePart mine, std::int64_t first_window, policy::PathHint hint,
               const DomainHints& domains, const exchange::Slots* slots,
               const fabric::Waiter& waiter);
-  /// The others' call.
+  /// Called by the other ranks of a node.
   Agreed follow(const fabric::Waiter& waiter);
 
-  /// For ranks that may lead besides the first: whether this one could in earlier calls.
+  /// For ranks that may lead besides the first: whether this one was able to in earlier calls.
   bool may_lead() const { return !is_broken_ && !lacked_memory_; }
-  /// Before follow(), for those who said that they may: waits until the first leader wants to know
-  /// whether this one can lead in the call, or does not. Where it returns true, prepare() is to
-  /// follow.
+  /// Called before follow() by ranks that have announced that they may lead: waits until the first
+  /// leader has decided whether it needs this one. If true, call prepare() next.
   bool is_wanted(const fabric::Waiter& waiter);
   void prepare(std::int64_t first_window, policy::PathHint hint, const DomainHints& domains,
                const exchange::Slots& slots);
 
-  /// Moves the data of a rank; leaders call it without data as well. `ranks`: of the node, for
-  /// leaders.
+  /// Moves the data of a rank; leaders call it without data, too. `ranks`: the windows of the
+  /// node's ranks, for leaders.
   exchange::StagedOutcome move(Direction direction, const Agreed& agreed, exchange::Slots& slots,
                                const plan::Windows* ranks, exchange::StagedAccess* access,
                                const fabric::Waiter& waiter);
 
-  /// A first leader's: why there are not as many aggregators as hints ask for; empty where there
-  /// are.
+  /// On first leaders: why the number of aggregators differs from the hints'; empty if it does not.
   const std::string& correction() const { return planner_->correction(); }
 
   /// What this rank sent to other nodes, as a leader.
@@ -67,10 +65,10 @@ class ExchangedTransfer {
 
   exchange::FileChannel& channel_;
   storage::Store& store_;
-  // A leader's.
+  // Used by leaders only.
   exchange::MessageBuffers buffers_;
   bool is_broken_ = false;      ///< messages failed, and later ones would
-  bool lacked_memory_ = false;  ///< to lead besides the first
+  bool lacked_memory_ = false;  ///< as another leader than the first
   std::int64_t first_window_ = 0;
   std::vector<NodePart> parts_;  ///< of all nodes
   std::vector<NodePart> scratch_;

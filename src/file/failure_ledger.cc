@@ -34,8 +34,8 @@ void FailureLedger::note_unwritten(Direction direction, const Error& failed) noe
   note_write(ENOMEM);
 }
 
-/// Both counts change under the lock, which the caller holds, so that no thread takes this rank's
-/// failure for another's.
+/// Changes both counts under the lock, which the caller holds, so that no thread takes this rank's
+/// failure for another rank's.
 void FailureLedger::note_write(int system_error) noexcept {
   own_writes_ += 1;
   channel_.note_failed_write(system_error);
@@ -43,7 +43,7 @@ void FailureLedger::note_write(int system_error) noexcept {
 
 Error FailureLedger::take_unreported() noexcept {
   Error failed = unreported_.take();
-  // Without a text it is told all the same.
+  // Without memory for a text, the error is still reported.
   if (failed.message.empty()) return failed;
   return {
       failed.error_class, failed.system_error, {"a nonblocking write failed: ", failed.message}};

@@ -9,32 +9,36 @@
 
 namespace headrace::file {
 
-/// Which calls of a file failed, and what of that the program has been told: calls of this rank,
-/// calls that nobody waited for, and writes of the node's other ranks. Safe from several threads.
+/// Keeps which calls of a file failed, and which failures the program has been told: calls of this
+/// rank, calls that nobody waited for, and writes of the node's other ranks. Safe from several
+/// threads.
 class FailureLedger {
  public:
-  /// Before any rank writes. The arguments must outlive it.
+  /// Make it before any rank writes. The arguments must outlive it.
   FailureLedger(exchange::FileChannel& channel, const std::string& path,
                 UnreportedFailures& unreported);
 
-  /// Notes a call that failed; errno 0: its view shows no bytes. Only a write that the file system
-  /// failed leaves data missing that others may count on. What the program is told of it.
+  /// Notes a call that failed with errno `system_error` (0: its view shows no bytes), and returns
+  /// the program's error. Only a write that failed in the file system counts as missing data that
+  /// others may rely on.
   Error fail(Direction direction, int system_error) noexcept;
-  /// Notes it alone.
+  /// Only notes the failure.
   void note(Direction direction, int system_error) noexcept;
-  /// Others may count on what a write lacks because its rank has no memory: `failed` says whether.
+  /// If `failed` is an error, notes a write that was not made for lack of memory, since others may
+  /// rely on its data.
   void note_unwritten(Direction direction, const Error& failed) noexcept;
 
-  /// A failed write that was begun by this rank, and that the program has not been told of.
+  /// Takes a failed write that this rank began in the background and that the program has not been
+  /// told of.
   Error take_unreported() noexcept;
-  /// A failed write of another rank of the node that this program has not been told of. Waits for
-  /// nobody: failures on other nodes are told by close.
+  /// Takes a failed write of another rank of the node that the program has not been told of. Does
+  /// not wait; close() reports failures on other nodes.
   Error take_others() noexcept;
 
   std::int64_t failed_calls() const;
-  /// Failed writes of this rank.
+  /// How many writes of this rank failed.
   std::int64_t own_writes() const;
-  /// Those, and the ones of other ranks that the program has been told of.
+  /// The same, plus failed writes of other ranks that the program has been told of.
   std::int64_t known_writes() const;
 
  private:
@@ -48,7 +52,8 @@ class FailureLedger {
   mutable std::mutex mutex_;  ///< guards what follows
   std::int64_t failed_calls_ = 0;
   std::int64_t own_writes_ = 0;
-  std::int64_t others_reported_ = 0;  ///< writes of others on this node, told to the program
+  std::int64_t others_reported_ =
+      0;  ///< failed writes of others on this node that the program was told of
 };
 
 }  // namespace headrace::file

@@ -48,7 +48,7 @@ View OpenFile::current_view() const {
 }
 
 Error OpenFile::set_atomicity(bool atomic) {
-  // Calls of each mode are looked at in their own way (HEADRACE_VERIFY), not at once.
+  // HEADRACE_VERIFY checks calls of the two modes in different ways, so they must not overlap.
   calls_.wait_for_all();
   auto given = fabric::Extremes::of(atomic ? 1 : 0);
   if (Error error = channel_->combine(given)) return error;
@@ -66,7 +66,7 @@ Error OpenFile::set_atomicity(bool atomic) {
 }
 
 /// Checks a call, takes its place in the file, and moves the pointer by what it asks for. A call
-/// that fails here moves nothing; in a collective one its rank must still take part.
+/// that fails here moves nothing, but the rank must still take part if it is collective.
 PreparedCall OpenFile::prepare(const TransferCall& call, bool in_background) {
   TransferCall valid = call;
   const ByteCount unit = pointer_.unit();
@@ -77,7 +77,7 @@ PreparedCall OpenFile::prepare(const TransferCall& call, bool in_background) {
   std::int64_t shared = 0;
   if (call.shared) shared = positions_->take_shared(valid, unit, failed);
   const ByteCount bytes = valid.count * valid.type->size();
-  // Calls that only read cannot conflict.
+  // If the file is open for reading only, calls cannot conflict.
   const bool is_atomic = is_atomic_ && mode_.write;
   const bool is_checked = executor_->verifies() && call.collective;
   const bool verifies = is_checked && call.direction == Direction::write;
@@ -125,7 +125,7 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   }
   PreparedCall prepared = prepare(call, false);
   failures_->note_unwritten(call.direction, prepared.failed);
-  // In a collective call the others may wait for this rank: it takes part with no data.
+  // The others may wait for this rank in a collective call: it takes part without data.
   if (prepared.failed && !call.collective) return {0, prepared.failed};
   if (prepared.keeps_order()) calls_.wait_for_meetings();
   Outcome outcome = executor_->execute(prepared, channel_->waiter());

@@ -8,17 +8,18 @@
 namespace headrace::file {
 namespace {
 
-/// Where all files' calls go that wait for no other rank. Outlasts static objects.
+/// The queue of all files' calls that wait for no other rank. Never destroyed, so that it outlives
+/// static objects.
 const std::shared_ptr<WorkQueue>& common_queue() {
   static const auto* const queue = new std::shared_ptr<WorkQueue>(
       std::make_shared<WorkQueue>(static_cast<std::size_t>(settings().helper_threads)));
   return *queue;
 }
 
-/// A call that was begun on a file. It uses the file until it is done, and no longer.
+/// A call that was begun on a file. It uses the file only until it is done.
 class BackgroundCall : public Operation, public Work {
  public:
-  /// `queue`: where it can be taken back from; null for collective calls.
+  /// `queue`: the queue from which it can be withdrawn; null for collective calls.
   BackgroundCall(CallExecutor& executor, const BackgroundCalls& calls, PreparedCall prepared,
                  std::shared_ptr<WorkQueue> queue)
       : executor_(executor),
@@ -79,7 +80,7 @@ class BackgroundCall : public Operation, public Work {
   }
 
   CallExecutor& executor_;
-  std::weak_ptr<exchange::FileTeam> team_;  ///< no helper thread may be the last to let go of it
+  std::weak_ptr<exchange::FileTeam> team_;  ///< a helper thread must not be the last owner
   std::shared_ptr<Background> background_;
   UnreportedFailures::Place unreported_;
   std::shared_ptr<WorkQueue> queue_;
@@ -98,13 +99,13 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
   return begin_call(call, true);
 }
 
-/// `in_background`: a helper thread is to carry it out, else it is done when this returns.
+/// `in_background`: a helper thread executes it; otherwise it is done when this returns.
 Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call,
                                                         bool in_background) {
   PreparedCall prepared = prepare(call, in_background);
   Error failed = std::move(prepared.failed);
   const bool meets = prepared.keeps_order();
-  // Where ranks meet the others count on this one: it takes part with no data.
+  // If ranks meet, the others need this one: it takes part without data.
   failures_->note_unwritten(call.direction, failed);
   if (failed && !meets) return failed;
   const bool moves = prepared.access.bytes > 0;
@@ -138,8 +139,8 @@ Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call
   return std::shared_ptr<Operation>(std::move(started));
 }
 
-/// Where only a thread of the program may send to other nodes, the beginning procedure does all of
-/// it, as MPI allows (4.1, section 14.4.5) and as blocking calls do.
+/// If only threads of the program may send to other nodes, begin() does all of the call, as MPI
+/// allows (4.1, section 14.4.5).
 Error OpenFile::begin(const TransferCall& call) {
   const bool in_background = !executor_->collective().choice(call.direction).needs_the_program();
   Result<std::shared_ptr<Operation>> started = begin_call(call, in_background);

@@ -4,11 +4,11 @@
 #include "file/agreement.h"
 #include "file/open_file.h"
 
-// Syncing and closing a file: by then failed writes are told, and what the file was is recorded.
+// Syncing and closing a file: failed writes are reported, and the file's totals are recorded.
 
 namespace headrace::file {
 
-/// What each rank tells when all close.
+/// What each rank contributes when all close.
 struct OpenFile::Closing {
   std::int64_t failure = 0;  ///< code_of() its error
   std::int64_t failed_writes = 0;
@@ -50,12 +50,12 @@ Error OpenFile::close() {
   calls_.wait_for_all();
   Error closed = attempt([this] { return store_->close(); });
   const std::optional<record::Verified> verified = executor_->collect_verified();
-  // One error is told; what was written comes first.
+  // Only one error is reported; failed writes come first.
   Error failed = failures_->take_unreported();
   if (!failed) failed = std::move(closed);
   Closing all = values_at_close(failed);
-  // Nobody returns before all have closed: on file systems with close-to-open coherence the data is
-  // then visible to whoever opens the file.
+  // No rank returns before all have closed: on file systems with close-to-open coherence, the data
+  // is then visible to anyone who opens the file.
   Error unreachable = channel_->combine(all);
   if (!failed && unreachable) failed = unreachable;
   if (mode_.delete_on_close) {
@@ -64,7 +64,7 @@ Error OpenFile::close() {
     removed = agree_on_error(*channel_, removed, {"delete", path_});
     if (!failed) failed = std::move(removed);
   }
-  // Where there is no memory the report lacks this file.
+  // Without memory, the report lacks this file.
   static_cast<void>(attempt([&]() -> Error {
     record(all, verified);
     return {};
@@ -94,7 +94,8 @@ void OpenFile::record(const Closing& all, const std::optional<record::Verified>&
   record::add_file(file);
 }
 
-/// Bytes of this rank may lie in another node's cache: so all ranks sync, and tell each other.
+/// Bytes of this rank may lie in another node's cache, so all ranks sync and tell each other the
+/// result.
 Error OpenFile::sync() {
   if (nodes_write_for_each_other_) calls_.wait_for_meetings();
   Error failed = attempt([this] { return store_->sync(); });

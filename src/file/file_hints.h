@@ -9,28 +9,28 @@
 
 namespace headrace::file {
 
-/// The hints that count for an open file, and what became of those that were given. Safe from
+/// The hints in effect for an open file, and what became of those that were given. Safe from
 /// several threads.
 class FileHints {
  public:
-  /// `reports`: whether this rank reports the user of hints that do not count; one does.
+  /// `reports`: whether this rank tells the user of hints that are not in effect; one rank does.
   explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}}); }
 
-  /// Takes those of the hint file and the settings, then the program's. Throws where memory lacks.
+  /// Takes the hints of the hint file and the settings, then the program's. Throws std::bad_alloc.
   void start(const Hints& given);
-  /// Those in use with `hints` over them; `source` says where these are from, but for the
-  /// program's.
+  /// The hints in effect, overridden by `hints`. `source` names where `hints` come from; empty for
+  /// the program's.
   HintsInUse with(const Hints& hints, const std::string& source = {}) const;
   void set(HintsInUse next);
-  /// For calls that change them, which are collective and come one at a time.
+  /// For calls that change hints: they are collective, and only one runs at a time.
   const HintValues& values() const { return in_use_.values; }
   /// Takes no lock.
   ByteCount sieve_size() const { return sieve_size_.load(std::memory_order_relaxed); }
 
-  /// Lines on hints that count for no rank, or not as this one gave them: told once to the user,
-  /// and by shown(). Throws where memory lacks.
+  /// Notes lines on hints that are not in effect as this rank gave them, for the user (once) and
+  /// for shown(). Throws std::bad_alloc.
   void note_corrections(const std::vector<std::string>& lines);
-  /// With their values, and headrace_corrections.
+  /// All hints in effect with their values, and headrace_corrections.
   Hints shown() const;
 
  private:

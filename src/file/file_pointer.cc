@@ -9,7 +9,7 @@ FilePointer::FilePointer(const std::string& path, std::shared_ptr<const View> vi
   show(std::move(view));
 }
 
-/// Takes a view: mutex_ is held, or nobody else knows the file.
+/// Takes a view. The caller holds mutex_, or no other thread knows the file.
 void FilePointer::show(std::shared_ptr<const View> view) {
   view_ = std::move(view);
   unit_.store(unit_of(*view_), std::memory_order_relaxed);
@@ -28,7 +28,7 @@ std::int64_t FilePointer::position() const {
 
 Error FilePointer::seek(std::int64_t offset, Whence whence, std::int64_t end) {
   const std::lock_guard lock(mutex_);
-  // Not before: another thread may move the pointer.
+  // Under the lock, since another thread may move the pointer.
   const std::int64_t base =
       whence == Whence::current ? position_ : (whence == Whence::end ? end : 0);
   const Result<std::int64_t> target = this->target(base, offset);

@@ -15,9 +15,9 @@ namespace headrace::file {
 
 /// How a call moved the individual pointer, if it did.
 struct PointerMove {
-  ByteCount unit = 0;       ///< bytes of an etype then; 0 where it did not move it
-  std::int64_t end = 0;     ///< where it left it
-  std::uint64_t seeks = 0;  ///< seeks before
+  ByteCount unit = 0;    ///< bytes of an etype at that time; 0: the call did not move the pointer
+  std::int64_t end = 0;  ///< where the call left the pointer
+  std::uint64_t seeks = 0;  ///< number of seeks before
 };
 
 /// The view of an open file and the individual pointer in it, in etypes. Safe from several threads.
@@ -26,48 +26,48 @@ class FilePointer {
   /// `path`: for messages, must outlive it.
   FilePointer(const std::string& path, std::shared_ptr<const View> view);
 
-  /// Takes a view and goes to its beginning; `meanwhile` is called before another thread sees it.
+  /// Takes a view and goes to its beginning. Calls `meanwhile` before another thread sees the view.
   template <class Meanwhile>
   void set_view(std::shared_ptr<const View> view, Meanwhile meanwhile);
 
   std::shared_ptr<const View> view() const;
-  /// Bytes of an etype, as unit_of(); takes no lock.
+  /// Bytes of an etype, see unit_of(). Takes no lock.
   ByteCount unit() const { return unit_.load(std::memory_order_relaxed); }
-  /// What the view shows, where it is one stretch; takes no lock.
+  /// What the view shows, if that is one stretch. Takes no lock.
   ViewedStretch stretch() const { return stretch_.get(); }
 
   std::int64_t position() const;
-  /// Before anybody else knows the file.
+  /// Sets the pointer before another thread knows the file.
   void start_at(std::int64_t position) { position_ = position; }
   Error seek(std::int64_t offset, Whence whence, std::int64_t end);
-  /// `base` + `offset`, where there is such a position.
+  /// `base` + `offset`, in etypes; an error if there is no such position.
   Result<std::int64_t> target(std::int64_t base, std::int64_t offset) const;
-  /// The first position whose bytes lie at or behind the end of a file of so many bytes.
+  /// The first position, in etypes, whose bytes lie at or behind the end of a file of `size` bytes.
   Result<std::int64_t> end_position(ByteCount size) const;
   Result<FileOffset> byte_offset(std::int64_t offset) const;
 
-  /// Where a call has its data.
+  /// Where a call's data lies.
   struct Place {
     std::shared_ptr<const View> view;
     std::int64_t position = 0;  ///< in etypes
     PointerMove move;
   };
-  /// The place of a call of `bytes` bytes, which was checked with etypes of `unit` bytes and has
-  /// its place by the shared pointer at `shared`: after check_place() and make(view, position),
-  /// the pointer moves behind it. A call that has `failed`, or fails here, moves nothing.
+  /// Takes the place of a call of `bytes` bytes that was checked with etypes of `unit` bytes;
+  /// `shared` is its position if it uses the shared pointer. Calls check_place() and make(view,
+  /// position); then moves the pointer behind the data. A call that has `failed`, or fails here,
+  /// moves nothing.
   template <class Make>
   Place take(const TransferCall& call, ByteCount unit, ByteCount bytes, std::int64_t shared,
              Error& failed, Make make);
-  /// The same of a call of the pointer's whose data is one stretch of the file; nothing where it is
-  /// not.
+  /// The same for a call that uses this pointer and whose data is one stretch of the file; nothing
+  /// if it is not.
   std::optional<FileOffset> take_stretch(ByteCount bytes, PointerMove& move);
 
-  /// The pointer was moved by what was asked for; afterwards it stands behind the whole etypes that
-  /// were done. What other threads did with it meanwhile counts:
-  ///  - A seek says where it stands, whatever came before.
-  ///  - Reads that met the end of the file together give back what each did not get, in any order.
-  ///  - Behind a write that failed lies what a later one has written: the pointer stays behind
-  ///  that.
+  /// Corrects the pointer, which was moved by what was requested, to stand behind the whole etypes
+  /// that were moved. What other threads did with it meanwhile is respected: - After a seek,
+  /// nothing is corrected. - Concurrent reads that met the end of the file each take back what they
+  /// did not get, in any order. - Behind a write that failed lies what a later one has written: the
+  /// pointer stays behind that.
   void pull_back(Direction direction, ByteCount missing, const PointerMove& move);
 
  private:

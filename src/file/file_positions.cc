@@ -5,7 +5,7 @@
 namespace headrace::file {
 namespace {
 
-/// What all ranks must give alike.
+/// The arguments that must be the same on all ranks.
 struct GivenSeek {
   fabric::Extremes offset;
   fabric::Extremes whence;
@@ -16,7 +16,7 @@ struct GivenSeek {
   }
 };
 
-// What is tried.
+// What a call tries to do, for messages.
 constexpr const char* kFindPointer = "find the shared pointer of";
 constexpr const char* kSeekPointer = "seek by the shared pointer of";
 
@@ -71,7 +71,7 @@ Result<std::int64_t> FilePositions::shared() {
 }
 
 Result<FileOffset> FilePositions::shared_byte_offset() {
-  // All ranks come first, so that no earlier call of theirs moves the pointer afterwards.
+  // All ranks meet first, so that none of their earlier calls moves the pointer afterwards.
   if (Error error = channel_.barrier()) return error;
   return shared_.found_by_first(kFindPointer, [this]() -> Result<std::int64_t> {
     const Result<std::int64_t> position = shared_.take(0);
@@ -80,7 +80,7 @@ Result<FileOffset> FilePositions::shared_byte_offset() {
 }
 
 Error FilePositions::seek_shared(std::int64_t offset, Whence whence) {
-  // All ranks opened with one mode, so none waits for one that returns here.
+  // All ranks opened in the same mode, so all return here.
   if (is_sequential_) return only_in_sequence(path_);
   calls_.wait_for_meetings();
   GivenSeek given{fabric::Extremes::of(offset),

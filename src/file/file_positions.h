@@ -14,7 +14,7 @@ namespace headrace::file {
 /// The positions of an open file, and what its calls need of the shared pointer.
 class FilePositions : public Positions {
  public:
-  /// All must outlive it. `is_sequential`: the file was opened with MPI_MODE_SEQUENTIAL.
+  /// All arguments must outlive it. `is_sequential`: the file was opened with MPI_MODE_SEQUENTIAL.
   FilePositions(exchange::FileChannel& channel, storage::Store& store, const std::string& path,
                 bool is_sequential, FilePointer& pointer, BackgroundCalls& calls)
       : channel_(channel),
@@ -31,15 +31,15 @@ class FilePositions : public Positions {
   Error seek_shared(std::int64_t offset, Whence whence) override;
   Result<std::int64_t> shared() override;
 
-  /// Where a call by the shared pointer begins; moves it by what the call asks for. Collective for
-  /// an ordered call, in which a rank takes part with no data if it failed. `unit`: bytes of an
-  /// etype.
+  /// Returns where a call with the shared pointer begins, in etypes, and moves the pointer by what
+  /// the call requests. Collective for an ordered call, in which a rank that failed takes part
+  /// without data. `unit`: bytes of an etype.
   std::int64_t take_shared(TransferCall& call, ByteCount unit, Error& failed);
   /// Collective: where the shared pointer stands, in bytes of the file.
   Result<FileOffset> shared_byte_offset();
-  /// The first rank's call when the file is opened; that of others does nothing.
+  /// Sets the shared pointer when the file is opened. Does nothing on other ranks than the first.
   void start_shared_at(std::int64_t position) { shared_.set(position); }
-  /// Puts the shared pointer of the next view to its beginning, before the ranks agree on it.
+  /// Sets the next view's shared pointer to 0, before the ranks agree on the view.
   void clear_next_shared() { shared_.clear_next(); }
   void use_next_shared() { shared_.use_next(); }
 

@@ -7,15 +7,15 @@
 #include "storage/realigned_reads.h"
 #include "view/copy.h"
 
-// The most frequent call: one stretch of memory, one stretch of the file, and nobody to meet. It
-// costs little more than its system call. So memory that the CPU cannot touch is not looked for
-// beforehand, until a driver is known: the kernel says EFAULT, and then it is found.
+// The most frequent call: one stretch of memory, one stretch of the file, and no rank to meet. It
+// costs little more than its system call. So, until a driver is known, memory is not checked
+// beforehand: if the CPU cannot touch it, the kernel returns EFAULT, and then its device is found.
 
 namespace headrace::file {
 
 namespace {
 
-/// As attempt(), without what an Error costs.
+/// Like attempt(), without the cost of an Error.
 Transferred move_or_lack_memory(storage::Store& store, const StretchCall& call, FileOffset place) {
   try {
     return move_stretch(store, call.direction, place, call.memory, call.bytes);
@@ -24,8 +24,8 @@ Transferred move_or_lack_memory(storage::Store& store, const StretchCall& call, 
   }
 }
 
-/// What is read so the store may copy to its place; all else only the kernel touches, which says
-/// EFAULT of memory that the CPU cannot touch.
+/// Whether the store may copy what it reads to this place itself. All other calls leave the memory
+/// to the kernel, which returns EFAULT for memory that the CPU cannot touch.
 bool is_misplaced_read(const StretchCall& call, FileOffset place) {
   const iovec segment{call.memory, static_cast<std::size_t>(call.bytes)};
   return call.direction == Direction::read && call.bytes >= storage::RealignedReads::kLeast &&
@@ -34,7 +34,7 @@ bool is_misplaced_read(const StretchCall& call, FileOffset place) {
 
 }  // namespace
 
-/// Nothing for a call on several stretches, and for one that must be refused.
+/// The call as a StretchCall; nothing if it has several stretches or must be refused.
 std::optional<StretchCall> OpenFile::stretch_of(const TransferCall& call) {
   if (call.shared || call.in_parts || call.refused != ErrorClass::success) return std::nullopt;
   if (!call.type->is_contiguous() || call.count < 0) return std::nullopt;
@@ -44,7 +44,8 @@ std::optional<StretchCall> OpenFile::stretch_of(const TransferCall& call) {
   return stretch;
 }
 
-/// Whether nothing but the view and its place in the file can keep a call from being done here.
+/// Whether a call may be executed here, as far as that does not depend on the view and the call's
+/// place in the file.
 inline bool OpenFile::may_be_stretch(const StretchCall& call) const {
   const bool is_permitted = call.direction == Direction::write ? mode_.write : mode_.read;
   if (!is_permitted || mode_.sequential || executor_->verifies()) return false;

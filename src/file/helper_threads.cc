@@ -31,14 +31,16 @@ bool HelperThreads::run(const std::shared_ptr<Job>& job) {
 }
 
 bool HelperThreads::make_thread(const std::shared_ptr<Job>& job) {
-  // Here, on a thread of the program: another one may be changing the environment.
+  // Reads the environment here, on a thread of the program: elsewhere another thread may be
+  // changing it.
   topo::ranks_on_node();
   auto first = std::make_unique<std::shared_ptr<Job>>(job);
   threads_.reserve(threads_.size() + 1);
   pthread_t thread;
   if (!start_thread(thread, &live, first.get())) return false;
   static_cast<void>(first.release());
-  // Runs before the destructors of all that the program had made before: its buffers, often.
+  // Runs before the destructors of static objects that the program made before, which often hold
+  // buffers.
   [[maybe_unused]] static const int registered = std::atexit([] { of_process().rest(); });
   threads_.push_back(thread);
   return true;
@@ -53,7 +55,7 @@ void* HelperThreads::live(void* first) {
   return nullptr;
 }
 
-/// Waits for a job. None where the thread is to end.
+/// Waits for a job. Null if the thread is to end.
 std::shared_ptr<Job> HelperThreads::next() {
   std::unique_lock lock(mutex_);
   idle_ += 1;

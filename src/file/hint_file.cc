@@ -16,7 +16,7 @@
 namespace headrace::file {
 namespace {
 
-/// As much as is read. ROMIO takes 4 KiB.
+/// The most that is read. ROMIO reads 4 KiB.
 constexpr std::size_t kLargest = std::size_t{1} << 16;
 
 std::string_view take_line(std::string_view& rest) {
@@ -26,7 +26,7 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
-/// The first word of `rest`, which is cut off with the blanks around it.
+/// Removes the first word of `rest`, with the blanks around it, and returns it.
 std::string_view take_word(std::string_view& rest) {
   constexpr std::string_view kBlanks = " \t\r";
   const auto skip_blanks = [&] {
@@ -39,9 +39,9 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-/// Nothing, and errno, where it cannot be read.
+/// The file's text; nothing, and errno, if it cannot be read.
 std::optional<std::string> text_of(const std::string& path) {
-  // Does not wait for whoever might write into a pipe of this name.
+  // Does not wait for a writer if the name is a pipe's.
   const int descriptor =
       uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); });
   if (descriptor < 0) return std::nullopt;

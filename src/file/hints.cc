@@ -32,7 +32,7 @@ PathHint path_hint_of(PathSetting setting) {
 PathHint path_hint_of(const std::string& value) {
   const std::string text = lower_case(value);
   if (text == "staged") return PathHint::staged;
-  // Collective buffering by any name that others know goes between nodes where there are several.
+  // Any other library's name for collective buffering means exchanging, if there are several nodes.
   for (const std::string_view buffered : {"exchanged", "enable", "true", "yes", "on", "1"}) {
     if (text == buffered) return PathHint::exchanged;
   }
@@ -66,13 +66,13 @@ std::string unknown_hint(const std::string& name) {
   std::array<std::string_view, std::size(hint_table)> names;
   std::ranges::transform(hint_table, names.begin(), &HintRule::name);
   const std::string_view nearest =
-      nearest_name(std::string_view(name).substr(0, kMostPrinted), names);
+      nearest_name(std::string_view(name).substr(0, kMaxPrinted), names);
   const std::string line = "hint '" + printable(name) + "' is ignored (no hint has this name), ";
   if (nearest.empty()) return line + "docs/reference/hints.md lists them";
   return line + "did you mean '" + std::string(nearest) + "'?";
 }
 
-/// "" or the rest of a sentence that says why the value cannot be used.
+/// "", or why the value cannot be used: the rest of a sentence that begins with the value.
 std::string check(const HintRule& rule, const std::string& value) {
   switch (rule.type) {
     case HintType::boolean: {
@@ -133,7 +133,7 @@ void take_aggregators(const Hints& hints, HintValues& values) {
   }
 }
 
-/// Sets `value` from a size hint, kept within what makes sense.
+/// Sets `value` from a size hint, at least `least`, and limited to what makes sense.
 void take_size(const Hints& hints, const char* name, ByteCount least, ByteCount& value) {
   const auto found = hints.find(name);
   if (found == hints.end()) return;
@@ -142,8 +142,8 @@ void take_size(const Hints& hints, const char* name, ByteCount least, ByteCount&
   if (size > 0) value = std::clamp(size, least, kLargestSize);
 }
 
-/// The first of `names` that asks for a path decides. One that is "automatic" leaves it to the
-/// next: it may come from MPI_File_get_info, the next from the program.
+/// The first of `names` that asks for a path decides. A value "automatic" leaves the choice to the
+/// next name: it may come from MPI_File_get_info, and the next from the program.
 void take_path_hint(const Hints& hints, std::initializer_list<const char*> names, PathHint& hint) {
   for (const char* const name : names) {
     const auto found = hints.find(name);

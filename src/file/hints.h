@@ -15,15 +15,15 @@ namespace headrace::file {
 /// Hints as an MPI_Info holds them.
 using Hints = std::map<std::string, std::string>;
 
-/// What the hints and settings ask of the engine.
+/// What the hints and settings ask for.
 struct HintValues {
   policy::PathHint write_path = policy::PathHint::automatic;
   policy::PathHint read_path = policy::PathHint::automatic;
-  ByteCount buffer_size = 0;            ///< of one collective buffer, in bytes; 0: as it fits
-  ByteCount striping_unit = 0;          ///< 0: not known
-  ByteCount sieve_size = 0;             ///< of the buffer for independent reads of small pieces
-  std::int64_t striping_factor = 0;     ///< 0: not known
-  std::int64_t start_device = -1;       ///< -1: the file system's choice
+  ByteCount buffer_size = 0;         ///< bytes of a collective buffer; 0: chosen automatically
+  ByteCount striping_unit = 0;       ///< 0: not known
+  ByteCount sieve_size = 0;          ///< bytes of the buffer for independent reads of small pieces
+  std::int64_t striping_factor = 0;  ///< 0: not known
+  std::int64_t start_device = -1;    ///< -1: the file system's choice
   std::int64_t overstriping_count = 0;  ///< 0: none
   plan::Alignment alignment = plan::Alignment::persistent;
   plan::AggregatorHints aggregators;
@@ -31,10 +31,10 @@ struct HintValues {
   bool lock_ahead = false;
 };
 
-/// The hints that count for a file.
+/// The hints in effect for a file.
 struct HintsInUse {
   HintValues values;
-  Hints given;  ///< by the program, as far as they are known and well formed
+  Hints given;  ///< by the program, if known and well formed
 };
 
 /// What the settings alone ask for.
@@ -43,8 +43,8 @@ HintValues default_hint_values();
 /// Applies the settings that the user gave.
 void take_settings(HintValues& values);
 
-/// Applies `hints` to `values` and returns those that are known and well formed. A line for each of
-/// the others is added to `problems`.
+/// Applies `hints` to `values` and returns those that are known and well formed. Adds a line to
+/// `problems` for each of the others.
 Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems);
 
 /// What the hints ask of a file that is created.
@@ -52,7 +52,7 @@ storage::StripingHints striping_of(const HintValues& values);
 
 /// The values as hints, for MPI_File_get_info.
 Hints hints_of(const HintValues& values);
-/// What was found, as hints.
+/// The layout as hints.
 Hints hints_of(const storage::Layout& layout);
 
 }  // namespace headrace::file

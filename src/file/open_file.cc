@@ -6,7 +6,7 @@
 namespace headrace::file {
 namespace {
 
-/// All that must be the same on all ranks, in one number.
+/// The parts of the mode that must be the same on all ranks, as one number.
 std::int64_t bits_of(const AccessMode& mode) {
   std::int64_t bits = 0;
   for (const bool bit : {mode.read, mode.write, mode.create, mode.exclusive, mode.append,
@@ -16,11 +16,11 @@ std::int64_t bits_of(const AccessMode& mode) {
   return bits;
 }
 
-/// What each rank tells before all open a file.
+/// What each rank contributes before all open a file.
 struct Opening {
   std::int64_t failure = 0;  ///< code_of() its error
   fabric::Extremes mode;
-  std::int64_t verifies = 0;  ///< 1: it is told to
+  std::int64_t verifies = 0;  ///< 1: HEADRACE_VERIFY is set
 
   void combine(const Opening& other) {
     fabric::keep_greatest(failure, other.failure);
@@ -29,8 +29,8 @@ struct Opening {
   }
 };
 
-/// Before anything that depends on the mode: ranks of other modes would wait at other places.
-/// Whether all ranks are told to verify.
+/// Agrees on the mode, before anything that depends on it: ranks with other modes would wait at
+/// other places. Returns whether HEADRACE_VERIFY is set on all ranks.
 Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mode,
                            std::string_view path, const Error& refused) {
   Opening all{code_of(refused), fabric::Extremes::of(bits_of(mode)), settings().verify ? 1 : 0};
@@ -45,8 +45,8 @@ Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mod
   return all.verifies == 1;
 }
 
-/// What this rank is to find out of how the file lies. The first rank looks, since file systems may
-/// be asked over the network for it; how it is mounted each node's leader knows.
+/// Finds what this rank must find of the layout. Only the first rank looks at the file, since that
+/// may ask a server; each node's leader looks at how the file system is mounted.
 Error find_layout(const exchange::FileChannel& channel, storage::Store& store,
                   storage::Layout& layout) {
   if (!channel.nodes().is_leader()) return {};
@@ -96,7 +96,8 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
                      storage::FileSystem& file_system, std::string_view path, const Hints& hints,
                      bool may_verify) {
   channel_ = std::move(channel);
-  // The place may have served a file before. No rank writes before all have agreed, below.
+  // The channel's place may have served another file before. No rank writes before all have agreed,
+  // below.
   failures_.emplace(*channel_, path_, calls_.background()->unreported);
   hints_.emplace(channel_->nodes().rank() == 0);
   Error failed = attempt([&]() -> Error {
@@ -113,7 +114,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   }
   if (store_ != nullptr) {
     positions_.emplace(*channel_, *store_, path_, mode_.sequential, pointer_, calls_);
-    // So that appending goes on where the file ends (MPI 4.1, 14.2.1).
+    // In append mode, both pointers begin at the end of the file (MPI 4.1, 14.2.1).
     positions_->start_shared_at(pointer_.position());
   }
   if (store_ != nullptr) {
@@ -134,7 +135,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
                                  : Error{};
 }
 
-/// Without memory for the text nobody is told.
+/// Reports nothing if memory for the text lacks.
 void OpenFile::report_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
     hints_->note_corrections(corrections_of(agreement));
@@ -149,8 +150,8 @@ Error OpenFile::find_end() {
   return {};
 }
 
-/// The first rank creates the file, so that MPI_MODE_EXCL holds for the job and the name is made by
-/// one; the others find it.
+/// The first rank creates the file, so that MPI_MODE_EXCL holds for the whole job; then the others
+/// open it.
 Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view path) {
   const bool is_first = channel_->nodes().rank() == 0;
   const auto open_as = [&](bool create, bool exclusive) {
@@ -186,10 +187,10 @@ Error OpenFile::allocate(ByteCount size) {
   return change_size(size, &storage::Store::allocate);
 }
 
-/// All ranks come first, so that no earlier write of theirs lands after the change; the first rank
-/// makes it, and all get its result.
+/// All ranks meet first, so that none of their earlier writes lands after the change. The first
+/// rank makes the change, and all get its result.
 Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(ByteCount)) {
-  // All ranks opened with one mode, so none waits for one that returns here.
+  // All ranks opened in the same mode, so all return here.
   if (!mode_.write) {
     return {ErrorClass::read_only, 0,
             "cannot change the size of '" + path_ +

@@ -17,9 +17,9 @@
 
 namespace headrace::file {
 
-/// The file of file/file.h: its life, view, size and hints, and the checks of its calls. Others
-/// execute the calls (CallExecutor), know positions (FilePositions), and keep what goes on by
-/// itself (BackgroundCalls).
+/// Implements File: opens and closes it, has its view, size and hints, and checks its calls.
+/// CallExecutor executes the calls, FilePositions has the pointers, and BackgroundCalls has the
+/// calls that run in the background.
 class OpenFile : public File {
  public:
   /// `path`: for messages.
@@ -27,7 +27,7 @@ class OpenFile : public File {
            AccessMode mode);
 
   /// Collective: opens the store on all ranks, which have agreed on the mode and on whether they
-  /// may verify, and agrees on hints. The only use of the name that the program gave.
+  /// may verify, and agrees on hints. Only here is the program's file name used.
   Error open(std::unique_ptr<exchange::FileChannel> channel, storage::FileSystem& file_system,
              std::string_view path, const Hints& hints, bool may_verify);
 
@@ -70,12 +70,12 @@ class OpenFile : public File {
 
   std::shared_ptr<exchange::FileTeam> team_;
   std::unique_ptr<exchange::FileChannel> channel_;
-  std::string path_;  ///< for messages: what `path` meant at open
+  std::string path_;  ///< for messages: the absolute name at open
   AccessMode mode_;
   const view::TypePtr byte_ = view::make_basic(1);
   std::unique_ptr<storage::Store> store_;
   storage::Layout layout_;                   ///< as the first rank found it
-  bool nodes_write_for_each_other_ = false;  ///< or may do so
+  bool nodes_write_for_each_other_ = false;  ///< also if only some calls may
   std::atomic<bool> is_atomic_ = false;
   std::optional<FailureLedger> failures_;
   std::optional<FileHints> hints_;

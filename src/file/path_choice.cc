@@ -79,7 +79,7 @@ const PathChoice::Chosen& PathChoice::last() const {
   return !chosen_.has_been_called && before_ ? *before_ : chosen_;
 }
 
-/// Whether the last call went between nodes.
+/// Whether the last call was exchanged.
 bool PathChoice::is_exchanged(const Chosen& chosen) {
   if (chosen.for_view.path != Path::exchanged || chosen.stayed_on_node) return false;
   return !chosen.between_nodes || chosen.between_nodes->choice.decision.is_chosen;

@@ -10,58 +10,60 @@
 
 namespace headrace::file {
 
-/// How collective calls in one direction go, and why: what was chosen for the view, and by its last
-/// call. Safe from several threads.
+/// Which path collective calls in one direction take, and why: the choice for the view, and that of
+/// the last call. Safe from several threads.
 class PathChoice {
  public:
   explicit PathChoice(Direction direction) : direction_(direction) {}
 
-  /// Chooses for a view. `has_one_owner`: between nodes one of them moves all. `helpers_send`:
-  /// whether helper threads may send messages.
+  /// Chooses for a view. `has_one_owner`: if nodes exchange, one of them moves all data.
+  /// `helpers_send`: whether helper threads may send messages.
   void choose(policy::PathHint hint, const policy::ViewFacts& view, bool has_one_owner,
               bool helpers_send);
 
-  /// Whether ranks meet at the beginning of a call. Where not, a call is this rank's own affair.
+  /// Whether ranks meet at the beginning of a call. If not, each rank executes its part alone.
   bool meets() const { return meets_.load(std::memory_order_relaxed); }
-  /// The same for calls that helper threads carry out.
+  /// The same for calls that helper threads execute.
   bool meets_in_background() const { return meets_in_background_.load(std::memory_order_relaxed); }
-  /// Whether calls go between nodes if a thread of the program carries them out, and only then:
-  /// helper threads must not send messages here.
+  /// Whether calls are exchanged only if a thread of the program executes them, since helper
+  /// threads must not send messages here.
   bool needs_the_program() const { return needs_the_program_.load(std::memory_order_relaxed); }
 
-  // For who may carry out calls.
+  // For threads that execute calls.
 
-  /// Whether the ranks of all nodes meet in a call; else only those of a node do, if any.
+  /// Whether the ranks of all nodes meet in a call. If not, at most those of a node do.
   bool meets_between_nodes(bool is_in_background) const {
     return is_between_nodes() && (!is_in_background || !needs_the_program());
   }
   bool is_between_nodes() const { return chosen_.for_view.path == policy::Path::exchanged; }
   policy::PathHint hint() const { return hint_; }
-  /// What the path would be if each node stood alone.
+  /// The path if each node were alone.
   policy::Path for_node() const { return for_node_; }
 
-  /// Takes note of a call in which ranks do not meet: the caller carries it out itself. The call
-  /// may be one that goes on by itself.
+  /// Notes a call in which ranks do not meet, which the caller executes itself. `in_background`: a
+  /// call that a helper thread executes.
   void note_call(bool in_background) {
     if (!chosen_.has_been_called) chosen_.has_been_called = true;
     if (in_background) chosen_.stayed_on_node = true;
   }
-  /// Whether a call between nodes stays on its node, since helper threads may send nothing.
+  /// Notes whether a call that could be exchanged stays on its node, since helper threads may not
+  /// send.
   void note_stay(bool stays) { chosen_.stayed_on_node = stays; }
-  /// A call of which the rank's part is too small to meet for.
+  /// Notes a call of which this rank's part is too small to meet for.
   void note_small_part(const policy::CallFacts& facts, const policy::CallDecision& decision);
-  /// What the nodes agreed on.
+  /// Notes what the nodes agreed on.
   void note_agreed(const ExchangedTransfer::Agreed& agreed);
-  /// Of the number of aggregators, for the reason, which may lack it without memory.
+  /// Notes a correction of the number of aggregators for the reason's text; without memory the text
+  /// lacks it.
   void note_correction(const std::string& correction) noexcept;
-  /// What the ranks that meet decide from what they posted.
+  /// Decides for ranks that meet, from what they posted.
   policy::Path decide(const policy::CallFacts& facts, bool has_slots);
 
-  // What is told: of the last call, or of the next where none was made yet.
+  // For reports: about the last call, or about the next if there was none yet.
 
   policy::Path path_taken() const;
   std::string reason() const;
-  /// Both, of the last call; empty where none was made.
+  /// Path and reason of the last call; empty if there was none.
   std::string path_and_reason() const;
 
  private:
@@ -81,14 +83,15 @@ class PathChoice {
     std::atomic<bool> is_set_ = false;
   };
 
-  /// What was chosen for a view and its last call, and from what.
+  /// The choices for a view and for its last call, and what they were made from.
   struct Chosen {
     policy::ViewFacts view;
     policy::ViewDecision for_view;
-    /// Of the last call that might go between nodes.
+    /// For the last call that could be exchanged.
     std::optional<ExchangedTransfer::Agreed> between_nodes;
-    Flag stayed_on_node;         ///< the last such call, as a helper's affair
-    bool has_one_owner = false;  ///< between nodes
+    Flag stayed_on_node;  ///< the last such call stayed on its node, since a helper thread executed
+                          ///< it
+    bool has_one_owner = false;  ///< if nodes exchange
     std::optional<policy::CallDecision> for_call;
     policy::CallFacts facts;
     bool lacked_memory = false;
@@ -108,7 +111,7 @@ class PathChoice {
   policy::PathHint hint_ = policy::PathHint::automatic;
   policy::Path for_node_ = policy::Path::direct;
 
-  mutable std::mutex mutex_;  ///< guards what follows where other threads ask
+  mutable std::mutex mutex_;  ///< guards what follows against reads by other threads
   Chosen chosen_;
   std::optional<Chosen> before_;  ///< for the last view with a call
   std::string correction_;

@@ -8,8 +8,8 @@
 
 namespace headrace::file {
 
-/// Calls visit(file_offset, memory, length) for each piece of a run until it returns false, and
-/// returns whether it never did.
+/// Calls visit(file_offset, memory, length) for each piece of a run until it returns false. Returns
+/// whether all calls returned true.
 template <class Visit>
 bool for_each_piece_while(Access& access, const view::StridedRun& run, Visit visit) {
   view::PairReader reader(run, access.memory);

@@ -10,11 +10,11 @@
 
 namespace headrace::file {
 
-/// Whether data goes as if alone, and whether what keeps the others away is taken already.
+/// Whether a call needs a lock (atomic mode), and whether its caller holds it already.
 enum class Locking : std::uint8_t { none, to_take, held };
 
-/// A call that was checked and has its place in the file: what is left to do depends on nothing
-/// that other calls change.
+/// A call that was checked and has its place in the file. Executing it depends on nothing that
+/// other calls change.
 struct PreparedCall {
   TransferCall call;  ///< moves nothing if it failed
   std::shared_ptr<const View> view;
@@ -23,9 +23,10 @@ struct PreparedCall {
   ByteCount sieve_size = 0;
   bool meets = false;  ///< the ranks of the node meet
   Locking locking = Locking::none;
-  bool verifies = false;     ///< it is read back: by the ranks of the file, or under its lock
-  bool joins_check = false;  ///< the ranks of the file look at it, or would if it wrote
-  /// What is read back: `access` once more, since the transfer moves that one's cursors. Null if
+  bool verifies =
+      false;  ///< the data is read back, by the ranks of the file or under the call's lock
+  bool joins_check = false;  ///< the ranks of the file check it together, or would if it wrote
+  /// A copy of `access` for reading back, since the transfer moves the cursors of `access`. Null if
   /// there is no data.
   std::unique_ptr<Access> written;
   std::unique_ptr<device::Staging> staging;  ///< if the data lies in a device's memory
@@ -33,7 +34,7 @@ struct PreparedCall {
   PointerMove move;
   Error failed;
 
-  /// All ranks carry such calls out in the order in which they were made.
+  /// Whether all ranks must execute the call in the order of their calls.
   bool keeps_order() const { return meets || joins_check; }
 };
 

@@ -10,27 +10,27 @@
 
 namespace headrace::file {
 
-/// The shared pointer of a file, in etypes of its view. Each view's lies in another cell than that
-/// of the view before, so that a new one is ready before the ranks agree on the view.
+/// The shared pointer of a file, in etypes of its view. A new view's pointer lies in another cell
+/// than the last view's, so that it is ready before the ranks agree on the view.
 class SharedPosition {
  public:
   /// `path` must outlive it.
   SharedPosition(exchange::FileChannel& channel, const std::string& path)
       : channel_(channel), path_(path) {}
 
-  /// Moves it by `etypes`; where it was. Waits for no rank.
+  /// Moves it by `etypes` and returns where it was. Waits for no rank.
   Result<std::int64_t> take(std::int64_t etypes) { return channel_.advance_pointer(cell_, etypes); }
-  /// Collective: moves it by what all ranks ask for together; where this rank's part begins, the
-  /// ranks taking their parts in rank order.
+  /// Collective: moves it by the sum of all ranks' `etypes`, and returns where this rank's part
+  /// begins. Parts are in rank order.
   Result<std::int64_t> take_ordered(std::int64_t etypes);
 
-  /// The first rank's call; that of others does nothing.
+  /// Sets the pointer. Does nothing on other ranks than the first.
   void set(std::int64_t position) { set_cell(cell_, position); }
-  /// Puts the next view's to the beginning, before the ranks agree on it: none uses it yet.
+  /// Sets the next view's pointer to 0, before the ranks agree on the view and use it.
   void clear_next() { set_cell(1 - cell_, 0); }
   void use_next() { cell_ = 1 - cell_; }
 
-  /// Collective: what the first rank found by `find`, on all ranks. `verb`: as Action's.
+  /// Collective: returns on all ranks what the first rank found by `find`. `verb`: see Action.
   template <class Find>
   Result<std::int64_t> found_by_first(const char* verb, Find find);
 

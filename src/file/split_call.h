@@ -9,14 +9,14 @@
 
 namespace headrace::file {
 
-/// The split collective call of a file that was begun and not ended, one at most. Safe from several
-/// threads.
+/// A file's active split collective call, if any. Safe from several threads.
 class SplitCall {
  public:
   /// Takes no lock.
   bool is_active() const { return is_active_.load(std::memory_order_relaxed); }
   void begin(const TransferCall& call, std::shared_ptr<Operation> operation);
-  /// What was begun by the procedure that belongs to the one that ends it. `path`: for messages.
+  /// Ends the active call and returns its operation. An error if the ending procedure does not
+  /// match the one that began it. `path` is for messages.
   Result<std::shared_ptr<Operation>> end(Direction direction, bool shared, bool has_offset,
                                          const std::string& path) noexcept;
 

@@ -17,11 +17,11 @@ namespace {
 using fabric::Ring;
 using plan::FileRange;
 
-/// Ranges that are asked about at a time.
+/// How many ranges one query has.
 constexpr std::size_t kRangesPerQuery = 5;
 
-/// Bytes of a call, whose data begins at `first`, that lie in a range, counted as often as the call
-/// has them. Takes no memory.
+/// How many bytes of a call, whose data begins at `first`, lie in a range; bytes that the call has
+/// twice count twice. Takes no memory.
 ByteCount bytes_within(Access& access, ByteCount first, const FileRange& range) {
   if (access.bytes == 0) return 0;
   const view::Type& type = *access.file.type();
@@ -64,7 +64,7 @@ struct SetupFacts {
   }
 };
 
-/// Of one rank, -1 where it has fewer.
+/// The ranges that one rank asks about; -1 if it has fewer.
 struct QueriedRanges {
   std::array<FileOffset, kRangesPerQuery> begin = all_absent();
   std::array<FileOffset, kRangesPerQuery> end = all_absent();
@@ -82,7 +82,7 @@ struct QueriedRanges {
   }
 };
 
-/// Of each range that was asked about: 1 where another rank gave bytes of it, too.
+/// For each range of a query: 1 if another rank gave bytes of it, too.
 struct Contested {
   std::array<std::int64_t, kRangesPerQuery> is{};
 
@@ -102,7 +102,7 @@ Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
   bool can_read = false;
   Error failed = attempt([&]() -> Error {
     auto reader = store_.reopen_to_read();
-    // Where only this way is closed, the program's own will do.
+    // If only this way is closed, the program's own store will do.
     can_read = reader || (reads && reader.error().error_class != ErrorClass::unsupported_operation);
     if (reader) reader_ = std::move(reader.value());
     return {};
@@ -110,7 +110,7 @@ Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
   bool has_boxes = true;
   if (channel_.nodes().shares_node() && channel_.nodes().node_count() == 1) {
     fabric::Board& board = channel_.board();
-    const auto size = 2 * Ring::kMostBody * static_cast<std::size_t>(board.ranks());
+    const auto size = 2 * Ring::kMaxBody * static_cast<std::size_t>(board.ranks());
     if (board.rank() == 0) boxes_ = channel_.memory().reserve(size);
     board.post(channel_.waiter(), Boxes{boxes_ ? boxes_->offset : -1});
     board.wait_for_all(channel_.waiter());
@@ -141,7 +141,7 @@ Verification::Found Verification::leave_out(record::Unverified reason, ByteCount
   totals_.unverified[place].bytes += written;
   if (channel_.nodes().rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
   if (channel_.nodes().rank() != 0 || !is_first) return {written, {}};
-  // Where there is no memory for the line, the report has it.
+  // Without memory for the line, only the report tells it.
   static_cast<void>(attempt([&]() -> Error {
     print_message_once("writes to '" + path_ + "' are not verified (" + record::text_of(reason) +
                        ")");
@@ -153,8 +153,8 @@ Verification::Found Verification::leave_out(record::Unverified reason, ByteCount
 void Verification::prepare_rings() {
   near_ring_ = boxes_ ? fabric::make_node_ring(channel_, *boxes_) : fabric::make_lone_ring();
   message_ring_ = fabric::make_message_ring(channel_);
-  claim_.body.reserve(Ring::kMostBody);
-  verdict_.body.reserve(Ring::kMostBody);
+  claim_.body.reserve(Ring::kMaxBody);
+  comparison_.body.reserve(Ring::kMaxBody);
 }
 
 std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
@@ -191,7 +191,7 @@ Verification::Found Verification::check_alone(Access& access, ByteCount written)
   return found;
 }
 
-/// `opens_anew`: so that the reader asks the file system's servers.
+/// `opens_anew`: opens the file again, so that the reader asks the file system's servers.
 Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Check& what) {
   const auto begin = std::chrono::steady_clock::now();
   Error failed;
@@ -213,12 +213,12 @@ Verification::Found Verification::check_by(Ring& ring, bool opens_anew, const Ch
   return found;
 }
 
-/// `failed`: why this rank could not sync. A rank whose messages fail stays until all know, since
-/// others of its node count on it.
+/// `failed`: why this rank could not sync. A rank whose messages fail still takes part until all
+/// know, since others of its node need it.
 Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, const Error& failed,
                             RingStatus& all) {
   all = {.has_more = claims.has_more() ? 1 : 0, .failed = code_of(failed)};
-  // When all have status so, all have synced.
+  // Once all ranks have combined their status, all have synced.
   if (Error error = ring.combine(all)) return error;
   std::unique_ptr<storage::Store> opened_anew;
   if (opens_anew && all.has_more == 1) opened_anew = open_anew();
@@ -226,8 +226,8 @@ Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, 
   ReadBack read_back(opened_anew ? *opened_anew : own_reader);
   while (all.has_more == 1 && all.is_apart == 0) {
     Error apart = ring.turn(true, claims.next(), claim_);
-    if (!apart) apart = ring.turn(false, read_back.judge(claim_), verdict_);
-    if (!apart) claims.take_verdict(verdict_);
+    if (!apart) apart = ring.turn(false, read_back.judge(claim_), comparison_);
+    if (!apart) claims.take_comparison(comparison_);
     all = {.has_more = claims.has_more() ? 1 : 0,
            .has_suspects = claims.suspects().empty() ? 0 : 1,
            .is_apart = apart ? 1 : 0,
@@ -242,13 +242,13 @@ Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, 
            "' (a message between other ranks failed), see the messages of the MPI library"}};
 }
 
-/// Each rank with suspects in turn asks the others whether they gave these bytes, too.
+/// Each rank with suspects, in turn, asks the others whether they gave these bytes, too.
 Error Verification::settle_contested(Ring& ring, Access& access, ByteCount first,
                                      WrittenClaims& claims) {
   std::vector<Suspect>& suspects = claims.suspects();
   std::size_t asked = 0;
   while (true) {
-    // The greatest rank that has ranges to ask about; -1: none.
+    // The highest rank that has ranges to ask about; -1: none.
     fabric::Greatest asker{asked < suspects.size() ? channel_.nodes().rank() : -1};
     if (Error error = ring.combine(asker)) return error;
     if (asker.value < 0) return {};
@@ -297,7 +297,7 @@ Verification::Found Verification::judge(WrittenClaims& claims, const Check& what
   return {first->position, mismatch(*first, count, what.is_alone)};
 }
 
-/// Of `count` ranges that are wrong the first one.
+/// The error for `count` wrong ranges, of which `first` is the first.
 Error Verification::mismatch(const Suspect& first, std::int64_t count,
                              bool is_alone) const noexcept {
   try {

@@ -9,25 +9,25 @@
 
 namespace headrace::file {
 
-/// The data that a view shows, where it is one stretch of the file.
+/// The data that a view shows, if that is one stretch of the file.
 struct ViewedStretch {
-  ByteCount unit = 0;  ///< bytes of an etype; 0 where it is not one stretch
+  ByteCount unit = 0;  ///< bytes of an etype; 0 if it is not one stretch
   FileOffset begin = 0;
 
-  /// Where `bytes` bytes from `position`, in etypes, begin; nothing where the data is no stretch,
-  /// they are not whole etypes, or that is negative or beyond 62 bits.
+  /// The file offset of `bytes` bytes at `position`, in etypes. Nothing if the data is not one
+  /// stretch, if the bytes are not whole etypes, or if the offset is negative or exceeds 62 bits.
   std::optional<FileOffset> place_of(std::int64_t position, ByteCount bytes) const;
 };
 
 ViewedStretch viewed_stretch_of(const View& view);
 
-/// A stretch that one thread may read while another sets it: what is read was set as a whole. To
-/// read costs four loads, where a lock would be a twentieth of a small call. (Boehm, "Can seqlocks
-/// get along with programming language memory models?", MSPC 2012.)
+/// A ViewedStretch that threads may read while another sets it; a reader never sees a mixture (a
+/// sequence lock). Reading costs four loads; a mutex would take a twentieth of a small call's time.
+/// (Boehm, "Can seqlocks get along with programming language memory models?", MSPC 2012.)
 class SharedStretch {
  public:
   ViewedStretch get() const;
-  /// By one thread at a time.
+  /// Called by one thread at a time.
   void set(const ViewedStretch& stretch);
 
  private:
@@ -51,7 +51,7 @@ inline std::optional<FileOffset> ViewedStretch::place_of(std::int64_t position,
 inline ViewedStretch SharedStretch::get() const {
   for (;;) {
     const std::uint32_t before = version_.load(std::memory_order_acquire);
-    // Who sees a new value sees that it is being set, too.
+    // A thread that sees a new value also sees the odd version.
     const ViewedStretch stretch{unit_.load(std::memory_order_acquire),
                                 begin_.load(std::memory_order_acquire)};
     const std::uint32_t after = version_.load(std::memory_order_relaxed);

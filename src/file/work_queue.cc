@@ -22,7 +22,7 @@ void WorkQueue::add(std::shared_ptr<Work> work, const fabric::Waiter& waiter) {
   if (HelperThreads::of_process().run(shared_from_this())) return;
   {
     const std::lock_guard lock(mutex_);
-    // Another thread is at it still, and will find what was added.
+    // Another thread is still working and will find the new work.
     if (at_work_ > 1) {
       at_work_ -= 1;
       return;
@@ -45,7 +45,7 @@ bool WorkQueue::withdraw(const Work& work) {
   return false;
 }
 
-/// What waits at `place`, behind `before` (null: at the front).
+/// Removes the work at `place`, which follows `before` (null: at the front).
 std::shared_ptr<Work> WorkQueue::take_out(std::shared_ptr<Work>& place, Work* before) {
   std::shared_ptr<Work> taken = std::move(place);
   place = std::move(taken->next_);
@@ -53,7 +53,7 @@ std::shared_ptr<Work> WorkQueue::take_out(std::shared_ptr<Work>& place, Work* be
   return taken;
 }
 
-/// Does what there is. The caller is counted among those at work.
+/// Does all work in the queue. The caller is counted in at_work_.
 void WorkQueue::work_off(const fabric::Waiter& waiter) {
   std::unique_lock lock(mutex_);
   while (first_) {

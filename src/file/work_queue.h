@@ -9,11 +9,11 @@
 
 namespace headrace::file {
 
-/// A piece of work for helper threads. In one queue at a time.
+/// A piece of work for helper threads. It is in one queue at a time.
 class Work {
  public:
   virtual ~Work() = default;
-  /// Must not throw. Waits for other ranks, where it must, as `waiter` says.
+  /// Must not throw. `waiter` says how to wait for other ranks.
   virtual void run(const fabric::Waiter& waiter) = 0;
 
  private:
@@ -21,17 +21,18 @@ class Work {
   std::shared_ptr<Work> next_;  ///< in the queue
 };
 
-/// Work that is done in the order in which it was added, by so many threads at a time at most. With
-/// one thread each piece is done before the next one begins.
+/// A queue of work that is begun in the order in which it was added, by a limited number of threads
+/// at a time. With one thread, each piece is done before the next begins.
 class WorkQueue : public Job, public std::enable_shared_from_this<WorkQueue> {
  public:
   explicit WorkQueue(std::size_t most_at_a_time);
 
-  /// Returns at once. Only where no thread can be had the work is done here; that may wait for
-  /// other ranks, as `waiter` says. Needs no memory: who adds work has told others that it comes.
+  /// Adds work and returns at once. Only if no thread can be had, it does the work itself; `waiter`
+  /// says how to wait for other ranks then. Needs no memory, since other ranks already count on the
+  /// work.
   void add(std::shared_ptr<Work> work, const fabric::Waiter& waiter);
 
-  /// Takes back work that has not begun. False where it has.
+  /// Removes work that has not begun. False if it has.
   bool withdraw(const Work& work);
 
   void work() noexcept override { work_off({}); }
@@ -43,9 +44,9 @@ class WorkQueue : public Job, public std::enable_shared_from_this<WorkQueue> {
   ProcessMark process_;
   std::size_t most_at_a_time_;
   std::mutex mutex_;             ///< guards what follows
-  std::shared_ptr<Work> first_;  ///< of those that wait, each of which holds the next
+  std::shared_ptr<Work> first_;  ///< the first that waits; each holds the next
   Work* last_ = nullptr;
-  std::size_t at_work_ = 0;  ///< threads
+  std::size_t at_work_ = 0;  ///< how many threads work
 };
 
 }  // namespace headrace::file

@@ -13,21 +13,21 @@ namespace {
 using fabric::Ring;
 using plan::FileRange;
 
-/// Data of a part at most.
-constexpr ByteCount kMostData = 1 << 20;
-constexpr auto kMostPieces = static_cast<std::int64_t>(Ring::kMostBody / sizeof(FileRange));
+/// The most data of a part, in bytes.
+constexpr ByteCount kMaxData = 1 << 20;
+constexpr auto kMaxPieces = static_cast<std::int64_t>(Ring::kMaxBody / sizeof(FileRange));
 
-/// The places in the head of a claim, and of a verdict.
+/// Indices into the head of a claim, and of a comparison.
 enum Claim : std::size_t { kBytes, kCodeLow, kCodeHigh, kWantsBytes };
-enum Verdict : std::size_t { kDiffers, kSystemError, kPresent };
+enum Comparison : std::size_t { kDiffers, kSystemError, kPresent };
 
 std::int64_t as_signed(std::uint64_t word) {
   return static_cast<std::int64_t>(word);
 }
 
-/// Whether the pieces of a message have as many bytes as it says, and no more than a part has.
+/// Whether the pieces of a message have `bytes` bytes, and no more than a part may have.
 bool are_valid(std::span<const FileRange> pieces, ByteCount bytes) {
-  if (bytes > kMostData) return false;
+  if (bytes > kMaxData) return false;
   for (const FileRange& piece : pieces) {
     if (piece.begin < 0 || piece.begin >= piece.end || piece.end - piece.begin > bytes) {
       return false;
@@ -39,7 +39,7 @@ bool are_valid(std::span<const FileRange> pieces, ByteCount bytes) {
 
 }  // namespace
 
-/// False where the data cannot be had from a device's memory.
+/// False if a device's driver cannot copy the data.
 bool WrittenClaims::add_pieces(const view::StridedRun& run, SipHash& hash) {
   for (std::int64_t i = 0; i < run.count; ++i) {
     const FileOffset begin = run.offset + i * run.stride;
@@ -83,9 +83,9 @@ Ring::Message WrittenClaims::next() noexcept {
   }
 }
 
-void WrittenClaims::take_verdict(const Ring::Message& verdict) noexcept {
+void WrittenClaims::take_comparison(const Ring::Message& comparison) noexcept {
   try {
-    take(verdict);
+    take(comparison);
   } catch (const std::bad_alloc&) {
     give_up();
   }
@@ -105,10 +105,10 @@ Ring::Message WrittenClaims::make_next() {
   wants_bytes_ = described_ < inspect_until_;
   const ByteCount most = std::min(
       left_,
-      wants_bytes_ ? std::min<ByteCount>(Ring::kMostBody, inspect_until_ - described_) : kMostData);
+      wants_bytes_ ? std::min<ByteCount>(Ring::kMaxBody, inspect_until_ - described_) : kMaxData);
   SipHash hash;
-  while (bytes_ < most && std::ssize(pieces_) < kMostPieces) {
-    const std::int64_t room = kMostPieces - std::ssize(pieces_);
+  while (bytes_ < most && std::ssize(pieces_) < kMaxPieces) {
+    const std::int64_t room = kMaxPieces - std::ssize(pieces_);
     view::Cursor ahead = access_.file;
     view::StridedRun run = ahead.next(most - bytes_);
     if (run.count > room) {
@@ -132,11 +132,11 @@ Ring::Message WrittenClaims::make_next() {
   return claim;
 }
 
-void WrittenClaims::take(const Ring::Message& verdict) {
-  if (bytes_ == 0 || verdict.head[kDiffers] == 0) return;
-  const auto system_error = static_cast<int>(verdict.head[kSystemError]);
+void WrittenClaims::take(const Ring::Message& comparison) {
+  if (bytes_ == 0 || comparison.head[kDiffers] == 0) return;
+  const auto system_error = static_cast<int>(comparison.head[kSystemError]);
   if (!wants_bytes_) {
-    // Told again, more exactly.
+    // Tell this part again, in small parts.
     inspect_until_ = described_;
     described_ -= bytes_;
     left_ += bytes_;
@@ -144,16 +144,16 @@ void WrittenClaims::take(const Ring::Message& verdict) {
   } else if (system_error != 0) {
     suspect(0, bytes_, system_error);
   } else {
-    find_differences(verdict);
+    find_differences(comparison);
   }
 }
 
-void WrittenClaims::find_differences(const Ring::Message& verdict) {
+void WrittenClaims::find_differences(const Ring::Message& comparison) {
   const ByteCount present =
-      std::min({verdict.head[kPresent], std::ssize(verdict.body), std::ssize(data_)});
+      std::min({comparison.head[kPresent], std::ssize(comparison.body), std::ssize(data_)});
   const auto differs = [&](ByteCount i) {
     const auto at = static_cast<std::size_t>(i);
-    return i >= present || verdict.body[at] != data_[at];
+    return i >= present || comparison.body[at] != data_[at];
   };
   for (ByteCount begin = 0; begin < bytes_;) {
     if (!differs(begin)) {
@@ -167,7 +167,7 @@ void WrittenClaims::find_differences(const Ring::Message& verdict) {
   }
 }
 
-/// `begin` and `end` count the data of the part told last.
+/// `begin` and `end` are positions in the data of the last part.
 void WrittenClaims::suspect(ByteCount begin, ByteCount end, int system_error) {
   ByteCount start = 0;
   for (const FileRange& piece : pieces_) {
@@ -178,7 +178,7 @@ void WrittenClaims::suspect(ByteCount begin, ByteCount end, int system_error) {
       const FileRange range{piece.begin + (from - start), piece.begin + (to - start)};
       Suspect* const last = suspects_.empty() ? nullptr : &suspects_.back();
       const bool joins = last != nullptr && last->system_error == system_error &&
-                         (last->range.end == range.begin || suspects_.size() == kMostSuspects);
+                         (last->range.end == range.begin || suspects_.size() == kMaxSuspects);
       if (joins) {
         last->range = {std::min(last->range.begin, range.begin),
                        std::max(last->range.end, range.end)};
@@ -194,22 +194,22 @@ Ring::Message ReadBack::judge(const Ring::Message& claim) noexcept {
   try {
     return compare(claim);
   } catch (const std::bad_alloc&) {
-    Ring::Message verdict;
-    verdict.head = {1, ENOMEM, 0};
-    return verdict;
+    Ring::Message comparison;
+    comparison.head = {1, ENOMEM, 0};
+    return comparison;
   }
 }
 
 Ring::Message ReadBack::compare(const Ring::Message& claim) {
-  Ring::Message verdict;
-  if (claim.head[kBytes] == 0) return verdict;
+  Ring::Message comparison;
+  if (claim.head[kBytes] == 0) return comparison;
   std::vector<FileRange> pieces(claim.body.size() / sizeof(FileRange));
   if (!pieces.empty()) {
     std::memcpy(pieces.data(), claim.body.data(), pieces.size() * sizeof(FileRange));
   }
   if (!are_valid(pieces, claim.head[kBytes])) {
-    verdict.head = {1, EBADMSG, 0};
-    return verdict;
+    comparison.head = {1, EBADMSG, 0};
+    return comparison;
   }
   const storage::Transferred got = read(pieces);
   bytes_read_ += got.bytes;
@@ -219,12 +219,12 @@ Ring::Message ReadBack::compare(const Ring::Message& claim) {
   const bool is_same = got.bytes == claim.head[kBytes] &&
                        as_signed(code[0]) == claim.head[kCodeLow] &&
                        as_signed(code[1]) == claim.head[kCodeHigh];
-  verdict.head = {is_same ? 0 : 1, got.system_error, got.bytes};
-  if (!is_same && claim.head[kWantsBytes] != 0) verdict.body = data_;
-  return verdict;
+  comparison.head = {is_same ? 0 : 1, got.system_error, got.bytes};
+  if (!is_same && claim.head[kWantsBytes] != 0) comparison.body = data_;
+  return comparison;
 }
 
-/// Pieces that lie close together are read with what lies between them.
+/// Reads pieces that lie close together by one call, with the gaps between them.
 storage::Transferred ReadBack::read(std::span<const FileRange> pieces) {
   data_.clear();
   storage::Transferred all;
@@ -234,7 +234,7 @@ storage::Transferred ReadBack::read(std::span<const FileRange> pieces) {
     for (; end < pieces.size() && pieces[end].begin >= pieces[end - 1].end; ++end) {
       const ByteCount stretch = pieces[end].end - pieces[begin].begin;
       const ByteCount more = bytes + pieces[end].end - pieces[end].begin;
-      if (stretch > kMostData || stretch > 4 * more) break;
+      if (stretch > kMaxData || stretch > 4 * more) break;
       bytes = more;
     }
     const std::span<const FileRange> group = pieces.subspan(begin, end - begin);
@@ -253,7 +253,7 @@ storage::Transferred ReadBack::read_group(std::span<const FileRange> group) {
   const iovec segment{stretch_.data(), stretch_.size()};
   const storage::Transferred got = store_.read(begin, {&segment, 1});
   if (got.system_error != 0 && group.size() > 1) {
-    // Perhaps only bytes of others cannot be read.
+    // Perhaps only other ranks' bytes cannot be read.
     storage::Transferred all;
     for (std::size_t i = 0; i < group.size() && all.system_error == 0; ++i) {
       const storage::Transferred one = read_group(group.subspan(i, 1));

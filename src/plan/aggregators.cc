@@ -36,7 +36,7 @@ std::int64_t divisor_below(std::int64_t objects, std::int64_t most) {
   return count;
 }
 
-/// A count that shares `objects` evenly, at most `most` and at least 1.
+/// A count of aggregators that shares `objects` evenly, at most `most` and at least 1.
 std::int64_t fitting_count(std::int64_t objects, std::int64_t most) {
   if (objects <= 0) return most;
   if (most >= objects) return most / objects * objects;
@@ -53,7 +53,7 @@ std::string how_shared(std::int64_t objects, std::int64_t count) {
   return stripes + " have no divisor near it";
 }
 
-/// Hands out places of nodes.
+/// Assigns nodes' places.
 class Places {
  public:
   explicit Places(std::span<const int> places) : left_(places.size()), used_(places.size()) {
@@ -88,7 +88,8 @@ class Places {
   std::vector<int> usable_;
 };
 
-/// Aggregators t, t + groups, ... on one node each, groups spread over the nodes.
+/// Puts each group (aggregators t, t + groups, ...) on one node, and spreads the groups over the
+/// nodes.
 std::vector<Aggregator> spread(Places places, std::int64_t count, std::int64_t groups) {
   std::vector<Aggregator> chosen(count);
   const auto members = static_cast<int>(count / groups);
@@ -102,10 +103,10 @@ std::vector<Aggregator> spread(Places places, std::int64_t count, std::int64_t g
   return chosen;
 }
 
-/// The count that was asked for, and how.
+/// The requested count, and what requested it.
 struct RequestedCount {
   std::int64_t count = 0;
-  std::string how;  ///< empty: by nobody
+  std::string how;  ///< empty: nothing did
 };
 
 RequestedCount requested_count(std::int64_t nodes, std::int64_t objects,
@@ -154,7 +155,7 @@ int ConfigList::most_on(std::string_view host, int ranks) const {
 }
 
 std::int64_t ConfigList::digest() const {
-  constexpr std::size_t kFactor = 31;  // any odd number: the order of entries counts
+  constexpr std::size_t kFactor = 31;  // any odd number will do; makes the order of entries count
   std::size_t digest = 0;
   for (const Entry& entry : entries_) {
     digest = digest * kFactor + std::hash<std::string>{}(entry.host);

@@ -19,11 +19,12 @@ class ConfigList {
 
   bool is_empty() const { return entries_.empty(); }
 
-  /// Aggregators that `host` may have, of its `ranks` ranks. The first entry that names the host
-  /// counts, or "*"; 0 where none does. A name without a domain stands for all its domains.
+  /// How many aggregators `host` may have, of its `ranks` ranks. The first entry that names the
+  /// host, or "*", counts; 0 if there is none. A name without a domain matches the host in any
+  /// domain.
   int most_on(std::string_view host, int ranks) const;
 
-  /// A number that is the same for equal lists, hardly ever for others.
+  /// A hash of the list.
   std::int64_t digest() const;
 
  private:
@@ -34,7 +35,7 @@ class ConfigList {
   std::vector<Entry> entries_;
 };
 
-/// What the hints ask for; the same on all ranks.
+/// What the hints ask for. The same on all ranks.
 struct AggregatorHints {
   std::int64_t count = 0;  ///< cb_nodes; 0: not given
   std::int64_t multiplier =
@@ -53,23 +54,24 @@ struct Aggregator {
 };
 
 struct AggregatorChoice {
-  std::vector<Aggregator> aggregators;  ///< never empty where any node may have one
-  /// Where the count is not the one asked for: which, and why. Else empty.
+  std::vector<Aggregator> aggregators;  ///< not empty if any node may have one
+  /// If the count is not the requested one: the count, and why. Otherwise empty.
   std::string correction;
 };
 
-/// Chooses the aggregators of a file whose stripes go to `stripe_count` objects in turn (0: not
-/// known). `places[n]` is how many node n may have: its ranks, or less (ConfigList).
+/// Chooses the aggregators of a file whose stripes go to `stripe_count` objects in turn (0:
+/// unknown). `places[n]` is how many node n may have: as many as its ranks, or fewer (ConfigList).
 ///
-/// Their count is the hint's; without one, stripe_count times the multiplier, or one a node where
-/// stripes are not known. It is corrected to a multiple of the stripe count, or a divisor, so that
-/// each has equally many objects and no two share one without need. Where every divisor would leave
-/// half of the places or more unused, the count is the least that writes in as few rounds.
+/// Their count is the hint's. Without a hint, it is stripe_count times the multiplier, or one for
+/// each node if stripes are unknown. The count is corrected to a multiple or a divisor of the
+/// stripe count, so that each aggregator has equally many objects and no two share one without
+/// need. If every divisor would leave half of the places or more unused, the count is the least
+/// that writes in as few rounds.
 ///
-/// With `persistent` domains object t is written by aggregator t, or by t, t + stripe_count, ...
-/// (fewer than objects: by t mod their count). Locks of parallel file systems belong to nodes; so
-/// all aggregators of an object are on one node where it has places, and objects are spread over
-/// the nodes evenly, leaders first.
+/// With `persistent` domains, aggregators t, t + stripe_count, ... write object t; if there are
+/// fewer aggregators than objects, aggregator t mod their count does. Locks of parallel file
+/// systems belong to nodes. So all aggregators of an object are on one node if it has places, and
+/// objects are spread evenly over the nodes, leaders first.
 ///
 /// Example: 4 nodes of 2 places. 4 objects: {0,0} {1,0} {2,0} {3,0}. 2 objects: {0,0} {2,0}.
 /// 8 objects: {0,0} {1,0} {2,0} {3,0} {0,1} {1,1} {2,1} {3,1}. 16 objects: the same 8. 2 objects

@@ -12,8 +12,8 @@
 
 namespace headrace::plan {
 
-/// Which bytes of a window have been filled: one bit for `granule` bytes, in memory that several
-/// ranks mark at once. Exact, so that a write never touches a byte that nobody gave.
+/// Which bytes of a window have been filled: one bit for each granule, in memory that several ranks
+/// mark at once. Exact, so that a write never touches a byte that no rank gave.
 ///
 ///     Coverage coverage(words, 10);      // 1,024-byte granules
 ///     coverage.mark(2048, 1024);         // bytes [2048, 3072) of the window
@@ -38,7 +38,7 @@ class Coverage {
   /// Marks `count` stretches of `len` bytes, `stride` bytes apart (at least len).
   void mark_strided(ByteCount begin, ByteCount len, std::int64_t stride, std::int64_t count) {
     assert(count <= 1 || stride >= len);
-    // Bits of one word are gathered first: one atomic operation a word, not one a piece.
+    // Gathers the bits of a word first: one atomic operation for each word, not for each piece.
     std::int64_t word = -1;
     std::uint64_t gathered = 0;
     for (std::int64_t i = 0; i < count; ++i, begin += stride) {
@@ -58,8 +58,9 @@ class Coverage {
     flush(word, gathered);
   }
 
-  /// The first marked stretch at or after `from` and below `end`, both window bytes: sets begin and
-  /// len and returns true, or returns false. Call when nobody marks any more.
+  /// Finds the first marked stretch at or after `from` and below `end`, both in bytes of the
+  /// window: sets `begin` and `len` and returns true; false if there is none. Call when no rank
+  /// marks any more.
   bool next_run(ByteCount from, ByteCount end, ByteCount& begin, ByteCount& len) const {
     const std::int64_t last = end >> shift_;
     const std::int64_t first = find(from >> shift_, last, 0);
@@ -70,7 +71,7 @@ class Coverage {
     return true;
   }
 
-  /// Copies the words of the first `bytes` bytes. Call when nobody marks any more.
+  /// Copies the words for the first `bytes` bytes of the window. Call when no rank marks any more.
   void copy_words(ByteCount bytes, std::byte* to) const {
     for (std::int64_t i = 0; i < words_for(bytes, shift_); ++i) {
       const std::uint64_t word = words_[i].load(std::memory_order_relaxed);

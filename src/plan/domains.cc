@@ -30,7 +30,8 @@ ByteCount unit_of(const DomainRule& rule) {
   return round_up(rule.window_size, stripe);
 }
 
-/// Units after which the same objects come again; at least one unit for each aggregator.
+/// The number of units after which the same objects come again; at least one unit for each
+/// aggregator.
 std::int64_t period_of(const DomainRule& rule, ByteCount unit) {
   if (rule.alignment != Alignment::persistent) return 0;
   std::int64_t units = rule.stripe_count;
@@ -56,7 +57,7 @@ DomainMap::DomainMap(const DomainRule& rule, FileRange hull)
 
 FileRange DomainMap::share(int aggregator) const {
   const std::int64_t each = unit_count_ / aggregators_;
-  const std::int64_t longer = unit_count_ % aggregators_;  // so many have one unit more
+  const std::int64_t longer = unit_count_ % aggregators_;  // how many have one unit more
   const std::int64_t first =
       first_unit_ + aggregator * each + std::min<std::int64_t>(aggregator, longer);
   return {first, first + each + (aggregator < longer ? 1 : 0)};
@@ -131,8 +132,8 @@ std::int64_t DomainMap::count_most_rounds() const {
     for (int aggregator = 0; aggregator < aggregators_; ++aggregator) try_aggregator(aggregator);
     return most;
   }
-  // Aggregators differ only by where they stand to the hull's first and last unit, and by having
-  // one unit more or less.
+  // Aggregators differ only by their place relative to the hull's first and last unit, and by one
+  // unit more or less.
   const std::int64_t first = is_cyclic() ? owner_of_unit(first_unit_) : 0;
   const std::int64_t last =
       is_cyclic() ? (unit_count_ - 1) % aggregators_ : unit_count_ % aggregators_;

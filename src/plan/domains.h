@@ -11,14 +11,15 @@ namespace headrace::plan {
 enum class Alignment {
   even = 0,        ///< even shares of what a call accesses, in whole pages
   stripes = 1,     ///< even shares of what a call accesses, in whole stripes
-  persistent = 2,  ///< stripes in turn, whatever a call accesses: owners stay for the file's life
+  persistent = 2,  ///< stripes in turn, whatever a call accesses: owners do not change while the
+                   ///< file is open
 };
 
 /// What holds for all calls on a file.
 struct DomainRule {
   Alignment alignment = Alignment::persistent;
-  ByteCount stripe_size = 0;      ///< 0: not known, windows take the place of stripes
-  std::int64_t stripe_count = 0;  ///< objects that the stripes go to in turn; 0: not known
+  ByteCount stripe_size = 0;      ///< 0: unknown, windows take the place of stripes
+  std::int64_t stripe_count = 0;  ///< how many objects the stripes go to in turn; 0: unknown
   ByteCount window_size = 1;      ///< bytes that an aggregator writes at a time
   int aggregators = 1;
 };
@@ -29,13 +30,13 @@ struct Rounds {
   std::int64_t last = 0;
 };
 
-/// Which aggregator writes (or reads) which window of the file in which round of a call. An
-/// aggregator is a number from 0; who it is, plan::choose_aggregators says. A value of a few words;
-/// every function is arithmetic on them.
+/// Which aggregator writes (or reads) which window of the file in which round of a call.
+/// Aggregators are numbers from 0; plan::choose_aggregators() says which ranks they are. A value of
+/// a few words; every function is arithmetic on them.
 ///
-/// The hull [begin, end) is what all ranks of the call access together. The windows of an
-/// aggregator that meet the hull are numbered from 0 in file order: its rounds. Windows of
-/// different aggregators are disjoint; together they cover the hull.
+/// The hull [begin, end) contains all that the ranks of the call access. An aggregator's windows
+/// that meet the hull are numbered from 0 in file order: its rounds. Windows of different
+/// aggregators are disjoint; together they cover the hull.
 ///
 /// Example 1, persistent: stripes of 100 bytes on 4 objects, windows of 100, 4 aggregators, hull
 /// [250, 900).
@@ -82,15 +83,15 @@ class DomainMap {
     int aggregator = 0;
     std::int64_t round = 0;
   };
-  /// Where the byte at `offset` of the hull goes.
+  /// The window that the byte at `offset` of the hull goes to.
   Place place(FileOffset offset) const;
-  /// The inverse, for 0 <= round < rounds(aggregator): begins on a window's boundary, may reach
-  /// beyond the hull, and is shorter than a window where the aggregator's share or stripe ends.
+  /// The inverse, for 0 <= round < rounds(aggregator). Begins on a window's boundary, may reach
+  /// beyond the hull, and is shorter than a window at the end of the aggregator's share or stripe.
   FileRange window(std::int64_t round, int aggregator) const;
   /// The part of window(round, aggregator) in the hull, never empty.
   FileRange touched(std::int64_t round, int aggregator) const;
-  /// The aggregator's windows that meet `range`, which need not lie in the hull: what a rank whose
-  /// data lies in `range` has to do with that aggregator.
+  /// The aggregator's windows that meet `range`, which need not lie in the hull: the windows that a
+  /// rank shares with that aggregator if its data lies in `range`.
   Rounds meeting(int aggregator, FileRange range) const;
 
  private:
@@ -103,17 +104,17 @@ class DomainMap {
   std::int64_t owned_below(int aggregator, std::int64_t unit) const;
   std::int64_t owned_unit(int aggregator, std::int64_t number) const;
   int owner_of_unit(std::int64_t unit) const;
-  /// Windows of the first unit that lie before the hull, if it is the aggregator's.
+  /// How many windows of the first unit lie before the hull, if the unit is the aggregator's.
   std::int64_t skipped(int aggregator) const;
-  /// The aggregator's windows that meet the hull and begin below `offset`, which lies in it or ends
-  /// it.
+  /// How many of the aggregator's windows meet the hull and begin below `offset`, which lies in the
+  /// hull or at its end.
   std::int64_t beginning_below(int aggregator, FileOffset offset) const;
   std::int64_t count_most_rounds() const;
 
   FileRange hull_;
   ByteCount window_;
-  ByteCount unit_;           ///< bytes that have one owner: stripes, or more where windows are
-  std::int64_t per_unit_;    ///< windows of a unit, where owners are persistent
+  ByteCount unit_;           ///< bytes that have one owner: a stripe, or a window if that is larger
+  std::int64_t per_unit_;    ///< windows of a unit, with persistent owners
   std::int64_t period_;      ///< units after which owners come again; 0: even shares
   std::int64_t first_unit_;  ///< of the hull
   std::int64_t unit_count_;  ///< of the hull
@@ -121,9 +122,9 @@ class DomainMap {
   std::int64_t most_rounds_;
 };
 
-/// The window for collective buffers of `wanted` bytes: whole pages, and whole stripes unless one
-/// is larger than `largest`; then an even part of one. Several stripes only where they are all one
-/// aggregator's: with 4 aggregators for 16 objects up to 4 stripes.
+/// The window size for collective buffers of `wanted` bytes: whole pages, and whole stripes; an
+/// even part of a stripe if that is larger than `largest`. Several stripes only if all are one
+/// aggregator's: with 4 aggregators for 16 objects, up to 4 stripes.
 ///
 /// Example: wanted 256 KiB, stripes of 1 MiB: 1 MiB. Wanted 16 MiB, 16 stripes of 1 MiB, 4
 /// aggregators: 4 MiB; 16 aggregators: 1 MiB. Wanted 1 MiB, stripes of 64 MiB, largest 16 MiB:

@@ -9,7 +9,7 @@
 namespace headrace::plan {
 namespace {
 
-/// Further than any window of a file: offsets fit in 62 bits, windows are whole pages.
+/// Beyond any window of a file: offsets fit in 62 bits, windows are whole pages.
 constexpr std::int64_t kEndOfWindows = std::int64_t{1} << 52;
 
 DomainRule rule_of(Alignment alignment, std::int64_t unit, std::int64_t period,
@@ -84,7 +84,7 @@ void Owners::for_each(int node, FileRange windows, Visit visit) const {
 std::int64_t Owners::next(int node, std::int64_t window, Leader leader) const {
   std::int64_t next = -1;
   for_each(node, {window, kEndOfWindows}, [&](int aggregator, const Rounds& rounds) {
-    // Leaders take turns: a leader's is among so many, or never comes.
+    // Leaders take turns: a leader's turn is among the first leader.count windows, or never comes.
     const std::int64_t end = std::min(rounds.last, rounds.first + leader.count);
     for (std::int64_t round = rounds.first; round < end; ++round) {
       if (leader_of(aggregator, round, leader.count) != leader.index) continue;

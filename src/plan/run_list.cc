@@ -5,7 +5,7 @@
 namespace headrace::plan {
 namespace {
 
-/// Writes numbers until there is no more room.
+/// Writes numbers until there is no room left.
 class NumberWriter {
  public:
   explicit NumberWriter(std::span<std::byte> room) : room_(room) {}
@@ -65,7 +65,7 @@ class RunWriter {
  private:
   NumberWriter numbers_;
   int shift_;
-  std::int64_t at_ = 0;  ///< where the run before ended, in granules
+  std::int64_t at_ = 0;  ///< where the last run ended, in granules
   StridedRun run_;
 };
 
@@ -112,11 +112,11 @@ bool RunReader::broken() {
   return false;
 }
 
-/// A number that is no larger than the window, as all in a list are.
+/// Reads a number, which must not exceed the window's granules.
 bool RunReader::number(std::int64_t& value) {
-  constexpr int kMostBits = 42;  // more than the granules of any window need
+  constexpr int kMaxBits = 42;  // more than the granules of any window need
   value = 0;
-  for (int shift = 0; !rest_.empty() && shift < kMostBits; shift += 7) {
+  for (int shift = 0; !rest_.empty() && shift < kMaxBits; shift += 7) {
     const auto byte = static_cast<std::int64_t>(rest_.front());
     rest_ = rest_.subspan(1);
     value |= (byte & 0x7f) << shift;

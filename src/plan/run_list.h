@@ -15,33 +15,33 @@ using view::StridedRun;
 /// How a list of runs was written down.
 enum class RunForm : std::uint8_t { list, map };
 
-/// Runs of a window as they travel between nodes: numbers of 7 bits a byte (LEB128), the first two
-/// of each run being the gap before it and its length, in granules. Stretches that follow one
-/// another at one distance are one run, so that what a regular view covers takes a few bytes. Where
-/// a bit for each granule is shorter than the list, it is that.
+/// A list of runs of a window, as it is sent between nodes: numbers of 7 bits a byte (LEB128). The
+/// first two of each run are the gap before it and its length, in granules. Equally spaced
+/// stretches are one run, so that the coverage of a regular view takes a few bytes. If a bitmap
+/// with a bit for each granule is shorter than the list, it is sent instead.
 struct RunList {
   RunForm form = RunForm::list;
-  ByteCount bytes = 0;   ///< that all runs have together
-  std::size_t size = 0;  ///< bytes that the list takes
+  ByteCount bytes = 0;   ///< of all runs together
+  std::size_t size = 0;  ///< bytes of the list
 };
 
-/// Bytes that a list takes at most.
+/// The most bytes that a list may take.
 constexpr std::size_t run_list_room(ByteCount window_size, int granule_shift) {
   return static_cast<std::size_t>(Coverage::words_for(window_size, granule_shift)) * 8;
 }
 
-/// Writes down what is covered of a window. `room`: aligned to 8, run_list_room() bytes.
+/// Writes what is covered of a window. `room`: aligned to 8, run_list_room() bytes.
 RunList write_runs(const Coverage& covered, ByteCount window_size, int granule_shift,
                    std::span<std::byte> room);
 
-/// Reads runs one by one; what is not a list of runs of one window is found out.
+/// Reads runs one by one, and detects input that is not a valid list.
 class RunReader {
  public:
-  /// `list`: aligned to 8 where it is a map.
+  /// `list`: aligned to 8 if it is a map.
   RunReader(RunForm form, std::span<const std::byte> list, ByteCount window_size,
             int granule_shift);
 
-  /// The next run; false at the end, and where the list is broken.
+  /// Gives the next run; false at the end, and if the list is invalid.
   bool next(StridedRun& run);
   bool is_broken() const { return is_broken_; }
 
@@ -56,11 +56,11 @@ class RunReader {
   ByteCount window_size_;
   std::int64_t granules_;
   int shift_;
-  std::int64_t at_ = 0;  ///< where the run before ended, in granules; in bytes for a map
+  std::int64_t at_ = 0;  ///< where the last run ended, in granules; in bytes for a map
   bool is_broken_ = false;
 };
 
-/// Calls visit(StridedRun) for what lies below `end` of a run: whole stretches, and what is left of
+/// Calls visit(StridedRun) for the part of a run below `end`: whole stretches, then the rest of
 /// one.
 template <class Visit>
 void visit_below(const StridedRun& run, ByteCount end, Visit visit) {

@@ -74,7 +74,7 @@ class Powers {
   std::array<std::array<Value, kEntries>, 3> tables_;
 };
 
-/// Made at first use: processes that never stage pay nothing.
+/// Made at first use, so that processes that never stage pay nothing.
 const Powers& powers() {
   static const Powers kPowers;
   return kPowers;

@@ -6,8 +6,8 @@
 
 namespace headrace::plan {
 
-/// Tells from one number a rank, instead of a mark for each byte, whether the pieces of several
-/// ranks tile a stretch: cover each of its bytes exactly once.
+/// Tells whether the pieces of several ranks tile a stretch, that is, cover each of its bytes
+/// exactly once. It takes one number from each rank instead of a mark for each byte.
 ///
 /// If c(x) pieces cover granule x, the number is the sum over x of c(x) * r^x, times r - 1, modulo
 /// the prime 2^61 - 1, for a fixed r. A piece adds r^end - r^begin; so does a stretch that is
@@ -33,13 +33,14 @@ class TilingSum {
   void clear() { value_ = 0; }
 
   static Value together(Value a, Value b);
-  /// What pieces that tile [begin, end) have together.
+  /// The sum of all pieces if they tile [begin, end).
   static Value of_stretch(ByteCount begin, ByteCount end, int granule_shift);
 
  private:
   int shift_;
   Value value_ = 0;
-  std::int64_t known_stride_ = 0;  ///< whose 1 / (r^stride - 1) is known; a view has few strides
+  std::int64_t known_stride_ =
+      0;  ///< inverse_ is 1 / (r^stride - 1) for this stride; a view has few strides
   Value inverse_ = 0;
 };
 

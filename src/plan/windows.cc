@@ -17,7 +17,7 @@ Windows::Windows(std::size_t most_ranges) {
   stretches_.reserve(most_ranges);
 }
 
-/// Ranges come in the order of their first bytes.
+/// Call for ranges in the order of their first bytes.
 inline void Windows::add_windows_of(const RankRange& range) {
   const FileOffset begin = range.begin / window_size_ * window_size_;
   const FileOffset end = round_up(range.end, window_size_);
@@ -43,7 +43,7 @@ void Windows::set(std::span<const RankRange> ranges, ByteCount window_size) {
   sorted_.assign(ranges_.begin(), ranges_.end());
   std::ranges::sort(sorted_, {}, &RankRange::begin);
   if (sorted_.empty()) return;
-  FileOffset counted = 0;  // bytes below are in span_ or in nobody's range
+  FileOffset counted = 0;  // bytes below are counted in span_, or in no rank's range
   common_ = {sorted_.back().begin, sorted_.front().end};
   for (const RankRange& range : sorted_) {
     span_ += std::max<ByteCount>(0, range.end - std::max(range.begin, counted));

@@ -8,7 +8,7 @@
 
 namespace headrace::plan {
 
-/// The file bytes one rank touches in a call: its data lies within [begin, end), `bytes` of it.
+/// The part of the file that one rank touches in a call: `bytes` bytes of data within [begin, end).
 struct RankRange {
   FileOffset begin = 0;
   FileOffset end = 0;
@@ -31,10 +31,10 @@ struct FileRange {
 class Windows {
  public:
   Windows(std::span<const RankRange> ranges, ByteCount window_size);
-  /// None yet; set() takes no memory for up to so many ranges.
+  /// Has no windows yet. set() takes no memory for up to `most_ranges` ranges.
   explicit Windows(std::size_t most_ranges);
   void set(std::span<const RankRange> ranges, ByteCount window_size);
-  /// The same ranges, cut into windows of another size.
+  /// Cuts the same ranges into windows of another size.
   void resize(ByteCount window_size);
 
   std::int64_t count() const { return count_; }
@@ -43,9 +43,9 @@ class Windows {
   ByteCount window_size() const { return window_size_; }
   FileRange range(std::int64_t window) const;
   int participants(std::int64_t window) const { return participants_of(range(window)); }
-  /// Ranks whose range meets a window that need not be one of these.
+  /// How many ranks' ranges meet a window, which need not be one of these.
   int participants_of(const FileRange& window) const;
-  /// Whether it holds the last byte of some rank's range.
+  /// Whether the window holds the last byte of some rank's range.
   bool ends_a_range(std::int64_t window) const;
   /// The part of range(window) between the first and the last byte of its participants.
   FileRange touched(std::int64_t window) const;
@@ -53,7 +53,7 @@ class Windows {
   std::int64_t window_of(FileOffset offset) const;
 
  private:
-  /// Windows [first, first + number) follow one another in the file from `begin`.
+  /// Windows [first, first + number) are consecutive in the file from `begin` on.
   struct Stretch {
     FileOffset begin = 0;
     std::int64_t first = 0;
@@ -69,16 +69,16 @@ class Windows {
   std::vector<Stretch> stretches_;
   std::int64_t count_ = 0;
   ByteCount span_ = 0;
-  FileRange common_;  ///< what all ranges hold
+  FileRange common_;  ///< the intersection of all ranges
 };
 
-/// What the windows of small calls are halved down to. Smaller ones gain less by working side by
-/// side than their system calls and messages cost; files grow slowly by small writes.
+/// Windows of small calls are halved down to this many bytes. Smaller windows cost more in system
+/// calls and messages than working in parallel gains; and files grow slowly by small writes.
 constexpr ByteCount kLeastWindow = 64 << 10;
-constexpr ByteCount kLeastWindowToRead = 16 << 10;  ///< by the ranks of one node
+constexpr ByteCount kLeastWindowToRead = 16 << 10;  ///< for reads by the ranks of one node
 
-/// The size of a call's windows: at most `largest`, and less where the call is small, so that the
-/// ranks have several to work on side by side; halved while it stays a multiple of `least` and
+/// The size of a call's windows: at most `largest`, and less if the call is small, so that the
+/// ranks can work on several in parallel. It is halved while it stays a multiple of `least` and
 /// there are fewer than `wanted` windows in `bytes`.
 ///
 /// Example: 40,000 bytes, at least 3 windows of 16 to 256 KiB: 16 KiB.

@@ -7,15 +7,15 @@
 namespace headrace::policy {
 namespace {
 
-/// Below one byte in so many windows would be nearly empty, as in a staged call.
+/// If less than one byte in so many is wanted, windows would be nearly empty, as in a staged call.
 constexpr ByteCount kLeastDensity = 8;
 
-/// Leaders look at every window. Where there are more, and few bytes in them, not even who asks for
-/// an exchange means that.
-constexpr std::int64_t kMostWindows = std::int64_t{1} << 20;
+/// Leaders look at every window. With more windows than this and few bytes in them, even a request
+/// to exchange is not obeyed.
+constexpr std::int64_t kMaxWindows = std::int64_t{1} << 20;
 constexpr ByteCount kLeastForcedDensity = 64;
 
-/// A part of a larger window is a large message by itself.
+/// A part of a larger window makes a large message alone.
 constexpr ByteCount kLargestJoined = ByteCount{1} << 20;
 
 ByteCount mean_stretch(const ExchangeFacts& facts) {
@@ -39,7 +39,7 @@ ExchangeDecision decide_exchange(PathHint hint, const ExchangeFacts& facts) {
   if (!facts.agrees) return {false, ExchangeReason::no_agreement};
   if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};
   if (!facts.has_memory) return {false, ExchangeReason::no_memory};
-  if (facts.span / facts.window > kMostWindows && facts.bytes < facts.span / kLeastForcedDensity) {
+  if (facts.span / facts.window > kMaxWindows && facts.bytes < facts.span / kLeastForcedDensity) {
     return {false, ExchangeReason::far_apart};
   }
   if (facts.reads && is_too_sparse_to_read(facts.bytes, facts.span)) {
@@ -47,7 +47,7 @@ ExchangeDecision decide_exchange(PathHint hint, const ExchangeFacts& facts) {
   }
   if (hint == PathHint::exchanged) return {true, ExchangeReason::asked_for};
   if (facts.nodes < 2) return {false, ExchangeReason::one_node};
-  // Where less than a quarter of what the nodes reach over is shared, few windows have two nodes.
+  // If nodes' ranges overlap by less than a quarter, few windows have parts of two nodes.
   if (facts.reaches < facts.span + facts.span / 4) return {false, ExchangeReason::apart};
   if (facts.bytes < facts.span / kLeastDensity) return {false, ExchangeReason::far_apart};
   if (mean_stretch(facts) >= facts.large) return {false, ExchangeReason::large_pieces};

@@ -7,8 +7,8 @@
 namespace headrace::policy {
 namespace {
 
-/// Without being asked, a rank leads beside another only where so many cores are for each: others
-/// copy pieces meanwhile, and the MPI library may want some.
+/// Unless a hint asks for it, several ranks lead only if there are so many cores for each: other
+/// ranks copy pieces meanwhile, and the MPI library may need cores, too.
 constexpr int kCoresForEach = 8;
 
 }  // namespace
@@ -20,7 +20,7 @@ int leaders_to_prepare(const LeaderFacts& facts) {
   if (facts.asked > 0) {
     wanted = on_each(facts.asked);
   } else if (facts.objects > 0) {
-    // More would write to one object at a time.
+    // With more, two would write to one object at the same time.
     wanted = std::min<std::int64_t>(facts.cores / kCoresForEach, on_each(facts.objects));
   }
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most)));

@@ -11,12 +11,13 @@
 namespace headrace::policy {
 namespace {
 
-/// Staging moves whole windows. Below this share of wanted bytes it is not considered.
+/// Staging moves whole windows. If the share of wanted bytes is below this, it is not considered.
 constexpr double kLeastDensity = 1.0 / 8;
-/// Nor where it is asked for, below this one: a read would load gigabytes of gaps for some bytes.
+/// Below this share it is not done even on request: a read would load gigabytes of gaps for a few
+/// bytes.
 constexpr double kLeastDensityToRead = 1.0 / 1'000;
 
-/// Below this share of wanted bytes windows that are written count as full of holes.
+/// If the share of wanted bytes is below this, windows to write count as full of holes.
 constexpr double kLeastFilled = 0.9;
 
 constexpr const char* kAskedFor = "asked for by hint or setting";
@@ -26,7 +27,8 @@ double mean_piece(const CallFacts& facts) {
   return static_cast<double>(facts.bytes) / static_cast<double>(pieces);
 }
 
-/// What `bytes` in slots cost more where ranks' cores are far apart: they go from core to core.
+/// The extra cost of `bytes` bytes in slots if the ranks' cores are far apart, since they go from
+/// core to core.
 double distance_cost(const CallFacts& facts, double bytes) {
   const PathCosts& cost = costs().of(facts.direction);
   const double transfer = std::clamp(static_cast<double>(facts.page_transfer),
@@ -38,7 +40,7 @@ double distance_cost(const CallFacts& facts, double bytes) {
                           costs().common.least_scattered, 1.0);
 }
 
-/// Ranks that can work at the same time.
+/// How many ranks can work at the same time.
 int workers_of(const CallFacts& facts) {
   return std::max(1, std::min(facts.node_ranks, facts.cores));
 }
@@ -48,8 +50,8 @@ double crowded_share(const CallFacts& facts) {
   return 1 - static_cast<double>(workers_of(facts)) / std::max(1, facts.node_ranks);
 }
 
-/// Reading what lies between pieces too, for all ranks one after the other; without end where the
-/// gaps are too large for it.
+/// The cost of reading pieces together with the gaps, for all ranks one after another; infinite if
+/// the gaps are too large.
 double together_cost(const CallFacts& facts) {
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
@@ -64,7 +66,7 @@ double together_cost(const CallFacts& facts) {
   return calls + spans * costs().common.joined_byte + pieces * costs().common.joined_piece;
 }
 
-/// Whether nodes would write and read for each other, where they may.
+/// Whether nodes would gain by writing and reading for each other, if they may.
 bool gains_between_nodes(PathHint hint, const ViewFacts& facts) {
   if (facts.nodes < 2 || !facts.is_monotonic || facts.is_atomic || !facts.is_one_file) return false;
   const ByteCount domain = facts.stripe > 0 ? facts.stripe : facts.window;
@@ -157,7 +159,7 @@ double direct_cost(const CallFacts& facts) {
   const double first_bytes = std::min(mean_piece(facts), costs().common.first_bytes);
   const double by_pieces =
       pieces * (cost.call + first_bytes * cost.growth_byte) + bytes * cost.call_byte;
-  // One write on an inode excludes the others; reads go side by side.
+  // Writes to an inode exclude each other; reads run in parallel.
   if (facts.direction == Direction::write) return by_pieces;
   const int workers = workers_of(facts);
   return std::min(by_pieces, together_cost(facts)) / workers;
@@ -179,7 +181,8 @@ double staged_cost(const CallFacts& facts) {
     const double file = windows * cost.window_call + span * slot_byte + distance_cost(facts, span);
     return waiting + copy + file / workers;
   }
-  // Where no bytes are missing a window is one call. Else each stretch of pieces that meet is one.
+  // If no bytes are missing, a window takes one call. Otherwise each stretch of adjacent pieces
+  // takes one.
   const bool has_holes = bytes < kLeastFilled * static_cast<double>(facts.span);
   const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
   const double file = calls * cost.window_call + bytes * slot_byte + distance_cost(facts, bytes);

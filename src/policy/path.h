@@ -13,38 +13,38 @@ namespace headrace::policy {
 /// How the bytes of a collective call go between ranks and file.
 enum class Path {
   direct,     ///< each rank moves its own pieces
-  staged,     ///< the ranks of a node gather them in node-shared memory in file order
-  exchanged,  ///< besides, each window of the file is written or read by one node, its owner
+  staged,     ///< the ranks of a node gather pieces in node-shared memory, in file order
+  exchanged,  ///< the same, and one node, the owner, writes or reads each window of the file
 };
 
 std::string_view name_of(Path path);
 
-/// What a user asked for. Where there is one node, `exchanged` is as `staged`.
+/// What a user asked for. On one node, `exchanged` means `staged`.
 enum class PathHint { automatic, direct, staged, exchanged };
 
-/// Mean piece of a view without gaps.
+/// The mean piece of a view without gaps.
 inline constexpr ByteCount kContiguousView = std::numeric_limits<ByteCount>::max();
 
-/// Direct reads take pieces below this size, in bytes, with what lies between them (data sieving).
+/// Direct reads read pieces smaller than this many bytes together with the gaps (data sieving).
 inline constexpr ByteCount kSievedPiece = 2048;
 
-/// Larger ones are read by one call where at most so many bytes lie between them, which go to
-/// memory that nobody looks at: cheaper than another call.
+/// Direct reads read larger pieces by one call if the gaps have at most so many bytes. The gaps go
+/// to memory that is never read, which is cheaper than another call.
 inline constexpr ByteCount kJoinedGap = 4096;
 
-/// What is known when a view is set, the same on all ranks.
+/// What is known when a view is set. The same on all ranks.
 struct ViewFacts {
   int node_ranks = 1;  ///< ranks on this node that share memory
   ByteCount smallest_mean_piece =
-      0;                     ///< bytes in a contiguous piece of a rank's view, of all ranks
+      0;  ///< mean bytes of a contiguous piece of a rank's view, the least of all ranks
   bool is_monotonic = true;  ///< all ranks' views
-  bool is_atomic = false;    ///< each call's data goes as if alone
+  bool is_atomic = false;    ///< the file is in atomic mode
   int nodes = 1;
   ByteCount stripe = 0;  ///< 0: not known
   ByteCount window = 0;  ///< bytes that a node moves at a time
-  /// Nodes see each other's writes at once; else none may write or read for another.
+  /// Nodes see each other's writes at once. If not, no node may write or read for another.
   bool is_coherent = false;
-  /// Else none may write or read for another.
+  /// All ranks have the same file. If not, no node may write or read for another.
   bool is_one_file = true;
 
   bool may_exchange() const { return nodes > 1 && is_coherent && is_one_file; }
@@ -56,14 +56,15 @@ struct CallFacts {
   int node_ranks = 1;
   ByteCount bytes = 0;      ///< of all ranks of the node
   std::int64_t pieces = 0;  ///< contiguous pieces of the file, of all ranks of the node
-  ByteCount span = 0;       ///< bytes of the file windows that would be staged
+  ByteCount span = 0;       ///< bytes of the windows that would be staged
   std::int64_t windows = 0;
-  /// Stretches that the ranks' first pieces form together, for each of these pieces: 1 where none
-  /// meet, 1/4 where those of four ranks lie side by side. Tells how far pieces join in a window.
+  /// The number of stretches that the ranks' first pieces form together, divided by that of the
+  /// pieces: 1 if none are adjacent, 1/4 if those of four ranks lie side by side. Tells how far
+  /// pieces join in a window.
   double stretches_per_piece = 1;
   int cores = 1;
-  bool is_local = false;  ///< the file system is the node's own; a rank's reads ask no server
-  /// Nanoseconds that a page which one rank's core has written takes to another's; 0: not known.
+  bool is_local = false;  ///< the file system is local: reads ask no server
+  /// Nanoseconds that a page written by one rank's core takes to another rank's; 0: unknown.
   std::int64_t page_transfer = 0;
 };
 
@@ -83,16 +84,16 @@ enum class ViewReason {
   small_pieces,
 };
 
-/// The choice for a view's calls. Texts are made only when somebody asks: views may be set for
-/// every call.
+/// The choice for a view's calls. Texts are made only on request, since a program may set a view
+/// for every call.
 struct ViewDecision {
   Path path = Path::direct;
   ViewReason reason = ViewReason::contiguous;
-  bool is_kept_on_nodes = false;  ///< nodes would gain by working for each other, but must not
+  bool is_kept_on_nodes = false;  ///< nodes would gain by exchanging, but must not
 };
 
-/// Decides when a view is set whether its collective calls may be staged. Only then do ranks meet
-/// at the beginning of a call; with Path::direct nobody waits for anybody.
+/// Decides, when a view is set, whether its collective calls may be staged. Only if so do ranks
+/// meet at the beginning of a call; with Path::direct no rank waits for another.
 ViewDecision decide_view(Direction direction, PathHint hint, const ViewFacts& facts);
 
 std::string explain(const ViewDecision& decision, const ViewFacts& facts);
@@ -105,13 +106,13 @@ struct CallDecision {
   CallReason reason = CallReason::nothing_to_move;
 };
 
-/// Decides for one rank's part of a call, before ranks meet: whether it reads so little, from where
-/// that asks no server, that it does so at once. Else nothing: they are to meet. `own`: of this
-/// rank alone.
+/// Decides for one rank's part of a call, before ranks meet: a rank that reads little from a local
+/// file system reads at once, without meeting. Nothing if it must meet the others. `own`: facts of
+/// this rank alone.
 std::optional<CallDecision> decide_part(PathHint hint, const CallFacts& own);
 
-/// Whether so few of the bytes between the first and the last are wanted that a read goes directly
-/// even where another path is asked for.
+/// Whether so few of the bytes between the first and the last are wanted that a read is direct even
+/// if another path is requested.
 bool is_too_sparse_to_read(ByteCount bytes, ByteCount span);
 
 /// Decides for one call, by the cheaper of the two estimates.
@@ -119,7 +120,7 @@ CallDecision decide_call(PathHint hint, const CallFacts& facts);
 
 std::string explain(const CallDecision& decision, const CallFacts& facts);
 
-/// Estimated time of a call in nanoseconds after the ranks have met, data in the page cache.
+/// Estimated nanoseconds of a call after the ranks have met, with the data in the page cache.
 double direct_cost(const CallFacts& facts);
 double staged_cost(const CallFacts& facts);
 

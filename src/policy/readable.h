@@ -6,7 +6,7 @@
 
 namespace headrace::policy {
 
-/// "9.0 KiB": a number of bytes as people read it.
+/// A number of bytes for messages: "9.0 KiB".
 std::string readable(ByteCount bytes);
 
 }  // namespace headrace::policy

@@ -9,7 +9,7 @@ constexpr std::int64_t kUsual = 8;
 constexpr std::int64_t kOfRank = 2;
 constexpr std::int64_t kLeast = 4;
 constexpr ByteCount kUsualBytes = ByteCount{16} << 20;
-constexpr ByteCount kMostBytes = ByteCount{32} << 20;
+constexpr ByteCount kMaxBytes = ByteCount{32} << 20;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::int64_t slots_for_ranks(int nodes, int ranks, bool is_crowded) {
 }
 
 std::int64_t slots_of_size(std::int64_t wanted, ByteCount size, int nodes) {
-  const std::int64_t of_nodes = std::min<std::int64_t>(nodes, kMostBytes / size);
+  const std::int64_t of_nodes = std::min<std::int64_t>(nodes, kMaxBytes / size);
   const std::int64_t most = std::max({kUsualBytes / size, kLeast, of_nodes});
   return std::min(wanted, most);
 }

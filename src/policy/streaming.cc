@@ -2,8 +2,8 @@
 
 namespace headrace::policy {
 
-/// More than the third level of today's CPUs holds in one piece, and more than a core's part of it.
-/// The C library's answers count the caches of several such pieces together.
+/// More than one third-level cache of today's CPUs holds, and more than a core's share of it. Fixed
+/// numbers, since the C library reports the sum of several such caches.
 view::Stores stores_for(ByteCount of_all, ByteCount of_rank) {
   constexpr ByteCount kThirdLevel = 32 << 20;
   constexpr ByteCount kPerCore = 4 << 20;

@@ -5,8 +5,8 @@
 
 namespace headrace::policy {
 
-/// How a call's data is copied whose ranks move `of_all` bytes together and this one `of_rank`:
-/// past the CPU's caches where it will have left them when the call ends.
+/// How to copy the data of a call in which all ranks move `of_all` bytes together and this one
+/// `of_rank`: past the CPU's caches if the data would not stay there until the call ends.
 view::Stores stores_for(ByteCount of_all, ByteCount of_rank);
 
 }  // namespace headrace::policy

@@ -26,7 +26,7 @@ std::string absolute_name(const std::string& path) {
   if (path.empty() || path.starts_with('/')) return path;
   const KeptErrno kept;
   std::array<char, kLongest> folder;
-  // A directory outside of the process's root has a name like "(unreachable)/here".
+  // A directory outside the process's root has a name like "(unreachable)/here".
   if (getcwd(folder.data(), folder.size()) == nullptr || folder[0] != '/') return path;
   std::string name = joined_name(folder.data(), path);
   return name.size() <= kLongest ? name : path;

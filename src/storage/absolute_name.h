@@ -5,12 +5,12 @@
 
 namespace headrace::storage {
 
-/// `path` as seen from the root, where it is seen from `folder`.
+/// The absolute name of `path`, which is relative to `folder` or absolute.
 std::string joined_name(std::string_view folder, std::string_view path);
 
-/// What messages call the file `path`: its absolute name, which means the same file when the
-/// program has changed its working directory. As given where the absolute one is so long that Open
-/// MPI's error strings (256 characters) would not tell the reason, or the working directory has no
+/// The name of the file `path` for messages: its absolute name, which stays valid when the program
+/// changes its working directory. Returns `path` itself if the absolute name is so long that Open
+/// MPI's error strings (256 characters) would lack the reason, or if the working directory has no
 /// name.
 std::string absolute_name(const std::string& path);
 

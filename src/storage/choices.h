@@ -6,13 +6,13 @@
 
 namespace headrace::storage {
 
-/// What a store did of its own accord.
+/// Which optional things a store did.
 struct Choices {
-  bool waited_for_turns = false;    ///< to write (WriteTurn), for another rank
-  bool read_by_other_ways = false;  ///< to misplaced memory (RealignedReads)
+  bool waited_for_turns = false;    ///< waited for another rank before writing (WriteTurn)
+  bool read_by_other_ways = false;  ///< read to misplaced memory through a buffer (RealignedReads)
 };
 
-/// The same for the report, and why; empty where it did nothing.
+/// Text about these for the report, with the reasons; empty if the store did nothing optional.
 std::string explain(const Choices& choices, UseSetting write_turns, UseSetting realign_reads);
 
 }  // namespace headrace::storage

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cassert>
+
 #include "base/uninterrupted.h"
 #include "storage/held_directory.h"
 #include "storage/store.h"
@@ -13,7 +15,7 @@ namespace {
 
 constexpr std::string_view kCannotDelete = "cannot delete";
 
-/// The entry itself, also if it is a symbolic link; needs no right to read or write it.
+/// Opens the entry itself, even if it is a symbolic link. Needs no permission to read or write it.
 HeldDescriptor held_entry(int directory, const std::string& name) {
   constexpr int kFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
   return HeldDescriptor(uninterrupted([&] { return openat(directory, name.c_str(), kFlags); }));
@@ -27,7 +29,7 @@ bool are_same(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/// Whether a name, links followed, leads to an open file.
+/// Whether a name, with links followed, leads to an open file.
 bool leads_to(int directory, const std::string& name, int descriptor) {
   struct stat found{};
   struct stat opened{};
@@ -50,14 +52,15 @@ int DirectoryEntry::take(const std::string& path, int descriptor) {
   if (!is_link_) return 0;
   link_ = held_entry(directory, name_);
   if (!link_) return errno;
-  // Somebody may have put another one there.
+  // Another process may have replaced the link.
   if (!leads_to(directory, name_, descriptor)) link_ = {};
   return 0;
 }
 
 void DirectoryEntry::hold(int descriptor) {
+  assert(directory_ != nullptr);  // take() comes first
   failed_ = find(descriptor);
-  // Where no descriptor is left the numbers must do.
+  // If no descriptor is free, comparing device and inode numbers must do.
   if (failed_ == 0) entry_ = held_entry(directory_->get(), name_);
 }
 
@@ -79,10 +82,10 @@ int DirectoryEntry::unlink() {
   struct stat named{};
   if (fstatat(directory_->get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   if (named.st_dev != device_ || named.st_ino != file_) return EEXIST;
-  // NFS renames a file that is held, and deletes it later.
+  // Close first: NFS would rename a file that is held, and delete it later.
   entry_.close();
-  // No system call deletes a name only if it is a certain file's: between the two another process
-  // may still change it.
+  // No system call deletes a name only if it belongs to a certain file: another process may still
+  // change it in between.
   return unlinkat(directory_->get(), name_.c_str(), 0) == 0 ? 0 : errno;
 }
 

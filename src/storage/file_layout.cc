@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -35,7 +36,7 @@ std::int64_t number_attribute(int descriptor, const char* name) {
   return number;
 }
 
-/// A file over one object at a time goes on in another when that is full, wherever it lies.
+/// A file with one object at a time continues in another one when that is full, wherever that lies.
 void read_ceph(int descriptor, Layout& layout) {
   layout.stripes = {number_attribute(descriptor, "ceph.file.layout.stripe_unit"),
                     number_attribute(descriptor, "ceph.file.layout.stripe_count")};
@@ -59,7 +60,7 @@ void read_beegfs(int descriptor, Layout& layout) {
   }
 }
 
-/// What is known of a file without asking a server.
+/// What can be known of a file without asking a server.
 struct Place {
   int kind = 0;
   ByteCount block_size = 0;
@@ -110,7 +111,7 @@ void read_stripes(int descriptor, const Place& place, Layout& layout) {
   }
 }
 
-/// What can set stripes where `path` will be created.
+/// Which mechanism can set stripes in the directory of `path`.
 StripeControl control_of(const std::string& path) {
   const auto slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -122,7 +123,7 @@ StripeControl control_of(const std::string& path) {
   return control;
 }
 
-/// Objects stay as large as they are, in whole stripes.
+/// Keeps the size of objects, in whole stripes.
 int set_ceph_stripes(int descriptor, const StripingHints& hint) {
   ByteCount unit = number_attribute(descriptor, "ceph.file.layout.stripe_unit");
   std::int64_t count = number_attribute(descriptor, "ceph.file.layout.stripe_count");
@@ -171,14 +172,15 @@ std::string explain_striping(const Layout& layout) {
 
 Stripes usable(const Stripes& stripes) {
   if (stripes.size <= 0 || stripes.size % kPage != 0 || stripes.size > kLargestStripe) return {};
-  constexpr std::int64_t kMostStripes = 65535;
-  const bool has_count = stripes.count > 0 && stripes.count <= kMostStripes;
+  constexpr std::int64_t kMaxStripes = 65535;
+  const bool has_count = stripes.count > 0 && stripes.count <= kMaxStripes;
   return {stripes.size, has_count ? stripes.count : 0};
 }
 
 namespace {
 
-// From the lowest bit on: outcome, errno, endless, locks, coherent, kind, count, pages of a stripe.
+// The fields of a packed layout, from the lowest: outcome, errno, endless, locks, coherent, kind,
+// count, pages of a stripe.
 constexpr std::int64_t kOutcomes = 8;
 constexpr std::int64_t kErrors = 1 << 8;
 constexpr std::int64_t kKindRange = 1 << 6;
@@ -189,7 +191,7 @@ std::int64_t within(std::int64_t value, std::int64_t range) {
   return value >= 0 && value < range ? value : 0;
 }
 
-/// The lowest digit, which is cut off.
+/// Removes the lowest digit and returns it.
 std::int64_t take(std::int64_t& packed, std::int64_t range) {
   const std::int64_t digit = packed % range;
   packed /= range;
@@ -242,20 +244,29 @@ bool is_coherent(int descriptor) {
   return place_of(descriptor).is_coherent();
 }
 
+namespace {
+
+const Kind& kind_at(int kind) {
+  assert(0 <= kind && kind < std::ssize(kinds()));
+  return kinds()[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
 bool has_lock_ahead(int kind) {
-  return kinds()[static_cast<std::size_t>(kind)].has_lock_ahead;
+  return kind_at(kind).has_lock_ahead;
 }
 
 bool has_one_writer(int kind) {
-  return kinds()[static_cast<std::size_t>(kind)].has_one_writer;
+  return kind_at(kind).has_one_writer;
 }
 
 bool is_local(int kind) {
-  return kinds()[static_cast<std::size_t>(kind)].is_local;
+  return kind_at(kind).is_local;
 }
 
 bool has_lasting_numbers(int kind) {
-  return !kinds()[static_cast<std::size_t>(kind)].may_renumber;
+  return !kind_at(kind).may_renumber;
 }
 
 Created create_striped(const std::string& path, int flags, int permissions,
@@ -268,14 +279,15 @@ Created create_striped(const std::string& path, int flags, int permissions,
   const int delayed = control == StripeControl::lustre ? kLustreDelayedCreate : 0;
   Created created{open_again(path, flags | O_EXCL | delayed, permissions)};
   if (created.descriptor < 0) {
-    // Somebody else's: as it is.
+    // The file exists already: opened as it is.
     if (errno != EEXIST || (flags & O_EXCL) != 0) return created;
     return {open_again(path, flags, permissions), StripingOutcome::file_exists};
   }
   created.system_error = set_stripes(created.descriptor, control, hint);
   created.outcome = created.system_error == 0 ? StripingOutcome::applied : StripingOutcome::refused;
   if (delayed == 0) return created;
-  // A descriptor from before the layout has no objects to write to, and is asynchronous.
+  // Opened anew, since a descriptor from before the layout has no objects to write to, and is
+  // asynchronous.
   ::close(created.descriptor);
   created.descriptor = open_again(path, flags & ~(O_CREAT | O_EXCL), permissions);
   return created;

@@ -9,8 +9,8 @@
 namespace headrace::storage {
 namespace {
 
-/// Translators of the client that keep no data and no attributes of files; others that are named
-/// `performance/...` do, or are not known.
+/// Translators of the client that cache no data and no attributes of files. Others named
+/// `performance/...` do, or are unknown.
 constexpr std::array<std::string_view, 4> kKeepNothing = {
     "performance/io-threads", "performance/open-behind", "performance/readdir-ahead",
     "performance/nl-cache"};
@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> kKeepNothing = {
 constexpr ByteCount kUsualShard = ByteCount{64} << 20;
 constexpr ByteCount kLargestShard = ByteCount{1} << 42;
 
-/// "64MB", "4194304"; 0 where it is no size.
+/// Parses a size such as "64MB" or "4194304"; 0 if it is none.
 ByteCount size_of(std::string_view text) {
   ByteCount number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -34,11 +34,11 @@ ByteCount size_of(std::string_view text) {
   return number << shift;
 }
 
-/// Whether the kernel is told to keep no pages of files, and no attributes.
+/// Whether the kernel is told to cache neither pages of files nor attributes.
 bool keeps_nothing_in_kernel(std::string_view command_line) {
   bool keeps_no_pages = false;
   bool keeps_no_attributes = false;
-  // The line is a string in JSON.
+  // The command line is a string in JSON.
   std::string words(command_line);
   std::ranges::replace_if(words, [](char letter) { return letter == '"' || letter == '\n'; }, ' ');
   for (std::string_view rest = words; !rest.empty();) {

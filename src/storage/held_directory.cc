@@ -13,7 +13,8 @@
 namespace headrace::storage {
 namespace {
 
-/// What is held, by device and file number. Never destroyed: files are closed during exit, too.
+/// The held directories, by device and inode number. Never destroyed: files are closed during exit,
+/// too.
 struct Directories {
   using Key = std::pair<std::uint64_t, std::uint64_t>;
   std::mutex mutex;
@@ -28,8 +29,9 @@ Directories& directories() {
 }  // namespace
 
 std::shared_ptr<const HeldDescriptor> hold_directory(const std::string& path) {
-  auto opened = std::make_shared<HeldDescriptor>();  // first: without memory nothing is open
-  // Needs no right to read it, and tells no server.
+  auto opened =
+      std::make_shared<HeldDescriptor>();  // first, so that nothing is open if memory lacks
+  // O_PATH needs no permission to read, and asks no server.
   *opened = HeldDescriptor(
       uninterrupted([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }));
   struct stat status{};

@@ -7,9 +7,8 @@
 
 namespace headrace::storage {
 
-/// A directory, which stays the same one whatever becomes of its name. Null, and errno, where it
-/// cannot be held. One descriptor serves all who hold a directory at a time: programs have many
-/// files open in one.
+/// Holds a directory, whatever becomes of its name. Null, and errno, if it cannot be held. Callers
+/// that hold the same directory share a descriptor, since programs have many files open in one.
 std::shared_ptr<const HeldDescriptor> hold_directory(const std::string& path);
 
 }  // namespace headrace::storage

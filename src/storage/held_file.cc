@@ -13,7 +13,7 @@
 namespace headrace::storage {
 namespace {
 
-/// On a file system of the node's own, which asks no server for it.
+/// Whether the file is on a local file system, so that closing a descriptor asks no server.
 bool is_local_file(int descriptor) {
   struct statfs status{};
   if (fstatfs(descriptor, &status) != 0) return false;
@@ -21,7 +21,8 @@ bool is_local_file(int descriptor) {
   return !needs_mount(magic) && is_local(find_kind(magic, ""));
 }
 
-/// Locks of an open file conflict with those of every process, this one's among them.
+/// Whether no process has a lock on the file. A lock of an open file description conflicts with
+/// those of every process, even this one's.
 bool is_unlocked(int descriptor) {
   struct flock all{};
   all.l_type = F_WRLCK;

@@ -4,10 +4,10 @@
 
 namespace headrace::storage {
 
-/// Takes a file's descriptor, and moves it apart where that costs nothing and nobody has locks on
-/// the file: moving closes one, which tells a network file system's server, and takes POSIX locks
-/// away that the program has on the file. One of the three standard descriptors always moves: what
-/// the program prints would go into the file. None, and errno EMFILE, where no number is free.
+/// Takes a file's descriptor, and moves it to a high number if that costs nothing and no process
+/// has locks on the file: moving closes a descriptor, which may ask a server and drops POSIX locks
+/// that the program has on the file. A standard descriptor (0 to 2) always moves, since the
+/// program's output would go into the file. Empty, and errno EMFILE, if no number is free.
 HeldDescriptor hold_file(int descriptor);
 
 }  // namespace headrace::storage

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kProbe = 16 << 10;
 constexpr std::size_t kHalfPage = kPage / 2;
-/// As in blocks of malloc.
+/// Large blocks of malloc begin so many bytes into a page.
 constexpr std::size_t kMisplaced = 16;
 
 /// Not on the stack, which may be small.
@@ -36,7 +36,7 @@ bool take_time(std::int64_t& least, Work work) {
   return done;
 }
 
-/// Takes the least of a few times: a rank may lose its core meanwhile.
+/// Takes the least of several times, since a rank may lose its core meanwhile.
 bool measure(int file, Memory& memory, CopyTimes& times) {
   constexpr int kTries = 4;
   const auto read_to = [file](std::byte* place) {
@@ -44,7 +44,7 @@ bool measure(int file, Memory& memory, CopyTimes& times) {
   };
   std::byte* const kept = memory.kept.data() + kHalfPage;
   std::byte* const program = memory.program.data() + kMisplaced;
-  if (!read_to(kept) || !read_to(program)) return false;  // makes the pages
+  if (!read_to(kept) || !read_to(program)) return false;  // touches the pages first
   constexpr std::int64_t kLong = std::numeric_limits<std::int64_t>::max();
   times = {kLong, kLong, kLong};
   for (int i = 0; i < kTries; ++i) {

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kFuse = 0x65735546;
 constexpr std::uint64_t kNfs = 0x6969;
 
-/// Seen by its node only. Two kinds are measured to gain by writing in turn (docs/paths.md).
+/// A local file system. Two kinds gain, as measured, by writing in turn (docs/paths.md).
 constexpr Kind local(std::string_view name, std::uint64_t magic, bool has_one_writer = false) {
   Kind kind{name, magic, "", false};
   kind.has_one_writer = has_one_writer;
@@ -16,7 +16,7 @@ constexpr Kind local(std::string_view name, std::uint64_t magic, bool has_one_wr
   return kind;
 }
 
-/// Without stripes that are known, and with numbers of files that clients may make up.
+/// A file system with unknown stripes whose clients may make up inode numbers.
 constexpr Kind renumbering(std::string_view name, std::uint64_t magic,
                            std::string_view mount_type = "", std::string_view request_option = "") {
   Kind kind{name, magic, mount_type, false};

@@ -6,10 +6,10 @@
 
 namespace headrace::storage {
 
-/// Where a file's stripes can be read.
+/// How a file's stripes can be read.
 enum class StripeSource {
   none,
-  block_size,  ///< blocks go to devices in turn
+  block_size,  ///< blocks of the file system go to devices in turn
   lustre,      ///< the attribute lustre.lov, or its ioctl
   ceph,        ///< the attributes ceph.file.layout.*
   beegfs,      ///< an ioctl
@@ -21,31 +21,32 @@ enum class StripeControl { none, lustre, ceph };
 
 /// What is known of a kind of file system.
 struct Kind {
-  std::string_view name;        ///< for reports
-  std::uint64_t magic;          ///< statfs(2)'s f_type
-  std::string_view mount_type;  ///< as /proc/self/mountinfo has it, where the magic is not enough
-  /// Reads on any node see what another one's writes have returned from; false also where that
-  /// depends on how it is mounted.
+  std::string_view name;  ///< for reports
+  std::uint64_t magic;    ///< statfs(2)'s f_type
+  std::string_view
+      mount_type;  ///< the type in /proc/self/mountinfo, if the magic number is not enough
+  /// Reads on any node see what other nodes have written once their writes have returned. False
+  /// also if that depends on how it is mounted.
   bool is_coherent;
   StripeSource source = StripeSource::none;
   StripeControl control = StripeControl::none;
-  std::string_view request_option = {};  ///< mount option with the largest write request
+  std::string_view request_option = {};  ///< the mount option with the largest write request
   bool has_lock_ahead = false;
-  /// The kernel lets one write a file at a time, at the speed of memory.
+  /// The kernel lets one process write a file at a time, at the speed of memory.
   bool has_one_writer = false;
-  /// The node's own: what is read comes from its memory or disk, and asks no server.
+  /// Local to the node: reads ask no server.
   bool is_local = false;
-  /// Clients may give a file's number anew, each its own.
+  /// Clients may make up inode numbers, each its own.
   bool may_renumber = false;
 };
 
 /// All kinds; the first is the unknown one.
 std::span<const Kind> kinds();
 
-/// Whether the kinds with this magic differ by the mount's type, or need one of its options.
+/// Whether the kinds with this magic number depend on the mount's type or its options.
 bool needs_mount(std::uint64_t magic);
 
-/// The place in kinds(). `mount_type` is empty where the mount was not found.
+/// The index in kinds(). `mount_type` is empty if the mount was not found.
 int find_kind(std::uint64_t magic, std::string_view mount_type);
 
 }  // namespace headrace::storage

@@ -5,6 +5,7 @@
 #include <sys/xattr.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -23,11 +24,11 @@ constexpr std::uint32_t kStriped = 0x001;
 constexpr std::uint32_t kOverstriped = 0x200;
 constexpr std::uint32_t kPatternFlags = 0xffff0000;
 
-/// A component that is out of date, or only stands for what others may grow into.
+/// A component that is out of date, or only reserves what others may grow into.
 constexpr std::uint32_t kStale = 0x01;
 constexpr std::uint32_t kExtension = 0x40;
 
-constexpr std::uint16_t kMostObjects = 2000;
+constexpr std::uint16_t kMaxObjects = 2000;
 constexpr std::uint16_t kAnyDevice = 0xffff;
 
 // Offsets of fields. Plain: magic 0, pattern 4, object id 8, stripe size 24, count 28, start or
@@ -39,7 +40,7 @@ constexpr std::size_t kEntrySize = 48;
 
 using Bytes = std::span<const std::byte>;
 
-/// The number at `offset`, 0 where it does not lie within `bytes`. Of this host's byte order.
+/// The number at `offset`, in this host's byte order; 0 if it does not lie within `bytes`.
 template <class Number>
 Number number_at(Bytes bytes, std::size_t offset) {
   Number number = 0;
@@ -54,13 +55,13 @@ std::optional<Stripes> parse_plain(Bytes layout) {
   const auto magic = number_at<std::uint32_t>(layout, 0);
   const auto pattern = number_at<std::uint32_t>(layout, 4) & ~kPatternFlags;
   if (magic != kPlain1 && magic != kPlain3) return std::nullopt;
-  // Not, for example, data on the metadata server.
+  // Other patterns, such as data on the metadata server, have no stripes.
   if (pattern != kStriped && pattern != (kStriped | kOverstriped)) return std::nullopt;
   const auto size = number_at<std::uint32_t>(layout, 24);
   const auto count = number_at<std::uint16_t>(layout, 28);
   if (size == 0) return std::nullopt;
-  // No count, or "all": objects that are not made yet.
-  return Stripes{size, count <= kMostObjects ? count : 0};
+  // No count, or "all": the objects do not exist yet.
+  return Stripes{size, count <= kMaxObjects ? count : 0};
 }
 
 std::optional<Stripes> parse_composite(Bytes layout) {
@@ -94,7 +95,7 @@ void put(std::span<std::byte> bytes, std::size_t offset, Number number) {
 constexpr unsigned long kGetStripe = _IOW('f', 155, long);
 constexpr unsigned long kSetStripe = _IOW('f', 154, long);
 
-/// One advice of Lustre's ladvise, and the header before it.
+/// One advice of Lustre's ladvise, with the header before it.
 struct Advice {
   std::uint16_t advice;
   std::uint16_t mode;
@@ -129,9 +130,9 @@ std::optional<Stripes> lustre_stripes(int descriptor) {
   std::vector<std::byte> layout(kLargestLustreLayout);
   const ssize_t size = fgetxattr(descriptor, "lustre.lov", layout.data(), layout.size());
   if (size > 0) return parse_lustre_layout({layout.data(), static_cast<std::size_t>(size)});
-  // Old clients have the ioctl only. It wants to know for how many objects there is room.
+  // Old clients have only the ioctl, which must be told for how many objects there is room.
   put(std::span(layout), 0, kPlain3);
-  put(std::span(layout), 28, kMostObjects);
+  put(std::span(layout), 28, kMaxObjects);
   if (ioctl(descriptor, kGetStripe, layout.data()) < 0) return std::nullopt;
   return parse_lustre_layout(layout);
 }
@@ -146,7 +147,7 @@ LustreRequest make_lustre_request(const StripingHints& hint) {
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
           hint.stripes.size, 0, std::numeric_limits<std::uint32_t>::max())));
   put(std::span(request), 28,
-      static_cast<std::uint16_t>(std::clamp<std::int64_t>(count, 0, kMostObjects)));
+      static_cast<std::uint16_t>(std::clamp<std::int64_t>(count, 0, kMaxObjects)));
   const bool has_device = hint.start_device >= 0 && hint.start_device < kAnyDevice;
   put(std::span(request), 30,
       has_device ? static_cast<std::uint16_t>(hint.start_device) : kAnyDevice);
@@ -159,6 +160,7 @@ int set_lustre_stripes(int descriptor, const StripingHints& hint) {
 }
 
 int ask_lustre_lock(int descriptor, FileOffset begin, FileOffset end) {
+  assert(0 <= begin && begin < end);
   constexpr std::uint32_t kMagic = 0x1adf1ce0;
   constexpr std::uint16_t kLockAhead = 4;
   constexpr std::uint16_t kToWrite = 2;

@@ -9,7 +9,7 @@
 namespace headrace::storage {
 namespace {
 
-/// Blanks and backslashes stand there as "\040" and the like.
+/// Replaces escapes such as "\040" for blanks and backslashes.
 std::string without_escapes(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {

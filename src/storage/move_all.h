@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cstddef>
 #include <ctime>
@@ -15,10 +16,10 @@
 namespace headrace::storage {
 
 /// Linux moves at most 0x7ffff000 bytes and IOV_MAX segments in one call (read(2), readv(2)).
-inline constexpr ByteCount kMostBytes = 0x7ffff000;
-inline constexpr std::size_t kMostSegments = 1024;
+inline constexpr ByteCount kMaxBytes = 0x7ffff000;
+inline constexpr std::size_t kMaxSegments = 1024;
 
-/// The remaining part of a request, handed out in pieces that one system call can take.
+/// The rest of a request, handed out in pieces that one system call can take.
 class Remainder {
  public:
   explicit Remainder(std::span<const iovec> segments) : segments_(segments) {}
@@ -32,8 +33,9 @@ class Remainder {
   }
 
   /// Fills `batch` and returns how many entries it holds. Call only when not empty().
-  std::size_t fill(std::array<iovec, kMostSegments>& batch) const {
-    ByteCount room = kMostBytes;
+  std::size_t fill(std::array<iovec, kMaxSegments>& batch) const {
+    assert(!segments_.empty());
+    ByteCount room = kMaxBytes;
     std::size_t used = 0;
     std::size_t skipped = skipped_;
     for (const iovec& segment : segments_) {
@@ -48,8 +50,10 @@ class Remainder {
     return used;
   }
 
+  /// Leaves out the next `bytes` bytes, which must not be more than remain.
   void advance(std::size_t bytes) {
     while (bytes > 0) {
+      assert(!segments_.empty());
       const std::size_t step = std::min(bytes, segments_.front().iov_len - skipped_);
       skipped_ += step;
       bytes -= step;
@@ -65,29 +69,32 @@ class Remainder {
   std::size_t skipped_ = 0;
 };
 
-/// Runs `request(segments, count, offset)` until all is moved, nothing more comes, or it fails.
-/// EAGAIN is met on file systems that are mounted to give up; a short pause and a few tries first.
+/// Calls `request(segments, count, offset)` until all is moved, nothing more comes, or it fails.
+/// `offset` >= 0. After EAGAIN, which some mounts return instead of waiting, it pauses and tries
+/// again up to kMaxTries times.
 template <class Request>
 Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request request) {
+  assert(offset >= 0);
   ssize_t first = 0;
-  if (segments.size() == 1 && segments.front().iov_len <= kMostBytes) {
-    // The rule: one call moves all.
+  if (segments.size() == 1 && segments.front().iov_len <= kMaxBytes) {
+    // The usual case: one call moves all.
     const iovec& whole = segments.front();
     first = request(&whole, 1, offset);
     if (first == static_cast<ssize_t>(whole.iov_len)) {
       return {static_cast<ByteCount>(whole.iov_len), 0};
     }
   }
-  constexpr int kMostTries = 100;
+  constexpr int kMaxTries = 100;
   constexpr timespec pause{0, 1'000'000};
   Remainder remainder(segments);
   Transferred done;
-  // What is there is not written again: where files are copied on write that takes room once more.
+  // Does not write the first bytes again: on copy-on-write file systems that would take space
+  // again.
   if (first > 0) {
     remainder.advance(static_cast<std::size_t>(first));
     done.bytes = first;
   }
-  std::array<iovec, kMostSegments> batch;
+  std::array<iovec, kMaxSegments> batch;
   int tries = 0;
   while (!remainder.empty()) {
     const std::size_t count = remainder.fill(batch);
@@ -98,7 +105,7 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
       tries = 0;
     } else if (moved == 0) {
       break;
-    } else if (errno == EAGAIN && ++tries < kMostTries) {
+    } else if (errno == EAGAIN && ++tries < kMaxTries) {
       nanosleep(&pause, nullptr);
     } else if (errno != EINTR) {
       done.system_error = errno;

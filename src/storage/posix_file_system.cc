@@ -28,9 +28,9 @@ namespace {
 class PosixStore : public Store {
  public:
   explicit PosixStore(std::string path) : path_(std::move(path)) {}
-  /// What remove() will need. Returns 0 or the errno.
+  /// Takes what remove() will need. Returns 0 or an errno.
   int take_entry(const std::string& path) { return entry_.take(path, descriptor_.get()); }
-  /// False where no number is free; then errno is EMFILE.
+  /// False, and errno EMFILE, if no descriptor number is free.
   bool take(const Created& created, std::uint64_t file_number = 0) {
     created_ = created;
     file_number_ = static_cast<std::int64_t>(file_number);
@@ -58,7 +58,7 @@ class PosixStore : public Store {
             return count == 1 ? ::pwrite(descriptor_.get(), list->iov_base, list->iov_len, at)
                               : ::pwritev(descriptor_.get(), list, count, at);
           });
-      // A write that takes nothing without an error would be tried for ever.
+      // A write that moves nothing and reports no error must not be repeated for ever.
       if (done.bytes < wanted && done.system_error == 0) done.system_error = EIO;
       return done;
     };
@@ -108,8 +108,8 @@ class PosixStore : public Store {
     return {has_waited_.load(std::memory_order_relaxed), realigned_.has_read()};
   }
 
-  // Locks of the open file, not of the process: closing another descriptor of the file elsewhere
-  // in the program does not drop them (fcntl(2), F_OFD_SETLKW).
+  // Locks of the open file description, not of the process: they stay if the program closes another
+  // descriptor of the file (fcntl(2), F_OFD_SETLKW).
   Error lock(FileOffset begin, FileOffset end, LockMode mode) override {
     struct flock range = lock_range(begin, end, mode);
     while (fcntl(descriptor_.get(), F_OFD_SETLKW, &range) != 0) {
@@ -132,7 +132,7 @@ class PosixStore : public Store {
     if (!descriptor_.is_intact() || fstat(descriptor_.get(), &status) != 0) {
       return failure("cannot examine");
     }
-    // Devices and pipes do not hold what was written.
+    // Devices and pipes do not keep what was written.
     if (!S_ISREG(status.st_mode)) return Store::reopen_to_read();
     const std::string name = "/proc/self/fd/" + std::to_string(descriptor_.get());
     auto store = std::make_unique<PosixStore>(path_);
@@ -155,7 +155,7 @@ class PosixStore : public Store {
   bool is_coherent() override { return storage::is_coherent(descriptor_.get()); }
 
   void lock_ahead(FileOffset begin, FileOffset end) override {
-    // Servers that do not know it are asked once.
+    // After a refusal, does not ask again.
     if (begin >= end || refuses_lock_ahead_.load(std::memory_order_relaxed)) return;
     if (ask_lustre_lock(descriptor_.get(), begin, end) != 0) {
       refuses_lock_ahead_.store(true, std::memory_order_relaxed);
@@ -190,9 +190,10 @@ class PosixStore : public Store {
     return done;
   }
 
-  /// Whether the process has a limit that writes up to `end` could meet. Asking costs as much as a
-  /// small write, so an answer holds for another stretch of the file. A limit that the program sets
-  /// later is seen when the file grows further; below, it acts as without the layer (SIGXFSZ).
+  /// Whether the process has a file size limit that writes up to `end` could meet. Asking costs as
+  /// much as a small write, so an answer holds for a further stretch of the file. A limit that the
+  /// program sets later is noticed when the file grows beyond that; until then it acts as without
+  /// the layer (SIGXFSZ).
   bool may_meet_limit(FileOffset end) {
     constexpr ByteCount kStretch = ByteCount{1} << 20;
     if (end <= unlimited_below_.load(std::memory_order_relaxed)) return false;
@@ -201,9 +202,9 @@ class PosixStore : public Store {
     return false;
   }
 
-  /// Pipes, special files and files that are only read have nothing to sync. Of any other, EROFS
-  /// says that its file system went read-only after a fault, and data did not reach the disk. Keeps
-  /// errno.
+  /// Whether data may be lost if fsync() fails. Pipes, special files and files opened for reading
+  /// only have nothing to sync. For others, EROFS means that the file system became read-only after
+  /// a fault and that data did not reach the disk. Keeps errno.
   bool may_have_unsynced_data() {
     const KeptErrno kept;
     struct stat status{};
@@ -223,8 +224,8 @@ class PosixStore : public Store {
 
   Error failure(const char* what) { return system_failure(errno, what, path_); }
 
-  /// Returns errno, or 0. In memory some kernels begin anew at each signal: a timer of the program
-  /// could keep it from ever ending.
+  /// Returns an errno, or 0. For files in memory, some kernels start over at each signal: a timer
+  /// of the program could keep the call from ending.
   int allocate_at_once(ByteCount size) {
     const BlockedSignals blocked;
     while (fallocate(descriptor_.get(), 0, 0, size) != 0) {
@@ -233,8 +234,8 @@ class PosixStore : public Store {
     return 0;
   }
 
-  /// For file systems without fallocate: writes zeros behind the present end. Holes below stay: to
-  /// fill them, others' data would have to be read and written back.
+  /// For file systems without fallocate: writes zeros beyond the present end. Holes below remain,
+  /// since filling them would mean reading and rewriting others' data.
   Error allocate_by_writing(ByteCount size) {
     Result<ByteCount> present = this->size();
     if (!present) return present.error();
@@ -270,7 +271,7 @@ class PosixFileSystem : public FileSystem {
     int how = O_CLOEXEC | (flags.read && flags.write ? O_RDWR : flags.write ? O_WRONLY : O_RDONLY);
     if (flags.create) how |= O_CREAT;
     if (flags.exclusive) how |= O_EXCL;
-    // Before the descriptor: without memory for it that would be lost.
+    // Before the file is opened: without memory the descriptor would be lost.
     auto store = std::make_unique<PosixStore>(full_name(path));
     const Created created =
         create_striped(path, how, 0666, flags.create ? flags.striping : StripingHints{});
@@ -298,8 +299,8 @@ Result<std::unique_ptr<Store>> Store::reopen_to_read() {
 }
 
 FileSystem& posix_file_system() {
-  // Never destroyed: usable during exit. Takes no memory: the other ranks wait at open for one that
-  // has none.
+  // Never destroyed: usable during exit. Takes no memory, since the other ranks wait at open for a
+  // rank that has none.
   alignas(PosixFileSystem) static std::byte place[sizeof(PosixFileSystem)];
   static auto* const instance = new (place) PosixFileSystem;
   return *instance;

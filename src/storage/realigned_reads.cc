@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 
@@ -15,12 +16,12 @@
 namespace headrace::storage {
 namespace {
 
-/// Stays in a core's second-level cache between the two copies.
+/// Bytes of a part: it stays in a core's second-level cache between the two copies.
 constexpr ByteCount kPart = ByteCount{128} << 10;
 
-/// Whether misplaced reads are worth a copy on this processor. Measured once in the process, after
-/// so many misplaced bytes that the measuring does not count. Who calls while another thread
-/// measures, or in a process that was forked meanwhile, gets false.
+/// Whether misplaced reads are worth a copy on this processor. Measures once in a process, after so
+/// many misplaced bytes that the measurement's time does not matter. False while another thread
+/// measures, and in a process that was forked during that.
 bool is_faster_here(ByteCount bytes) {
   enum class Known { nothing, in_progress, no, yes };
   constexpr ByteCount kEnough = ByteCount{1} << 20;
@@ -45,6 +46,7 @@ bool is_in_memory(int descriptor) {
 }  // namespace
 
 ByteCount RealignedReads::read(int descriptor, FileOffset offset, const iovec& segment) {
+  assert(offset >= 0);
   const auto wanted = static_cast<ByteCount>(segment.iov_len);
   if (wanted < kLeast || setting_ == UseSetting::never) return 0;
   if (way_.load(std::memory_order_relaxed) == Way::never) return 0;
@@ -52,7 +54,7 @@ ByteCount RealignedReads::read(int descriptor, FileOffset offset, const iovec& s
   if (setting_ == UseSetting::automatic && !is_faster_here(wanted)) return 0;
   OwnBuffer buffer;
   if (!buffer.has(kPart + kPage)) return 0;
-  // Half a page from where the bytes lie in the file, so as far from the program's place.
+  // Half a page away from the bytes' place in the file, and so from the program's memory.
   std::byte* const place = buffer.data() + (offset + kPage / 2) % kPage;
   auto* const memory = static_cast<std::byte*>(segment.iov_base);
   ByteCount moved = 0;
@@ -68,8 +70,8 @@ ByteCount RealignedReads::read(int descriptor, FileOffset offset, const iovec& s
   return moved;
 }
 
-/// As pread, but fails with EAGAIN where the bytes would have to be fetched. File systems that know
-/// no such reads are left alone, those that are memory excepted.
+/// Like pread, but fails with EAGAIN if the bytes are not in the page cache. Not used on file
+/// systems without such reads, except those in memory.
 ssize_t RealignedReads::read_cached(int descriptor, std::byte* place, ByteCount size,
                                     FileOffset offset) {
   const iovec segment{place, static_cast<std::size_t>(size)};

@@ -11,28 +11,28 @@
 
 namespace headrace::storage {
 
-/// Whether bytes from `offset` on lie misplaced where they are read to.
+/// Whether a read from `offset` on to this memory is misplaced (see base/page_distance.h).
 inline bool is_misplaced(FileOffset offset, const iovec& segment) {
   return headrace::is_misplaced(reinterpret_cast<std::uintptr_t>(segment.iov_base),
                                 static_cast<std::uintptr_t>(offset));
 }
 
-/// Reads of one open file to places in memory where they are misplaced: by way of memory of the
-/// process's own, where that is faster on this processor. Only what the page cache holds goes
-/// there; a file that must be fetched is asked for by the program's whole request. From any thread.
+/// Misplaced reads of one open file: reads to a buffer of this process and copies from there, if
+/// that is faster on this processor. Only for data in the page cache; other data is read by the
+/// program's whole request. From any thread.
 class RealignedReads {
  public:
   explicit RealignedReads(UseSetting setting) : setting_(setting) {}
 
-  /// Smaller reads take as long by two copies.
+  /// Smaller reads gain nothing; bytes.
   static constexpr ByteCount kLeast = 4096;
 
-  /// Fills the beginning of `segment` with the bytes of `descriptor` from `offset` on, and returns
-  /// how many it moved, often 0. The rest is to be read as usual, which finds errors and the end
-  /// of the file. Keeps errno.
+  /// Fills the beginning of `segment` with the bytes of `descriptor` from `offset` >= 0 on. Returns
+  /// how many bytes it moved, often 0. The caller must read the rest as usual, which finds errors
+  /// and the end of the file. Keeps errno.
   ByteCount read(int descriptor, FileOffset offset, const iovec& segment);
 
-  /// Whether any bytes were moved so.
+  /// Whether it has moved any bytes.
   bool has_read() const { return has_read_.load(std::memory_order_relaxed); }
 
  private:

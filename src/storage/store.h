@@ -15,8 +15,9 @@
 
 namespace headrace::storage {
 
-/// What a read or write did: the bytes moved, in order from the start of the request, and the errno
-/// that stopped it (0 for none). A read that ends early without an error met the end of the file.
+/// The result of a read or write: the bytes moved, in order from the start of the request, and the
+/// errno that stopped it (0 for none). A read that ends early without an error met the end of the
+/// file.
 struct Transferred {
   ByteCount bytes = 0;
   int system_error = 0;
@@ -24,7 +25,7 @@ struct Transferred {
 
 enum class LockMode { none, shared, exclusive };
 
-/// One open file. Every call is made by one rank alone and is safe from several threads.
+/// One open file. One rank makes each call alone. Safe from several threads.
 class Store {
  public:
   virtual ~Store() = default;  ///< closes, ignoring errors; call close() to learn of them
@@ -37,37 +38,37 @@ class Store {
 
   virtual Result<ByteCount> size() = 0;
   virtual Error resize(ByteCount size) = 0;
-  /// Ensures storage for [0, size), holes below the present end excepted where the file system has
-  /// no call for it. The file grows to at least that size and keeps its contents.
+  /// Ensures storage for [0, size); without support in the file system, holes below the present end
+  /// remain. The file grows to at least that size and keeps its contents.
   virtual Error allocate(ByteCount size) = 0;
   virtual Error sync() = 0;
-  /// Waits for a lock on [begin, end) that processes of all nodes obey, or gives it up (`none`).
-  /// Threads of one process share their locks. Fails where the file system has no locks.
+  /// Waits for a lock on [begin, end) that processes on all nodes respect, or gives it up (`none`).
+  /// Threads of one process share their locks. Fails if the file system has no locks.
   virtual Error lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
-  /// The same without waiting: false where another has a lock that conflicts.
+  /// The same without waiting: false if another process has a conflicting lock.
   virtual Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) = 0;
   virtual Error close() = 0;
-  /// Deletes the name by which the file was opened, wherever the program's working directory and
-  /// the name lead now. After close(), for files opened with OpenFlags::is_deleted_later. Not
-  /// where the name is another file's by now (ErrorClass::no_such_file).
+  /// Deletes the name by which the file was opened, whatever the program's working directory is
+  /// now. Call after close(), for files opened with OpenFlags::is_deleted_later. Fails if the name
+  /// belongs to another file by now (ErrorClass::no_such_file).
   virtual Error remove() = 0;
-  /// The same file for reading, opened anew: whatever has become of its name, and with what network
-  /// file systems do at an open. ErrorClass::unsupported_operation where reading it gives something
-  /// else than what was written.
+  /// Opens the same file again for reading, whatever has become of its name, so that network file
+  /// systems do what they do at an open. ErrorClass::unsupported_operation if reading does not
+  /// return what was written, as with devices.
   virtual Result<std::unique_ptr<Store>> reopen_to_read();
 
-  /// The file system's number of the file; 0: not known.
+  /// The file's inode number; 0: unknown.
   virtual std::int64_t file_number() const { return 0; }
-  /// How the file lies on its file system; what is not known is left out.
+  /// The file's layout; what is unknown is left out.
   virtual Layout layout() { return {}; }
-  /// Whether reads on this node see at once what other nodes' writes have returned from.
+  /// Whether reads on this node see at once what other nodes have written.
   virtual bool is_coherent() { return layout().is_coherent; }
-  /// Writes from now on in turn with other ranks. Before the first call of several threads.
+  /// From now on, writes in turn with other ranks. Call before several threads use the store.
   virtual void take_turns(const WriteTurn&) {}
-  /// What it did of its own accord so far, also after close().
+  /// Which optional things it did so far. May be called after close().
   virtual Choices choices() { return {}; }
-  /// Asks for the file system's locks to write [begin, end) before they are needed, without waiting
-  /// for them. For file systems that has_lock_ahead() knows.
+  /// Requests the file system's locks for writing [begin, end) before they are needed, without
+  /// waiting. For file systems with has_lock_ahead().
   virtual void lock_ahead(FileOffset, FileOffset) {}
 };
 
@@ -78,19 +79,19 @@ struct OpenFlags {
   bool create = false;
   bool exclusive = false;
   bool is_deleted_later = false;  ///< by Store::remove()
-  StripingHints striping = {};    ///< of a file that is created
+  StripingHints striping = {};    ///< for a file that is created
 };
 
-/// Where files live.
+/// A file system, from which files are opened.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual Result<std::unique_ptr<Store>> open(const std::string& path, OpenFlags flags) = 0;
-  /// What a file opened as `path` is called in messages, at any later time.
+  /// The name for messages, valid at any later time, of a file opened as `path`.
   virtual std::string full_name(const std::string& path) { return path; }
 };
 
-/// Deletes a file, or a symbolic link, by its name.
+/// Deletes a file or a symbolic link by its name.
 Error remove_file(const std::string& path);
 
 /// The file system as the operating system shows it. Lives as long as the process.

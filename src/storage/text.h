@@ -6,7 +6,7 @@
 
 namespace headrace::storage {
 
-/// The text up to the next `separator`, which is cut off with it.
+/// Removes the text up to the next `separator`, and the separator, and returns the text.
 inline std::string_view take_until(std::string_view& rest, char separator) {
   const auto end = rest.find(separator);
   const std::string_view word = rest.substr(0, end);
@@ -14,8 +14,7 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
   return word;
 }
 
-/// All of a file that the kernel or a client makes up as it is read; nothing where it is empty or
-/// cannot be read.
+/// The whole text of a file such as those of /proc; nothing if it is empty or cannot be read.
 std::optional<std::string> text_of(const std::string& path);
 
 }  // namespace headrace::storage

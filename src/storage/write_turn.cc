@@ -5,13 +5,14 @@
 namespace headrace::storage {
 namespace {
 
-/// Several writes of 1 MiB. Who waits longer waits for a device, and may as well do so asleep.
+/// The time of several writes of 1 MiB. A rank that waits longer waits for a device, and may as
+/// well sleep in the kernel.
 constexpr std::chrono::milliseconds kLongestWait{1};
 
-/// More ranks than these would pass the state's cache line around among themselves.
-constexpr std::uint32_t kMostWaiting = 3;
+/// With more waiting ranks, the state's cache line would move between them too often.
+constexpr std::uint32_t kMaxWaiting = 3;
 
-/// Looks in about a microsecond, in which a rank that waits has seen that nobody writes.
+/// Spins for about a microsecond, in which a waiting rank has seen that no rank writes.
 constexpr int kSpins = 64;
 
 }  // namespace
@@ -23,8 +24,8 @@ bool WriteTurn::take_free() const {
 }
 
 WriteTurn::Turn WriteTurn::take() const {
-  // Who has just written lets a rank that waits come first: it may be about to be overtaken for
-  // ever.
+  // A rank that has just written lets a waiting rank go first, which it could otherwise overtake
+  // for ever.
   const auto is_others_turn = [this] {
     return state_->last.load(std::memory_order_relaxed) == self_ &&
            state_->waiting.load(std::memory_order_relaxed) > 0 &&
@@ -48,10 +49,10 @@ bool WriteTurn::take_within(Clock::duration longest) const {
 }
 
 WriteTurn::Turn WriteTurn::wait() const {
-  const bool may_wait = state_->waiting.fetch_add(1, std::memory_order_relaxed) < kMostWaiting;
+  const bool may_wait = state_->waiting.fetch_add(1, std::memory_order_relaxed) < kMaxWaiting;
   const bool was_given_up = may_wait && take_within(kLongestWait);
   if (may_wait && !was_given_up) {
-    // Perhaps its holder is no more. Else both write, and the kernel keeps them apart.
+    // Perhaps the holder has died. If not, both write, and the kernel keeps them apart.
     state_->holder.store(self_, std::memory_order_relaxed);
   }
   state_->waiting.fetch_sub(1, std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstdint>
 
@@ -8,27 +9,29 @@
 
 namespace headrace::storage {
 
-/// Which of a node's ranks writes a file. Lies in memory that they share, zeroed when new.
+/// Which of a node's ranks writes a file. Lies in shared memory, zeroed when new.
 struct alignas(64) WriteTurnState {
   std::atomic<std::uint32_t> holder;   ///< a rank's number plus one; 0: nobody writes
-  std::atomic<std::uint32_t> last;     ///< who took the last turn
-  std::atomic<std::uint32_t> waiting;  ///< ranks that wait for one
+  std::atomic<std::uint32_t> last;     ///< the rank, plus one, that took the last turn
+  std::atomic<std::uint32_t> waiting;  ///< how many ranks wait for a turn
 };
 
-/// A rank's turns at writing a file that others on its node write too. The kernel lets one at a
-/// time write an inode. Waiting for that in the kernel slows the one that writes by a tenth and
-/// more (docs/paths.md), so ranks wait here, by turns. It is advice: nobody waits longer than a
-/// millisecond, whatever became of the rank that has the turn, and the kernel keeps the order
-/// then. Copies share the state.
+/// A rank's turns at writing a file that other ranks of its node write, too. The kernel lets one
+/// process at a time write to an inode. Ranks that wait in the kernel slow the one that writes by a
+/// tenth and more (docs/paths.md), so ranks wait here and take turns. Turns are advice only: no
+/// rank waits longer than a millisecond, whatever became of the rank that has the turn; then the
+/// kernel orders the writes. Copies share the state.
 class WriteTurn {
  public:
-  /// Smaller writes do not gain, in bytes.
+  /// Smaller writes gain nothing; bytes.
   static constexpr ByteCount kLeastBytes = 32 << 10;
 
-  /// Takes no turns.
+  /// An object that takes no turns.
   WriteTurn() = default;
   WriteTurn(WriteTurnState& state, int rank)
-      : state_(&state), self_(static_cast<std::uint32_t>(rank) + 1) {}
+      : state_(&state), self_(static_cast<std::uint32_t>(rank) + 1) {
+    assert(rank >= 0);
+  }
 
   class Held;
 
@@ -37,7 +40,7 @@ class WriteTurn {
 
   enum class Turn { none, taken, waited_for };
 
-  /// None where so many wait that this rank had better do so in the kernel.
+  /// Turn::none if so many ranks wait that this one should wait in the kernel.
   Turn take() const;
   bool take_free() const;
   bool take_within(Clock::duration longest) const;
@@ -48,8 +51,7 @@ class WriteTurn {
   std::uint32_t self_ = 0;
 };
 
-/// Has the turn for a write of so many bytes while it lives, where that is worth it. From any
-/// thread.
+/// Holds the turn while it lives, if that pays for a write of `bytes` bytes. From any thread.
 class WriteTurn::Held {
  public:
   Held(const WriteTurn& turn, ByteCount bytes) : turn_(turn) {
@@ -58,7 +60,7 @@ class WriteTurn::Held {
   ~Held() {
     if (taken_ != Turn::none) turn_.give_up();
   }
-  /// Whether another rank had it before, and gave it up.
+  /// Whether this rank waited until another rank gave the turn up.
   bool was_waited_for() const { return taken_ == Turn::waited_for; }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;

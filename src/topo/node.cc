@@ -31,7 +31,8 @@ std::string host_name() {
 
 std::string node_identity() {
   std::string boot = boot_id();
-  // Without a boot id (no /proc) the host name has to do; sharing memory is checked anyway.
+  // Without a boot id (no /proc) the host name must do: whether ranks can share memory is checked
+  // anyway.
   if (boot.empty()) boot = host_name();
   return boot + "/" + link_target("/proc/self/ns/pid", "?") + "/" +
          link_target("/proc/self/ns/ipc", "?");
@@ -44,7 +45,7 @@ std::string network_identity() {
 }
 
 int node_cores() {
-  // Asked once: the C library reads a file for it.
+  // Read once: the C library opens a file for it.
   static const int cores = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   return cores;
 }

@@ -9,10 +9,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The first trips are slower: the other rank has to be found, and its lines.
+/// Several, since the first trips are slower.
 constexpr std::uint64_t kTrips = 6;
 
-/// After this the other rank must be thought of as asleep: until it begins, and on its way.
+/// After this time the other rank counts as asleep: on the first trip, and on later ones.
 constexpr Clock::duration kFirstTripTimeout = std::chrono::microseconds(100);
 constexpr Clock::duration kTripTimeout = std::chrono::microseconds(10);
 
@@ -29,26 +29,27 @@ bool arrives_in_time(const std::atomic<std::uint64_t>& turn, std::uint64_t wante
   return false;
 }
 
-/// With what the first rank sends a page out; it arrives_in_time back with the next number.
+/// The number under which the first rank sends the page. The page comes back under the next number.
 std::uint64_t turn_of(std::uint64_t measurement, std::uint64_t trip) {
   return measurement * (2 * kTrips + 1) + 2 * trip + 1;
 }
 
-/// Writes the page as one that gets a slot's bytes does, so that its lines are this core's alone.
+/// Writes the page as a rank writes a slot, so that this core owns its cache lines.
 void fill(PageRelay& relay, std::uint64_t trip) {
   relay.page.fill(static_cast<std::byte>(trip));
 }
 
-/// Brings the page to this core; how long it took.
+/// Copies the page to this core and returns the time that took.
 Clock::duration fetch(const PageRelay& relay) {
-  // As far in a page: elsewhere some processors copy slower (docs/measurements/copy-kernels.md).
+  // At the same distance from a page's begin: otherwise some processors copy slower
+  // (docs/measurements/copy-kernels.md).
   alignas(kPage) std::array<std::byte, 2 * kPage> own;
   std::byte* const place = own.data() + reinterpret_cast<std::uintptr_t>(&relay.page) % kPage;
   std::size_t size = relay.page.size();
-  asm("" : "+r"(size));  // by the C library, as a slot's pieces
+  asm("" : "+r"(size));  // so that the C library copies, as it does a slot's pieces
   const Clock::time_point start = Clock::now();
   std::memcpy(place, relay.page.data(), size);
-  asm volatile("" : : "r"(place) : "memory");  // it counts as looked at
+  asm volatile("" : : "r"(place) : "memory");  // keeps the compiler from leaving the copy out
   return Clock::now() - start;
 }
 
@@ -72,7 +73,7 @@ void answer_with_pages(PageRelay& relay, std::uint64_t measurement) {
     if (!arrives_in_time(relay.turn, out, trip)) return;
     fetch(relay);
     fill(relay, trip);
-    // Where the first rank has given up, it arrives_in_time again only after this rank's next post.
+    // If the first rank has given up, it comes back only after this rank's next post.
     relay.turn.store(out + 1, std::memory_order_release);
   }
 }

@@ -9,17 +9,18 @@
 
 namespace headrace::topo {
 
-/// What two processes pass to and fro to measure how far their cores are apart: a page in memory
-/// that both see, zeroed when new.
+/// A page of shared memory that two processes pass to and fro, to measure how far their cores are
+/// apart. Zeroed when new.
 struct alignas(64) PageRelay {
   std::atomic<std::uint64_t> turn;
   alignas(64) std::array<std::byte, kPage> page;
 };
 
-/// The fastest of some pages that go to the other process and come back, in nanoseconds; 0 where it
-/// did not come within some microseconds. Later measurements have greater numbers.
+/// Sends the page to the other process some times and returns the shortest time to fetch it back,
+/// in nanoseconds; 0 if the other process did not answer within some microseconds. Each
+/// `measurement` must have a greater number than the one before.
 std::int64_t time_pages(PageRelay& relay, std::uint64_t measurement);
-/// What the other process does meanwhile, or returns after some microseconds.
+/// The other process's part. Returns after some microseconds if the first process does not come.
 void answer_with_pages(PageRelay& relay, std::uint64_t measurement);
 
 }  // namespace headrace::topo

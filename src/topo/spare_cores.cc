@@ -10,7 +10,7 @@
 namespace headrace::topo {
 namespace {
 
-/// What MPICH's and Intel's Hydra, Open MPI, MVAPICH and PMI launchers set.
+/// Set by the launchers of MPICH and Intel MPI (Hydra), Open MPI, MVAPICH and PMI.
 constexpr const char* kLocalSizes[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE",
                                        "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE"};
 constexpr const char* kSlurmTasks = "SLURM_STEP_TASKS_PER_NODE";
@@ -52,7 +52,7 @@ void use_spare_cores(int ranks) {
   if (ranks == 0 || sched_getaffinity(0, sizeof bound, &bound) != 0) return;
   cpu_set_t all;
   std::memset(&all, 0xff, sizeof all);
-  // The kernel leaves out the cores that the job's control group does not have.
+  // The kernel leaves out the cores that are not in the job's control group.
   if (sched_setaffinity(0, sizeof all, &all) != 0) return;
   cpu_set_t allowed;
   const bool is_known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;

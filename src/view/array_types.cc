@@ -22,7 +22,7 @@ std::vector<std::size_t> fastest_first(std::size_t dimensions, Order order) {
   return result;
 }
 
-/// True where a whole array of old elements, and whatever lies in it, keeps within 62 bits.
+/// Whether a whole array of old elements, and all offsets in it, fit in 62 bits.
 bool array_fits(std::span<const std::int64_t> sizes, const Type& old) {
   Wide elements = 1;
   for (std::int64_t size : sizes) {

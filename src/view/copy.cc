@@ -9,7 +9,7 @@
 namespace headrace::view {
 namespace {
 
-/// Where pieces come from or go to: the first one, and the distance to the next.
+/// Where pieces come from or go to: the address of the first, and the distance to the next.
 template <class Byte>
 struct Pieces {
   Byte* first;
@@ -19,7 +19,7 @@ struct Pieces {
 using Target = Pieces<std::byte>;
 using Source = Pieces<const std::byte>;
 
-/// Moves pieces of a length known to the compiler, which makes each a few instructions.
+/// Moves pieces of a length that the compiler knows, so that each takes a few instructions.
 template <std::size_t kLength>
 void move_fixed(Target to, Source from, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -27,8 +27,8 @@ void move_fixed(Target to, Source from, std::int64_t count) {
   }
 }
 
-/// Moves pieces of kPart to 2 * kPart bytes as two parts of a length known to the compiler, which
-/// overlap where the piece is shorter than both.
+/// Moves pieces of kPart to 2 * kPart bytes as two parts of a length that the compiler knows. The
+/// parts overlap if the piece is shorter than both.
 template <std::size_t kPart>
 void move_two_parts(Target to, Source from, ByteCount length, std::int64_t count) {
   const std::size_t second = static_cast<std::size_t>(length) - kPart;
@@ -42,7 +42,7 @@ void move_two_parts(Target to, Source from, ByteCount length, std::int64_t count
 
 constexpr ByteCount kLine = 64;  ///< of the CPU's caches
 
-/// As std::memcpy, by loads and stores.
+/// Like std::memcpy, by loads and stores of a cache line.
 void copy_by_lines(std::byte* to, const std::byte* from, ByteCount length) {
   ByteCount done = 0;
   for (; length - done >= kLine; done += kLine) {
@@ -67,8 +67,8 @@ void move_long(Target to, Source from, ByteCount length, std::int64_t count) {
 }
 
 void move_any(Target to, Source from, ByteCount length, std::int64_t count) {
-  // Where the compiler knew bounds of the length it would copy by a loop of its own, which is
-  // slower than the C library.
+  // If the compiler knew bounds of the length, it would copy by a loop of its own, which is slower
+  // than the C library.
   asm("" : "+r"(length));
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(to.first + i * to.stride, from.first + i * from.stride,
@@ -102,7 +102,7 @@ void move_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
 /// Shorter pieces gain nothing by bypassing the caches, longer ones are faster by the C library
 /// (docs/measurements/copy-kernels.md).
 constexpr ByteCount kLeastStreamed = 512;
-constexpr ByteCount kMostStreamed = 8192;
+constexpr ByteCount kMaxStreamed = 8192;
 
 /// Asks the CPU for the lines of a piece that is soon to be copied.
 void fetch(const std::byte* piece, ByteCount length) {
@@ -110,8 +110,8 @@ void fetch(const std::byte* piece, ByteCount length) {
   __builtin_prefetch(piece + length - 1);
 }
 
-/// By stores that bypass the caches the CPU does not fetch far ahead by itself, which would cost
-/// half of the speed where a core far away filled the slot.
+/// Copies by stores that bypass the caches. The CPU then does not prefetch far ahead by itself,
+/// which would halve the speed if a distant core filled the slot; so this prefetches.
 void stream_pieces(Target to, Source from, ByteCount length, std::int64_t count) {
   constexpr ByteCount kAhead = 4096;
   const std::int64_t ahead = divide_up(kAhead, length);
@@ -139,7 +139,7 @@ void move_pairs(Direction direction, Window window, std::byte* memory, const Pie
   const Target target{in_memory, pairs.memory_stride};
   const Source source{in_window, pairs.file_stride};
   if (stores == Stores::streaming && pairs.length >= kLeastStreamed &&
-      pairs.length <= kMostStreamed) {
+      pairs.length <= kMaxStreamed) {
     stream_pieces(target, source, pairs.length, pairs.count);
   } else {
     move_pieces(target, source, pairs.length, pairs.count);
@@ -167,7 +167,8 @@ void PairReader::Rest::step(bool by_pieces, ByteCount length, std::int64_t count
 bool PairReader::next() {
   if (remaining_ == 0) return false;
   if (memory_.run.count == 0) memory_ = {memory_cursor_.next(remaining_), 0};
-  if (memory_.run.count == 0) return false;  // the contract was broken: never loop
+  if (memory_.run.count == 0)
+    return false;  // only if the caller broke the contract; do not loop for ever
   const bool by_file = memory_.holds_whole_pieces_of(file_);
   const bool by_memory = file_.holds_whole_pieces_of(memory_);
   const ByteCount length = std::min(file_.piece_left(), memory_.piece_left());

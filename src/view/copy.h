@@ -16,8 +16,8 @@ struct Window {
   FileOffset offset = 0;  ///< of the byte at `base`
 };
 
-/// Whether pieces of 512 B to 8 KiB that are read go past the CPU's caches, which pays where a
-/// call's data exceeds them.
+/// Whether copies of pieces of 512 B to 8 KiB bypass the CPU's caches, which pays if a call's data
+/// exceeds them.
 enum class Stores { usual, streaming };
 
 /// `count` pairs of pieces of `length` bytes each: the common cut of a file run and memory runs.
@@ -45,7 +45,7 @@ class PairReader {
   const PiecePairs& pairs() const { return pairs_; }
 
  private:
-  /// A run of which some pieces and a part of the first one left are done.
+  /// A run of which some pieces, and a part of the next piece, are done.
   struct Rest {
     StridedRun run;
     ByteCount within;
@@ -55,7 +55,8 @@ class PairReader {
     bool holds_whole_pieces_of(const Rest& other) const {
       return other.within == 0 && other.run.length <= piece_left();
     }
-    /// Goes on by `count` pieces, or (else) by `count` parts of one piece, of `length` bytes.
+    /// Steps over `count` pieces, or (if not `by_pieces`) over `count` parts of one piece; of
+    /// `length` bytes each.
     void step(bool by_pieces, ByteCount length, std::int64_t count);
   };
 
@@ -66,8 +67,8 @@ class PairReader {
   PiecePairs pairs_{};
 };
 
-/// Where `offset` of a buffer lies. The buffer may be null and the offset an address (MPI_BOTTOM),
-/// so this is no pointer arithmetic.
+/// The address of `offset` of a buffer. The buffer may be null and the offset an address
+/// (MPI_BOTTOM), so this does not use pointer arithmetic.
 inline std::byte* memory_at(void* buffer, std::int64_t offset) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(buffer) +
                                       static_cast<std::uintptr_t>(offset));
@@ -87,8 +88,8 @@ inline void move_piece(Direction direction, std::byte* in_window, std::byte* in_
 void copy_run(Direction direction, Window window, const StridedRun& run, std::byte* memory,
               Cursor& memory_cursor, Stores stores = Stores::usual);
 
-/// Moves the pieces ahead that stand in one list and are contiguous together in memory: the loop
-/// for irregular views, in which a step costs as much as the bytes. As copy() otherwise; 0 where
+/// Moves the next pieces if they stand in one list and are contiguous in memory: a loop for
+/// irregular views, in which a step costs as much as the bytes. Otherwise like copy(). Returns 0 if
 /// the next piece is not of that kind.
 template <class Visit>
 ByteCount copy_list(Direction direction, Window window, Cursor& file, FileOffset end_offset,
@@ -115,11 +116,10 @@ ByteCount copy_list(Direction direction, Window window, Cursor& file, FileOffset
 }
 
 /// Moves data between a window of file bytes and user memory, both in the order of their cursors:
-/// memory to window for Direction::write, window to memory for Direction::read. Goes on until
-/// `file` reaches `end_offset`, `limit` bytes are moved, or a cursor has no more. `visit(const
-/// StridedRun&)` is told each run of file bytes after it was moved. All file bytes moved must lie
-/// in the window, which must not overlap the memory; `file`'s type is monotonic. Returns the bytes
-/// moved.
+/// memory to window for Direction::write, window to memory for Direction::read. Ends when `file`
+/// reaches `end_offset`, `limit` bytes are moved, or a cursor has no more. Calls `visit(const
+/// StridedRun&)` for each run of file bytes after moving it. All file bytes moved must lie in the
+/// window, which must not overlap the memory; `file`'s type is monotonic. Returns the bytes moved.
 template <class Visit>
 ByteCount copy(Direction direction, Window window, Cursor& file, FileOffset end_offset,
                std::byte* memory, Cursor& memory_cursor, ByteCount limit, Visit&& visit,
@@ -148,9 +148,9 @@ inline ByteCount copy(Direction direction, Window window, Cursor& file, FileOffs
       stores);
 }
 
-/// Walks both cursors over the next `bytes` of data (fewer where one has no more) and calls
+/// Walks both cursors over the next `bytes` of data (fewer if one has no more) and calls
 /// `visit(file_offset, memory_offset, length)` for each piece that is contiguous in both, in data
-/// order. Pieces that follow each other in both come joined. Any types. Returns the bytes visited.
+/// order. Joins pieces that are adjacent in both. Works for any types. Returns the bytes visited.
 template <class Visit>
 ByteCount for_each_piece(Cursor& file, Cursor& memory, ByteCount bytes, Visit&& visit) {
   const ByteCount most = std::min({bytes, file.remaining(), memory.remaining()});

@@ -6,8 +6,8 @@
 namespace headrace::view {
 namespace {
 
-/// Pieces of an irregular list that are searched for a common stride. Bounds the work that is lost
-/// where a run is cut short.
+/// At most so many pieces of an irregular list are searched for a common stride. Bounds the work
+/// that is lost if a run is cut short.
 constexpr std::int64_t kLongestSearch = 256;
 
 struct Regular {
@@ -37,8 +37,8 @@ Regular regular_parts(const Node& node, std::int64_t first, ByteCount length, By
   return {count, stride};
 }
 
-/// How many pieces of a run end at most `room` >= `length` bytes above the run's offset: all where
-/// the stride is not positive.
+/// How many pieces of a run end at most `room` >= `length` bytes above the run's offset: all if the
+/// stride is not positive.
 std::int64_t pieces_below(Regular regular, ByteCount length, ByteCount room) {
   std::int64_t last = 0;
   const bool all_fit =
@@ -72,8 +72,7 @@ void Cursor::seek(ByteCount position) {
   descend(type_->tiled().get(), origin_ + type_->layout().offset, position);
 }
 
-/// Makes the piece that holds data position `position` of `node`, placed at `base`, the current
-/// one.
+/// Makes the current piece the one that holds data position `position` of `node`, placed at `base`.
 void Cursor::descend(const Node* node, std::int64_t base, ByteCount position) {
   while (node) {
     const std::int64_t part = node->part_at(position);
@@ -93,7 +92,7 @@ void Cursor::step_within_piece(ByteCount bytes) {
   if (within_ == piece_length_) step_over_parts(1);
 }
 
-/// Goes on by `count` parts of the innermost loop, all of them pieces, and enters what follows.
+/// Steps over `count` parts of the innermost loop, all of them pieces, and enters what follows.
 void Cursor::step_over_parts(std::int64_t count) {
   Level* current = &level(depth_ - 1);
   current->index += count;
@@ -109,8 +108,8 @@ void Cursor::step_over_parts(std::int64_t count) {
   if (const Node* inner = node.loop_of(current->index)) descend(inner, piece_offset_, 0);
 }
 
-/// Takes whole pieces of the innermost loop: at most `available` bytes, which is one piece at
-/// least.
+/// Takes whole pieces of the innermost loop, at most `available` bytes, which hold at least one
+/// piece.
 template <bool kBounded>
 void Cursor::take_whole_pieces(StridedRun& run, ByteCount available, ByteCount room) {
   const Level& innermost = level(depth_ - 1);

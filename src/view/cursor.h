@@ -18,19 +18,20 @@ inline constexpr ByteCount kUnlimited = std::numeric_limits<ByteCount>::max();
 struct StridedRun {
   std::int64_t offset = 0;
   ByteCount length = 0;
-  std::int64_t stride = 0;  ///< any value where count is 1
+  std::int64_t stride = 0;  ///< of no meaning if count is 1
   std::int64_t count = 0;
 
   ByteCount bytes() const { return length * count; }
 };
 
-/// Pieces that stand in a list, one after the other in data order: piece i is
-/// [base + offsets[i], + length_of(i)). Valid while the cursor's type is.
+/// Pieces that stand in a list, in data order: piece i is [base + offsets[i], + length_of(i)).
+/// Valid while the cursor's type is.
 struct PieceList {
   std::int64_t base = 0;
   const std::int64_t* offsets = nullptr;
-  const ByteCount* starts = nullptr;  ///< data positions, one more than pieces; null: all alike
-  ByteCount length = 0;               ///< of each, where all are alike
+  const ByteCount* starts =
+      nullptr;           ///< data positions, one more than pieces; null: all lengths are equal
+  ByteCount length = 0;  ///< of each piece, if all are equal
   std::int64_t count = 0;
 
   std::int64_t offset_of(std::int64_t i) const { return base + offsets[i]; }
@@ -39,10 +40,10 @@ struct PieceList {
   }
 };
 
-/// Walks a type that is repeated without end at its extent, in data order. The first repetition is
-/// placed at `origin`: a displacement in a file, or an offset into a buffer. Copying is cheap,
-/// memory is proportional to the depth of the type (no heap up to kInlineLevels loops), and every
-/// step costs at most the depth, whatever the number of pieces.
+/// Walks, in data order, a type that is repeated without end at its extent. The first repetition is
+/// placed at `origin`: a displacement in a file, or an offset into a buffer. Copying a cursor is
+/// cheap; its memory is proportional to the depth of the type (no heap up to kInlineLevels loops).
+/// Every step costs at most the depth, whatever the number of pieces.
 class Cursor {
  public:
   /// `data_limit`: bytes of data after which the walk ends, for example count * size of a buffer.
@@ -50,7 +51,7 @@ class Cursor {
 
   const TypePtr& type() const { return type_; }
   std::int64_t origin() const { return origin_; }
-  /// Bytes of data before the next one.
+  /// The data position: bytes of data before the next byte.
   ByteCount position() const { return position_; }
   /// Bytes of data until the limit; 0 for an empty type.
   ByteCount remaining() const { return limit_ - position_; }
@@ -62,9 +63,9 @@ class Cursor {
   /// Bytes from the next one to the end of its piece; 0 for an empty type.
   ByteCount piece_left() const { return piece_length_ - within_; }
 
-  /// The next bytes, at most `limit`, and steps over them. Empty only where `limit` <= 0 or nothing
-  /// remains. A part of a piece comes as a run of count 1; pieces that meet are joined where both
-  /// stand alone.
+  /// Returns the next bytes, at most `limit`, and steps over them. Empty only if `limit` <= 0 or
+  /// nothing remains. A part of a piece comes as a run of count 1; adjacent pieces are joined if
+  /// both are single.
   StridedRun next(ByteCount limit = kUnlimited) {
     const bool is_within_piece = limit > 0 && limit < piece_left() && limit <= remaining();
     if (!is_within_piece) return take<false>(limit, kUnlimited);
@@ -74,14 +75,15 @@ class Cursor {
     return run;
   }
 
-  /// As next, cut before the first byte in data order that lies at or beyond `end_offset`; empty
-  /// where the next one does. For a monotonic type nothing below `end_offset` comes after that.
+  /// Like next(), but ends before the first byte, in data order, at or beyond `end_offset`; empty
+  /// if that is the next byte. For a monotonic type nothing below `end_offset` comes after that.
   StridedRun next_before(std::int64_t end_offset, ByteCount limit = kUnlimited);
 
-  /// The pieces ahead that stand in one list without a common stride, for a loop over them; none
-  /// where the next byte is not the first of such a piece. Not cut at remaining().
+  /// The next pieces, if they stand in one list without a common stride, for a loop over them; none
+  /// if the next byte is not the first of such a piece. May exceed remaining().
   PieceList list_ahead() const;
-  /// Steps over the first `count` > 0 pieces of list_ahead(), which have `bytes` <= remaining().
+  /// Steps over the first `count` > 0 pieces of list_ahead(), which have `bytes` <= remaining()
+  /// bytes.
   void skip_list(std::int64_t count, ByteCount bytes);
 
  private:
@@ -112,7 +114,7 @@ class Cursor {
   ByteCount position_ = 0;
   std::int64_t piece_offset_ = 0;  ///< the current piece
   ByteCount piece_length_ = 0;
-  ByteCount within_ = 0;  ///< bytes of it that are done
+  ByteCount within_ = 0;  ///< bytes of the piece that are done
   int depth_ = 0;
   std::array<Level, kInlineLevels> inline_levels_;
   std::vector<Level> heap_levels_;  ///< instead of inline_levels_ for deep types

@@ -8,7 +8,7 @@ namespace {
 
 using Part = Elements::Part;
 
-/// Adds `count` times `old` to `parts`; neighbours that are alike become one part.
+/// Adds `count` times `old` to `parts`; equal neighbours become one part.
 void append(std::vector<Part>& parts, std::int64_t count, const ElementsPtr& old) {
   if (count == 0 || old->parts().empty()) return;
   Part part{old, {}, count, {}};

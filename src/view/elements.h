@@ -9,7 +9,7 @@
 
 namespace headrace::view {
 
-/// What the values of an element are, for external32.
+/// What kind of values an element has, for external32.
 enum class Kind : std::uint8_t {
   bytes,             ///< never converted
   signed_integer,    ///< two's complement
@@ -20,19 +20,19 @@ enum class Kind : std::uint8_t {
   long_double,       ///< C's long double, whatever it is here
 };
 
-/// One entry of a type map: a datum that a conversion takes as a whole. Its values lie one after
-/// the other, in memory and in a file.
+/// One entry of a type map: a datum that is converted as a whole. Its values are contiguous in
+/// memory and in a file.
 struct Element {
   Kind kind = Kind::bytes;
-  int values = 1;             ///< 2 for complex numbers
-  int items = 1;              ///< entries of MPI's type map; more where a pair is taken as a whole
-  ByteCount native_size = 0;  ///< bytes in memory, 1 at least
-  ByteCount stored_size = 0;  ///< bytes in a file, 1 at least
+  int values = 1;  ///< 2 for complex numbers
+  int items = 1;   ///< entries of MPI's type map; more than 1 if a pair is converted as a whole
+  ByteCount native_size = 0;  ///< bytes in memory, at least 1
+  ByteCount stored_size = 0;  ///< bytes in a file, at least 1
 
   bool operator==(const Element&) const = default;
 };
 
-/// A stretch of data, measured in three ways.
+/// A length of data, measured in three ways.
 struct Amount {
   std::int64_t items = 0;
   ByteCount native = 0;
@@ -50,17 +50,17 @@ struct Amount {
 class Elements;
 using ElementsPtr = std::shared_ptr<const Elements>;
 
-/// The elements of a datatype in data order, without their places: its type signature. Kept as
-/// nested repetitions, so that memory follows the constructors and not the number of elements. The
-/// makers are given what fits in 62 bits.
+/// The elements of a datatype in data order, without their places: its type signature. Stored as
+/// nested repetitions, so that memory grows with the constructors and not with the number of
+/// elements. Callers of the makers ensure that all amounts fit in 62 bits.
 class Elements {
  public:
-  /// `count` times an element, or, where `child` is not null, its elements.
+  /// `count` times an element; or, if `child` is not null, `count` times its elements.
   struct Part {
     ElementsPtr child;
     Element element;
     std::int64_t count = 0;
-    Amount begin;  ///< of the part, in one repetition
+    Amount begin;  ///< where the part begins in one repetition
 
     Amount one() const {
       return child ? child->amount()
@@ -71,7 +71,7 @@ class Elements {
   /// For the makers below.
   explicit Elements(std::vector<Part> parts);
 
-  /// Of one repetition.
+  /// The amount of one repetition.
   const Amount& amount() const { return amount_; }
   const std::vector<Part>& parts() const { return parts_; }
 
@@ -89,7 +89,7 @@ class Elements {
 
 ElementsPtr make_elements(const Element& element);
 ElementsPtr repeat_elements(std::int64_t count, const ElementsPtr& old);
-/// counts[i] times parts[i], one after the other; both spans have the same length.
+/// counts[i] times parts[i], in order; both spans have the same length.
 ElementsPtr join_elements(std::span<const std::int64_t> counts, std::span<const ElementsPtr> parts);
 
 /// Walks the endless repetition of a type's elements.
@@ -101,12 +101,12 @@ class ElementCursor {
     std::int64_t count = 0;
   };
 
-  /// `elements` is not empty and outlives the cursor, which begins behind `items` items: whole
-  /// elements.
+  /// `elements` must not be empty and must outlive the cursor, which begins after `items` items.
+  /// These must be whole elements.
   explicit ElementCursor(const Elements& elements, std::int64_t items = 0);
 
-  /// Steps over the next elements, all alike, of at most `native_limit` bytes in memory. No
-  /// elements where the next one is larger.
+  /// Steps over the next equal elements, of at most `native_limit` bytes in memory. Returns none if
+  /// the next element is larger.
   Run next(ByteCount native_limit);
 
  private:

@@ -40,7 +40,7 @@ void swap_words(const std::byte* source, std::byte* target, std::int64_t count) 
   }
 }
 
-/// Values that differ from those in the file in their byte order at most.
+/// Copies values that differ from those in the file at most in byte order.
 void swap_values(ByteCount size, std::int64_t count, const std::byte* source, std::byte* target) {
   if (size == 1 || kHostIsBigEndian) {
     std::memcpy(target, source, static_cast<std::size_t>(size * count));
@@ -66,7 +66,7 @@ bool resize_integer(Kind kind, const std::byte* source, ByteCount from, std::byt
   const std::byte filler = is_negative ? std::byte{0xff} : std::byte{0};
   std::fill_n(target, to - kept, filler);
   std::copy_n(source + from - kept, kept, target + to - kept);
-  // What was true stays so, where all bytes that said it are cut off.
+  // A true value stays true even if its nonzero bytes are cut off.
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
   if (kind == Kind::logical && std::all_of(target, target + to, is_zero) &&
       !std::all_of(source, source + from, is_zero)) {
@@ -84,7 +84,7 @@ FloatingFormat native_format(Kind kind, ByteCount size) {
   return kind == Kind::long_double ? long_double_format() : ieee_format(size);
 }
 
-/// What one value needs: sizes in memory and in the file.
+/// The sizes of one value in memory and in the file.
 struct ValueSizes {
   ByteCount native;
   ByteCount stored;
@@ -128,7 +128,7 @@ bool value_from_external32(Kind kind, const std::byte* stored, std::byte* native
   return fits;
 }
 
-/// A bool with another value than 0 and 1 would be no bool in C.
+/// Converts bools to 0 or 1: other values are not valid in C.
 void booleans_from_external32(std::int64_t values, const ValueSizes& sizes, const std::byte* stored,
                               std::byte* native) {
   const auto is_set = [](std::byte byte) { return byte != std::byte{0}; };
@@ -170,10 +170,10 @@ void scatter(const std::byte* base, Cursor& memory, ByteCount bytes, const std::
   });
 }
 
-/// Native bytes that are converted at a time; more than any element has.
+/// How many native bytes are converted at a time; more than any element has.
 constexpr ByteCount kChunk = 16384;
 
-/// The runs of elements that fill a chunk, or `bytes` of one.
+/// Visits the runs of elements that fill a chunk, or `bytes` bytes of one.
 template <class Visit>
 Amount for_each_run(ElementCursor& elements, ByteCount bytes, Visit visit) {
   Amount done;

@@ -10,14 +10,14 @@ __extension__ typedef unsigned __int128 Bits;
 
 constexpr int kWidth = 128;
 
-/// A number apart from any format: (-1)^sign * significand * 2^exponent, the significand below 2
-/// and with its integer bit at the top, or one of the others.
+/// A number independent of any format: (-1)^sign * significand * 2^exponent, with a significand
+/// below 2 whose integer bit is at the top; or zero, infinity or not-a-number.
 struct Number {
   enum class Kind { zero, finite, infinite, nan };
   Kind kind = Kind::zero;
   bool sign = false;
   int exponent = 0;
-  Bits significand = 0;  ///< of nan: the fraction, its quiet bit at the top
+  Bits significand = 0;  ///< for nan: the fraction, with its quiet bit at the top
 };
 
 Bits ones(int count) {
@@ -48,8 +48,8 @@ int bias_of(const FloatingFormat& format) {
   return (1 << (format.exponent_bits - 1)) - 1;
 }
 
-/// The number whose integer bit may lie anywhere in `significand`; with it at the top, the exponent
-/// is `exponent`.
+/// Moves the integer bit, which may lie anywhere in `significand`, to the top. With the bit at the
+/// top, the exponent is `exponent`.
 Number normalised(bool sign, int exponent, Bits significand) {
   if (significand == 0) return {Number::Kind::zero, sign, 0, 0};
   const int shift = leading_zeros(significand);
@@ -63,14 +63,14 @@ Number unpack(const FloatingFormat& format, Bits bits) {
   const Bits fraction = bits & ones(format.fraction_bits);
   const Bits integer_bit = Bits{1} << format.fraction_bits;
   const int to_top = kWidth - 1 - format.fraction_bits;
-  // An x87 number with an exponent and no integer bit is none that the processor would make.
+  // An x87 number with an exponent but no integer bit is invalid: no processor makes it.
   const bool is_invalid = format.explicit_integer_bit && exponent != 0 && (bits & integer_bit) == 0;
   if (exponent == static_cast<int>(ones(format.exponent_bits)) || is_invalid) {
     if (fraction == 0 && !is_invalid) return {Number::Kind::infinite, sign, 0, 0};
     return {Number::Kind::nan, sign, 0, fraction << (kWidth - format.fraction_bits)};
   }
   if (exponent == 0) {
-    // x87 may have the integer bit set here; it counts.
+    // An x87 number may have the integer bit set here; it counts.
     return normalised(sign, 1 - bias_of(format), (bits & ones(stored_bits)) << to_top);
   }
   return normalised(sign, exponent - bias_of(format), (fraction | integer_bit) << to_top);
@@ -91,7 +91,7 @@ Bits rounded(Bits bits, int count) {
 Bits pack(const FloatingFormat& format, const Number& number) {
   const Bits top_exponent = ones(format.exponent_bits);
   const Bits integer_bit = Bits{1} << format.fraction_bits;
-  // x87 has the integer bit of all but zeros and denormals among the stored ones.
+  // x87 stores the integer bit, which is set for all but zeros and denormals.
   const int exponent_shift = format.fraction_bits + (format.explicit_integer_bit ? 1 : 0);
   const Bits explicit_bit = format.explicit_integer_bit ? integer_bit : 0;
   const Bits sign = Bits{number.sign} << (exponent_shift + format.exponent_bits);
@@ -102,7 +102,7 @@ Bits pack(const FloatingFormat& format, const Number& number) {
     case Number::Kind::nan: {
       const Bits fraction = number.significand >> (kWidth - format.fraction_bits);
       const Bits quiet_bit = integer_bit >> 1;
-      // Without a payload that fits it would be an infinity.
+      // Without a payload it would be an infinity.
       return infinity | (fraction == 0 ? quiet_bit : fraction);
     }
     case Number::Kind::finite: break;

@@ -1,5 +1,5 @@
-// Lists of pieces, made in the memory of their lengths and offsets. Programs set views of hundreds
-// of thousands of pieces, so all that must be known of a list is found in one pass over it.
+// Makes lists of pieces in the memory of their lengths and offsets. Programs set views of hundreds
+// of thousands of pieces, so one pass over a list finds all that must be known.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace headrace::view {
 namespace {
 
-/// Cuts a list to `count` numbers. Its memory is cut to that and `more` where it is worth a copy.
+/// Cuts a list to `count` numbers. Reduces its memory to that and `more` if that is worth a copy.
 void cut(UnclearedVector<std::int64_t>& list, std::size_t count, std::size_t more) {
   const bool frees_much = count + more < list.capacity() - list.capacity() / 8;
   list.resize(count);
@@ -28,15 +28,15 @@ struct Piece {
   std::int64_t end = 0;
 };
 
-/// Joins pieces that meet. A piece's offset, relative to the first one's, and its start take the
-/// places of the offset and the length of one that was read. Whatever does not fit in 63 bits here
-/// is further away than any two bytes of a type, or larger.
+/// Joins adjacent pieces. Writes each piece's offset, relative to the first one's, and its start
+/// over the offset and the length of a piece that was read already. A number that does not fit in
+/// 63 bits here is too large for any type.
 class PieceJoiner {
  public:
   PieceJoiner(std::int64_t* offsets, ByteCount* lengths, std::size_t count, ByteCount unit)
       : offsets_(offsets), lengths_(lengths), count_(count), unit_(unit) {}
 
-  /// False where a number does not fit.
+  /// False if a number does not fit.
   bool join() {
     std::size_t i = 0;
     while (i < count_ && lengths_[i] == 0) ++i;
@@ -131,7 +131,7 @@ std::optional<Layout> checked_pieces(UnclearedVector<std::int64_t> offsets,
   }
   Node node;
   node.kind = NodeKind::pieces;
-  joiner.summarise(node);  // looks at the offsets, whose memory is cut next
+  joiner.summarise(node);  // reads the offsets, whose memory is cut next
   cut(offsets, count, 0);
   cut(lengths, count, 1);
   node.offsets = std::move(offsets);

@@ -13,8 +13,8 @@
 namespace headrace::view {
 namespace {
 
-/// The lowest and the highest displacement at which elements of a type are put.
-struct Spread {
+/// The lowest and the highest displacement of the elements of a type.
+struct DisplacementRange {
   Wide low = 0;
   Wide high = 0;
 
@@ -31,20 +31,20 @@ struct Spread {
 };
 
 /// Collects the bounds and the size of a composite type. Bounds that were set explicitly hide the
-/// others; the bounds of the others are those of their bytes.
-class Composition {
+/// others; without any, the bounds are those of the bytes.
+class CompositeBounds {
  public:
-  /// Adds `count` elements of `type`, put at displacements in `spread`.
-  void add(const Type& type, const Spread& spread, Wide count) {
+  /// Adds `count` elements of `type` at displacements in `range`.
+  void add(const Type& type, const DisplacementRange& range, Wide count) {
     if (count == 0) return;
     elements_ += count;
     if (!view::fits(elements_)) return;  // the size might not even fit in 128 bits
     size_ += count * type.size();
     if (type.size() > 0) {
-      data_.add(spread.low + type.true_lower_bound(), spread.high + type.true_upper_bound());
+      data_.add(range.low + type.true_lower_bound(), range.high + type.true_upper_bound());
     }
     if (type.bounds().explicitly_set) {
-      markers_.add(spread.low + type.lower_bound(), spread.high + type.upper_bound());
+      markers_.add(range.low + type.lower_bound(), range.high + type.upper_bound());
     }
   }
 
@@ -82,20 +82,20 @@ TypePtr make_type(Layout layout, Bounds bounds) {
   return std::make_shared<const Type>(std::move(layout), bounds);
 }
 
-/// Blocks of a type that is one piece however often it is repeated. Bounds and size follow from the
-/// pieces, which are looked at once.
+/// Blocks of a type of which any number of repetitions is one piece. Bounds and size follow from
+/// the pieces, in one pass.
 TypePtr contiguous_blocks(UnclearedVector<std::int64_t> blocklengths,
                           UnclearedVector<std::int64_t> displacements, const Type& old) {
   const auto made = checked_pieces(std::move(displacements), std::move(blocklengths), old.size());
   if (!made) return nullptr;
   if (!made->node) return make_type({}, {});
-  Spread spread;
-  spread.low = Wide{made->offset} + made->node->low;
-  spread.high = Wide{made->offset} + made->node->high - old.size();
-  Composition composition;
-  composition.add(old, spread, made->size() / old.size());
-  if (!composition.fits()) return nullptr;
-  return make_type(made->moved(old.layout().offset), composition.bounds());
+  DisplacementRange range;
+  range.low = Wide{made->offset} + made->node->low;
+  range.high = Wide{made->offset} + made->node->high - old.size();
+  CompositeBounds composite;
+  composite.add(old, range, made->size() / old.size());
+  if (!composite.fits()) return nullptr;
+  return make_type(made->moved(old.layout().offset), composite.bounds());
 }
 
 Layout general_blocks(std::span<const std::int64_t> blocklengths,
@@ -139,14 +139,14 @@ TypePtr make_hvector(std::int64_t count, std::int64_t blocklength, std::int64_t 
                      const TypePtr& old) {
   if (!old) return nullptr;
   if (count == 0 || blocklength == 0) return make_type({}, {});
-  Spread spread;
-  spread.add(0, blocklength, old->extent());
-  spread.add(Wide{count - 1} * stride, blocklength, old->extent());
-  Composition composition;
-  composition.add(*old, spread, Wide{count} * blocklength);
-  if (!composition.fits()) return nullptr;
+  DisplacementRange range;
+  range.add(0, blocklength, old->extent());
+  range.add(Wide{count - 1} * stride, blocklength, old->extent());
+  CompositeBounds composite;
+  composite.add(*old, range, Wide{count} * blocklength);
+  if (!composite.fits()) return nullptr;
   const Layout block = repeat(old->layout(), blocklength, old->extent());
-  return make_type(repeat(block, count, stride), composition.bounds());
+  return make_type(repeat(block, count, stride), composite.bounds());
 }
 
 TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
@@ -163,17 +163,17 @@ TypePtr take_hindexed(UnclearedVector<std::int64_t> blocklengths,
   if (old->is_contiguous()) {
     return contiguous_blocks(std::move(blocklengths), std::move(displacements), *old);
   }
-  Composition composition;
-  Spread spread;
+  CompositeBounds composite;
+  DisplacementRange range;
   Wide elements = 0;
   for (std::size_t i = 0; i < blocklengths.size(); ++i) {
     if (blocklengths[i] == 0) continue;
-    spread.add(displacements[i], blocklengths[i], old->extent());
+    range.add(displacements[i], blocklengths[i], old->extent());
     elements += blocklengths[i];
   }
-  composition.add(*old, spread, elements);
-  if (!composition.fits()) return nullptr;
-  return make_type(general_blocks(blocklengths, displacements, *old), composition.bounds());
+  composite.add(*old, range, elements);
+  if (!composite.fits()) return nullptr;
+  return make_type(general_blocks(blocklengths, displacements, *old), composite.bounds());
 }
 
 TypePtr make_hindexed_block(std::int64_t blocklength, std::span<const std::int64_t> displacements,
@@ -185,28 +185,28 @@ TypePtr take_hindexed_block(std::int64_t blocklength, UnclearedVector<std::int64
                             const TypePtr& old) {
   if (!old) return nullptr;
   if (displacements.empty() || blocklength == 0) return make_type({}, {});
-  Spread spread;
+  DisplacementRange range;
   for (std::int64_t displacement : displacements) {
-    spread.add(displacement, blocklength, old->extent());
+    range.add(displacement, blocklength, old->extent());
   }
-  Composition composition;
-  composition.add(*old, spread, Wide{blocklength} * std::ssize(displacements));
-  if (!composition.fits()) return nullptr;
+  CompositeBounds composite;
+  composite.add(*old, range, Wide{blocklength} * std::ssize(displacements));
+  if (!composite.fits()) return nullptr;
   const Layout block = repeat(old->layout(), blocklength, old->extent());
-  return make_type(place(block, std::move(displacements)), composition.bounds());
+  return make_type(place(block, std::move(displacements)), composite.bounds());
 }
 
 TypePtr make_struct(std::span<const std::int64_t> blocklengths,
                     std::span<const std::int64_t> displacements, std::span<const TypePtr> types) {
-  Composition composition;
+  CompositeBounds composite;
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (!types[i]) return nullptr;
     if (blocklengths[i] == 0) continue;
-    Spread spread;
-    spread.add(displacements[i], blocklengths[i], types[i]->extent());
-    composition.add(*types[i], spread, blocklengths[i]);
+    DisplacementRange range;
+    range.add(displacements[i], blocklengths[i], types[i]->extent());
+    composite.add(*types[i], range, blocklengths[i]);
   }
-  if (!composition.fits()) return nullptr;
+  if (!composite.fits()) return nullptr;
   std::vector<Layout> parts;
   parts.reserve(types.size());
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -214,7 +214,7 @@ TypePtr make_struct(std::span<const std::int64_t> blocklengths,
     const Layout block = repeat(type.layout(), blocklengths[i], type.extent());
     parts.push_back(block.moved(displacements[i]));
   }
-  return make_type(join(parts), composition.bounds());
+  return make_type(join(parts), composite.bounds());
 }
 
 TypePtr make_resized(const TypePtr& old, std::int64_t lower_bound, std::int64_t extent) {

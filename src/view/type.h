@@ -40,29 +40,29 @@ class Type {
   std::int64_t upper_bound() const { return bounds_.upper; }
   /// Distance between repetitions; may be negative.
   std::int64_t extent() const { return bounds_.upper - bounds_.lower; }
-  /// Offset of the lowest byte, and the offset behind the highest; both 0 where size() is 0.
+  /// Offset of the lowest byte, and the offset behind the highest; both 0 if size() is 0.
   std::int64_t true_lower_bound() const { return layout_.low(); }
   std::int64_t true_upper_bound() const { return layout_.high(); }
 
-  /// Contiguous pieces in one repetition. Neighbours that only meet at the ends of two loops are
-  /// counted apart, so this may be more than the fewest possible.
+  /// Contiguous pieces in one repetition. Neighbours that meet only at the ends of two loops count
+  /// separately, so this may exceed the smallest possible number.
   std::int64_t piece_count() const { return layout_.node ? layout_.node->piece_count : 0; }
-  /// True where any number of repetitions is one piece. It begins at true_lower_bound().
+  /// Whether any number of repetitions is one piece, which begins at true_lower_bound().
   bool is_contiguous() const { return tiled_ && tiled_->is_one_piece(); }
-  /// True where each byte of the repeated type lies above the byte before it in data order, as MPI
-  /// asks of a file view that is written.
+  /// Whether each byte of the repeated type lies above the byte before it in data order, as MPI
+  /// requires of a view of a file that is written.
   bool is_monotonic() const { return is_monotonic_; }
-  /// True where no piece of one repetition begins before the piece before it, as MPI asks of the
-  /// types of any file view.
+  /// Whether no piece of one repetition begins before the piece that precedes it in data order, as
+  /// MPI requires of the types of any file view.
   bool pieces_ascend() const { return !layout_.node || layout_.node->ascends; }
-  /// True where, besides, no two pieces of one repetition share a byte.
+  /// The same, and no two pieces of one repetition share a byte.
   bool pieces_are_apart() const { return !layout_.node || layout_.node->is_monotonic; }
-  /// Greatest common divisor of the offsets and lengths of all pieces and the extent; 1 at least.
+  /// Greatest common divisor of the offsets and lengths of all pieces and the extent; at least 1.
   std::int64_t granule() const { return granule_; }
 
   const Layout& layout() const { return layout_; }
   const Bounds& bounds() const { return bounds_; }
-  /// The endless repetition of layout(), placed at layout().offset; null where size() is 0.
+  /// The endless repetition of layout(), placed at layout().offset; null if size() is 0.
   const NodePtr& tiled() const { return tiled_; }
 
  private:
@@ -75,7 +75,7 @@ class Type {
 
 // Makers follow the constructors of MPI 4.1, section 5.1. Counts and blocklengths are >= 0, all
 // displacements and strides are in bytes. The alignment padding that MPI allows for a struct is not
-// added: use make_resized where the library's bounds differ.
+// added: use make_resized if the library's bounds differ.
 
 /// `size` contiguous bytes; lower bound 0.
 TypePtr make_basic(ByteCount size);
@@ -90,8 +90,8 @@ TypePtr make_hvector(std::int64_t count, std::int64_t blocklength, std::int64_t 
 TypePtr make_hindexed(std::span<const std::int64_t> blocklengths,
                       std::span<const std::int64_t> displacements, const TypePtr& old);
 
-/// The same, and takes the memory of the lists over. Takes no further memory for many contiguous
-/// pieces where `blocklengths` has room for one number more.
+/// The same, but uses the memory of the lists. Takes no further memory for many contiguous pieces
+/// if `blocklengths` has capacity for one more number.
 TypePtr take_hindexed(UnclearedVector<std::int64_t> blocklengths,
                       UnclearedVector<std::int64_t> displacements, const TypePtr& old);
 
@@ -122,10 +122,10 @@ enum class Distribution { none, block, cyclic };
 /// Stands for MPI_DISTRIBUTE_DFLT_DARG: even blocks for `block`, single elements for `cyclic`.
 inline constexpr std::int64_t kDefaultDistributionArgument = -1;
 
-/// What process `rank` of a process grid psizes[] (always row-major) holds of an array of gsizes[]
-/// elements, distributed by distribs[] with block lengths dargs[]. Requires 0 <= rank < product of
-/// psizes[], psizes[d] == 1 for `none`, and dargs[d] * psizes[d] >= gsizes[d] for `block` with a
-/// given argument. Bounds are those of the whole array.
+/// The part that process `rank` of a process grid psizes[] (always row-major) has of an array of
+/// gsizes[] elements, distributed by distribs[] with block lengths dargs[]. Requires 0 <= rank <
+/// product of psizes[], psizes[d] == 1 for `none`, and dargs[d] * psizes[d] >= gsizes[d] for
+/// `block` with a given argument. Bounds are those of the whole array.
 TypePtr make_darray(std::int64_t rank, std::span<const std::int64_t> gsizes,
                     std::span<const Distribution> distribs, std::span<const std::int64_t> dargs,
                     std::span<const std::int64_t> psizes, Order order, const TypePtr& old);

@@ -41,8 +41,8 @@ struct Part {
   }
 };
 
-/// What lists of parts have in common: offsets become relative to the first, and the node's summary
-/// grows part by part.
+/// Builds a node for a list of parts: makes offsets relative to the first, and updates the node's
+/// summary part by part.
 class ListBuilder {
  public:
   ListBuilder(NodeKind kind, UnclearedVector<std::int64_t> offsets) {
@@ -123,7 +123,7 @@ bool is_vector_with(const Node& node, std::int64_t stride) {
          span == stride;
 }
 
-/// All parts have the same node: only their offsets matter.
+/// Whether all parts have the same node, so that they differ only in their offsets.
 bool all_alike(const std::vector<Layout>& parts) {
   return std::all_of(parts.begin() + 1, parts.end(),
                      [&](const Layout& part) { return same_node(part.node, parts.front().node); });

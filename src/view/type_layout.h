@@ -24,8 +24,8 @@ enum class NodeKind : std::uint8_t {
   mixed,   ///< children[i] at offsets[i]
 };
 
-/// One loop of a layout. The first byte in data order of a node has offset 0, so that parts that
-/// differ only in their place share a node or compare equal. Nodes are never empty.
+/// One loop of a layout. A node's first byte in data order has offset 0, so that parts that differ
+/// only in their place share a node or compare equal. Nodes are never empty.
 struct Node {
   NodeKind kind = NodeKind::bytes;
   bool is_monotonic = true;  ///< pieces ascend and do not overlap
@@ -56,7 +56,7 @@ struct Node {
   ByteCount size_of(std::int64_t i) const {
     return child ? child->size : starts[i + 1] - starts[i];
   }
-  /// The node of part i; null where the part is a single piece.
+  /// The node of part i; null if the part is a single piece.
   const Node* loop_of(std::int64_t i) const {
     const Node* part = kind == NodeKind::mixed ? children[i].get() : child.get();
     return part && part->kind != NodeKind::bytes ? part : nullptr;
@@ -97,17 +97,17 @@ Layout repeat(const Layout& part, std::int64_t count, std::int64_t stride);
 /// `part` moved by each of `offsets`.
 Layout place(const Layout& part, UnclearedVector<std::int64_t> offsets);
 
-/// lengths[i] bytes at offsets[i]; lengths may be 0. Takes no further memory where `lengths` has
-/// room for one number more.
+/// lengths[i] bytes at offsets[i]; lengths may be 0. Takes no further memory if `lengths` has
+/// capacity for one more number.
 Layout pieces(UnclearedVector<std::int64_t> offsets, UnclearedVector<ByteCount> lengths);
 
-/// The same for lengths[i] times `unit` bytes, unit >= 1, of which nothing is known: nothing where
-/// the size, or the distance of two bytes, does not fit in 63 bits. What is returned may still lie
-/// too far away.
+/// The same for lengths[i] times `unit` bytes, unit >= 1, with unchecked numbers: nothing if the
+/// size, or the distance of two bytes, does not fit in 63 bits. The offsets of the result may still
+/// exceed 62 bits.
 std::optional<Layout> checked_pieces(UnclearedVector<std::int64_t> offsets,
                                      UnclearedVector<ByteCount> lengths, ByteCount unit);
 
-/// All parts, one after the other in data order.
+/// All parts, in data order.
 Layout join(const std::vector<Layout>& parts);
 
 /// `part` repeated without end.

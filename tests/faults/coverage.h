@@ -14,7 +14,7 @@ namespace headrace::faults {
 /// memory that is zeroed when new and may be shared between processes.
 class Coverage {
  public:
-  static constexpr int kMostCalls = 48;
+  static constexpr int kMaxCalls = 48;
 
   void add(int call, const Struck& struck);
   /// A call in which one rank's arguments were wrong.
@@ -30,8 +30,8 @@ class Coverage {
   using Row = std::array<std::atomic<std::int64_t>, kKinds>;
 
   std::array<Row, kOperations> operations_;
-  std::array<Row, kMostCalls> calls_;
-  std::array<std::atomic<std::int64_t>, kMostCalls> invalid_;
+  std::array<Row, kMaxCalls> calls_;
+  std::array<std::atomic<std::int64_t>, kMaxCalls> invalid_;
 };
 
 }  // namespace headrace::faults

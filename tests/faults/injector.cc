@@ -13,7 +13,7 @@ thread_local int thread_rank = -1;
 
 constexpr std::chrono::microseconds kSlow{300};
 /// Of all delays of a run: programs of many small pieces make a hundred thousand calls.
-constexpr std::int64_t kMostDelays = 5'000;
+constexpr std::int64_t kMaxDelays = 5'000;
 
 }  // namespace
 
@@ -92,7 +92,7 @@ std::optional<Strike> Injector::strike(Operation operation, int rank, ByteCount 
           len / 256 * armed.fault.moved_share + len % 256 * armed.fault.moved_share / 256, least,
           std::max<ByteCount>(len - 1, 0));
       armed.has_struck = true;
-      if (kind == Kind::slow && delays_++ >= kMostDelays) continue;
+      if (kind == Kind::slow && delays_++ >= kMaxDelays) continue;
       strike = Strike{kind, errno_of(kind), bytes};
       interrupted_[{operation, rank}] = kind == Kind::eintr;
       struck_.push_back({operation, kind, rank});

@@ -2,12 +2,12 @@
 // faults --random FAULTS [--seed S]
 // faults --again SEED
 // faults --scarce PROGRAMS [--seed S] [--part N]
-// faults --kept
+// faults --regressions
 //
 // --scarce: random programs whose writes fail while memory lacks from each allocation on in turn;
-// with --part N from every Nth one. --kept: what once failed. --seconds S: begins nothing new after
-// so long. --state FILE: keeps there what was struck, and goes on from there, so that a long run
-// may be made in parts.
+// with --part N from every Nth one. --regressions: what once failed. --seconds S: begins nothing
+// new after so long. --state FILE: keeps there what was struck, and goes on from there, so that a
+// long run may be made in parts.
 //
 // Injects faults into the engine in the simulation and holds what ranks are told against the file.
 // --each: at every operation in turn of fixed programs, all kinds; with --part N every Nth kind and
@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "faults/kept.h"
+#include "faults/regressions.h"
 #include "faults/run.h"
 #include "faults/workers.h"
 
@@ -42,7 +42,7 @@ struct Options {
   std::int64_t place = -1;
   int jobs = 2;
   bool again = false;
-  bool kept = false;
+  bool regressions = false;
   std::int64_t seconds = 0;  ///< 0: no limit
   std::string state;
 };
@@ -50,8 +50,8 @@ struct Options {
 bool read_options(int count, char** words, Options& options) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
-    if (word == "--each" || word == "--kept") {
-      (word == "--each" ? options.each : options.kept) = true;
+    if (word == "--each" || word == "--regressions") {
+      (word == "--each" ? options.each : options.regressions) = true;
       continue;
     }
     if (++i == count) return false;
@@ -74,13 +74,13 @@ bool read_options(int count, char** words, Options& options) {
     } else if (word == "--state") {
       options.state = words[i];
     } else if (word == "--jobs") {
-      options.jobs = static_cast<int>(std::clamp<std::int64_t>(number, 1, kMostJobs));
+      options.jobs = static_cast<int>(std::clamp<std::int64_t>(number, 1, kMaxJobs));
     } else {
       return false;
     }
   }
-  const int ways =
-      options.each + options.kept + options.again + (options.random > 0) + (options.scarce > 0);
+  const int ways = options.each + options.regressions + options.again + (options.random > 0) +
+                   (options.scarce > 0);
   return ways == 1;
 }
 
@@ -180,10 +180,10 @@ std::int64_t run_each(const Options& options, const Limit& limit, Progress& prog
   return count;
 }
 
-void run_kept(const Options& options, Progress& progress) {
-  const std::vector<Kept> kept = kept_cases();
+void run_regressions(const Options& options, Progress& progress) {
+  const std::vector<Regression> all = regressions();
   const Work work = [&](std::int64_t number, Progress& shared, const Begin& begin) -> std::string {
-    const Kept& one = kept[static_cast<std::size_t>(number)];
+    const Regression& one = all[static_cast<std::size_t>(number)];
     const std::vector<Script> scripts = fixed_scripts(one.layer);
     const auto script = std::ranges::find(scripts, one.script, &Script::name);
     if (script == scripts.end()) return "  there is no such program: " + one.script + "\n";
@@ -196,7 +196,7 @@ void run_kept(const Options& options, Progress& progress) {
       if (!verdict.last_struck || !one.at_each_place) return {};
     }
   };
-  work_off(std::ssize(kept), options.jobs, progress, work, [] { return false; });
+  work_off(std::ssize(all), options.jobs, progress, work, [] { return false; });
 }
 
 void run_random(const Options& options, const Limit& limit, Progress& progress) {
@@ -272,10 +272,10 @@ bool tell_results(const Progress& progress, bool is_whole) {
 
 /// What runs may be counted together.
 std::string what_is_run(const Options& options) {
-  return (options.each         ? "each "
-          : options.kept       ? "kept "
-          : options.scarce > 0 ? "scarce "
-                               : "random ") +
+  return (options.each          ? "each "
+          : options.regressions ? "regressions "
+          : options.scarce > 0  ? "scarce "
+                                : "random ") +
          std::to_string(options.part) + " " + std::to_string(options.seed) + " " + options.only;
 }
 
@@ -285,7 +285,8 @@ int main(int count, char** words) {
     std::fprintf(
         stderr,
         "usage: faults [--each [--part N] [--only TEXT] [--place K]] [--random FAULTS [--seed S]] "
-        "[--scarce PROGRAMS [--seed S] [--part N]] [--again SEED] [--kept] [--jobs J] [--seconds "
+        "[--scarce PROGRAMS [--seed S] [--part N]] [--again SEED] [--regressions] [--jobs J] "
+        "[--seconds "
         "S] [--state FILE]\n");
     return 2;
   }
@@ -294,15 +295,15 @@ int main(int count, char** words) {
   setenv("HEADRACE_QUIET", "1", 0);
   // Which path calls take must not depend on where threads run.
   setenv("HEADRACE_CORE_DISTANCE", "80", 0);
-  Progress* const kept = make_progress(options.state, what_is_run(options));
-  if (kept == nullptr) {
+  Progress* const made = make_progress(options.state, what_is_run(options));
+  if (made == nullptr) {
     std::fprintf(stderr,
                  "faults: cannot go on from '%s' (it keeps another run, or cannot be written), "
                  "name another file\n",
                  options.state.c_str());
     return 2;
   }
-  Progress& progress = *kept;
+  Progress& progress = *made;
   if (options.again) return run_again(options, progress);
   const Limit limit(options.seconds);
   bool is_whole = options.each && options.part <= 1 && options.only.empty();
@@ -312,8 +313,8 @@ int main(int count, char** words) {
     is_whole = is_whole && begun == items;
     std::printf("\n%lld of %lld ways to fail\n", static_cast<long long>(begun),
                 static_cast<long long>(items));
-  } else if (options.kept) {
-    run_kept(options, progress);
+  } else if (options.regressions) {
+    run_regressions(options, progress);
   } else if (options.scarce > 0) {
     run_scarce(options, limit, progress);
   } else {

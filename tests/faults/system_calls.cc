@@ -25,21 +25,21 @@ namespace headrace::faults {
 namespace {
 
 constexpr int kNobody = -1;
-constexpr int kMostDescriptors = 4096;
+constexpr int kMaxDescriptors = 4096;
 
 std::atomic<bool> are_files_struck = false;
 
 /// The rank that opened a descriptor, plus one; 0 where the engine did not open it.
-std::array<std::atomic<int>, kMostDescriptors> owners;
+std::array<std::atomic<int>, kMaxDescriptors> owners;
 
 int owner_of(int descriptor) {
-  return descriptor < 0 || descriptor >= kMostDescriptors
+  return descriptor < 0 || descriptor >= kMaxDescriptors
              ? kNobody
              : owners[static_cast<std::size_t>(descriptor)].load() - 1;
 }
 
 void set_owner(int descriptor, int rank) {
-  if (descriptor >= 0 && descriptor < kMostDescriptors) {
+  if (descriptor >= 0 && descriptor < kMaxDescriptors) {
     owners[static_cast<std::size_t>(descriptor)] = rank + 1;
   }
 }

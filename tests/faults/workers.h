@@ -9,7 +9,7 @@
 
 namespace headrace::faults {
 
-inline constexpr int kMostJobs = 64;
+inline constexpr int kMaxJobs = 64;
 
 /// What all worker processes did so far. Lives in shared memory.
 struct Progress {
@@ -18,7 +18,7 @@ struct Progress {
   std::atomic<std::int64_t> struck;  ///< faults, however often each
   std::atomic<std::int64_t> next;    ///< item that nobody has begun
   /// Of each worker, the item that it is at, plus one; 0: none. Left where the run was killed.
-  std::array<std::atomic<std::int64_t>, kMostJobs> begun;
+  std::array<std::atomic<std::int64_t>, kMaxJobs> begun;
   std::atomic<std::int64_t> failures;
   std::atomic<std::uint64_t> what;  ///< is run, as one number
 };

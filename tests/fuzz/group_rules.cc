@@ -6,16 +6,16 @@
 namespace headrace::fuzz {
 namespace {
 
-constexpr std::int64_t kMostBytes = 200'000;     ///< of an access
-constexpr std::int64_t kMostMemory = 4'000'000;  ///< that an access's data spans
+constexpr std::int64_t kMaxBytes = 200'000;      ///< of an access
+constexpr std::int64_t kMaxMemory = 4'000'000;   ///< that an access's data spans
 constexpr std::int64_t kEndOfFiles = 1LL << 36;  ///< no file becomes larger
-constexpr std::int64_t kMostTile = 10'000;       ///< bytes of a filetype
-constexpr int kMostUnordered = 6;                ///< calls whose order is open
+constexpr std::int64_t kMaxTile = 10'000;        ///< bytes of a filetype
+constexpr int kMaxUnordered = 6;                 ///< calls whose order is open
 
 std::string problem_of_memory(const Part& part, bool is_write) {
   const Repetitions type(expand(part.memory));
-  if (part.count * type.size() > kMostBytes) return "too much data";
-  if (part.count * std::abs(type.extent()) > kMostMemory) return "too much memory";
+  if (part.count * type.size() > kMaxBytes) return "too much data";
+  if (part.count * std::abs(type.extent()) > kMaxMemory) return "too much memory";
   if (!is_write && type.has_overlap(part.count)) return "a read into overlapping memory";
   return {};
 }
@@ -161,7 +161,7 @@ std::string GroupRules::access_of_shared_pointer(const Step& step, const Call& c
   }
   if (shared_ranks_.size() > 1) {
     if (shared_writes_ && shared_reads_) return "shared reads and writes in an open order";
-    if (unsettled_ + shared_accesses_ > kMostUnordered - 1 || has_conflict_) {
+    if (unsettled_ + shared_accesses_ > kMaxUnordered - 1 || has_conflict_) {
       return "too many orders";
     }
   }
@@ -196,7 +196,7 @@ std::string GroupRules::touch(Touch touch, const Step& step) {
     if (shared_ranks_.size() > 1) return "too many orders";
     has_conflict_ = true;
   }
-  if (has_conflict_ && plain_accesses_ > kMostUnordered) return "too many orders";
+  if (has_conflict_ && plain_accesses_ > kMaxUnordered) return "too many orders";
   if (std::string problem = grow_or_ask(touch, step.style == Style::blocking); !problem.empty()) {
     return problem;
   }
@@ -304,7 +304,7 @@ std::string GroupRules::set_view(const Step& step) {
     const Part& mine = part(step, rank);
     if (mine.view.current != state_.mode.sequential) return "a displacement of the wrong kind";
     const TypeMap filetype = expand(mine.view.filetype);
-    if (filetype.size() > kMostTile) return "a large filetype";
+    if (filetype.size() > kMaxTile) return "a large filetype";
     if (filetype.lowest() < 0) return "a filetype with negative displacements";
     parts.push_back(&mine);
   }

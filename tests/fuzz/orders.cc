@@ -6,7 +6,7 @@
 namespace headrace::fuzz {
 namespace {
 
-constexpr std::int64_t kMostOrders = 50'000;
+constexpr std::int64_t kMaxOrders = 50'000;
 
 std::string numbers(const std::string& what, std::int64_t is, std::int64_t should_be) {
   return what + " " + std::to_string(is) + " instead of " + std::to_string(should_be);
@@ -91,7 +91,7 @@ class Search {
 
  private:
   void go_on(World world, std::vector<std::size_t> left) {
-    if (orders_ >= kMostOrders || was_here(world, left)) return;
+    if (orders_ >= kMaxOrders || was_here(world, left)) return;
     // Each rank's next unit.
     std::vector<std::size_t> next;
     for (const std::size_t unit : left) {

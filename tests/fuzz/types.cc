@@ -8,8 +8,8 @@ namespace {
 
 using sim::Random;
 
-constexpr std::int64_t kMostBytes = 500;
-constexpr std::int64_t kMostSpan = 40'000;
+constexpr std::int64_t kMaxBytes = 500;
+constexpr std::int64_t kMaxSpan = 40'000;
 
 TypeTree random_basic(Random& random) {
   return basic(random.one_of<std::int64_t>({1, 1, 2, 4, 4, 8}));
@@ -142,8 +142,8 @@ class TypeMaker {
 };
 
 bool is_handy(const TypeMap& map) {
-  return map.size() <= kMostBytes && map.highest() - map.lowest() <= kMostSpan &&
-         std::max(map.extent(), -map.extent()) <= kMostSpan;
+  return map.size() <= kMaxBytes && map.highest() - map.lowest() <= kMaxSpan &&
+         std::max(map.extent(), -map.extent()) <= kMaxSpan;
 }
 
 /// An etype that the filetype may be made of.

@@ -16,7 +16,7 @@ SOURCES = ["fuzz_main.cc", "fuzz_file.cc", "fuzz_completion.cc", "fuzz_errors.cc
 SOURCES += ["fuzz_gather.cc", "fuzz_types.cc", "harness_calls.c"]
 FLAGS = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-pthread", f"-I{REPOSITORY / 'tests'}"]
 FLAGS += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]  # the C++ bindings of old libraries
-KEPT = sorted((REPOSITORY / "tests" / "fuzz" / "kept").glob("*.txt"))
+REGRESSIONS = sorted((REPOSITORY / "tests" / "fuzz" / "regressions").glob("*.txt"))
 # The oracle takes most of the time, so more seeds are spent where there are fewer ranks.
 SHARE = {2: 40, 3: 25}
 DEEP = 2000
@@ -64,11 +64,11 @@ def test_fuzz_single_threaded(host: Host, library) -> None:
     run_fuzz(host, 2, ["--single", "--seed", 50_000, "--count", 15], 15)
 
 
-@pytest.mark.skipif(not KEPT, reason="no seed has failed yet")
-def test_kept(host: Host, library) -> None:
+@pytest.mark.skipif(not REGRESSIONS, reason="no seed has failed yet")
+def test_regressions(host: Host, library) -> None:
     """Programs that failed once."""
-    words = [word for path in KEPT for word in ("--program", path)]
-    run_fuzz(host, 4, words, len(KEPT))
+    words = [word for path in REGRESSIONS for word in ("--program", path)]
+    run_fuzz(host, 4, words, len(REGRESSIONS))
 
 
 @pytest.mark.deep

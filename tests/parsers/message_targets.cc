@@ -75,7 +75,7 @@ void run_pointer_home(const Input& input) {
   exchange::SharedPointerHome home;
   std::memcpy(&home, input.data(), std::min(input.size(), sizeof home));
   const auto known = home.known_addresses();
-  require(known.size() <= exchange::SharedPointerHome::kMostAddresses, "too many addresses");
+  require(known.size() <= exchange::SharedPointerHome::kMaxAddresses, "too many addresses");
   std::vector<exchange::NetworkAddress> own(known.begin(), known.end());
   if (!own.empty()) own.front().bytes[15] ^= 1;
   for (const bool is_one_host : {false, true}) {
@@ -127,18 +127,18 @@ class PatternStore : public storage::Store {
   Error remove() override { return {}; }
 };
 
-/// Head and body of a claim, then of a verdict to one of our own.
+/// Head and body of a claim, then of a comparison to one of our own.
 void run_claim(const Input& input) {
   PatternStore store;
   fabric::Ring::Message message;
   const std::size_t head_len = std::min(input.size(), sizeof message.head);
   std::memcpy(message.head.data(), input.data(), head_len);
-  for (std::size_t i = head_len; i < input.size() && i < fabric::Ring::kMostBody; ++i) {
+  for (std::size_t i = head_len; i < input.size() && i < fabric::Ring::kMaxBody; ++i) {
     message.body.push_back(std::byte{input[i]});
   }
   file::ReadBack read_back(store);
-  const fabric::Ring::Message verdict = read_back.judge(message);
-  require(verdict.body.size() <= (1U << 20), "a verdict that is too long");
+  const fabric::Ring::Message comparison = read_back.judge(message);
+  require(comparison.body.size() <= (1U << 20), "a comparison that is too long");
 
   std::vector<std::byte> data(5000, std::byte{1});
   const view::TypePtr byte = view::make_basic(1);
@@ -148,7 +148,7 @@ void run_claim(const Input& input) {
   file::WrittenClaims claims(access, access.bytes);
   for (int turn = 0; turn < 3; ++turn) {
     static_cast<void>(claims.next());
-    claims.take_verdict(message);
+    claims.take_comparison(message);
   }
   for (const file::Suspect& suspect : claims.suspects()) {
     require(suspect.range.begin >= 100 && suspect.range.begin < suspect.range.end &&

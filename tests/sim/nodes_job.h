@@ -160,7 +160,7 @@ struct Meter {
 
   /// So far. Ranks that verify use the channel's own tag, as leaders do that meet.
   Counted of_exchange() const {
-    const int first_tag = settings().verify ? fabric::kMostChannels : 0;
+    const int first_tag = settings().verify ? fabric::kMaxChannels : 0;
     return {office.messages(first_tag), office.bytes(first_tag)};
   }
 

@@ -13,7 +13,7 @@ using steps::TypeGenerator;
 using steps::TypeKind;
 using steps::TypeTree;
 
-constexpr std::int64_t kMostTileBytes = 60'000;
+constexpr std::int64_t kMaxTileBytes = 60'000;
 
 View view_of(std::int64_t displacement, TypeTree etype, TypeTree filetype) {
   return {displacement, false, std::move(etype), std::move(filetype)};
@@ -87,7 +87,7 @@ std::vector<View> mosaic(Random& random, int ranks) {
   std::vector<Numbers> lengths(static_cast<std::size_t>(ranks));
   std::vector<Numbers> places(lengths.size());
   std::int64_t end = 0;
-  for (std::int64_t i = 0; i < most_pieces && end < kMostTileBytes; ++i) {
+  for (std::int64_t i = 0; i < most_pieces && end < kMaxTileBytes; ++i) {
     const std::int64_t len = random.number(1, std::max<std::int64_t>(1, longest / granule));
     if (!random.chance(nobody)) {
       const auto rank = static_cast<std::size_t>(random.number(0, ranks - 1));

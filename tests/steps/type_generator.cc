@@ -8,7 +8,7 @@ TypeGenerator::Made TypeGenerator::make_with_map(int depth) {
   for (;;) {
     TypeTree tree = try_make(depth);
     TypeMap map = expand(tree);
-    if (map.size() > kMostBytes) continue;
+    if (map.size() > kMaxBytes) continue;
     if (!ascending_ || ascends(map.repeated(3))) return {std::move(tree), std::move(map)};
   }
 }

@@ -18,10 +18,10 @@ class TypeGenerator {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
   }
 
-  /// A type of at most kMostBytes bytes.
+  /// A type of at most kMaxBytes bytes.
   TypeTree make(int depth) { return make_with_map(depth).tree; }
 
-  static constexpr std::int64_t kMostBytes = 600;
+  static constexpr std::int64_t kMaxBytes = 600;
 
  private:
   struct Made {

@@ -47,8 +47,7 @@ class OnDevice {
   const view::TypePtr& type() const { return type_; }
   std::int64_t count() const { return count_; }
 
-  std::unique_ptr<Staging> stage(Direction direction,
-                                 ByteCount most = HostBuffer::kMostSize) const {
+  std::unique_ptr<Staging> stage(Direction direction, ByteCount most = HostBuffer::kMaxSize) const {
     return Staging::make(direction, find(memory_).value(), buffer(),
                          view::Cursor(type_, 0, bytes()), most);
   }
@@ -272,7 +271,7 @@ TEST(Staging, TakesNothingUntilDataIsMoved) {
 
 TEST(Staging, TakesMemoryForTheDataAndNoMoreThanItMay) {
   FakeDriver& driver = FakeDriver::installed();
-  constexpr ByteCount kMost = HostBuffer::kMostSize;
+  constexpr ByteCount kLargest = HostBuffer::kMaxSize;
   const auto largest = [&](ByteCount bytes, ByteCount most) {
     driver.reset_device();
     driver.largest_pinned();
@@ -280,11 +279,11 @@ TEST(Staging, TakesMemoryForTheDataAndNoMoreThanItMay) {
     EXPECT_EQ(gather(*data.stage(Direction::write, most), bytes, 1 << 30), data.packed());
     return driver.largest_pinned();
   };
-  EXPECT_EQ(largest(1, kMost), 64 << 10);
-  EXPECT_EQ(largest(32 << 10, kMost), 64 << 10);
-  EXPECT_EQ(largest((32 << 10) + 1, kMost), 128 << 10);
-  EXPECT_EQ(largest(1 << 20, kMost), kMost);
-  EXPECT_EQ(largest(5 << 20, kMost), kMost);
+  EXPECT_EQ(largest(1, kLargest), 64 << 10);
+  EXPECT_EQ(largest(32 << 10, kLargest), 64 << 10);
+  EXPECT_EQ(largest((32 << 10) + 1, kLargest), 128 << 10);
+  EXPECT_EQ(largest(1 << 20, kLargest), kLargest);
+  EXPECT_EQ(largest(5 << 20, kLargest), kLargest);
   EXPECT_EQ(largest(1 << 20, 300'000), 256 << 10);
   EXPECT_EQ(largest(100'000, 0), 4 << 10);
 }

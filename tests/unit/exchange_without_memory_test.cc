@@ -100,8 +100,8 @@ TEST(WithoutMemory, BuffersAreRefusedAsAWholeAndMayBeHadLater) {
   EXPECT_TRUE(buffers.reserve(messenger, kNodes, kWindow, kSlots, 1));
   EXPECT_FALSE(buffers.reserve(messenger, kNodes, 2 * kWindow, kSlots, 1));
   for (int node = 0; node < kNodes; ++node) buffers.cleared_sources().push_back({});
-  EXPECT_EQ(buffers.verdicts_out().size(), std::size_t{kNodes});
-  for (const auto& verdict : buffers.verdicts_in()) EXPECT_NE(verdict.message, nullptr);
+  EXPECT_EQ(buffers.replies_out().size(), std::size_t{kNodes});
+  for (const auto& reply : buffers.replies_in()) EXPECT_NE(reply.message, nullptr);
   for (const auto& buffer : buffers.requests()) EXPECT_NE(buffer.message, nullptr);
 }
 

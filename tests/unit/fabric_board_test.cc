@@ -140,7 +140,7 @@ class Sleepers {
     while (true) {
       const std::uint32_t seen = event_.changes();
       if (ends_) return;
-      event_.doze(seen, 1'000'000'000, kind);
+      event_.wait_for_change(seen, 1'000'000'000, kind);
     }
   }
 
@@ -199,7 +199,7 @@ TEST(Event, WakesOneWhoStandsBy) {
     stay_on(cores[0]);
     const std::uint32_t seen = event.changes();
     sleeping[self] = gettid();
-    event.doze(seen, 1'000'000'000'000, Event::Sleeper::standby);
+    event.wait_for_change(seen, 1'000'000'000'000, Event::Sleeper::standby);
     awake += 1;
   };
   std::thread first(sleep_once, 0);

@@ -260,18 +260,18 @@ TEST(ViewType, ExplicitBoundsHideOthers) {
 
 TEST(ViewType, OverflowGivesNull) {
   const TypePtr number = make_basic(8);
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   const TypePtr many = make_contiguous(std::int64_t{1} << 57, number);
   ASSERT_TRUE(many);
   EXPECT_EQ(many->size(), std::int64_t{1} << 60);
   EXPECT_EQ(make_contiguous(8, many), nullptr);
-  EXPECT_EQ(make_contiguous(kMost, number), nullptr);
-  EXPECT_EQ(make_hvector(kMost, kMost, kMost, number), nullptr);
-  EXPECT_EQ(make_hvector(2, 1, kMost, number), nullptr);
+  EXPECT_EQ(make_contiguous(kLargest, number), nullptr);
+  EXPECT_EQ(make_hvector(kLargest, kLargest, kLargest, number), nullptr);
+  EXPECT_EQ(make_hvector(2, 1, kLargest, number), nullptr);
   EXPECT_EQ(make_hvector(3, 1, -kHuge, number), nullptr);
-  EXPECT_EQ(make_hindexed(Numbers{kMost, kMost}, Numbers{0, 0}, number), nullptr);
-  EXPECT_EQ(make_hindexed_block(1, Numbers{kMost - 4}, number), nullptr);
-  EXPECT_EQ(make_resized(number, kMost, kMost), nullptr);
+  EXPECT_EQ(make_hindexed(Numbers{kLargest, kLargest}, Numbers{0, 0}, number), nullptr);
+  EXPECT_EQ(make_hindexed_block(1, Numbers{kLargest - 4}, number), nullptr);
+  EXPECT_EQ(make_resized(number, kLargest, kLargest), nullptr);
   EXPECT_EQ(
       make_subarray(Numbers{kHuge, 64}, Numbers{1, 1}, Numbers{0, 0}, Order::row_major, number),
       nullptr);
@@ -281,32 +281,32 @@ TEST(ViewType, OverflowGivesNull) {
 
 /// What is refused is where the bytes lie in the end, not a number on the way there.
 TEST(ViewType, BlocksOfOnePieceAreRefusedByTheirBytes) {
-  constexpr std::int64_t kMost = (std::int64_t{1} << 62) - 1;
+  constexpr std::int64_t kLargest = (std::int64_t{1} << 62) - 1;
   constexpr std::int64_t kInt64 = std::numeric_limits<std::int64_t>::max();
   const TypePtr byte = make_basic(1);
   const auto blocks = [](const Numbers& lengths, const Numbers& places, const TypePtr& old) {
     return make_hindexed(lengths, places, old);
   };
-  const TypePtr widest = blocks({1, 2}, {-kMost, kMost - 2}, byte);
+  const TypePtr widest = blocks({1, 2}, {-kLargest, kLargest - 2}, byte);
   ASSERT_NE(widest, nullptr);
-  EXPECT_EQ(widest->true_lower_bound(), -kMost);
-  EXPECT_EQ(widest->true_upper_bound(), kMost);
-  EXPECT_EQ(blocks({1, 2}, {-kMost, kMost - 1}, byte), nullptr);
-  EXPECT_EQ(blocks({1, 2}, {-kMost - 1, kMost - 2}, byte), nullptr);
+  EXPECT_EQ(widest->true_lower_bound(), -kLargest);
+  EXPECT_EQ(widest->true_upper_bound(), kLargest);
+  EXPECT_EQ(blocks({1, 2}, {-kLargest, kLargest - 1}, byte), nullptr);
+  EXPECT_EQ(blocks({1, 2}, {-kLargest - 1, kLargest - 2}, byte), nullptr);
   EXPECT_EQ(blocks({1, 2, 1}, {0, kInt64 - 1, -kInt64}, byte), nullptr);
   EXPECT_EQ(blocks({1, 2}, {-2, kInt64}, byte), nullptr);
   EXPECT_EQ(blocks({1, kInt64}, {0, 8}, make_basic(16)), nullptr);
-  EXPECT_EQ(blocks({kMost, kMost}, {-kMost, 0}, byte), nullptr);
+  EXPECT_EQ(blocks({kLargest, kLargest}, {-kLargest, 0}, byte), nullptr);
   EXPECT_EQ(blocks({kInt64, kInt64, 1}, {-kInt64, 0, 0}, byte), nullptr);
   EXPECT_EQ(blocks({0, 1}, {kInt64, 4}, byte)->true_lower_bound(), 4);
 
   // Displacements beyond the bounds are none where the old type's bytes lie far below.
-  const TypePtr low = make_hindexed_block(1, Numbers{-kMost}, byte);
-  EXPECT_EQ(blocks({1, 2}, {kMost + 1, kMost + 9}, low)->true_upper_bound(), 11);
+  const TypePtr low = make_hindexed_block(1, Numbers{-kLargest}, byte);
+  EXPECT_EQ(blocks({1, 2}, {kLargest + 1, kLargest + 9}, low)->true_upper_bound(), 11);
   // Bounds that were set may be too far where bytes are not.
   const TypePtr marked = make_resized(low, 0, 1);
-  EXPECT_NE(blocks({1, 2}, {kMost - 10, kMost - 2}, marked), nullptr);
-  EXPECT_EQ(blocks({1, 2}, {kMost - 10, kMost - 1}, marked), nullptr);
+  EXPECT_NE(blocks({1, 2}, {kLargest - 10, kLargest - 2}, marked), nullptr);
+  EXPECT_EQ(blocks({1, 2}, {kLargest - 10, kLargest - 1}, marked), nullptr);
 }
 
 TEST(ViewType, LargeArraysNeedNoMoreThanSmallOnes) {

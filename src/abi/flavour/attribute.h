@@ -10,29 +10,30 @@
 /// Keyvals, and callbacks of attributes, for communicators and datatypes alike (Handle).
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// A duplicated object starts without the attribute: it finds its own when it is used.
+/// A copy callback: a duplicated object starts without the attribute, and gets its own when it is
+/// used.
 template <class Handle>
 int do_not_copy(Handle, int, void*, void*, void*, int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-/// For attributes that own a Value on the heap.
+/// A delete callback for attributes that own a Value on the heap.
 template <class Handle, class Value>
 int delete_value(Handle, int, void* value, void*) {
   delete static_cast<Value*>(value);
   return MPI_SUCCESS;
 }
 
-/// A keyval that is made anew for each life of the library, which drops keyvals at its end: the
-/// program's may then have the same number.
+/// A keyval that is made anew for each life of the library. At the end of a life the library drops
+/// keyvals, and the program's keyvals may get the same numbers later.
 class Keyval {
  public:
   /// Returns MPI's code.
   using Make = int (*)(int* keyval);
   explicit constexpr Keyval(Make make) : make_(make) {}
 
-  /// MPI_KEYVAL_INVALID where MPI refuses.
+  /// MPI_KEYVAL_INVALID if MPI refuses.
   int get() {
     const std::uint64_t life = library_life();
     if (made_in_.load(std::memory_order_acquire) != life) renew(life);

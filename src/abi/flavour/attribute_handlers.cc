@@ -1,4 +1,4 @@
-// Size, consistency, and what a file is.
+// Size, consistency, and attributes of a file.
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
@@ -32,7 +32,7 @@ Error preallocate(OpenFile& file, MPI_Offset size) {
 Error sync(OpenFile& file) {
   free_done_requests();
   Error error = file.file->sync();
-  // Of requests that the program gave up.
+  // Errors of requests that the program gave up.
   if (!error) error = file.link->take();
   return error;
 }
@@ -55,7 +55,7 @@ Error get_amode(OpenFile& file, int* amode) {
 
 Error get_group(OpenFile& file, MPI_Group* group) {
   if (Error error = require(group, "group")) return error;
-  // The caller frees what it gets, so it gets a handle of its own: all but none of ours.
+  // The caller frees the group, so it gets a copy: our group without no rank.
   if (native.Group_excl(file.group, 0, nullptr, group) != MPI_SUCCESS) {
     return native_failure("copy a group");
   }

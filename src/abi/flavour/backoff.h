@@ -2,8 +2,8 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// How a thread waits for what only MPI can tell it. It waits longer the longer it has waited:
-/// first it only gives up the core, since the peer is often next to run on it, then it sleeps.
+/// How a thread waits for something that only MPI can tell it. First it only yields the core, since
+/// the peer is often the next to run there; then it sleeps, longer each time.
 class Backoff {
  public:
   void wait();

@@ -7,10 +7,10 @@
 #include "abi/flavour/identity.h"
 #include "abi/flavour/representation.h"
 
-/// The procedures that make or end a handle: whose file it is, is decided here.
+/// The procedures that make or end a handle: they decide whether a file is ours or the library's.
 namespace headrace::HEADRACE_FLAVOUR::boundary {
 
-/// Errors are those of the default file error handler: there is no file yet.
+/// There is no file yet, so errors go to the default file error handler.
 template <class Conversion>
 int register_functions(Registration::Convention convention, const char* datarep, Conversion* read,
                        Conversion* write, MPI_Datarep_extent_function* extent, void* state) {
@@ -62,7 +62,7 @@ int File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandle
                               function, handler);
 }
 
-/// The library does not learn of it: none of the libraries carries such representations.
+/// The library is not told: no MPI library supports such representations.
 template <abi::Name name>
 int Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read,
                      MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent,
@@ -77,8 +77,8 @@ int Register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c* r
   return register_functions(Registration::Convention::c_large, datarep, read, write, extent, state);
 }
 
-/// For a library whose Fortran layer hands over Fortran's functions. `state` is the address of the
-/// program's variable, which may end before the functions are called.
+/// For a library whose Fortran layer passes Fortran's functions. `state` is the address of the
+/// program's variable, which may be gone before the functions are called.
 inline int Register_datarep_fortran(const char* datarep, MPI_Datarep_conversion_function* read,
                                     MPI_Datarep_conversion_function* write,
                                     MPI_Datarep_extent_function* extent, const MPI_Aint* state) {

@@ -5,7 +5,7 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-/// A communicator on which errors are returned; MPI_COMM_NULL where MPI refuses.
+/// A communicator on which errors are returned; MPI_COMM_NULL if MPI refuses.
 MPI_Comm make_communicator() {
   MPI_Comm made = MPI_COMM_NULL;
   if (native.Comm_split(MPI_COMM_SELF, 0, 0, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
@@ -13,7 +13,7 @@ MPI_Comm make_communicator() {
   return made;
 }
 
-/// By sessions alone one that ends with them.
+/// The communicator to ask on. With sessions only, it is one that ends with them.
 MPI_Comm communicator_to_ask() {
   if (!is_initialized()) return self_communicator();
   static const MPI_Comm communicator = make_communicator();  // left to MPI_Finalize
@@ -25,8 +25,8 @@ MPI_Comm communicator_to_ask() {
 bool is_committed(MPI_Datatype datatype) {
   const MPI_Comm communicator = communicator_to_ask();
   if (communicator == MPI_COMM_NULL) return true;
-  // A send to nobody checks its arguments and does no more. MPICH checks the type of no data not at
-  // all, so it is one element at an address that is not looked at.
+  // A send to MPI_PROC_NULL only checks its arguments. MPICH does not check the type if there is no
+  // data, so this sends one element at an address that is never read.
   const char nothing = 0;
   return native.Send(&nothing, 1, datatype, MPI_PROC_NULL, 0, communicator) == MPI_SUCCESS;
 }

@@ -4,8 +4,8 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// Whether MPI takes the datatype for communication: it is valid and committed. MPI has no
-/// procedure that says so, and most that are given an invalid handle end the job.
+/// Whether MPI accepts the datatype for communication, so that it is valid and committed. MPI has
+/// no procedure for this, and most procedures end the job when they get an invalid handle.
 bool is_committed(MPI_Datatype datatype);
 
 }  // namespace headrace::HEADRACE_FLAVOUR

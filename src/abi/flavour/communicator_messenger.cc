@@ -27,14 +27,14 @@ class RequestMessage final : public fabric::Message {
     return done != 0;
   }
 
-  /// A receive whose message has not begun to come is cancelled at once. Sends cannot be cancelled
-  /// everywhere, but those that are on their way to a rank that still receives end.
+  /// Cancels a receive whose message has not begun to come. Not every library can cancel sends, but
+  /// sends to a rank that still receives will end.
   bool end() override {
     if (request_ == MPI_REQUEST_NULL) return true;
     if (receives_) native.Cancel(&request_);
     Backoff backoff;
     int done = 0;
-    for (int turn = 0; turn < kMostTurns && done == 0; ++turn) {
+    for (int turn = 0; turn < kMaxTurns && done == 0; ++turn) {
       if (native.Testall(1, &request_, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) break;
       if (done == 0) backoff.wait();
     }
@@ -51,7 +51,7 @@ class RequestMessage final : public fabric::Message {
   }
 
  private:
-  static constexpr int kMostTurns = 300;
+  static constexpr int kMaxTurns = 300;
 
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool receives_ = false;
@@ -63,7 +63,7 @@ class CommunicatorMessenger final : public fabric::Messenger {
     if (communicator_ != MPI_COMM_NULL && !stopped) native.Comm_free(&communicator_);
   }
 
-  /// Nobody else uses `hidden`.
+  /// Takes a communicator that nobody else uses.
   void take(MPI_Comm hidden) {
     communicator_ = hidden;
     native.Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
@@ -71,7 +71,7 @@ class CommunicatorMessenger final : public fabric::Messenger {
     native.Comm_size(communicator_, &size_);
     int* bound = nullptr;
     int found = 0;
-    // By sessions alone little is known.
+    // With sessions only, less is known.
     if (!is_initialized()) return;
     native.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
     if (found) largest_tag_ = *bound;
@@ -87,8 +87,8 @@ class CommunicatorMessenger final : public fabric::Messenger {
 
   Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
                  std::span<std::byte> incoming) override {
-    // An empty message is sent too: the peer waits for one. Longer ones than an int can count go in
-    // parts, on both sides the same.
+    // Sends empty messages, too, since the peer waits for one. A message of more bytes than the
+    // largest int goes in parts, the same on both sides.
     bool sending = to >= 0;
     bool receiving = from >= 0;
     while (sending || receiving) {
@@ -151,8 +151,8 @@ class CommunicatorMessenger final : public fabric::Messenger {
     return static_cast<RequestMessage&>(message);
   }
 
-  /// After a failure: the memory is the caller's, so nothing may come there any more. A send only
-  /// reads it, and is left to the library.
+  /// After a failure: ends the receive, since its memory belongs to the caller. A send only reads
+  /// memory, and is left to the library.
   static Error give_up(MPI_Request& receive, MPI_Request& send, const char* what) {
     Error failed = native_failure(what);
     if (receive != MPI_REQUEST_NULL) native.Cancel(&receive);
@@ -190,7 +190,7 @@ class CommunicatorMessenger final : public fabric::Messenger {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
-  int largest_tag_ = 32767;  // what MPI guarantees
+  int largest_tag_ = 32767;  // the least that MPI guarantees
   bool serves_any_thread_ = false;
 };
 
@@ -198,7 +198,7 @@ class SoloMessenger final : public fabric::Messenger {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  int largest_tag() const override { return 32767; }  ///< what MPI guarantees of MPI_TAG_UB
+  int largest_tag() const override { return 32767; }  ///< the least that MPI guarantees of MPI_TAG_UB
   bool serves_any_thread() const override { return true; }
 
   Error exchange(int, int to, std::span<const std::byte> outgoing, int from,
@@ -209,7 +209,7 @@ class SoloMessenger final : public fabric::Messenger {
     return {};
   }
 
-  // A communicator of one process has nobody to send to.
+  // There is nobody to send to.
   std::unique_ptr<fabric::Message> make_message() override {
     return std::make_unique<RequestMessage>();
   }
@@ -228,8 +228,8 @@ class SoloMessenger final : public fabric::Messenger {
 
 }  // namespace
 
-// MPI_Comm_split rather than MPI_Comm_dup: it copies none of the program's attributes. Ranks that
-// cannot go on split off, and all see by the size that some did.
+// Uses MPI_Comm_split and not MPI_Comm_dup, since it copies none of the program's attributes. Ranks
+// that cannot go on split off, and all others see that by the size.
 Result<std::unique_ptr<fabric::Messenger>> make_messenger(MPI_Comm communicator,
                                                           const Error& failed) {
   std::unique_ptr<CommunicatorMessenger> made;

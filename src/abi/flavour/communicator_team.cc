@@ -19,8 +19,8 @@ namespace {
 using TeamPtr = std::shared_ptr<fabric::Team>;
 using FileTeamPtr = std::shared_ptr<exchange::FileTeam>;
 
-/// What stays with a communicator: its team, and what was made of it. There may be few: each has a
-/// communicator of its own, of which MPICH makes 2048 at most, and a descriptor. Others last while
+/// What is kept with a communicator: its team, and the file team. Only few are kept: each has a
+/// communicator of its own, of which MPICH has at most 2048, and a descriptor. Others last while
 /// files are open.
 class StayingTeam {
  public:
@@ -29,19 +29,19 @@ class StayingTeam {
   StayingTeam(const StayingTeam&) = delete;
   StayingTeam& operator=(const StayingTeam&) = delete;
 
-  /// For those that are made.
-  static bool has_room() { return number.load() <= kMost; }
+  /// Whether one more, which the caller has made already, may be kept.
+  static bool has_room() { return number.load() <= kMaxTeams; }
 
   TeamPtr ranks;
-  FileTeamPtr files;  ///< from the first file on
+  FileTeamPtr files;  ///< set at the first file
 
  private:
-  static constexpr int kMost = 64;
+  static constexpr int kMaxTeams = 64;
   static inline std::atomic<int> number = 0;
 };
 
-/// The attribute that holds a communicator's team, a StayingTeam on the heap.
-/// MPI_KEYVAL_INVALID by sessions alone, where nothing stays, and where MPI refuses.
+/// The attribute that holds a communicator's team, a StayingTeam on the heap. MPI_KEYVAL_INVALID
+/// with sessions only, when nothing is kept, and if MPI refuses.
 int keyval_of_teams() {
   static auto& keyval = *new Keyval([](int* made) {
     return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &delete_value<MPI_Comm, StayingTeam>,
@@ -60,7 +60,7 @@ Result<bool> lies_in_world(MPI_Comm communicator) {
   }
   int size = 0;
   native.Group_size(group, &size);
-  // By parts: a rank that lacks memory must find the same answer.
+  // In parts, without taking memory: a rank that lacks memory must find the same answer.
   std::array<int, 256> ranks;
   std::array<int, 256> world_ranks;
   int code = MPI_SUCCESS;
@@ -79,7 +79,7 @@ Result<bool> lies_in_world(MPI_Comm communicator) {
   return inside;
 }
 
-/// All communicators of one process share this team.
+/// The team that all communicators of one process share.
 Result<FileTeamPtr> solo_team() {
   static std::mutex& mutex = *new std::mutex;
   static FileTeamPtr& team = *new FileTeamPtr;
@@ -92,8 +92,8 @@ Result<FileTeamPtr> solo_team() {
   return team;
 }
 
-/// Collective over the communicator; `failed`: see make_messenger(). `can_stay`: as far as this
-/// rank is concerned.
+/// Collective over the communicator. `failed`: see make_messenger(). `can_stay`: whether this rank
+/// can keep the team.
 Result<TeamPtr> make_team(MPI_Comm communicator, Error failed, bool can_stay) {
   int is_intercommunicator = 0;
   if (native.Comm_test_inter(communicator, &is_intercommunicator) != MPI_SUCCESS) {
@@ -117,7 +117,7 @@ Result<TeamPtr> make_team(MPI_Comm communicator, Error failed, bool can_stay) {
                               can_stay && StayingTeam::has_room());
 }
 
-/// What stays with the communicator; null where nothing does.
+/// What is kept with the communicator; null if nothing is.
 StayingTeam* kept_with(MPI_Comm communicator) {
   StayingTeam* kept = nullptr;
   int found = 0;
@@ -127,7 +127,8 @@ StayingTeam* kept_with(MPI_Comm communicator) {
   return code == MPI_SUCCESS && found ? kept : nullptr;
 }
 
-/// Collective: the team of a communicator without one. `kept` is what then stays, if anything.
+/// Collective: makes the team of a communicator without one. Sets `kept` to what is kept, if
+/// anything.
 Result<TeamPtr> make_and_keep(MPI_Comm communicator, StayingTeam*& kept) {
   const int keyval = keyval_of_teams();
   std::unique_ptr<StayingTeam> owned;

@@ -8,14 +8,14 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// The ranks of a communicator as those that open files together; made at the first call, which is
-/// collective, and kept with the communicator as an attribute, where no rank has many already. Null
-/// where the layer must stay out: on an intercommunicator, and where a rank lies outside our own
-/// MPI_COMM_WORLD, which may run without the layer. Every rank finds the same answer without asking
-/// the others.
+/// The team of ranks that open files together on a communicator. The first call is collective and
+/// makes the team; it is kept with the communicator as an attribute, unless some rank has many
+/// already. Null if the layer must stay out: on an intercommunicator, and if a rank lies outside
+/// our own MPI_COMM_WORLD, since it may run without the layer. Every rank finds the same answer
+/// without asking the others.
 Result<std::shared_ptr<exchange::FileTeam>> file_team_of(MPI_Comm communicator);
 
-/// Once, when MPI runs. False where MPI refuses.
+/// Called once, when MPI runs. False if MPI refuses.
 bool start_teams();
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -12,7 +12,7 @@
 namespace headrace::HEADRACE_FLAVOUR::completion {
 namespace {
 
-/// Whether what passes through this thread was thrown by the program's error handler.
+/// Whether the exception that passes through this thread was thrown by the program's error handler.
 thread_local bool program_throws = false;
 
 /// Calls the program's error handler, which may throw.
@@ -28,10 +28,10 @@ int raise_to_program(MPI_File file, const Error& error) {
   return code;
 }
 
-/// The boundary: no exception of ours passes it.
+/// Runs `complete` at the boundary: no exception of ours passes it.
 template <class Complete>
 int guarded(Complete complete) {
-  // One that was no std::exception has gone by.
+  // Resets what an exception other than std::exception has left.
   program_throws = false;
   try {
     return complete();
@@ -109,20 +109,20 @@ class Batch {
   std::vector<RequestPtr> own_;  ///< null for the others'; empty where none is ours
 };
 
-/// The statuses' MPI_ERROR is set where any request failed: by the library where one of its own
-/// did, here where only ours did.
+/// If any request failed, the statuses' MPI_ERROR is set: by the library if one of its own failed,
+/// here if only ours did.
 int Batch::tell_several(int code, std::size_t count, const int* indices,
                         MPI_Status* statuses) const {
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
   const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
   for (std::size_t i = 0; i < count; ++i) {
     const int index = indices == nullptr ? static_cast<int>(i) : indices[i];
-    // After an error of its own the library may have left others for a later call.
+    // After an error of its own, the library may have left other requests for a later call.
     if (at(index) == nullptr || requests_[index] != MPI_REQUEST_NULL) continue;
     Request& own = *own_[static_cast<std::size_t>(index)];
     const Error error = own.take_error();
     const int own_code = error ? raise_to_program(own.file(), error) : MPI_SUCCESS;
-    if (own_code == MPI_SUCCESS) continue;  // the handler may have dealt with it
+    if (own_code == MPI_SUCCESS) continue;  // the handler may have cleared the error
     if (code == MPI_SUCCESS && has_statuses) {
       for (std::size_t j = 0; j < count; ++j) statuses[j].MPI_ERROR = MPI_SUCCESS;
     }
@@ -132,7 +132,7 @@ int Batch::tell_several(int code, std::size_t count, const int* indices,
   return code;
 }
 
-/// What Testsome and Waitsome have returned.
+/// Handles the result of Testsome and Waitsome.
 int tell_some(const Batch& batch, int code, int done_count, const int* indices,
               MPI_Status* statuses) {
   const auto count = static_cast<std::size_t>(done_count == MPI_UNDEFINED ? 0 : done_count);
@@ -157,8 +157,8 @@ int Waitany(decltype(&PMPI_Waitany) next, int count, MPI_Request* requests, int*
     const Batch batch(count, requests);
     if (batch.is_empty()) return next(count, requests, index, status);
     for (Backoff backoff;; backoff.wait()) {
-      // The library's Waitany does not wait where one of ours is done. Else any of the library's
-      // may be the first.
+      // If one of ours is done, the library's Waitany does not wait. Otherwise one of the library's
+      // may be done first.
       int flag = 1;
       const int code = batch.complete_done()
                            ? next(count, requests, index, status)
@@ -233,7 +233,7 @@ int Testsome(decltype(&PMPI_Testsome) next, int count, MPI_Request* requests, in
   });
 }
 
-/// The library's request lives on until the operation is done: the buffer belongs to it.
+/// The library's request lives until the operation is done, since that uses the buffer.
 int Request_free(decltype(&PMPI_Request_free) next, MPI_Request* request) {
   if (!has_requests() || request == nullptr) return next(request);
   return guarded([&]() -> int {

@@ -2,9 +2,9 @@
 
 #include "abi/flavour/native.h"
 
-/// The procedures that complete requests, whoever made them. `next` is the function behind us: it
-/// does the completing, after it was told which of our requests are done. It is called directly
-/// where none of the requests is ours. Errors of ours are raised afterwards, through their files.
+/// The procedures that complete requests, ours and others'. `next` is the next function of the
+/// chain, which completes requests. If some of the requests are ours, we first tell the library
+/// which of them are done. Errors of our requests are raised afterwards, through their files.
 namespace headrace::HEADRACE_FLAVOUR::completion {
 
 int Wait(decltype(&PMPI_Wait) next, MPI_Request* request, MPI_Status* status);

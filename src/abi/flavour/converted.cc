@@ -1,6 +1,7 @@
 #include "abi/flavour/converted.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <new>
 #include <optional>
@@ -22,7 +23,7 @@ Error no_room(ByteCount bytes) {
 
 }  // namespace
 
-/// An error like any other: in a collective call this rank still takes its part.
+/// Returns an error instead of throwing: in a collective call this rank must still take part.
 Result<ConvertedPtr> Converted::make(const Representation& representation,
                                      const handler::TransferRequest& request, bool outlives_call,
                                      const Size& size) try {
@@ -35,7 +36,7 @@ Result<ConvertedPtr> Converted::make(const Representation& representation,
     if (!held) return held.error();
     made->held_ = made->memory_.datatype = held.value();
   }
-  // What its procedure can tell no call tells later.
+  // Errors that this procedure can report must not appear later.
   if (is_whole || outlives_call || made->num_parts_ > 1) {
     if (Error error = made->try_all()) return error;
   }
@@ -66,7 +67,7 @@ Error Converted::take_up(const handler::TransferRequest& request, const Size& si
   return all_.native > 0 ? take_image(request.count) : Error{};
 }
 
-/// Conversions are the CPU's: data that it cannot touch comes to host memory as a whole.
+/// The CPU converts, so data that it cannot touch is copied to host memory as a whole.
 Error Converted::take_image(std::int64_t count) {
   auto* const buffer = static_cast<std::byte*>(memory_.buffer);
   const std::optional<device::Place> place = device::find_data(buffer, memory_.type);
@@ -80,7 +81,7 @@ Error Converted::take_image(std::int64_t count) {
   return failure ? device::explain("cannot convert data in a device's memory", failure) : Error{};
 }
 
-/// What was read goes to the device.
+/// Copies what was read to the device.
 void Converted::store_image() {
   const Error failure = attempt([this] { return image_->store(done_.native); });
   if (!failure) return;
@@ -90,7 +91,8 @@ void Converted::store_image() {
       attempt([&] { return device::explain("cannot bring converted data to a device", failure); });
 }
 
-/// In whole elements and whole etypes; all that is left where these do not end together in a part.
+/// The end of a part in whole elements and whole etypes; the end of all data if no such end lies
+/// within a part.
 view::Amount Converted::end_of_part(const view::Amount& begin) const {
   if (all_.stored - begin.stored <= size_.most) return all_;
   view::Amount end;
@@ -102,7 +104,7 @@ view::Amount Converted::end_of_part(const view::Amount& begin) const {
   }
 }
 
-/// The one walk over all parts; of those of regular data there are a thousand in a gigabyte.
+/// Walks over all parts once; a gigabyte of regular data has a thousand.
 void Converted::count_parts() {
   num_parts_ = 1;
   largest_part_ = part_.end.stored;
@@ -123,7 +125,7 @@ Error Converted::make_room() {
   return {};
 }
 
-/// Nothing of a call is written where one of its values does not fit.
+/// Converts all data once before writing, so that nothing is written if a value does not fit.
 Error Converted::try_all() {
   if (direction_ == Direction::read || !representation_.can_try(*memory_.elements)) return {};
   if (Error error = make_room()) return error;
@@ -161,6 +163,7 @@ Result<std::int64_t> Converted::open() {
 }
 
 Result<std::span<std::byte>> Converted::next() {
+  assert(stored_ != nullptr);  // open() comes first
   const ByteCount bytes = part_.end.stored - part_.begin.stored;
   if (direction_ == Direction::write && bytes > 0) {
     if (Error error = representation_.to_file(memory_, part_, stored_.get())) return error;
@@ -178,7 +181,7 @@ void Converted::take(const file::Outcome& outcome) try {
     if (!failed_) failed_ = std::move(error);
   }
   done_ = got;
-  // Values that do not fit when read are told, and the others are read all the same.
+  // If values do not fit when read, reports them and still reads the others.
   const bool goes_on = !outcome.error && done_ == part_.end;
   part_.begin = goes_on ? part_.end : all_;
   part_.end = goes_on ? end_of_part(part_.begin) : all_;

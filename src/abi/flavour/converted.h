@@ -13,28 +13,27 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// One read or write on a file whose view has a data representation: the program's data in the
-/// file's form, in a buffer of its own, a part at a time, as the engine asks for them.
+/// One read or write on a file whose view has a data representation: converts the program's data to
+/// the file's form in a buffer of its own, a part at a time, as the file engine asks for parts.
 ///
-/// A conversion by functions of the program must not go on by itself: they may call MPI, which a
-/// helper thread must not. Such calls are converted whole: what is written before the engine gets
-/// them, what was read when they are complete.
+/// A conversion by functions of the program must not run on a helper thread: the functions may call
+/// MPI, which helper threads must not. Such calls are converted as a whole: a write before the
+/// engine gets it, a read when it is complete.
 class Converted : public file::Parts {
  public:
-  /// How much of a call's data is converted at a time: in bytes of the file, and in whole etypes of
-  /// so many bytes, where the data can be cut so.
+  /// How much of a call's data is converted at a time: at most `most` bytes of the file, in whole
+  /// etypes of `etype` bytes if the data can be cut there.
   struct Size {
     ByteCount most = 0;
     ByteCount etype = 1;
   };
 
-  /// Whether a call is converted in parts; `outlives_call`: it goes on when its procedure returns.
+  /// Whether a call is converted in parts. `outlives_call`: it goes on after its procedure returns.
   static bool goes_in_parts(const Representation& representation, bool outlives_call) {
     return !outlives_call || !representation.needs_datatype();
   }
 
-  /// Errors: those of the datatype, of a value that does not fit, and a buffer for which no memory
-  /// is left.
+  /// Errors: those of the datatype, a value that does not fit, and no memory for the buffer.
   static Result<std::shared_ptr<Converted>> make(const Representation& representation,
                                                  const handler::TransferRequest& request,
                                                  bool outlives_call, const Size& size);
@@ -42,7 +41,7 @@ class Converted : public file::Parts {
   Converted(const Converted&) = delete;
   Converted& operator=(const Converted&) = delete;
 
-  /// Gives the engine's call, which this outlasts, its data. Error: of the conversion.
+  /// Sets the data of the engine's call, which this must outlive. Errors: those of the conversion.
   Error describe(file::TransferCall& call);
 
   Result<std::int64_t> open() override;
@@ -50,8 +49,8 @@ class Converted : public file::Parts {
   void take(const file::Outcome& outcome) override;
   void close() override;
 
-  /// What became of the engine's call, in bytes of memory: whole elements. Once, on a thread of the
-  /// program; lets go of all that is held.
+  /// Takes the outcome of the engine's call and returns it in bytes of memory, in whole elements.
+  /// Call once, on a thread of the program. Releases all that is held.
   file::Outcome finish(file::Outcome outcome);
 
  private:
@@ -71,12 +70,13 @@ class Converted : public file::Parts {
   Size size_;
   TypedBuffer memory_;
   MPI_Datatype held_ = MPI_DATATYPE_NULL;  ///< see hold_type
-  std::unique_ptr<device::Image> image_;   ///< what `memory_` is, of data in a device's memory
+  std::unique_ptr<device::Image>
+      image_;  ///< holds the data of `memory_` if that lies in a device's memory
   view::Amount all_;
   std::int64_t num_parts_ = 1;
   ByteCount largest_part_ = 0;  ///< in bytes of the file
   Representation::Part part_;
-  view::Amount done_;  ///< by all parts
+  view::Amount done_;  ///< done by all parts so far
   Error failed_;
   std::unique_ptr<std::byte[]> stored_;
   CountedMemory counted_;

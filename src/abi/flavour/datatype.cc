@@ -32,7 +32,7 @@ struct Decoded {
 
   view::TypePtr type;
   std::optional<ContiguousForm> contiguous;
-  /// By data representation, none for those it was not used with; guarded by elements_mutex().
+  /// By data representation, for those that it was used with. Guarded by elements_mutex().
   mutable std::map<const Representation*, view::ElementsPtr> elements;
 };
 
@@ -41,7 +41,7 @@ std::mutex& elements_mutex() {
   return mutex;
 }
 
-/// A decoded form on the heap, kept with a datatype.
+/// A decoded form on the heap that is kept with a datatype.
 class KeptForm : public Decoded {
  public:
   explicit KeptForm(view::TypePtr decoded) : Decoded(std::move(decoded)) {
@@ -78,8 +78,8 @@ class KeptForm : public Decoded {
 /// The attribute that holds a datatype's decoded form, a KeptForm.
 Keyval& decoded_keyval();
 
-/// Decoded predefined types, which have no end of life that an attribute could follow but the
-/// library's: those that are made by Fortran's kinds are others then.
+/// Decoded predefined types. They live as long as the library, so no attribute is needed; types
+/// made for Fortran's kinds may differ in the library's next life.
 struct PredefinedTypes {
   std::shared_mutex mutex;
   std::unordered_map<std::uintptr_t, Decoded> types;
@@ -100,8 +100,8 @@ view::TypePtr make_pair_type(ByteCount size) {
   return view::make_struct(blocklengths, displacements, types);
 }
 
-/// Gives `type` the library's own bounds where they differ (alignment padding of structs, the
-/// removed MPI_LB and MPI_UB) and checks its size.
+/// Gives `type` the library's bounds if they differ (alignment padding of structs, the removed
+/// MPI_LB and MPI_UB), and checks its size.
 Result<view::TypePtr> adopt_bounds(MPI_Datatype datatype, view::TypePtr type) {
   if (type == nullptr) return too_large_type();
   MPI_Count size = 0;
@@ -142,7 +142,7 @@ class MemoryForm : public TypeForm {
     return build_predefined(datatype);
   }
   std::int64_t place_behind(const view::Type& value, const view::Type& index) const override {
-    // Predefined, since a pair has no others; so the extent is not negative.
+    // The extent is not negative, since a pair has predefined types only.
     return round_up(value.extent(), std::max<ByteCount>(index.size(), 1));
   }
   Result<view::TypePtr> accept(MPI_Datatype datatype, const view::TypePtr& made) const override {
@@ -154,8 +154,8 @@ Result<view::TypePtr> build(MPI_Datatype datatype) {
   return construct_type(datatype, MemoryForm());
 }
 
-/// Ends of datatypes that had a decoded form, one by one and with the library. Until the next, what
-/// a thread remembers holds: a handle cannot come to mean another type before.
+/// Counts ends of datatypes that had a decoded form, of single ones and with the library. What a
+/// thread remembers is valid until the count changes: only then can a handle mean another type.
 std::atomic<std::uint64_t> ended_types = 0;
 std::uint64_t ends_of_types() {
   return ended_types.load(std::memory_order_acquire) + library_life();
@@ -173,13 +173,13 @@ Keyval& decoded_keyval() {
   return only;
 }
 
-/// The decoded form kept with the datatype, or null. Of types that MPI would refuse there is none.
+/// The decoded form kept with the datatype, or null. Types that MPI would refuse have none.
 const Decoded* look_up_decoded(MPI_Datatype datatype) {
   auto& predefined = predefined_types();
   {
     const std::shared_lock lock(predefined.mutex);
     const auto found = predefined.types.find(handle_key(datatype));
-    // Entries of the map never move, or go while a file is open.
+    // Entries of the map never move, and stay while a file is open.
     if (found != predefined.types.end()) return &found->second;
   }
   const int keyval = decoded_keyval().get();
@@ -192,7 +192,8 @@ const Decoded* look_up_decoded(MPI_Datatype datatype) {
   return decoded;
 }
 
-/// As look_up_decoded. Most calls of a thread use the type of the call before, which it remembers.
+/// Like look_up_decoded(), but a thread remembers the type of its last call, since most calls use
+/// the same.
 const Decoded* find_decoded(MPI_Datatype datatype) {
   struct Last {
     std::uint64_t ends = 0;
@@ -224,7 +225,7 @@ Error keep_decoded(MPI_Datatype datatype, const view::TypePtr& type) {
   return {};
 }
 
-/// An error like any other: in a collective call this rank still takes its part.
+/// Returned instead of thrown: in a collective call this rank must still take part.
 Error too_large_to_examine() {
   return {ErrorClass::no_memory, 0,
           "a datatype is too large to be examined (no memory is left), use a regular one"};
@@ -270,7 +271,7 @@ Result<view::ElementsPtr> decode_elements(MPI_Datatype datatype,
     const auto found = decoded->elements.find(&representation);
     if (found != decoded->elements.end()) return found->second;
   }
-  // Not under the lock: it may call a function of the program.
+  // Without the lock, since this may call a function of the program.
   auto built = build_elements(datatype, representation);
   if (!built) return built;
   const std::lock_guard lock(elements_mutex());

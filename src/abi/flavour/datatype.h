@@ -8,49 +8,50 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// The datatype as the view room has it. Kept with the datatype as an attribute, so that it is
-/// decoded once; safe from several threads. Errors: MPI_DATATYPE_NULL, a type that is not committed
-/// or that MPI cannot describe, sizes beyond 2^62.
+/// Decodes a datatype to a view::Type. The result is kept with the datatype as an attribute, so
+/// that each is decoded once. Safe from several threads. Errors: MPI_DATATYPE_NULL, a type that is
+/// not committed or that MPI cannot describe, sizes beyond 2^62.
 Result<view::TypePtr> decode_type(MPI_Datatype datatype);
 
-/// A datatype of which any number of elements lies in one stretch of memory.
+/// The form of a datatype of which any number of elements lies in one stretch of memory.
 struct ContiguousForm {
   ByteCount size = 0;      ///< of an element
   std::int64_t first = 0;  ///< where the first element's first byte lies
 };
 
-/// The form of a datatype that decode_type knows already; null where there is none.
+/// The form of a datatype that decode_type() knows already; null if it has none.
 const ContiguousForm* find_contiguous_form(MPI_Datatype datatype);
 
-/// As decode_type, also for a type that is not committed.
+/// Like decode_type(), but also for a type that is not committed.
 Result<view::TypePtr> decode_uncommitted_type(MPI_Datatype datatype);
 
-/// The elements of a committed datatype, with their sizes in a data representation. Kept, too.
+/// The elements of a committed datatype, with their sizes in a data representation. Also kept.
 Result<view::ElementsPtr> decode_elements(MPI_Datatype datatype,
                                           const Representation& representation);
 
-/// Whether the handle belongs to MPI and must not be freed (named, or made by Fortran's kinds).
+/// Whether the handle belongs to MPI and must not be freed (a named type, or one made for Fortran's
+/// kinds).
 bool is_predefined(MPI_Datatype datatype);
 
-/// A handle to the same datatype that the holder frees by release_type; predefined types are
+/// A handle to the same datatype that the caller frees by release_type(); predefined types are
 /// returned as they are.
 Result<MPI_Datatype> hold_type(MPI_Datatype datatype);
-/// Keeps a datatype for got_back, also when the program has freed it: a type of it, uncommitted,
-/// which costs the same however many pieces it has. Intel MPI's copies of a type have copies of all
-/// its pieces.
+/// Keeps a datatype for got_back(), even if the program frees it. Makes an uncommitted type of it,
+/// which costs the same for any number of pieces; Intel MPI's duplicates of a type copy all its
+/// pieces.
 Result<MPI_Datatype> keep_type(MPI_Datatype datatype);
-/// The datatype that is kept, committed, for the program to free unless it is predefined.
+/// The kept datatype, committed; the program must free it unless it is predefined.
 Result<MPI_Datatype> got_back(MPI_Datatype kept);
-/// Ends what hold_type or keep_type gave.
+/// Frees what hold_type() or keep_type() returned.
 void release_type(MPI_Datatype datatype);
 
-/// One byte. From start_datatypes() on it takes no memory.
+/// The type of one byte. Takes no memory after start_datatypes().
 const view::TypePtr& byte_type();
 
-/// A session of ours ends, and with it the keyval: frees the memory of what is not found any more.
+/// Called when a session of ours ends, and the keyval with it: frees the decoded types.
 void drop_decoded_types();
 
-/// Once, when MPI runs. False where MPI refuses.
+/// Called once, when MPI runs. False if MPI refuses.
 bool start_datatypes();
 
 }  // namespace headrace::HEADRACE_FLAVOUR

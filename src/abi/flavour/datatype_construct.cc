@@ -12,8 +12,8 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-/// A displacement in bytes. Too far for 62 bits where it does not fit in 64: a file can have larger
-/// extents than memory.
+/// A displacement in bytes; beyond 62 bits if it does not fit in 64, since extents can be larger in
+/// a file than in memory.
 std::int64_t scaled(std::int64_t displacement, std::int64_t extent) {
   using Limits = std::numeric_limits<std::int64_t>;
   const view::Wide bytes = view::Wide{displacement} * extent;

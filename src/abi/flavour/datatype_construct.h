@@ -6,20 +6,21 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// Where types lie, in memory or in a file: what the predefined ones are there, to which the
-/// constructors of the others are applied, and what becomes of their results.
+/// How datatypes lie in memory or in a file: the form of predefined types, to which the
+/// constructors of derived types are applied, and what becomes of their results.
 class TypeForm {
  public:
   virtual ~TypeForm() = default;
 
   virtual Result<view::TypePtr> predefined(MPI_Datatype datatype) const = 0;
-  /// Where the index of MPI_Type_get_value_index's pairs lies.
+  /// The offset of the index in a pair of MPI_Type_get_value_index.
   virtual std::int64_t place_behind(const view::Type& value, const view::Type& index) const = 0;
-  /// `made` is what the constructor of `datatype` made; null where it is too large.
+  /// Checks or adapts what the constructor of `datatype` made; null if that is too large.
   virtual Result<view::TypePtr> accept(MPI_Datatype datatype, const view::TypePtr& made) const = 0;
 };
 
-/// The datatype in a form, by its constructors (MPI_Type_get_envelope and _contents).
+/// Makes the datatype in a form, by following its constructors (MPI_Type_get_envelope and
+/// _contents).
 Result<view::TypePtr> construct_type(MPI_Datatype datatype, const TypeForm& form);
 
 /// The error for a type whose size or bounds do not fit in 62 bits.

@@ -15,7 +15,7 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// next_address hide the difference.
 class Contents {
  public:
-  /// Of a named type there is the combiner alone.
+  /// Gets a datatype's contents. A named type has a combiner only.
   static Result<Contents> get(MPI_Datatype datatype);
   Contents(Contents&&) = default;
   ~Contents();  ///< frees the derived types among the arguments
@@ -27,9 +27,9 @@ class Contents {
   std::int64_t next_count();
   std::int64_t next_address();
   std::vector<std::int64_t> next_integers(std::int64_t count);
-  /// With room for one more.
+  /// The result has capacity for one more number.
   UnclearedVector<std::int64_t> next_counts(std::int64_t count);
-  /// The last arguments that are read: the memory of all is gone with that.
+  /// Reads the last arguments: frees the memory of all numbers.
   UnclearedVector<std::int64_t> last_counts(std::int64_t count);
   UnclearedVector<std::int64_t> last_addresses(std::int64_t count);
 
@@ -50,7 +50,7 @@ class Contents {
   std::size_t counts_read_ = 0;
 };
 
-/// The combiner alone; negative where MPI does not know the datatype.
+/// The combiner only; negative if MPI does not know the datatype.
 int combiner_of(MPI_Datatype datatype);
 
 /// Whether types with this combiner belong to MPI.

@@ -39,7 +39,7 @@ Result<ElementsPtr> join(std::span<const std::int64_t> counts, std::span<const M
   return view::join_elements(counts, parts);
 }
 
-/// Data of a constructor with one old type: that type's data again and again.
+/// The elements of a constructor with one old type: a repetition of that type's elements.
 Result<ElementsPtr> repeated(MPI_Datatype datatype, MPI_Datatype old,
                              const Representation& representation) {
   auto built = build_elements(old, representation);
@@ -55,8 +55,8 @@ Result<ElementsPtr> repeated(MPI_Datatype datatype, MPI_Datatype old,
   return view::repeat_elements(counts[0], built.value());
 }
 
-/// MPI_LB and MPI_UB, which some libraries still have, are the types without bytes. Their places
-/// are memory's, and types as they lie in a file are built without them.
+/// The error for MPI_LB and MPI_UB, which some libraries still have: they are types without bytes
+/// whose places are in memory, so a type in a file cannot have them.
 Error marker_of_bounds() {
   return {ErrorClass::type, 0,
           "MPI_LB and MPI_UB have no place in a view with a data representation (bounds in a file "

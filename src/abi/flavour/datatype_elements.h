@@ -9,13 +9,13 @@
 namespace headrace::HEADRACE_FLAVOUR {
 
 /// The elements of a valid datatype, in data order, with their sizes in a representation. Examines
-/// it each time (see decode_elements in datatype.h).
+/// the type at each call; decode_elements() in datatype.h keeps the result.
 Result<view::ElementsPtr> build_elements(MPI_Datatype datatype,
                                          const Representation& representation);
 
-/// A valid datatype as an etype or filetype of a representation. Displacements that are in units of
-/// a datatype's extent scale with it; those that are in bytes are bytes of the file as they stand
-/// (MPI 4.1, section 14.5). Nothing is aligned.
+/// A valid datatype as an etype or filetype of a representation. Displacements in units of a
+/// datatype's extent scale with it; displacements in bytes are bytes of the file (MPI 4.1, section
+/// 14.5). Nothing is aligned.
 Result<view::TypePtr> build_file_type(MPI_Datatype datatype, const Representation& representation);
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -12,8 +12,8 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-/// Codes with a message stay for the rest of the job, so their number is limited. MPICH has room
-/// for 8,192, Open MPI for as many as memory allows.
+/// At most so many codes with messages: they stay for the rest of the job. MPICH has room for
+/// 8,192, Open MPI for as many as memory allows.
 constexpr std::size_t kLargestRegistry = 512;
 
 int class_of(ErrorClass error_class) {
@@ -48,8 +48,8 @@ int class_of(ErrorClass error_class) {
   return MPI_ERR_OTHER;
 }
 
-/// Whether the library says `message` of `code`. MPICH 4.0 has messages of its own for codes that
-/// were added to a predefined class, and they have nothing to do with the error.
+/// Whether the library's message for `code` is `message`. MPICH 4.0 has unrelated messages of its
+/// own for codes that were added to a predefined class.
 bool has_text(int code, const std::string& message) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -76,7 +76,7 @@ int code_of(const Error& error) try {
   if (native.Add_error_code(error_class, &code) != MPI_SUCCESS ||
       native.Add_error_string(code, key.second.c_str()) != MPI_SUCCESS ||
       !has_text(code, key.second)) {
-    code = error_class;  // kept, too, so that no further code is spent on it
+    code = error_class;  // keep this, so that no further code is used for it
   }
   registry.emplace(key, code);
   return code;

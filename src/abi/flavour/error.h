@@ -11,8 +11,8 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// returns it, while the library has room for such codes; later errors get the plain class.
 int code_of(const Error& error);
 
-/// Reports an error through the error handler of `fh` (MPI_FILE_NULL where there is no file yet),
-/// which may not return, and returns the code that the procedure is to return.
+/// Raises an error through the error handler of `fh` (MPI_FILE_NULL if there is no file yet), which
+/// may not return. Returns the code that the procedure must return.
 int raise(MPI_File fh, const Error& error);
 
 /// The error for a native call that failed while the layer did `what`.

@@ -5,13 +5,14 @@
 #include "abi/flavour.h"
 #include "abi/flavour/native.h"
 
-/// The error handlers that the program makes for files. Open MPI's procedures return the code that
-/// they call a handler with; MPICH's return what the handler leaves there, and one that sets
-/// MPI_SUCCESS has dealt with the error. MPI_File_call_errhandler does not tell: so the library
-/// gets functions of ours in place of the program's, which call these and see what they leave.
+/// The error handlers that the program makes for files. Open MPI's procedures return the code with
+/// which they call a handler. MPICH's return the code that the handler leaves in its argument, so a
+/// handler may set MPI_SUCCESS. MPI_File_call_errhandler does not tell what the handler left. So
+/// the library gets functions of ours instead of the program's; they call the program's and see
+/// what it leaves.
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// MPI_File_create_errhandler, by the function behind us.
+/// MPI_File_create_errhandler; `next` is the next function of the chain.
 int create_error_handler(decltype(&PMPI_File_create_errhandler) next,
                          MPI_File_errhandler_function* function, MPI_Errhandler* handler);
 

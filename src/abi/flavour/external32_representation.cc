@@ -73,7 +73,8 @@ Result<view::ElementsPtr> parametrized_elements(Contents& contents, ByteCount si
   const ByteCount stored = real_size(first, contents.next_integer());
   if (stored == 0) return not_representable("a real of Fortran");
   const int values = contents.combiner() == MPI_COMBINER_F90_COMPLEX ? 2 : 1;
-  // Up to 18 digits a compiler takes the processor's long double, where it has 64 bits of them.
+  // For up to 18 digits a compiler uses the processor's long double, if that has 64 bits of
+  // precision.
   constexpr std::int64_t kLongDoubleDigits = 18;
   const bool is_long_double =
       size / values == static_cast<ByteCount>(sizeof(long double)) && first <= kLongDoubleDigits;

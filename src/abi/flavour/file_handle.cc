@@ -14,20 +14,21 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-/// Handles that are remembered after their file was closed.
-constexpr std::size_t kMostClosed = 4096;
+/// How many handles of closed files are remembered.
+constexpr std::size_t kMaxClosed = 4096;
 
 struct Registry {
   std::shared_mutex mutex;
   std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> files;
-  std::atomic<std::size_t> size = 0;       ///< of `files`: programs without our files skip the lock
-  std::atomic<std::uint64_t> changes = 0;  ///< of `files`: what a thread remembers holds until one
-  std::deque<MPI_File> closed;             ///< the oldest first
+  std::atomic<std::size_t> size = 0;  ///< size of `files`: programs without our files skip the lock
+  std::atomic<std::uint64_t> changes =
+      0;                        ///< changes of `files`: what a thread remembers is valid until one
+  std::deque<MPI_File> closed;  ///< the oldest first
   std::atomic<std::size_t> closed_count = 0;
 
   void close(MPI_File handle) {
-    if (closed.size() == kMostClosed) closed.pop_front();
-    // Where there is no memory it is not remembered.
+    if (closed.size() == kMaxClosed) closed.pop_front();
+    // Without memory, the handle is not remembered.
     static_cast<void>(attempt([&]() -> Error {
       closed.push_back(handle);
       return {};
@@ -49,7 +50,7 @@ Registry& registry() {
 }  // namespace
 
 OpenFile::~OpenFile() {
-  file.reset();  // first: it waits for calls that use what is held here
+  file.reset();  // first, since it waits for calls that use what is held here
   release_type(etype);
   release_type(filetype);
   if (group != MPI_GROUP_NULL) native.Group_free(&group);

@@ -21,7 +21,7 @@ namespace {
 int rank_by_sessions = 0;
 std::atomic<bool> has_ended_all = false;
 
-/// A forked child ends nothing.
+/// Marks the process that started the layer: a forked child ends nothing.
 const ProcessMark& own_process() {
   static const auto& mark = *new ProcessMark;
   return mark;
@@ -43,8 +43,8 @@ void end_all(int rank) {
   has_ended_all = true;
 }
 
-/// A program by sessions tells us of no end. Files that it left open hold our session; without it
-/// MPI may have ended, and only the summary is told.
+/// A program with sessions only does not tell us of its end. Files that it left open hold our
+/// session. Without one, MPI may have ended already, and only the summary is printed.
 void end_at_exit() {
   if (!own_process().is_here() || has_ended_all.exchange(true)) return;
   if (has_own_session()) return end_all(rank_by_sessions);
@@ -57,10 +57,10 @@ bool await_exit() {
   return std::atexit(&end_at_exit) == 0;
 }
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, the last set one first. Ours was set
-/// in MPI_Init, so the program's own callbacks, which may still use files, have run.
+/// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, in reverse order. Ours was set in
+/// MPI_Init, so the program's callbacks, which may still use files, have run already.
 int end(MPI_Comm, int, void*, void*) {
-  // Sessions go on, with their files.
+  // Sessions continue, and so do their files.
   if (have_sessions_beside() && await_exit()) return MPI_SUCCESS;
   end_all(rank_in_job());
   return MPI_SUCCESS;

@@ -11,13 +11,13 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// What a feature calls on to, typed.
+/// The function that a feature calls next, with its type.
 template <class Function>
 Function next(abi::FeatureId feature, abi::Name name, abi::Entry entry) {
   return reinterpret_cast<Function>(abi::next_function(feature, name, entry));
 }
 
-/// The handler's error, also for what it throws.
+/// Runs a handler and returns its error, or an error for what it throws.
 template <class Handler>
 Error caught(Handler handler) {
   try {
@@ -29,15 +29,15 @@ Error caught(Handler handler) {
   }
 }
 
-/// Runs a handler and reports its error through `fh`. This is the boundary: no exception of ours
-/// passes it. What the program's error handler throws does, as it would pass the library.
+/// Runs a handler and raises its error through `fh`. This is the boundary: no exception of ours
+/// passes it. An exception of the program's error handler does, as it would pass the library.
 template <class Handler>
 int answer(MPI_File fh, Handler handler) {
   const Error error = caught(std::move(handler));
   return error ? raise(fh, error) : MPI_SUCCESS;
 }
 
-/// For a procedure that was given the handle of a file of ours that is closed.
+/// Raises the error of a procedure that got the handle of a closed file of ours.
 inline int raise_closed() {
   return raise(MPI_FILE_NULL, {ErrorClass::file, 0,
                                "the file handle is not valid (its file was closed), do not use it "

@@ -7,15 +7,16 @@
 #include "abi/flavour/native.h"
 
 /// What MPI's procedures do on our files: they check MPI's arguments, translate them, and call the
-/// engine. Each has the procedure's parameters with the file instead of the handle, and an error
-/// instead of a code. The generated entries (generated/flavour_entries.cc) call them.
+/// file engine. Each has the procedure's parameters with the file instead of the handle, and
+/// returns an error instead of a code. The generated wrappers (generated/file_wrappers.cc) call
+/// them.
 namespace headrace::HEADRACE_FLAVOUR::handler {
 
 /// The arguments of a read or write, whatever its name.
 struct TransferRequest {
   Direction direction;
   bool collective;
-  bool shared;                         ///< the shared pointer; a collective call in rank order
+  bool shared;  ///< uses the shared pointer; a collective call goes in rank order
   std::optional<std::int64_t> offset;  ///< explicit, in etypes; none: a pointer
   void* buffer;
   std::int64_t count;
@@ -70,15 +71,15 @@ Error get_type_extent(OpenFile& file, MPI_Datatype datatype, Integer* extent) {
   return {};
 }
 
-/// Opens the file, or leaves `*fh` alone and `is_ours` false where the library must open it.
-/// Collective, with the same outcome on all ranks.
+/// Collective, with the same outcome on all ranks: opens the file; or, if the library must open it,
+/// leaves `*fh` alone and `is_ours` false.
 Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info info, MPI_File* fh,
            bool& is_ours);
 
-/// Closes a file of ours; the native handle is left.
+/// Closes a file of ours, but not the native handle.
 Error close(MPI_File fh);
 
-/// As open, for MPI_File_delete.
+/// MPI_File_delete; `is_ours` as in open().
 Error remove(const char* file_name, bool& is_ours);
 
 }  // namespace headrace::HEADRACE_FLAVOUR::handler

@@ -27,11 +27,12 @@ Error make_info(const file::Hints& hints, MPI_Info* info) {
   if (native.Info_create(info) != MPI_SUCCESS) return native_failure("make an info object");
   for (const auto& [key, value] : hints) {
     if (key.size() >= MPI_MAX_INFO_KEY || value.empty()) continue;
-    constexpr std::size_t kMost = MPI_MAX_INFO_VAL - 1;
+    constexpr std::size_t kMaxLength = MPI_MAX_INFO_VAL - 1;
     // Reports may be cut; a hint that was cut would be another one.
-    if (value.size() > kMost && !key.starts_with("headrace_")) continue;
-    const bool is_cut = value.size() > kMost;
-    native.Info_set(*info, key.c_str(), is_cut ? value.substr(0, kMost).c_str() : value.c_str());
+    if (value.size() > kMaxLength && !key.starts_with("headrace_")) continue;
+    const bool is_cut = value.size() > kMaxLength;
+    native.Info_set(*info, key.c_str(),
+                    is_cut ? value.substr(0, kMaxLength).c_str() : value.c_str());
   }
   return {};
 }

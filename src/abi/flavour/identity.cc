@@ -17,10 +17,10 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-/// A path that leads to /dev/null. Open MPI keeps a semaphore of the whole node that is named after
-/// the last part of a file's path: under one name all jobs and users would share it, wait for each
-/// other, and fail where it belongs to somebody else. So the path is a link of a random name, which
-/// goes away at once.
+/// A path that leads to /dev/null. Open MPI keeps a node-wide semaphore named after the last part
+/// of a file's path. With one name, all jobs and users would share it, wait for each other, and
+/// fail if it belongs to another user. So the path is a link with a random name, which is removed
+/// at once.
 class NullPath {
  public:
   NullPath() {
@@ -62,9 +62,9 @@ class NullPath {
   std::string semaphore_;
 };
 
-/// ROMIO gives a new file the error handler of MPI_FILE_NULL without counting the file among its
-/// users, but counts it off when the file is closed; so a handler whose handle the program has
-/// freed would be gone. The reference that this takes makes up for it.
+/// ROMIO gives a new file the error handler of MPI_FILE_NULL without counting the reference, but
+/// releases it when the file is closed. A handler whose handle the program has freed would then be
+/// destroyed too early. The reference taken here makes up for it.
 void keep_error_handler(MPI_File handle) {
 #ifndef HEADRACE_FLAVOUR_OPENMPI
   MPI_Errhandler handler = MPI_ERRORS_RETURN;
@@ -74,13 +74,14 @@ void keep_error_handler(MPI_File handle) {
 #endif
 }
 
-/// Handles of closed files, for the next ones: to open and close one takes the library longer than
-/// all the rest of opening a file. They stay open at the end: MPICH 4.0 stands still where a file
-/// is closed by a callback of MPI_Finalize.
+/// Handles of closed files, kept for later files: opening and closing one takes the library longer
+/// than all the rest of opening a file. They stay open at the end, since MPICH 4.0 hangs if a
+/// callback of MPI_Finalize closes a file.
 struct Spare {
-  static constexpr std::size_t kMost = 16;
+  static constexpr std::size_t kMaxHandles = 16;
   std::mutex mutex;
-  std::array<MPI_File, kMost> handles;  ///< an array: a close that lacks memory keeps them too
+  std::array<MPI_File, kMaxHandles>
+      handles;  ///< an array: a close that lacks memory keeps them too
   std::size_t size = 0;
   bool are_refused = false;  ///< since an open handle may leave something behind
 };
@@ -102,16 +103,16 @@ void refuse_spares() {
   own.are_refused = true;
 }
 
-/// False where there are enough.
+/// Keeps a handle; false if there are enough.
 bool keep_spare(MPI_File handle) {
   Spare& own = spare();
   const std::lock_guard lock(own.mutex);
-  if (own.are_refused || own.size == Spare::kMost) return false;
+  if (own.are_refused || own.size == Spare::kMaxHandles) return false;
   own.handles[own.size++] = handle;
   return true;
 }
 
-/// As the library does for a file that it opens. False where it refuses.
+/// Sets the error handler that the library gives a new file. False if it refuses.
 bool set_default_error_handler(MPI_File handle) {
   MPI_Errhandler handler = MPI_ERRORS_RETURN;
   if (native.File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return false;
@@ -127,10 +128,12 @@ MPI_File open_identity() {
     if (set_default_error_handler(handle)) return handle;
     native.File_close(&handle);
   }
-  // Of a sequential file only the shared pointer may be used, so reads do not succeed with nothing.
+  // With a sequential file only the shared pointer may be used, so a read by mistake fails instead
+  // of returning nothing.
   constexpr int kMode = MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL;
   const NullPath path;
-  // Of a lack of descriptors the library would tell the program, before the other ranks know.
+  // Checks for a free descriptor first: the library would report the lack to the program before the
+  // other ranks know.
   const int descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return MPI_FILE_NULL;
   ::close(descriptor);
@@ -147,7 +150,7 @@ void close_identity(MPI_File handle, const SessionHold& session) {
     native.File_close(&handle);
     return;
   }
-  // The program's error handler may go now.
+  // Releases the program's error handler.
   const bool is_reset = native.File_set_errhandler(handle, MPI_ERRORS_RETURN) == MPI_SUCCESS;
   if (!is_reset || !keep_spare(handle)) native.File_close(&handle);
 }

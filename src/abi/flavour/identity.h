@@ -5,12 +5,12 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// A native handle that stands for a file of ours: error handlers, conversion to Fortran and the
-/// like work on it. It belongs to this rank alone and nothing is ever read through it.
-/// MPI_FILE_NULL where the library refuses. By sessions alone a session must be held meanwhile.
+/// Opens a native handle that stands for a file of ours, so that error handlers, conversion to
+/// Fortran and the like work on it. It belongs to this rank alone and nothing is ever read through
+/// it. MPI_FILE_NULL if the library refuses. With sessions only, a session must be held meanwhile.
 MPI_File open_identity();
-/// Gives it back when its file is closed. It may stay open, for a later file, unless it was opened
-/// in a session of ours.
+/// Gives the handle back when its file is closed. It may stay open for a later file, unless it was
+/// opened in a session of ours.
 void close_identity(MPI_File handle, const SessionHold& session);
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -54,7 +54,7 @@ class OwnSession {
 
 namespace {
 
-/// The session while anybody holds it. Never destroyed: files are closed during exit, too.
+/// Our session, while it is held. Never destroyed: files are closed during exit, too.
 struct Current {
   std::mutex mutex;
   std::weak_ptr<const OwnSession> session;
@@ -88,7 +88,7 @@ constexpr bool kOpensFilesInSessions = false;
 
 }  // namespace
 
-/// By sessions alone no file is open any more, and the next session has another keyval.
+/// With sessions only, no file is open any more, and the next session has another keyval.
 void OwnSession::forget_datatypes() {
   if (!had_world() && !is_initialized()) drop_decoded_types();
 }
@@ -111,7 +111,7 @@ bool may_run_by_sessions() {
 
 bool have_sessions_beside() {
 #ifdef HEADRACE_FLAVOUR_OPENMPI
-  // One is MPI_COMM_WORLD's.
+  // One session is MPI_COMM_WORLD's.
   return session_count != nullptr && *session_count > 1 + (has_own_session() ? 1 : 0);
 #else
   return false;

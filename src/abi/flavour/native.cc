@@ -36,7 +36,7 @@ const char* bind_native(void* library) {
   });
 #ifdef HEADRACE_FLAVOUR_OPENMPI
   for_each_datum(native_data, [&](const char* name, void*& pointer) {
-    // A program linked without PIC has its own copy of the data, and all objects use that one.
+    // A program linked without PIC has its own copy of the data, which all objects use.
     pointer = ::dlsym(RTLD_DEFAULT, name);
     if (pointer == nullptr) pointer = ::dlsym(library, name);
     if (pointer == nullptr) missing = name;

@@ -29,15 +29,15 @@ using ErrorHandlerCall = int(MPI_Errhandler handler, void* object, int object_ty
 extern ErrorHandlerCall* invoke_error_handler;
 inline constexpr int kFileObject = 3;  ///< its OMPI_ERRHANDLER_TYPE_FILE
 
-/// How many sessions Open MPI has, of which MPI_Init makes one; null where it has none (before 5).
+/// How many sessions Open MPI has, of which MPI_Init makes one; null before version 5.
 extern const volatile int* session_count;
 #endif
 
 #ifdef HEADRACE_FLAVOUR_MPICH
-/// Procedures of MPICH's family that are none of the standard's. Null where the library has none.
+/// Procedures of MPICH's family beyond the standard. Null if the library lacks them.
 struct NativeExtensions {
-  /// Makes a handler that of Fortran with integers of 8 bytes. MPII_Errhandler_set_fc_ilp64, of
-  /// Intel MPI.
+  /// Marks a handler as one of Fortran with integers of 8 bytes: Intel MPI's
+  /// MPII_Errhandler_set_fc_ilp64.
   void (*mark_ilp64)(MPI_Errhandler handler) = nullptr;
 };
 extern NativeExtensions native_extensions;

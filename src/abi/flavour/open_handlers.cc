@@ -51,11 +51,11 @@ Error check_amode(int amode) {
   return {};
 }
 
-/// What a rank needs to open a file. It takes memory, which one rank alone may lack.
+/// What a rank needs to open a file. It takes memory, which only this rank may lack.
 struct Opening {
   SessionHold session;
   MPI_File handle = MPI_FILE_NULL;
-  OpenFile* file = nullptr;  ///< found by `handle` from the beginning
+  OpenFile* file = nullptr;  ///< registered under `handle` from the beginning
   file::Hints hints{};
 };
 
@@ -106,9 +106,9 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   const auto path = abi::path_of(file_name);
   if (!path) return {};
   if (has_ended()) return {};
-  // Also after a failure, which the program's error handler may take for none.
+  // Even after a failure, which the program's error handler may clear.
   is_ours = true;
-  *fh = MPI_FILE_NULL;  // so, too: the Fortran bindings convert what they find there
+  *fh = MPI_FILE_NULL;  // for the same reason: the Fortran bindings convert this value
   const auto session = hold_session();
   if (!session) return session.error();
   const auto team = file_team_of(communicator);
@@ -124,7 +124,7 @@ Error close(MPI_File fh) {
   const auto file = take_file(fh);
   Error error = file->file->close();
   file->link->handle = MPI_FILE_NULL;
-  // Of requests that the program gave up this is the last call that can tell.
+  // This is the last call that can report errors of requests that the program gave up.
   free_done_requests();
   Error lost = file->link->take();
   return error ? std::move(error) : std::move(lost);

@@ -6,8 +6,8 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-/// What is known of a named predefined datatype; null for a name that is not MPI's. Found by the
-/// name, which is the same in every ABI: a program that renames a predefined type hides it.
+/// Facts about a named predefined datatype; null for a name that is not MPI's. Looks it up by name,
+/// which is the same in every ABI: a program that renames a predefined type hides it.
 Result<const abi::PredefinedType*> find_predefined(MPI_Datatype datatype);
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -12,7 +12,8 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-/// By name; null for those that change nothing. Never destroyed, as its representations.
+/// Representations by name; null for those that do not convert. Neither the map nor the
+/// representations are ever destroyed.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<const Representation>> all;
@@ -46,7 +47,7 @@ Error check(const char* name, const Registration& registration) {
 }  // namespace
 
 std::string common_name(const std::string& name) {
-  // No others: a program may register "Native".
+  // No other spellings: a program may register "Native".
   const bool is_capitals = name == "NATIVE" || name == "INTERNAL" || name == "EXTERNAL32";
   return is_capitals ? lower_case(name) : name;
 }

@@ -1,5 +1,6 @@
 #include "abi/flavour/request.h"
 
+#include <cassert>
 #include <cstdint>
 #include <shared_mutex>
 #include <unordered_map>
@@ -21,7 +22,7 @@ class RequestRegistry {
 
   Error add(RequestPtr request) {
     Request& own = *request;
-    // Not under the lock: the library calls `forget` while it holds a lock that this call takes.
+    // Without the lock: the library calls `forget` while it holds a lock that this call takes.
     if (native.Grequest_start(&Request::fill_status, &Request::forget, &Request::cancel, &own,
                               &own.handle_) != MPI_SUCCESS) {
       return native_failure("make a request");
@@ -43,7 +44,7 @@ class RequestRegistry {
   }
 
   void remove(const Request& request) {
-    RequestPtr last;  // let go of without the lock
+    RequestPtr last;  // released without the lock
     const std::unique_lock lock(mutex_);
     const auto found = requests_.find(handle_key(request.handle_));
     if (found == requests_.end()) return;
@@ -58,7 +59,7 @@ class RequestRegistry {
     return found == requests_.end() ? nullptr : found->second;
   }
 
-  /// Takes no memory: its caller has nobody to tell.
+  /// Takes no memory, since the caller could not report a failure.
   void give_up(RequestPtr request) {
     const std::unique_lock lock(mutex_);
     request->given_up_before_ = std::move(given_up_);
@@ -84,7 +85,7 @@ class RequestRegistry {
  private:
   /// Handles are integers in one ABI and pointers in the others.
 
-  /// One that is done, off the list; null where there is none.
+  /// Removes one that is done from the list and returns it; null if there is none.
   RequestPtr take_given_up() {
     const std::unique_lock lock(mutex_);
     RequestPtr taken;
@@ -117,6 +118,7 @@ class RequestRegistry {
 
 void Request::complete() {
   std::call_once(completed_, [this] {
+    assert(operation_ != nullptr);  // stand_for() comes first
     file::Outcome outcome = operation_->wait();
     if (converted_ != nullptr) outcome = converted_->finish(std::move(outcome));
     bytes_ = outcome.bytes;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <memory>
 #include <mutex>
 
@@ -11,34 +12,37 @@
 namespace headrace::HEADRACE_FLAVOUR {
 
 /// A nonblocking call as MPI sees it: a generalised request of the library, so that the program's
-/// handle is an ordinary one. Helper threads never touch it: the library is told that it is
-/// complete when a thread of the program asks (see completion.h).
+/// handle is an ordinary one. Helper threads never touch it: a thread of the program that asks
+/// tells the library that it is complete (see completion.h).
 class Request {
  public:
-  /// `converted`: what it reads or writes, null where data goes as it is.
+  /// `converted`: the data, if it is converted; else null.
   Request(std::shared_ptr<FileLink> file, std::shared_ptr<Converted> converted)
       : file_(std::move(file)), converted_(std::move(converted)) {}
-  /// What went wrong and nobody took is kept for the file's next sync, or its end.
+  /// Keeps an error that nobody took for the file's next sync or close.
   ~Request();
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  /// What it stands for. Before the program has its handle.
-  void stand_for(std::shared_ptr<file::Operation> operation) { operation_ = std::move(operation); }
+  /// Sets the operation (not null). Call before the program has the handle.
+  void stand_for(std::shared_ptr<file::Operation> operation) {
+    assert(operation != nullptr);
+    operation_ = std::move(operation);
+  }
   MPI_Request handle() const { return handle_; }
 
   bool is_done() const { return operation_->is_done(); }
 
-  /// Waits until it is done; lets MPI progress meanwhile.
+  /// Waits until the operation is done, and lets MPI progress meanwhile.
   void wait() { operation_->wait(); }
 
-  /// Tells the library that it is complete, once. Waits where it is not done.
+  /// Waits until the operation is done, and tells the library once that the request is complete.
   void complete();
 
-  /// What went wrong, the first time it is asked for. Only after complete().
+  /// Takes the request's error, if any; a second call returns none. Call after complete().
   Error take_error();
 
-  /// Where its error is raised: through the file's handle, MPI_FILE_NULL once it was closed.
+  /// The handle through which its error is raised: the file's, or MPI_FILE_NULL if that is closed.
   MPI_File file() const { return file_->handle.load(); }
 
  private:
@@ -62,25 +66,25 @@ class Request {
 
 using RequestPtr = std::shared_ptr<Request>;
 
-/// Makes the library's request for `request`, under which it is found until it is freed.
+/// Makes the library's request for `request`. find_request() finds it until it is freed.
 Error add_request(RequestPtr request);
-/// For a request whose call could not be begun.
+/// Removes a request whose call could not be begun.
 void withdraw_request(const Request& request);
 
-/// Whether there may be any. Cheap.
+/// Whether there may be any requests. Cheap.
 bool has_requests();
 
-/// Null for handles that are not ours. Safe from several threads.
+/// The request behind a handle; null if it is not ours. Safe from several threads.
 RequestPtr find_request(MPI_Request handle);
 
-/// For a request whose handle the program gave up: it is freed when it is done. What then goes
-/// wrong is kept for the file's next sync, or its end.
+/// Called if the program frees the handle early: the request is freed when it is done. Its error is
+/// kept for the file's next sync or close.
 void free_later(RequestPtr request);
 
 /// Frees the given-up requests that are done.
 void free_done_requests();
 
-/// Waits for all requests, and frees the given-up ones. For MPI_Finalize.
+/// Waits for all requests, and frees the given-up ones. Called at MPI_Finalize.
 void finish_requests();
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -14,19 +14,19 @@ namespace {
 /// Whether a call has ended when its procedure returns.
 enum class Duration { ends_with_call, outlives_call };
 
-/// A call on the engine, made from one rank's arguments, and what is wrong with them.
+/// A call of the file engine, made from one rank's arguments, and what is wrong with them.
 struct Translated {
   file::TransferCall call;
-  ConvertedPtr converted;  ///< what it reads or writes, where the view's representation needs it
+  ConvertedPtr converted;  ///< the data, if the view's representation converts it
   Error problem;
 };
 
-/// Whether a call's data is converted on its way.
+/// Whether a call's data is converted.
 bool is_converted(const OpenFile& file, Direction direction) {
   return file.representation != nullptr && file.representation->converts(direction);
 }
 
-/// Gives `made` the data of one rank's arguments. The engine checks their values.
+/// Sets the data of `made` from one rank's arguments. The engine checks their values.
 Error describe(const OpenFile& file, const TransferRequest& request, Duration duration,
                Translated& made) {
   if (is_converted(file, request.direction)) {
@@ -46,8 +46,8 @@ Error describe(const OpenFile& file, const TransferRequest& request, Duration du
   return {};
 }
 
-/// A rank with a problem has a call that the engine refuses, so that it takes part with nothing
-/// where the others count on it.
+/// If a rank's arguments are wrong, it makes a call that the engine refuses, so that it takes part
+/// without data if the others need it.
 Translated translate(const OpenFile& file, const TransferRequest& request, Duration duration) {
   Translated made;
   file::TransferCall& call = made.call;
@@ -71,12 +71,12 @@ void set_status(MPI_Status* status, ByteCount bytes) {
   native.Status_set_cancelled(status, 0);
 }
 
-/// What a call did, in bytes of the program's memory.
+/// A call's outcome in bytes of the program's memory.
 file::Outcome in_memory(const ConvertedPtr& converted, file::Outcome outcome) {
   return converted == nullptr ? std::move(outcome) : converted->finish(std::move(outcome));
 }
 
-/// The most frequent call, where it is that: see file::File.
+/// Executes the most frequent kind of call, see file::File::transfer_stretch(); nothing for others.
 std::optional<file::Outcome> transfer_stretch(const OpenFile& file,
                                               const TransferRequest& request) {
   if (request.shared || request.count < 0 || is_converted(file, request.direction)) {
@@ -103,7 +103,7 @@ Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* statu
   return made.problem ? std::move(made.problem) : std::move(outcome.error);
 }
 
-/// The request comes before the call: what goes on without one nobody could ask for.
+/// Makes the request before the call: without a request nobody could ask for a call that goes on.
 Error start(OpenFile& file, const TransferRequest& request, MPI_Request* handle) {
   Translated made = translate(file, request, Duration::outlives_call);
   if (handle != nullptr) *handle = MPI_REQUEST_NULL;
@@ -141,7 +141,7 @@ Error begin(OpenFile& file, const TransferRequest& request) {
 
 Error end(OpenFile& file, const SplitEnd& call, MPI_Status* status) {
   file::Outcome outcome = file.file->end(call.direction, call.shared, call.has_offset);
-  // An end of another kind was refused, and the call goes on.
+  // If the ending procedure did not match, it was refused and the call goes on.
   if (file.split.converted != nullptr && file.split.ended_by == call) {
     outcome = in_memory(std::exchange(file.split.converted, nullptr), std::move(outcome));
   }

@@ -21,7 +21,7 @@ using FortranConversion = void(void* memory, FortranInteger* datatype, FortranIn
 using FortranExtent = void(FortranInteger* datatype, MPI_Aint* extent, MPI_Aint* state,
                            FortranInteger* error);
 
-/// No datum has more bytes in a file.
+/// The most bytes that a datum may have in a file.
 constexpr MPI_Aint kLargestExtent = MPI_Aint{1} << 30;
 
 /// Fortran's handle of a datatype. Called where Registration::Convention::fortran exists.
@@ -57,8 +57,8 @@ class UserRepresentation : public Representation {
   void* function(Direction direction) const {
     return direction == Direction::read ? functions_.read : functions_.write;
   }
-  // Codes of the program's functions. One of C++ that throws has failed: nothing may pass through
-  // here, and the other ranks of a collective call count on this one.
+  // Call the program's functions and return their codes. A function that throws counts as failed:
+  // no exception may pass here, since the other ranks of a collective call wait for this one.
   int call_extent(MPI_Datatype datatype, MPI_Aint& extent) const;
   int call(Direction direction, const TypedBuffer& memory, std::int64_t items, std::byte* stored,
            std::int64_t position) const;
@@ -70,7 +70,7 @@ class UserRepresentation : public Representation {
   Registration functions_;
 };
 
-/// A function of the program has failed with `code`.
+/// The error for a function of the program that failed with `code`.
 Error UserRepresentation::failure(const std::string& which, int code) const {
   return {ErrorClass::conversion, 0,
           "the " + which + " function of the data representation '" + name_ +
@@ -141,7 +141,7 @@ int UserRepresentation::call(Direction direction, const TypedBuffer& memory, std
   return MPI_ERR_CONVERSION;
 }
 
-/// In as many calls as the function's count needs.
+/// Converts by as many calls as the type of the function's count requires.
 Error UserRepresentation::convert(Direction direction, const TypedBuffer& memory, const Part& part,
                                   std::byte* stored, view::Amount& done) const {
   const std::int64_t most = functions_.convention == Convention::c_large

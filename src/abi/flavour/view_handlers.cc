@@ -13,8 +13,8 @@
 namespace headrace::HEADRACE_FLAVOUR::handler {
 namespace {
 
-/// What MPI 4.1, section 14.1.1, asks of both types of a view. The standard names no class for it;
-/// MPI_ERR_IO is ROMIO's.
+/// Checks what MPI 4.1, section 14.1.1, requires of both types of a view. The standard names no
+/// error class for it; MPI_ERR_IO is ROMIO's.
 Error check_order(const view::Type& type, const char* name, bool is_written) {
   if (type.true_lower_bound() < 0) {
     return {
@@ -38,8 +38,8 @@ Error check_order(const view::Type& type, const char* name, bool is_written) {
   return {};
 }
 
-/// One rank's arguments of MPI_File_set_view as the engine has them: offsets in a file are those of
-/// the file's representation, which goes to `representation`.
+/// Translates one rank's arguments of MPI_File_set_view for the engine: offsets in the file are
+/// those of its representation. Sets `representation`.
 Result<file::View> describe(int amode, MPI_Offset displacement, MPI_Datatype etype,
                             MPI_Datatype filetype, const char* datarep,
                             const Representation*& representation) try {
@@ -68,11 +68,11 @@ Result<file::View> describe(int amode, MPI_Offset displacement, MPI_Datatype ety
   }
   return view;
 } catch (const std::bad_alloc&) {
-  // An error like any other: the others count on this rank.
+  // Returned instead of thrown: the others need this rank.
   return Error{ErrorClass::no_memory, 0, {}};
 }
 
-/// A view's types for MPI_File_get_view: the program may free its own.
+/// A view's types, kept for MPI_File_get_view: the program may free its own.
 struct KeptTypes {
   MPI_Datatype etype = MPI_DATATYPE_NULL;
   MPI_Datatype filetype = MPI_DATATYPE_NULL;
@@ -123,7 +123,7 @@ Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_
     });
     if (problem) view = std::move(problem);
   }
-  // The others count on this rank, also where it has no view to give.
+  // The others need this rank, even if it has no view.
   if (Error error = file.file->set_view(std::move(view), hints)) {
     kept.release();
     return error;
@@ -175,7 +175,7 @@ Error seek(OpenFile& file, MPI_Offset offset, int whence) {
 Error seek_shared(OpenFile& file, MPI_Offset offset, int whence) {
   const auto place = place_of(whence);
   if (place) return file.file->positions().seek_shared(offset, place.value());
-  // The others count on this rank: it takes part with a place that no file has.
+  // The others need this rank: it takes part with an invalid offset.
   const Error refused = file.file->positions().seek_shared(-1, file::Whence::set);
   return place.error();
 }

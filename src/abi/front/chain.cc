@@ -1,9 +1,10 @@
-// Which features stand between program and library, and the chain that they make of each procedure.
+// Which features stand between program and library, and the chain of each procedure.
 #include "abi/front/chain.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <mutex>
 #include <string>
 
@@ -19,7 +20,7 @@ std::atomic<void*> links[kFeatureCount][2][kEntryCount] = {};
 
 namespace {
 
-/// Guarded by its mutex; no feature is called under it.
+/// Guarded by its mutex. No feature is called while it is held.
 struct Chains {
   std::mutex mutex;
   std::span<const Feature* const> features;
@@ -39,14 +40,14 @@ int index_of(const Feature& feature) {
   return static_cast<int>(feature.id);
 }
 
-/// Of the wrappers, which are sorted by entry; null where the feature does not wrap it.
+/// The feature's wrapper of the procedure, found by bisection; null if there is none.
 const Wrapper* find_wrapper(const Feature& feature, Entry entry) {
   const auto found = std::ranges::lower_bound(feature.wrappers, entry, {}, &Wrapper::entry);
   return found == feature.wrappers.end() || found->entry != entry ? nullptr : &*found;
 }
 
-/// Links the features of one procedure that are on, from the library outwards, so that a call finds
-/// a whole chain wherever it enters. A feature that has left keeps its link: calls may be in it.
+/// Links the features of one procedure that are on, from the library outwards, so that a call
+/// always finds a whole chain. A feature that has left keeps its link, since calls may be in it.
 void resolve_chain(const Chains& own, Entry entry) {
   for (int name = 0; name < 2; ++name) {
     void* behind = nullptr;  // the end, which is looked up when it is called
@@ -78,8 +79,8 @@ void set_on(FeatureId id, bool on) {
   }
 }
 
-/// A look-up's result for a place that is null. Not kept where the place got another meanwhile, or
-/// where the procedure was not found: its library may be loaded later.
+/// Stores a look-up's result in a place that is null, unless the place has changed meanwhile or the
+/// procedure was not found: its library may be loaded later.
 void keep(std::atomic<void*>& place, void* function) {
   void* expected = nullptr;
   if (!is_missing(function)) {
@@ -92,6 +93,9 @@ void keep(std::atomic<void*>& place, void* function) {
 bool set_features(std::span<const Feature* const> features) {
   Chains& own = chains();
   const std::lock_guard lock(own.mutex);
+  assert(std::ranges::all_of(features, [](const Feature* feature) {
+    return std::ranges::is_sorted(feature->wrappers, {}, &Wrapper::entry);
+  }));
   own.features = features;
   own.is_wanted = {};
   for (const Feature* const feature : features) {
@@ -164,6 +168,7 @@ bool is_wrapped(Entry entry) {
 }
 
 void lead_to(Name name, Entry entry, void* function) {
+  assert(function != nullptr);
   keep(entry_table[static_cast<int>(name)][static_cast<int>(entry)], function);
 }
 

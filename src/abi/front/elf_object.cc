@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cassert>
+
 #include "base/loaded_objects.h"
 
 namespace headrace::abi {
@@ -28,7 +30,7 @@ bool is_slot(std::uint64_t type) {
   return false;
 }
 
-/// Calls visit(index) for each symbol in a DT_GNU_HASH table, which holds the defined ones only.
+/// Calls visit(index) for each symbol in a DT_GNU_HASH table, which has defined symbols only.
 /// Layout: bucket count, first hashed index, bloom words, shift, bloom filter, buckets, chains; the
 /// last value of a chain is odd.
 template <class Visit>
@@ -135,7 +137,8 @@ bool ElfObject::defines(std::string_view name) const {
   for (;; ++index) {
     const std::uint32_t other = chains[index - first];
     if ((other | 1) == (hash | 1) && name_of(symbols_[index]) == name) {
-      // A program may list a function that it does not define, to give it one address everywhere.
+      // A program may list a function that it does not define, so that it has one address
+      // everywhere.
       return symbols_[index].st_shndx != SHN_UNDEF;
     }
     if ((other & 1) != 0) return false;
@@ -172,6 +175,7 @@ void ElfObject::for_each_slot(const std::function<void(std::string_view, void**)
 
 bool ElfObject::store(void** slot, void* value) const {
   const auto address = reinterpret_cast<std::uintptr_t>(slot);
+  assert(address % alignof(void*) == 0);
   if (address < read_only_begin_ || address >= read_only_end_) {
     __atomic_store_n(slot, value, __ATOMIC_RELEASE);
     return true;

@@ -9,8 +9,8 @@
 
 namespace headrace::abi {
 
-/// Read-only view of one loaded ELF object's dynamic section: its name, the symbols it defines, the
-/// slots that the dynamic linker filled. Valid inside for_each_object only, which holds the
+/// A view of one loaded ELF object's dynamic section: its name, the symbols that it defines, the
+/// slots that the dynamic linker filled. Valid inside for_each_object() only, which holds the
 /// linker's lock so that no object disappears.
 class ElfObject {
  public:
@@ -26,12 +26,12 @@ class ElfObject {
   bool defines(std::string_view name) const;
   void for_each_definition(const std::function<void(std::string_view name)>& visit) const;
 
-  /// Visits each word that holds the address of a symbol: of the global offset table, and of data
+  /// Visits each word that holds the address of a symbol: in the global offset table, and in data
   /// that was initialised with a function's address.
   void for_each_slot(const std::function<void(std::string_view name, void** slot)>& visit) const;
 
-  /// Stores `value` in a slot of this object, also where the slot was made read-only after
-  /// start-up. False where the memory's protection cannot be changed.
+  /// Stores `value` in a slot of this object, even if the slot was made read-only after start-up.
+  /// False if the memory's protection cannot be changed.
   bool store(void** slot, void* value) const;
 
   /// Whether for_each_slot knows the relocation types of this machine.
@@ -61,8 +61,8 @@ class ElfObject {
 /// Visits all loaded objects but this library itself.
 void for_each_object(const std::function<void(const ElfObject&)>& visit);
 
-/// Whether an address, of a function for example, lies in this library. Unlike dladdr it may be
-/// called inside for_each_object.
+/// Whether an address, such as a function's, lies in this library. Unlike dladdr, it may be called
+/// inside for_each_object().
 bool is_in_this_library(const void* address);
 
 }  // namespace headrace::abi

@@ -8,10 +8,10 @@
 
 namespace headrace::abi {
 
-/// Where each procedure goes; null while that is not known.
+/// The function that each entry jumps to; null while unknown.
 extern std::atomic<void*> entry_table[2][kEntryCount];
 
-/// Where to go now, for an entry that is still null.
+/// The function to jump to now, for an entry that is still null.
 void* resolve(Name name, Entry entry);
 
 inline void* destination(Name name, Entry entry) {
@@ -22,7 +22,7 @@ inline void* destination(Name name, Entry entry) {
   return function;
 }
 
-/// A procedure's first call. Apart, so that later ones save no registers.
+/// A procedure's first call. A function of its own, so that later calls save no registers.
 template <Name name, Entry entry, class... Words>
 [[gnu::noinline, gnu::cold]] Word resolve_and_call(Words... words) {
   return call_words(resolve(name, entry), words...);

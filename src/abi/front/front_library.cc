@@ -9,7 +9,7 @@
 namespace headrace::abi {
 namespace {
 
-/// The procedures that are not exported and that the library has, by their full names.
+/// The full names of the library's procedures that we do not export.
 std::vector<std::string> caught_names(const Library& library) {
   std::vector<std::string> names;
   for (int i = kExportedCount; i < kEntryCount; ++i) {

@@ -14,12 +14,12 @@ bool is_front_library(const ElfObject& object);
 
 bool is_front_library_loaded();
 
-/// Whether an address, of a function for example, lies in a front library. Not to be called inside
-/// for_each_object.
+/// Whether an address, such as a function's, lies in a front library. Do not call it inside
+/// for_each_object().
 bool is_in_front_library(const void* address);
 
-/// Why a loaded front library does not fit this MPI library, or "": then a look-up in its handle
-/// would find a procedure of the MPI library that gets our files.
+/// Why a loaded front library does not fit this MPI library, or "". If it does not fit, a look-up
+/// in its handle would find a procedure of the MPI library, which would then get our files.
 std::string front_library_problem(const Library& library);
 
 }  // namespace headrace::abi

@@ -11,8 +11,8 @@
 namespace headrace::abi {
 namespace {
 
-/// Tools that stand between define PMPI_Init and PMPI_File_open too, as we do; the library alone
-/// defines this one.
+/// Tools define PMPI_Init and PMPI_File_open, too, as we do; only the library defines this
+/// procedure.
 constexpr const char* kMark = "PMPI_Type_get_contents";
 
 struct Candidate {
@@ -55,7 +55,7 @@ Candidate examine(const ElfObject& object) {
   return candidate;
 }
 
-/// The candidate that a program's undefined symbols resolve to, or null.
+/// The candidate to which the program's undefined symbols resolve, or null.
 Candidate* find_visible(std::vector<Candidate>& candidates) {
   Dl_info info{};
   void* const mark = ::dlsym(RTLD_NEXT, kMark);

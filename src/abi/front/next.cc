@@ -38,7 +38,7 @@ void* look_up_c(Name name, Entry entry, const char* symbol) {
   void* const library = native_library.load(std::memory_order_acquire);
   if (name == Name::pmpi) return ::dlsym(library != nullptr ? library : RTLD_NEXT, symbol);
   void* found = ::dlsym(RTLD_NEXT, symbol);
-  // Beside a preload a front library may stand behind us; what it defines comes back here.
+  // A front library may follow us beside a preload; what it defines leads back here.
   const bool may_be_front = static_cast<int>(entry) >= kExportedCount;
   if (found != nullptr && may_be_front && is_in_front_library(found)) found = nullptr;
   if (found == nullptr && library != nullptr) found = ::dlsym(library, symbol);

@@ -4,17 +4,17 @@
 
 namespace headrace::abi {
 
-/// Tells next_function which library PMPI_X is taken from.
+/// Tells next_function() which library PMPI_X is taken from.
 void set_next_library(void* library);
 
-/// Tells next_function of an object that has procedures of Fortran.
+/// Tells next_function() of an object that has Fortran's procedures.
 void add_fortran_library(void* library);
 
 constexpr bool is_fortran(Entry entry) {
   return static_cast<int>(entry) >= kFortranBegin;
 }
 
-/// Visits the symbols of a procedure: the usual one, then others. Until `visit` returns true.
+/// Visits the symbols of a procedure, the usual one first, until `visit` returns true.
 template <class Visit>
 void visit_symbols(Name name, Entry entry, Visit visit) {
   const auto index = static_cast<int>(name);
@@ -25,7 +25,7 @@ void visit_symbols(Name name, Entry entry, Visit visit) {
   }
 }
 
-/// Whether next_function found nothing, and gave what says so when it is called.
+/// Whether `function` is the stand-in that next_function() returns for a missing procedure.
 bool is_missing(void* function);
 
 }  // namespace headrace::abi

@@ -28,24 +28,25 @@ void notice_objects();
 
 /// One procedure under one of its two names.
 struct InterceptedProcedure {
-  void* native = nullptr;  ///< what the library has
+  void* native = nullptr;  ///< the library's function
   void* ours = nullptr;
-  void* tool = nullptr;       ///< another tool's function, where the name leads to one
-  bool passes_by_us = false;  ///< that function calls the library's without a slot of its object
+  void* tool = nullptr;  ///< another tool's function, if the name leads to one
+  bool passes_by_us =
+      false;  ///< the tool's function calls the library's without a slot of its object
 };
 
 std::mutex mutex;
 std::atomic<bool> is_catching = false;
 std::atomic<unsigned long long> seen_object_count = 0;
 
-/// By the full name, MPI_X_c or PMPI_X_c. Empty where the library has none of them. Never
-/// destroyed: calls arrive during exit too.
+/// By full name, MPI_X_c or PMPI_X_c. Empty if the library has none of them. Never destroyed: calls
+/// arrive during exit, too.
 std::unordered_map<std::string, InterceptedProcedure>& intercepted_procedures() {
   static auto& map = *new std::unordered_map<std::string, InterceptedProcedure>;
   return map;
 }
 
-/// What an undefined symbol of this name is bound to in objects that see the program's own scope.
+/// What an undefined symbol of this name is bound to in objects that see the program's scope.
 void* visible_to_program(const std::string& name) {
   static void* const program = ::dlopen(nullptr, RTLD_LAZY);
   return ::dlsym(program, name.c_str());
@@ -57,9 +58,9 @@ bool has_slot(const ElfObject& object, std::string_view wanted) {
   return found;
 }
 
-/// Finds the function that is not the library's to which undefined symbols of this name are bound.
-/// A tool that looks the library's function up by dlsym, as Darshan does, would give it a file that
-/// is ours. Its calls cannot be caught, so those of others are before they come to it.
+/// Finds another tool's function to which undefined symbols of this name are bound. A tool that
+/// looks the library's function up by dlsym, as Darshan does, would pass it a file that is ours.
+/// Such calls cannot be caught, so calls of other objects are caught before they reach the tool.
 void find_tool(const std::string& name, const std::string& library_name,
                InterceptedProcedure& caught) {
   void* const visible = visible_to_program(name);
@@ -85,7 +86,7 @@ void* exported_function(const std::string& name) {
   return own == nullptr ? nullptr : ::dlsym(own, name.c_str());
 }
 
-/// Catches a procedure's symbols, those that the library has.
+/// Catches those of a procedure's symbols that the library has.
 void add(void* library, Name name, Entry entry) {
   const std::string symbol = entry_symbols[static_cast<int>(entry)][static_cast<int>(name)];
   const char* const library_symbol = entry_symbols[static_cast<int>(entry)][1];
@@ -103,9 +104,10 @@ void add(void* library, Name name, Entry entry) {
   });
 }
 
-/// What finds functions by their names: the linker's own, and whether a new object was loaded is
-/// looked at first. Who loads an object calls it by what these return, so its calls are caught
-/// before the first. The linker must see its caller: these are jumps in every build.
+/// Stand-ins for the linker's functions that find symbols. They first check whether a new object
+/// was loaded. A program that loads an object calls it by what these return, so the object's calls
+/// are caught before the first. The linker must see its caller, so these must be jumps in every
+/// build.
 #define HEADRACE_JUMP __attribute__((noinline, no_sanitize_thread, optimize("O2")))
 void* (*find_symbol)(void*, const char*) = nullptr;
 void* (*find_version)(void*, const char*, const char*) = nullptr;
@@ -133,18 +135,18 @@ void add(void* library, const Extension& extension) {
   if (native != nullptr) intercepted_procedures()[extension.name] = {native, extension.function};
 }
 
-/// What the Fortran layer is to call for MPI_Register_datarep; null where that is C's.
+/// What the Fortran layer must call for MPI_Register_datarep; null if that is C's procedure.
 void* register_fortran_datarep = nullptr;
 
-/// A name of MPI_Register_datarep, and whether it leads to us or is to.
+/// A name of MPI_Register_datarep, and whether it leads to us or must be made to.
 struct RegisterName {
   std::string_view name;
   bool is_ours;
-  void* caught = nullptr;  ///< the library's, where that is caught
+  void* caught = nullptr;  ///< the library's function, if that is caught
 };
 
-/// Asked of the dynamic linker before objects are visited: dlsym takes a lock that dlopen has when
-/// it waits for the one that is held during a visit.
+/// Asks the dynamic linker before objects are visited: dlsym takes a lock that dlopen holds while
+/// it waits for the lock of a visit.
 std::array<RegisterName, 2> register_names() {
   std::array<RegisterName, 2> names{
       {{"MPI_Register_datarep", false}, {"PMPI_Register_datarep", false}}};
@@ -164,8 +166,8 @@ bool is_fortran_layer(const ElfObject& object) {
          (object.defines("mpi_register_datarep_") || object.defines("mpi_register_datarep_f08_"));
 }
 
-/// Leads the calls of MPI_Register_datarep in an object of the Fortran layer, where they would come
-/// to us, to the function that knows Fortran's conventions.
+/// In an object of the Fortran layer, redirects calls of MPI_Register_datarep that would reach us
+/// to the function that knows Fortran's conventions.
 void patch_fortran(const ElfObject& object, std::span<const RegisterName> names) {
   if (register_fortran_datarep == nullptr) return;
   object.for_each_slot([&](std::string_view name, void** slot) {
@@ -181,8 +183,8 @@ void patch_fortran(const ElfObject& object, std::span<const RegisterName> names)
   });
 }
 
-/// Whether a slot leads to the library past us: it holds the procedure's address, or that of a tool
-/// which passes by us, or it is not bound yet and still points into the object's own code.
+/// Whether a slot leads to the library past us: it holds the procedure's address or that of a tool
+/// that bypasses us, or it is not bound yet and still points into the object's own code.
 bool leads_to_library(const ElfObject& object, const InterceptedProcedure& caught, void* value) {
   if (value == nullptr || value == caught.ours) return false;
   if (value == caught.native) return true;
@@ -203,10 +205,10 @@ void patch(const ElfObject& object, bool is_fortran) {
   object.for_each_slot([&](std::string_view name, void** slot) {
     if (!may_be_caught(name)) return;
     const auto found = procedures.find(std::string(name));
-    // Fortran passes procedures of its own there, which are called in another way than C's.
+    // Fortran passes its own procedures here, which are called in another way than C's.
     if (name.find("_Register_datarep") != name.npos && is_fortran) return;
     if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
-    // A tool that has a dlsym of its own means that one.
+    // If a tool has a dlsym of its own, its calls mean that one.
     if (name.starts_with("dl") && object.defines(name)) return;
     if (!object.store(slot, found->second.ours)) {
       print_message_once("some calls of " + std::string(object.path()) +
@@ -215,7 +217,7 @@ void patch(const ElfObject& object, bool is_fortran) {
   });
 }
 
-/// Catches procedures of Fortran, whose symbols are in objects of their own.
+/// Catches Fortran's procedures, whose symbols are in objects of their own.
 void add_fortran_procedures() {
   static auto& seen = *new std::unordered_set<std::string>;
   std::vector<std::string> found;
@@ -244,7 +246,7 @@ bool may_have_new_objects() {
 void catch_in_objects() {
   const unsigned long long count = loaded_object_count();
   if (count == seen_object_count) return;
-  // Without memory the next call tries again: this one must go on, since other ranks wait for it.
+  // Without memory, the next call tries again. This call must go on, since other ranks wait for it.
   const Error lost = attempt([]() -> Error {
     if (kFortranBegin < kEntryCount) add_fortran_procedures();
     const auto names = register_names();
@@ -258,8 +260,8 @@ void catch_in_objects() {
   if (!lost) seen_object_count = count;
 }
 
-/// For whoever may be called while the linker loads an object: another thread that has the mutex
-/// may wait for what that thread holds, and looks at new objects itself.
+/// For functions that may run while the linker loads an object. Does not wait for the mutex: its
+/// holder may wait for the linker's lock, and looks at new objects itself.
 void notice_objects() {
   if (!may_have_new_objects()) return;
   const std::unique_lock lock(mutex, std::try_to_lock);

@@ -4,19 +4,19 @@
 
 namespace headrace::abi {
 
-/// Starts catching those of the library's procedures that not every library has, large counts above
-/// all, for `flavour`. They are not exported, since a program would see them where its library has
-/// none; instead the slots through which loaded objects call them are redirected. Slots that hold
-/// null (weak symbols without a definition) stay as they are, and those that hold the function of
-/// another tool which calls the library's by a slot, and so comes to us.
+/// Starts catching, for `flavour`, the procedures that not every library has, mainly those with
+/// large counts. They are not exported, since a program would then see them even if its library
+/// lacks them; instead the slots through which loaded objects call them are redirected. Slots that
+/// hold null (weak symbols without a definition) stay as they are. So do slots that hold another
+/// tool's function which calls the library's through a slot, and so reaches us.
 ///
-/// Objects that are loaded later are looked at when the program looks a symbol up in any way
-/// (dlsym): nearly all that is loaded is entered by what that returns. (Wrapping dlopen would hide
-/// its caller, by whose RUNPATH it searches.) And at calls that need it, catch_unexported.
+/// Objects that are loaded later are patched when the program looks a symbol up (dlsym), since
+/// nearly all such objects are entered by what that returns; and by catch_unexported(). (Wrapping
+/// dlopen would hide its caller, whose RUNPATH it uses.)
 ///
-/// Where a front library is loaded the exported procedures are caught so, too: this library may
-/// have come behind the MPI library, or in a scope that other objects do not see, and a file that
-/// one object opens through us may be another's to write.
+/// If a front library is loaded, the exported procedures are caught the same way: this library may
+/// come after the MPI library, or in a scope that other objects do not see, and another object may
+/// write a file that one object opened through us.
 void set_caught_flavour(const Flavour* flavour, void* library);
 
 }  // namespace headrace::abi

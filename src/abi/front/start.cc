@@ -30,11 +30,11 @@ enum class State {
   inert
 };
 
-/// Guarded by its mutex, which no call of the library is made under but those of Flavour.
+/// Guarded by its mutex. While it is held, only functions of Flavour call the library.
 struct Front {
   std::mutex mutex;
   std::atomic<State> state = State::searching;
-  bool awaits_init = false;  ///< active, but so far by sessions alone
+  bool awaits_init = false;  ///< active, but so far with sessions only
   const Flavour* flavour = nullptr;
 };
 
@@ -43,8 +43,8 @@ Front& front() {
   return only;
 }
 
-/// Whether this process is the one that speaks for the job, as its launcher numbers them: this is
-/// asked when MPI cannot be.
+/// Whether this process prints messages for the job. Uses the launcher's numbering, since MPI
+/// cannot be asked yet.
 bool speaks_for_job() {
   for (const char* const variable :
        {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PALS_RANKID"}) {
@@ -121,15 +121,15 @@ void search(Front& own) {
   own.state = State::waiting;
 }
 
-/// Whether MPI runs, as far as the call of `entry` tells: a file is opened after MPI_Init, or in a
-/// session.
+/// Whether MPI runs, as far as the call of `entry` tells: a program opens a file after MPI_Init or
+/// in a session.
 bool runs(const Front& own, Entry entry) {
   if (own.flavour->is_running()) return true;
   return entry == Entry::File_open && own.flavour->may_run_by_sessions();
 }
 
-/// Goes as far as it can from searching to active or inert. Then the table tells where to go; what
-/// leads to the library alone is filled in when it is called first.
+/// Advances as far as possible from searching to active or inert. Then the table has the functions;
+/// an entry that leads to the library only is filled in at its first call.
 void advance(Entry entry) {
   Front& own = front();
   if (own.state == State::active || own.state == State::inert) return;
@@ -156,15 +156,15 @@ void advance(Entry entry) {
   }
 }
 
-/// MPI_Init after files were opened in sessions.
+/// Called at MPI_Init after files were opened in sessions.
 void end_of_sessions_alone() {
   Front& own = front();
   const std::lock_guard lock(own.mutex);
   if (own.state == State::active && std::exchange(own.awaits_init, false)) own.flavour->await_end();
 }
 
-/// MPI_Init and MPI_Init_thread: the next one first, then what can only be done when MPI runs. The
-/// next may be a tool's, which comes back here as PMPI_Init.
+/// MPI_Init and MPI_Init_thread: calls the next function first, then does what needs MPI to run.
+/// The next function may be a tool's, which comes back here as PMPI_Init.
 template <Name name, Entry entry, class... Words>
 Word start_mpi(Words... words) {
   auto* const next = reinterpret_cast<Word (*)(Words...)>(next_function(name, entry));

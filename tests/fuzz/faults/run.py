@@ -69,7 +69,7 @@ def inject() -> tuple[bool, str]:
     """Whether a run failed while writes and memory failed, and what the injector says."""
     program = BUILD / "tests" / "faults" / "faults"
     said = ""
-    for options in (["--kept"], ["--scarce", "8", "--seed", "802320", "--part", "10"]):
+    for options in (["--regressions"], ["--scarce", "8", "--seed", "802320", "--part", "10"]):
         done = subprocess.run(
             [program, *options],
             capture_output=True,

@@ -28,7 +28,7 @@ namespace headrace::fuzz {
 namespace {
 
 constexpr unsigned kSecondsForOne = 300;
-constexpr int kMostFailures = 5;
+constexpr int kMaxFailures = 5;
 
 struct Options {
   std::uint64_t seed = 1;
@@ -205,7 +205,7 @@ int run_all(const Runner& runner, Options options) {
   const std::int64_t count = from_files ? std::ssize(options.programs) : options.count;
   std::int64_t failures = 0;
   std::int64_t done = 0;
-  for (; done < count && failures < kMostFailures; ++done) {
+  for (; done < count && failures < kMaxFailures; ++done) {
     const Program program =
         from_files ? read_program(options.programs[static_cast<std::size_t>(done)])
                    : generate(options.seed + static_cast<std::uint64_t>(done), options.features);

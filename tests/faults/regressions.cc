@@ -1,11 +1,11 @@
-#include "faults/kept.h"
+#include "faults/regressions.h"
 
 namespace headrace::faults {
 
-std::vector<Kept> kept_cases() {
+std::vector<Regression> regressions() {
   using enum Operation;
   const Fault no_thread{thread, Kind::eagain, Scope::lasting};
-  std::vector<Kept> kept{
+  std::vector<Regression> all{
       // Who cannot ask for the shared pointer has an error of its own.
       {"write_shared on two nodes direct",
        Layer::system,
@@ -26,29 +26,29 @@ std::vector<Kept> kept_cases() {
   // A sync without memory took the failure of a write from where it was kept, and lost it.
   for (const Layer layer : {Layer::store, Layer::system}) {
     for (const Kind kind : {Kind::efbig, Kind::eio, Kind::enospc, Kind::eacces}) {
-      kept.push_back({"told by the sync",
-                      layer,
-                      {{write, kind, Scope::lasting}, {memory, Kind::no_memory, Scope::lasting}},
-                      true});
+      all.push_back({"told by the sync",
+                     layer,
+                     {{write, kind, Scope::lasting}, {memory, Kind::no_memory, Scope::lasting}},
+                     true});
     }
     // The same where another rank's write failed.
-    kept.push_back({"others are told by the sync",
-                    layer,
-                    {{write, Kind::eio, Scope::once}, {memory, Kind::no_memory, Scope::once}},
-                    true});
+    all.push_back({"others are told by the sync",
+                   layer,
+                   {{write, Kind::eio, Scope::once}, {memory, Kind::no_memory, Scope::once}},
+                   true});
   }
   // A leader without memory after the leaders had met left the other nodes waiting.
   for (const std::string call : {"write_at_all", "read_at_all"}) {
     const std::string two = call + " on two nodes exchanged";
     const std::string three = call + " on three nodes exchanged";
-    kept.push_back({two, Layer::store, {{memory, Kind::no_memory, Scope::once}}, true});
-    kept.push_back({three, Layer::store, {{memory, Kind::no_memory, Scope::one_rank}}, true});
-    kept.push_back({two, Layer::store, {{share, Kind::no_memory, Scope::lasting}}, true});
+    all.push_back({two, Layer::store, {{memory, Kind::no_memory, Scope::once}}, true});
+    all.push_back({three, Layer::store, {{memory, Kind::no_memory, Scope::one_rank}}, true});
+    all.push_back({two, Layer::store, {{share, Kind::no_memory, Scope::lasting}}, true});
     // One rank cannot open the file, here and on another node.
-    kept.push_back({two, Layer::store, {{open, Kind::eio, Scope::once}}, true});
-    kept.push_back({three, Layer::system, {{open, Kind::eacces, Scope::one_rank}}, true});
+    all.push_back({two, Layer::store, {{open, Kind::eio, Scope::once}}, true});
+    all.push_back({three, Layer::system, {{open, Kind::eacces, Scope::one_rank}}, true});
   }
-  return kept;
+  return all;
 }
 
 }  // namespace headrace::faults
