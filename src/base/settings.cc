@@ -125,6 +125,8 @@ const SettingRule rules[] = {
      }},
     {"HEADRACE_LISTEN", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.listen); }},
+    {"HEADRACE_RANK_ORDER", "", nullptr},
+    {"HEADRACE_RANK_ORDER_FILE", "", nullptr},
     {"HEADRACE_MPI_PATH", "", nullptr},
     {"HEADRACE_BENCH_PATH", "", nullptr},
     {"HEADRACE_LIBRARY", "", nullptr},

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headrace import machine
 from headrace.errors import HeadraceError
+from headrace.launch.ordering import ORDER, ordered, refuse_order
 from headrace.launch.preload import find_library, preload_obstacle
 from headrace.launch.start import launch_line
 from headrace.launch.values import Launch, RankEnvironment
@@ -14,6 +15,7 @@ from headrace.launch.warnings import warn_of_line, warn_of_look_up
 from headrace.launch.wrap import wrap
 from headrace.launchers.detection import detect, looks_like_launcher
 from headrace.launchers.families import FAMILIES
+from headrace.launchers.job_size import JobSize, job_size
 from headrace.mpi.choice import choose, no_mpi, unsupported_mpi
 from headrace.mpi.kinds import kind_of
 from headrace.mpi.program import Program, examine, locate
@@ -52,8 +54,17 @@ def launch_of_line(line: Sequence[str], family_name: str | None, preload: Preloa
         raise _unknown_launcher(line[0])
     if not preload.is_quiet:
         warn_of_line(line, family, preload.environ, preload.library)
+    size = job_size(line, family, preload.environ) if _is_placed(preload) else JobSize()
+    order, notes = ordered(line, launcher, family, size, preload.settings, preload.environ)
+    ranks = preload.ranks
+    ranks = replace(ranks, variables={**ranks.variables, **order.variables})
+    launch = wrap(order.line, family, ranks, preload.environ)
     # argv[0] stays as given: Open MPI takes an absolute one for a --prefix.
-    return replace(wrap(line, family, preload.ranks, preload.environ), executable=str(launcher))
+    return replace(launch, executable=str(launcher), notes=tuple(notes), file=order.file)
+
+
+def _is_placed(preload: Preload) -> bool:
+    return bool(preload.settings.settings[ORDER].text)
 
 
 def _unknown_launcher(name: str) -> HeadraceError:
@@ -76,6 +87,7 @@ def launch_of_program(
             "the launcher has a count of its own",
             f"write 'headrace run {command[0]} -n {np} ...'",
         )
+    refuse_order(preload.settings)
     environ = preload.environ
     program = examine(command, environ)
     _refuse(program, preload.library)
