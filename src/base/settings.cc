@@ -99,6 +99,8 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_stripes(text, s.mimic_stripes); }},
     {"HEADRACE_COHERENT_FS", "none",
      [](const std::string& text, Settings& s) { return read_names(text, s.coherent_fs); }},
+    {"HEADRACE_CART_REORDER", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.cart_reorder); }},
     {"HEADRACE_SHARED_MEMORY", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<SharedMemorySetting>(text,
@@ -125,6 +127,7 @@ const SettingRule rules[] = {
      }},
     {"HEADRACE_LISTEN", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.listen); }},
+    {"HEADRACE_LIMITS", "", nullptr},
     {"HEADRACE_RANK_ORDER", "", nullptr},
     {"HEADRACE_RANK_ORDER_FILE", "", nullptr},
     {"HEADRACE_MPI_PATH", "", nullptr},

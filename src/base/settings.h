@@ -43,6 +43,7 @@ struct Settings {
   std::string hints_file = "/etc/romio-hints";       ///< HEADRACE_HINTS_FILE
   Stripes mimic_stripes = {};                        ///< HEADRACE_MIMIC_STRIPES
   std::vector<std::string> coherent_fs = {};         ///< HEADRACE_COHERENT_FS
+  bool cart_reorder = false;                         ///< HEADRACE_CART_REORDER
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES

@@ -69,6 +69,13 @@ Headrace is replaced by the launcher, whose exit code and signals are therefore 
     "folded, that of the file MPICH_RANK_ORDER or of FILE, or computed from the last record.",
 )
 @click.option(
+    "--no-limits",
+    is_flag=True,
+    help="Leave variables of MPI and its network alone that should grow with the job "
+    "(HEADRACE_LIMITS=0).",
+)
+@click.option("--explain", is_flag=True, help="Say on stderr which of these were set, and why.")
+@click.option(
     "--dry-run",
     is_flag=True,
     help="Print what would be executed, and do not; on stderr each setting that is not at its "
@@ -83,10 +90,14 @@ def run(
     files: tuple[Path, ...],
     verify: bool,
     rank_order: str | None,
+    no_limits: bool,
+    explain: bool,
     dry_run: bool,
     command: tuple[str, ...],
 ) -> None:
     _refuse_meaningless(np, wanted, family_name)
+    if no_limits:
+        assignments = (*assignments, "LIMITS=0")
     if rank_order is not None:
         assignments = (*assignments, f"RANK_ORDER={rank_order}")
     settings = resolve_run(os.environ, assignments, verify, files)
@@ -100,6 +111,10 @@ def run(
     if dry_run:
         for line in (*settings.told(), *launch.notes):
             say(line)
+    if explain:
+        for line in launch.explained:
+            say(line)
+    if dry_run:
         click.echo(shown(launch, os.environ))
     else:
         become(launch)

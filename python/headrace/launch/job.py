@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headrace import machine
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, say
+from headrace.launch.limiting import Limited, limited_line, limited_program
 from headrace.launch.ordering import ORDER, ordered, refuse_order
 from headrace.launch.preload import find_library, preload_obstacle
 from headrace.launch.start import launch_line
@@ -56,11 +57,25 @@ def launch_of_line(line: Sequence[str], family_name: str | None, preload: Preloa
         warn_of_line(line, family, preload.environ, preload.library)
     size = job_size(line, family, preload.environ) if _is_placed(preload) else JobSize()
     order, notes = ordered(line, launcher, family, size, preload.settings, preload.environ)
+    limits = limited_line(line, launcher, family, preload.settings, preload.environ)
+    warn(limits, preload)
     ranks = preload.ranks
-    ranks = replace(ranks, variables={**ranks.variables, **order.variables})
-    launch = wrap(order.line, family, ranks, preload.environ)
+    given = {**ranks.variables, **limits.variables, **order.variables}
+    launch = wrap(order.line, family, replace(ranks, variables=given), preload.environ)
     # argv[0] stays as given: Open MPI takes an absolute one for a --prefix.
-    return replace(launch, executable=str(launcher), notes=tuple(notes), file=order.file)
+    return replace(
+        launch,
+        executable=str(launcher),
+        notes=tuple(notes),
+        explained=limits.notes,
+        file=order.file,
+    )
+
+
+def warn(limits: Limited, preload: Preload) -> None:
+    if not preload.is_quiet:
+        for line in limits.warnings:
+            say(line)
 
 
 def _is_placed(preload: Preload) -> bool:
@@ -95,15 +110,19 @@ def launch_of_program(
     if not preload.is_quiet:
         warn_of_look_up(command, {**environ, **choice.variables})
     ranks = preload.ranks
-    return launch_line(
+    limits = limited_program(choice.mpi.kind, np, preload.settings, environ)
+    warn(limits, preload)
+    variables = {**ranks.variables, **limits.variables, **choice.variables}
+    launch = launch_line(
         choice.mpi,
         np,
         _resolved(command, environ),
         environ,
-        ranks=replace(ranks, variables={**ranks.variables, **choice.variables}),
+        ranks=replace(ranks, variables=variables),
         oversubscribe=np > machine.available_cores() and not machine.in_batch_job(environ),
         as_root=os.geteuid() == 0,
     )
+    return replace(launch, explained=limits.notes)
 
 
 def require_preloadable(command: Sequence[str], library: Path, environ: Mapping[str, str]) -> None:

@@ -13,8 +13,11 @@ static void tell(MPI_Comm grid, int dimensions, const char* hosts) {
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_rank(grid, &rank);
   MPI_Cart_coords(grid, rank, dimensions, coordinates);
-  printf("cell %d is rank %d at", rank, world_rank);
-  for (int axis = 0; axis < dimensions; ++axis) printf(" %d", coordinates[axis]);
+  char line[128]; /* by one write, so that lines of several ranks do not mix */
+  int end = snprintf(line, sizeof line, "cell %d is rank %d at", rank, world_rank);
+  for (int axis = 0; axis < dimensions; ++axis) {
+    end += snprintf(line + end, sizeof line - (size_t)end, " %d", coordinates[axis]);
+  }
   int others = 0;
   for (int axis = 0; axis < dimensions; ++axis) {
     int neighbours[2];
@@ -24,7 +27,7 @@ static void tell(MPI_Comm grid, int dimensions, const char* hosts) {
       others += strcmp(hosts + neighbours[side] * name_length, hosts + rank * name_length) != 0;
     }
   }
-  printf(" others %d\n", others);
+  printf("%s others %d\n", line, others);
 }
 
 int main(int argc, char** argv) {

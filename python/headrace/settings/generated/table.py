@@ -40,6 +40,7 @@ SETTINGS = (
     Setting("HEADRACE_HINTS_FILE", "text", "/etc/romio-hints", alias="ROMIO_HINTS"),
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
+    Setting("HEADRACE_CART_REORDER", "boolean", "0"),
     Setting(
         "HEADRACE_SHARED_MEMORY",
         "choice",
@@ -49,6 +50,7 @@ SETTINGS = (
     Setting("HEADRACE_HELPER_THREADS", "integer", "4", minimum=1, maximum=64),
     Setting("HEADRACE_HELPER_CORES", "choice", "automatic", values=("automatic", "inherited")),
     Setting("HEADRACE_LISTEN", "boolean", "1"),
+    Setting("HEADRACE_LIMITS", "boolean", "1", of_command=True),
     Setting("HEADRACE_RANK_ORDER", "text", "", alias="MPICH_RANK_REORDER_METHOD", of_command=True),
     Setting(
         "HEADRACE_RANK_ORDER_FILE",
