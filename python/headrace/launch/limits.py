@@ -1,13 +1,14 @@
 """Variables that have to grow or shrink with the job: what they should be, and why. Pure functions,
-but for reading the table (limits.toml) and looking for networks."""
+but for looking for networks."""
 
 import ast
 import operator
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+
+from headrace.launch.generated.limits import LIMITS
+from headrace.launch.limit import Limit
 
 NETWORKS = {"cxi": Path("/sys/class/cxi"), "verbs": Path("/sys/class/infiniband")}
 SET = "set"
@@ -18,22 +19,6 @@ _OPERATORS = {
     ast.FloorDiv: operator.floordiv,
 }
 _FUNCTIONS = {"min": min, "max": max}
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A row of limits.toml, which says what each field means."""
-
-    variable: str
-    mpis: tuple[str, ...]
-    value: str
-    action: str
-    prevents: str
-    source: str
-    tried: str
-    least: int = 0
-    most: int = 0
-    on: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,14 +43,6 @@ class Decision:
         return f"{self.limit.variable}={self.value}: {self.why} (without it {self.limit.prevents})"
 
 
-@cache
-def table() -> tuple[Limit, ...]:
-    text = Path(__file__).with_name("limits.toml").read_text()
-    return tuple(
-        Limit(**{**row, "mpis": tuple(row["mpis"])}) for row in tomllib.loads(text)["limits"]
-    )
-
-
 def networks() -> frozenset[str]:
     """The networks of this node that limits ask for."""
     return frozenset(name for name, place in NETWORKS.items() if place.is_dir())
@@ -76,12 +53,12 @@ def decide(
     environ: Mapping[str, str],
     line: Sequence[str] = (),
     present: Iterable[str] = (),
-    rows: Iterable[Limit] | None = None,
+    rows: Iterable[Limit] = LIMITS,
 ) -> list[Decision]:
     """What to do about each limit of this MPI. A value of the user's, in the environment or on the
     launcher's line, stays."""
     decisions = []
-    for limit in table() if rows is None else rows:
+    for limit in rows:
         if job.mpi not in limit.mpis or (limit.on and limit.on not in present):
             continue
         value = _value(limit, job)

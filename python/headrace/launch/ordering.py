@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from headrace.errors import HeadraceError, unwritable
@@ -11,8 +12,11 @@ from headrace.launch.rank_order import CRAY, Ordered
 from headrace.launchers.detection import PROBE_SECONDS, version_text
 from headrace.launchers.families import ALPS, HYDRA, SLURM, Family
 from headrace.launchers.job_size import JobSize
+from headrace.place import orders
 from headrace.settings.resolver import Resolution
 
+NODES = "HEADRACE_RANK_NODES"
+LONGEST = 1 << 16  # the system takes twice as much for a variable
 ORDER, FILE, RECORDS = "HEADRACE_RANK_ORDER", "HEADRACE_RANK_ORDER_FILE", "HEADRACE_LOGPATH"
 
 
@@ -41,6 +45,9 @@ def ordered(
         folder=order_choice.folder_for_files(environ),
         environ=environ,
     )
+    nodes = rank_order.nodes_text(orders.nodes(found.order, size.sizes).tolist())
+    variables = {**applied.variables, **({NODES: nodes} if len(nodes) <= LONGEST else {})}
+    applied = replace(applied, variables=variables)
     return applied, [found.why, *rank_order.told(found.order, size)]
 
 

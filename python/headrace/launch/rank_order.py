@@ -125,6 +125,12 @@ def rank_map(nodes: Sequence[int]) -> str:
     )
 
 
+def nodes_text(nodes: Sequence[int]) -> str:
+    """The node of each rank as HEADRACE_RANK_NODES has it: 0*2,1*2."""
+    runs = [(node, len(list(same))) for node, same in groupby(nodes)]
+    return ",".join(str(node) if count == 1 else f"{node}*{count}" for node, count in runs)
+
+
 def _for_openmpi(line: Sequence[str], hosts: Sequence[str], folder: Path) -> Ordered:
     _refuse_contexts(line, OPENMPI)
     contexts = read_contexts(OPENMPI, list(line))

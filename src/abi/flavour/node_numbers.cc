@@ -8,19 +8,14 @@
 #include "topo/node.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
-namespace {
 
-/// Equal for processes of one node; 0 where it is not known. Containers on one node are one, as
-/// long as they share its network.
 std::uint64_t node_key() {
   std::string name = topo::network_identity();
   if (name.empty()) name = topo::node_identity();
   std::uint64_t key = 14695981039346656037U;  // FNV-1a
   for (char one : name) key = (key ^ static_cast<unsigned char>(one)) * 1099511628211U;
-  return key | 1;
+  return key;
 }
-
-}  // namespace
 
 std::optional<std::vector<int>> node_of_each_rank(MPI_Comm communicator) {
   int size = 0;

@@ -38,6 +38,7 @@ struct NativeCalls {
   decltype(&PMPI_File_open) File_open = nullptr;
   decltype(&PMPI_File_set_errhandler) File_set_errhandler = nullptr;
   decltype(&PMPI_Finalized) Finalized = nullptr;
+  decltype(&PMPI_Gather) Gather = nullptr;
   decltype(&PMPI_Get_count) Get_count = nullptr;
   decltype(&PMPI_Get_elements_x) Get_elements_x = nullptr;
   decltype(&PMPI_Graph_neighbors_count) Graph_neighbors_count = nullptr;
@@ -126,6 +127,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_File_open", calls.File_open, true);
   visit("PMPI_File_set_errhandler", calls.File_set_errhandler, true);
   visit("PMPI_Finalized", calls.Finalized, true);
+  visit("PMPI_Gather", calls.Gather, true);
   visit("PMPI_Get_count", calls.Get_count, true);
   visit("PMPI_Get_elements_x", calls.Get_elements_x, true);
   visit("PMPI_Graph_neighbors_count", calls.Graph_neighbors_count, true);

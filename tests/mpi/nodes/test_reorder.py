@@ -9,12 +9,13 @@ import re
 import pytest
 from conftest import absent
 from hosts import Host, host_named
-from running import compile_c, compile_program, preload
+from running import compile_c, compile_program, preload, shared_object
 
 from .cluster import Cluster
 from .launching import launch_on_nodes
 
-ALL = ["mpich", "mpich-abi", "openmpi", "intel", "debian-mpich", "debian-openmpi"]
+# Not Debian's MPICH 4.0.2: without the layer, too, it hangs now and then on these nodes.
+ALL = ["mpich", "mpich-abi", "openmpi", "intel", "debian-openmpi"]
 RANKS_PER_NODE = 4
 RANKS = 16
 # Extents, periodic: pairs of neighbours between nodes with ranks node by node, and with them in
@@ -23,7 +24,7 @@ GRIDS = {
     "square": ([4, 4], 0, 12, 8),
     "cylinder": ([4, 4], 1, 16, 16),  # a row that wraps has as few neighbours as a block
     "columns": ([2, 2, 4], 0, 16, 12),
-    "smaller": ([3, 4], 0, 8, 7),
+    "smaller": ([3, 4], 0, 8, 6),
 }
 
 
@@ -43,7 +44,8 @@ def present(name: str) -> Host:
 
 
 def run_on_nodes(host: Host, cluster: Cluster, program: list, library, **settings: str) -> str:
-    environment = {**preload([library]), "HEADRACE_SUMMARY": "0", **settings}
+    shim = [shared_object("yield_shim.c")] if host.family.startswith("mpich") else []
+    environment = {**preload([*shim, library]), "HEADRACE_SUMMARY": "0", **settings}
     result = launch_on_nodes(host, cluster, program, environment, RANKS_PER_NODE)
     assert result.code == 0, result.explain()
     return result.out
@@ -88,7 +90,7 @@ def test_neighbours_of_a_grid_share_nodes(name: str, grid: str, cluster, library
 
 
 @pytest.mark.parametrize("binding", ["mpif.h", "mpi", "mpi_f08"])
-@pytest.mark.parametrize("name", ["intel", "debian-mpich", "debian-openmpi"])
+@pytest.mark.parametrize("name", ["intel", "debian-openmpi"])
 def test_fortran_reorders_alike(name: str, binding: str, cluster, library) -> None:
     host = present(name)
     if binding not in host.compilers:

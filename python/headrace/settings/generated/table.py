@@ -41,6 +41,9 @@ SETTINGS = (
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
     Setting("HEADRACE_CART_REORDER", "boolean", "0"),
+    Setting("HEADRACE_CPUMASK_DISPLAY", "boolean", "0", alias="MPICH_CPUMASK_DISPLAY"),
+    Setting("HEADRACE_RANK_DISPLAY", "boolean", "0", alias="MPICH_RANK_REORDER_DISPLAY"),
+    Setting("HEADRACE_RANK_NODES", "text", ""),
     Setting(
         "HEADRACE_SHARED_MEMORY",
         "choice",
