@@ -107,6 +107,8 @@ const SettingRule rules[] = {
     {"HEADRACE_RANK_DISPLAY", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.rank_display); },
      "MPICH_RANK_REORDER_DISPLAY"},
+    {"HEADRACE_EAGER_DISPLAY", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.eager_display); }},
     {"HEADRACE_RANK_NODES", "",
      [](const std::string& text, Settings& s) { return read_text(text, s.rank_nodes); }},
     {"HEADRACE_SHARED_MEMORY", "automatic",

@@ -46,6 +46,7 @@ struct Settings {
   bool cart_reorder = false;                         ///< HEADRACE_CART_REORDER
   bool cpumask_display = false;                      ///< HEADRACE_CPUMASK_DISPLAY
   bool rank_display = false;                         ///< HEADRACE_RANK_DISPLAY
+  bool eager_display = false;                        ///< HEADRACE_EAGER_DISPLAY
   std::string rank_nodes = "";                       ///< HEADRACE_RANK_NODES
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS

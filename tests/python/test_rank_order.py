@@ -8,7 +8,7 @@ import pytest
 from headrace.errors import HeadraceError
 from headrace.launch import order_choice, rank_order
 from headrace.launch.rank_order import rank_map
-from headrace.launchers.families import ALPS, HYDRA, INHERIT, OPENMPI, SLURM, Family
+from headrace.launchers.families import ALPS, HYDRA, INHERIT, OPENMPI, PALS, SLURM, Family
 from headrace.launchers.job_size import JobSize, expanded, job_size
 from headrace.place import order_file, orders
 
@@ -36,6 +36,7 @@ def sized(line: str, family: Family, environ: dict[str, str] | None = None) -> J
         ("mpirun -H a,b --map-by ppr:3:node x", OPENMPI, ("a", "b"), (3, 3)),
         ("mpirun -H a,b -N 2 -np 4 x", OPENMPI, ("a", "b"), (2, 2)),
         ("aprun -n 5 -N 2 x", ALPS, ("", "", ""), (2, 2, 1)),
+        ("mpiexec -n 5 --ppn 2 --cpu-bind none x", PALS, ("", "", ""), (2, 2, 1)),
     ],
 )
 def test_the_size_of_a_job(
@@ -170,7 +171,7 @@ def test_slurm_gets_a_host_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "environ"), [(ALPS, {}), (SLURM, {"CRAY_MPICH_VERSION": "8.1"})]
+    ("family", "environ"), [(ALPS, {}), (PALS, {}), (SLURM, {"CRAY_MPICH_VERSION": "8.1"})]
 )
 def test_crays_mpi_gets_the_order_itself(family: Family, environ: dict[str, str]) -> None:
     found = applied("aprun -n 8 ./x", family, environ=environ)

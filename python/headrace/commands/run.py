@@ -74,7 +74,11 @@ Headrace is replaced by the launcher, whose exit code and signals are therefore 
     help="Leave variables of MPI and its network alone that should grow with the job "
     "(HEADRACE_LIMITS=0).",
 )
-@click.option("--explain", is_flag=True, help="Say on stderr which of these were set, and why.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Say on stderr which of these were set, and why; rank 0 shows the eager limits.",
+)
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -96,6 +100,8 @@ def run(
     command: tuple[str, ...],
 ) -> None:
     _refuse_meaningless(np, wanted, family_name)
+    if explain:
+        assignments = (*assignments, "EAGER_DISPLAY=1")
     if no_limits:
         assignments = (*assignments, "LIMITS=0")
     if rank_order is not None:

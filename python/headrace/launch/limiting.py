@@ -10,7 +10,7 @@ from headrace import machine
 from headrace.errors import HeadraceError, message
 from headrace.launch import limits
 from headrace.launchers.detection import version_text
-from headrace.launchers.families import ALPS, HYDRA, OPENMPI, SLURM, Family
+from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
 from headrace.launchers.job_size import JobSize, job_size
 from headrace.launchers.line import read_contexts
 from headrace.mpi.kinds import kind_of
@@ -91,7 +91,7 @@ def _kind(line: Sequence[str], family: Family, version: str, environ: Mapping[st
         return "intel" if "Intel(R) MPI" in version else "mpich"
     if family is OPENMPI:
         return "openmpi"
-    if family not in (SLURM, ALPS):
+    if family not in (SLURM, ALPS, PALS):
         return ""
     for context in read_contexts(family, list(line)):
         if context.program is not None:

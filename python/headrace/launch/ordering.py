@@ -8,9 +8,9 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError, unwritable
 from headrace.launch import order_choice, rank_order
-from headrace.launch.rank_order import CRAY, Ordered
+from headrace.launch.rank_order import Ordered
 from headrace.launchers.detection import PROBE_SECONDS, version_text
-from headrace.launchers.families import ALPS, HYDRA, SLURM, Family
+from headrace.launchers.families import HYDRA, Family
 from headrace.launchers.job_size import JobSize
 from headrace.place import orders
 from headrace.settings.resolver import Resolution
@@ -53,8 +53,7 @@ def ordered(
 
 def _is_crays_own(origin: str, family: Family, environ: Mapping[str, str]) -> bool:
     """Whether Cray's MPI reads the variable that asks for the order itself."""
-    is_cray = family is ALPS or (family is SLURM and any(environ.get(name) for name in CRAY))
-    return is_cray and origin.startswith("MPICH_")
+    return rank_order.is_crays(family, environ) and origin.startswith("MPICH_")
 
 
 def _abilities(launcher: Path, environ: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from headrace.errors import HeadraceError
-from headrace.launchers.families import ALPS, HYDRA, OPENMPI, SLURM, Family
+from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
 from headrace.launchers.job_size import HOST_FILE, HOST_LIST, MAP_BY, PER_NODE, JobSize
 from headrace.launchers.line import Option, read_contexts
 from headrace.place import order_file, orders
@@ -52,7 +52,7 @@ def apply(
     to be. Raises HeadraceError for a launcher that takes no order.
     """
     node_of_rank = orders.nodes(order, size.sizes)
-    if family is ALPS or (family is SLURM and any(environ.get(name) for name in CRAY)):
+    if is_crays(family, environ):
         return _for_cray(line, order, size, folder)
     hosts = [size.hosts[node] for node in node_of_rank.tolist()]
     if family is HYDRA:
@@ -66,6 +66,11 @@ def apply(
         "Headrace knows no option of it for this",
         "leave --rank-order out, or start the job by mpiexec, mpirun, srun or aprun",
     )
+
+
+def is_crays(family: Family, environ: Mapping[str, str]) -> bool:
+    """Whether Cray's MPI puts ranks in order itself."""
+    return family in (ALPS, PALS) or (family is SLURM and any(environ.get(name) for name in CRAY))
 
 
 def told(order: np.ndarray, size: JobSize) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.errors import HeadraceError
-from headrace.launchers.families import ALPS, HYDRA, OPENMPI, SLURM, Family
+from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
 from headrace.launchers.line import Context, Option, read_contexts
 
 COUNT = frozenset(("-n", "--n", "-np", "--np", "--ntasks"))
@@ -17,6 +17,7 @@ PER_NODE = {
     OPENMPI.name: ("-npernode", "--npernode", "-N", "--N"),
     SLURM.name: ("--ntasks-per-node",),
     ALPS.name: ("-N",),
+    PALS.name: ("-ppn", "--ppn"),
 }
 HOST_LIST = ("-hosts", "--hosts", "-host", "--host", "-H", "--H", "-w", "--nodelist")
 HOST_FILE = (
@@ -64,7 +65,7 @@ def job_size(line: Sequence[str], family: Family, environ: Mapping[str, str]) ->
     ranks = _ranks(contexts, family, environ)
     if not ranks:
         ranks = sum(per_node or one.count or 1 for one in hosts)
-    if not hosts and family is ALPS:
+    if not hosts and family in (ALPS, PALS):
         per_node = per_node or ranks
         hosts = [Host("")] * (-(-ranks // per_node) if per_node else 0)
     if not hosts or not 0 < ranks <= MOST:

@@ -7,6 +7,7 @@
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/binding_display.h"
 #include "abi/flavour/boundary.h"
+#include "abi/flavour/eager_limits.h"
 #include "abi/flavour/error_handler.h"
 #include "abi/flavour/job.h"
 #include "abi/flavour/native.h"
@@ -76,7 +77,10 @@ bool await_end() {
 
 bool start() {
   const auto session = hold_session();
-  if (session && is_initialized()) show_bindings();
+  if (session && is_initialized()) {
+    show_bindings();
+    if (rank_in_job() == 0) show_eager_limits();
+  }
   if (!session || !abi::start_features()) return false;
   return session.value() == nullptr ? await_end() : await_exit();
 }

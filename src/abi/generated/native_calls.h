@@ -88,6 +88,13 @@ struct NativeCalls {
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset = nullptr;  // optional
   decltype(&PMPI_Session_finalize) Session_finalize = nullptr;                // optional
   decltype(&PMPI_Session_init) Session_init = nullptr;                        // optional
+  decltype(&PMPI_T_cvar_get_index) T_cvar_get_index = nullptr;                // optional
+  decltype(&PMPI_T_cvar_get_info) T_cvar_get_info = nullptr;                  // optional
+  decltype(&PMPI_T_cvar_handle_alloc) T_cvar_handle_alloc = nullptr;          // optional
+  decltype(&PMPI_T_cvar_handle_free) T_cvar_handle_free = nullptr;            // optional
+  decltype(&PMPI_T_cvar_read) T_cvar_read = nullptr;                          // optional
+  decltype(&PMPI_T_finalize) T_finalize = nullptr;                            // optional
+  decltype(&PMPI_T_init_thread) T_init_thread = nullptr;                      // optional
   decltype(&PMPI_Type_get_contents_c) Type_get_contents_c = nullptr;          // optional
   decltype(&PMPI_Type_get_envelope_c) Type_get_envelope_c = nullptr;          // optional
   decltype(&PMPI_Type_toint) Type_toint = nullptr;                            // optional
@@ -177,6 +184,13 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Group_from_session_pset", calls.Group_from_session_pset, false);
   visit("PMPI_Session_finalize", calls.Session_finalize, false);
   visit("PMPI_Session_init", calls.Session_init, false);
+  visit("PMPI_T_cvar_get_index", calls.T_cvar_get_index, false);
+  visit("PMPI_T_cvar_get_info", calls.T_cvar_get_info, false);
+  visit("PMPI_T_cvar_handle_alloc", calls.T_cvar_handle_alloc, false);
+  visit("PMPI_T_cvar_handle_free", calls.T_cvar_handle_free, false);
+  visit("PMPI_T_cvar_read", calls.T_cvar_read, false);
+  visit("PMPI_T_finalize", calls.T_finalize, false);
+  visit("PMPI_T_init_thread", calls.T_init_thread, false);
   visit("PMPI_Type_get_contents_c", calls.Type_get_contents_c, false);
   visit("PMPI_Type_get_envelope_c", calls.Type_get_envelope_c, false);
   visit("PMPI_Type_toint", calls.Type_toint, false);

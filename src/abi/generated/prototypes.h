@@ -251,6 +251,16 @@ int PMPI_Session_finalize(MPI_Session* session);
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
 int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
 int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
+int PMPI_T_cvar_get_index(const char* name, int* cvar_index);
+int PMPI_T_cvar_get_info(int cvar_index, char* name, int* name_len, int* verbosity,
+                         MPI_Datatype* datatype, MPI_T_enum* enumtype, char* desc, int* desc_len,
+                         int* bind, int* scope);
+int PMPI_T_cvar_handle_alloc(int cvar_index, void* obj_handle, MPI_T_cvar_handle* handle,
+                             int* count);
+int PMPI_T_cvar_handle_free(MPI_T_cvar_handle* handle);
+int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void* buf);
+int PMPI_T_finalize();
+int PMPI_T_init_thread(int required, int* provided);
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status);
 int PMPI_Test_cancelled(const MPI_Status* status, int* flag);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag,

@@ -43,6 +43,7 @@ SETTINGS = (
     Setting("HEADRACE_CART_REORDER", "boolean", "0"),
     Setting("HEADRACE_CPUMASK_DISPLAY", "boolean", "0", alias="MPICH_CPUMASK_DISPLAY"),
     Setting("HEADRACE_RANK_DISPLAY", "boolean", "0", alias="MPICH_RANK_REORDER_DISPLAY"),
+    Setting("HEADRACE_EAGER_DISPLAY", "boolean", "0"),
     Setting("HEADRACE_RANK_NODES", "text", ""),
     Setting(
         "HEADRACE_SHARED_MEMORY",
