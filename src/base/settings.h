@@ -43,6 +43,11 @@ struct Settings {
   std::string hints_file = "/etc/romio-hints";       ///< HEADRACE_HINTS_FILE
   Stripes mimic_stripes = {};                        ///< HEADRACE_MIMIC_STRIPES
   std::vector<std::string> coherent_fs = {};         ///< HEADRACE_COHERENT_FS
+  bool cart_reorder = false;                         ///< HEADRACE_CART_REORDER
+  bool cpumask_display = false;                      ///< HEADRACE_CPUMASK_DISPLAY
+  bool rank_display = false;                         ///< HEADRACE_RANK_DISPLAY
+  bool eager_display = false;                        ///< HEADRACE_EAGER_DISPLAY
+  std::string rank_nodes = "";                       ///< HEADRACE_RANK_NODES
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES

@@ -149,6 +149,7 @@ def test_launcher_is_run_in_place_of_the_command(headrace, make_launcher, first_
     assert (result.returncode, result.stdout, result.stderr) == (42, "", "")
     seen = launcher.seen()
     options = ["-genv", "LD_PRELOAD", str(marker.library)]
+    options += ["-genv", "FI_UNIVERSE_SIZE", "2", "-genv", "UCX_NUM_PPN", "2"]
     assert seen["argv"][1:] == [*options, "-n", "2", "app", "-x"]
     assert "LD_PRELOAD" not in seen["environ"]
 
@@ -176,7 +177,8 @@ def test_verify_is_a_setting_of_the_ranks(headrace, make_launcher, first_on_path
 
 def test_dry_run_prints_and_runs_nothing(headrace, make_launcher, first_on_path, marker):
     launcher = make_launcher("mpiexec", HYDRA_VERSION)
-    result = headrace("run", "--dry-run", "mpiexec", "-n", "2", "a b", PATH=first_on_path)
+    line = ("--dry-run", "--no-limits", "mpiexec", "-n", "2", "a b")
+    result = headrace("run", *line, PATH=first_on_path)
     assert result.stdout == f"mpiexec -genv LD_PRELOAD {marker.library} -n 2 'a b'\n"
     assert not launcher.record.exists()
 

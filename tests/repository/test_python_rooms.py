@@ -17,7 +17,7 @@ PACKAGE = "headrace"
 LAYERS = (
     ("__init__", "errors", "machine", "places"),
     ("elf", "launchers", "record", "settings"),
-    ("analysis", "mpi"),
+    ("analysis", "mpi", "place"),
     ("front", "symbols"),
     ("launch",),
     ("bench", "doctor", "report"),

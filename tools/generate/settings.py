@@ -35,6 +35,7 @@ class Setting:
     enum: str = ""
     values: list[str] = field(default_factory=list)
     alias: str = ""
+    form: str = "a path"
 
     @property
     def cpp_type(self) -> str:
@@ -74,7 +75,7 @@ class Setting:
             return "a number of stripes and their size, for example `4x1m`"
         if self.type == "names":
             return "names, with commas between them"
-        return "a path"
+        return self.form
 
     def number(self, text: str) -> int:
         found = re.fullmatch(r"(\d+)([kmg]?)", text)

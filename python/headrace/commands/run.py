@@ -8,6 +8,7 @@ import click
 from headrace.errors import HeadraceError, say
 from headrace.launch.execution import become, shown
 from headrace.launch.job import find_preload, launch_of_line, launch_of_program
+from headrace.launch.ordering import write
 from headrace.launchers.families import FAMILIES
 from headrace.mpi.kinds import KINDS, STANDARD_ABI
 from headrace.settings.resolver import resolve_run
@@ -62,10 +63,27 @@ Headrace is replaced by the launcher, whose exit code and signals are therefore 
     "--verify", is_flag=True, help="Read back and compare every collective write (HEADRACE_VERIFY)."
 )
 @click.option(
+    "--rank-order",
+    metavar="0|1|2|3|FILE|auto",
+    help="Put ranks on nodes in this order (HEADRACE_RANK_ORDER): round robin, node by node, "
+    "folded, that of the file MPICH_RANK_ORDER or of FILE, or computed from the last record.",
+)
+@click.option(
+    "--no-limits",
+    is_flag=True,
+    help="Leave variables of MPI and its network alone that should grow with the job "
+    "(HEADRACE_LIMITS=0).",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Say on stderr which of these were set, and why; rank 0 shows the eager limits.",
+)
+@click.option(
     "--dry-run",
     is_flag=True,
     help="Print what would be executed, and do not; on stderr each setting that is not at its "
-    "default, and where it comes from.",
+    "default, where it comes from, and the ranks of each node if their order changes.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def run(
@@ -75,19 +93,34 @@ def run(
     assignments: tuple[str, ...],
     files: tuple[Path, ...],
     verify: bool,
+    rank_order: str | None,
+    no_limits: bool,
+    explain: bool,
     dry_run: bool,
     command: tuple[str, ...],
 ) -> None:
     _refuse_meaningless(np, wanted, family_name)
+    if explain:
+        assignments = (*assignments, "EAGER_DISPLAY=1")
+    if no_limits:
+        assignments = (*assignments, "LIMITS=0")
+    if rank_order is not None:
+        assignments = (*assignments, f"RANK_ORDER={rank_order}")
     settings = resolve_run(os.environ, assignments, verify, files)
     preload = find_preload(settings, os.environ)
     if np is None:
         launch = launch_of_line(command, family_name, preload)
     else:
         launch = launch_of_program(command, np, wanted, preload)
+    if launch.file is not None:
+        write(launch.file)
     if dry_run:
-        for line in settings.told():
+        for line in (*settings.told(), *launch.notes):
             say(line)
+    if explain:
+        for line in launch.explained:
+            say(line)
+    if dry_run:
         click.echo(shown(launch, os.environ))
     else:
         become(launch)

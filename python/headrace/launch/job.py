@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headrace import machine
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, say
+from headrace.launch.limiting import Limited, limited_line, limited_program
+from headrace.launch.ordering import ORDER, ordered, refuse_order
 from headrace.launch.preload import find_library, preload_obstacle
 from headrace.launch.start import launch_line
 from headrace.launch.values import Launch, RankEnvironment
@@ -14,6 +16,7 @@ from headrace.launch.warnings import warn_of_line, warn_of_look_up
 from headrace.launch.wrap import wrap
 from headrace.launchers.detection import detect, looks_like_launcher
 from headrace.launchers.families import FAMILIES
+from headrace.launchers.job_size import JobSize, job_size
 from headrace.mpi.choice import choose, no_mpi, unsupported_mpi
 from headrace.mpi.kinds import kind_of
 from headrace.mpi.program import Program, examine, locate
@@ -52,8 +55,31 @@ def launch_of_line(line: Sequence[str], family_name: str | None, preload: Preloa
         raise _unknown_launcher(line[0])
     if not preload.is_quiet:
         warn_of_line(line, family, preload.environ, preload.library)
+    size = job_size(line, family, preload.environ) if _is_placed(preload) else JobSize()
+    order, notes = ordered(line, launcher, family, size, preload.settings, preload.environ)
+    limits = limited_line(line, launcher, family, preload.settings, preload.environ)
+    warn(limits, preload)
+    ranks = preload.ranks
+    given = {**ranks.variables, **limits.variables, **order.variables}
+    launch = wrap(order.line, family, replace(ranks, variables=given), preload.environ)
     # argv[0] stays as given: Open MPI takes an absolute one for a --prefix.
-    return replace(wrap(line, family, preload.ranks, preload.environ), executable=str(launcher))
+    return replace(
+        launch,
+        executable=str(launcher),
+        notes=tuple(notes),
+        explained=limits.notes,
+        file=order.file,
+    )
+
+
+def warn(limits: Limited, preload: Preload) -> None:
+    if not preload.is_quiet:
+        for line in limits.warnings:
+            say(line)
+
+
+def _is_placed(preload: Preload) -> bool:
+    return bool(preload.settings.settings[ORDER].text)
 
 
 def _unknown_launcher(name: str) -> HeadraceError:
@@ -76,6 +102,7 @@ def launch_of_program(
             "the launcher has a count of its own",
             f"write 'headrace run {command[0]} -n {np} ...'",
         )
+    refuse_order(preload.settings)
     environ = preload.environ
     program = examine(command, environ)
     _refuse(program, preload.library)
@@ -83,15 +110,19 @@ def launch_of_program(
     if not preload.is_quiet:
         warn_of_look_up(command, {**environ, **choice.variables})
     ranks = preload.ranks
-    return launch_line(
+    limits = limited_program(choice.mpi.kind, np, preload.settings, environ)
+    warn(limits, preload)
+    variables = {**ranks.variables, **limits.variables, **choice.variables}
+    launch = launch_line(
         choice.mpi,
         np,
         _resolved(command, environ),
         environ,
-        ranks=replace(ranks, variables={**ranks.variables, **choice.variables}),
+        ranks=replace(ranks, variables=variables),
         oversubscribe=np > machine.available_cores() and not machine.in_batch_job(environ),
         as_root=os.geteuid() == 0,
     )
+    return replace(launch, explained=limits.notes)
 
 
 def require_preloadable(command: Sequence[str], library: Path, environ: Mapping[str, str]) -> None:

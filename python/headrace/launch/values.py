@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 PRELOAD = "LD_PRELOAD"
 
@@ -19,8 +20,13 @@ NOTHING = RankEnvironment()
 
 @dataclass(frozen=True)
 class Launch:
-    """What to execute. `executable` is argv[0]'s file where that is a bare name."""
+    """What to execute. `executable` is argv[0]'s file where that is a bare name. notes: what was
+    decided about it, for people; explained: what else, for who asks. file: what the line names and
+    has to be written first."""
 
     argv: list[str]
     environ: dict[str, str]
     executable: str = ""
+    notes: tuple[str, ...] = ()
+    explained: tuple[str, ...] = ()
+    file: tuple[Path, str] | None = None

@@ -137,7 +137,22 @@ ALPS = Family(
     attached="adDejlLmnNpPrSt",
 )
 
+# HPE's mpiexec for Cray's MPI. Nothing of it tells it from others, so users name it.
+PALS = Family(
+    name="pals",
+    commands=(),
+    assign=("--env", "{name}={value}"),
+    assign_options=options("env", "- --"),
+    per_context=True,
+    flags=options("l label line-buffer genvall exclusive no-transfer", "- --"),
+    valued=options(
+        "n np ppn d depth cpu-bind cc mem-bind gpu-bind hosts host hostfile env wdir umask "
+        "rlimits exclude-hosts pmi",
+        "- --",
+    ),
+)
+
 # No way of its own to set a variable: the launcher is started with it and passes it on.
 INHERIT = Family(name="inherit", commands=())
 
-FAMILIES = {family.name: family for family in (HYDRA, OPENMPI, SLURM, ALPS, INHERIT)}
+FAMILIES = {family.name: family for family in (HYDRA, OPENMPI, SLURM, ALPS, PALS, INHERIT)}

@@ -5,7 +5,9 @@
 #include <cstdlib>
 
 #include "abi/flavour/attribute.h"
+#include "abi/flavour/binding_display.h"
 #include "abi/flavour/boundary.h"
+#include "abi/flavour/eager_limits.h"
 #include "abi/flavour/error_handler.h"
 #include "abi/flavour/job.h"
 #include "abi/flavour/native.h"
@@ -38,6 +40,7 @@ void tell_summary(int rank) {
 }
 
 void end_all(int rank) {
+  show_threads(rank);
   abi::stop_features();
   tell_summary(rank);
   has_ended_all = true;
@@ -74,6 +77,10 @@ bool await_end() {
 
 bool start() {
   const auto session = hold_session();
+  if (session && is_initialized()) {
+    show_bindings();
+    if (rank_in_job() == 0) show_eager_limits();
+  }
   if (!session || !abi::start_features()) return false;
   return session.value() == nullptr ? await_end() : await_exit();
 }

@@ -1310,10 +1310,11 @@ inline constexpr int kFortranBegin = 638;
 enum class FeatureId : int {
   recorder,
   completion,
+  topology,
   file,
 };
 
-inline constexpr int kFeatureCount = 3;
+inline constexpr int kFeatureCount = 4;
 
 /// File procedures that work on any native handle, ours too, and are left alone.
 inline constexpr const char* identity_symbols[] = {

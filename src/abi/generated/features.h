@@ -9,6 +9,8 @@ extern const abi::Wrapper recorder_wrappers[636];
 extern const abi::Feature recorder_feature;
 extern const abi::Wrapper completion_wrappers[13];
 extern const abi::Feature completion_feature;
+extern const abi::Wrapper topology_wrappers[3];
+extern const abi::Feature topology_feature;
 extern const abi::Wrapper file_wrappers[87];
 extern const abi::Feature file_feature;
 
@@ -16,6 +18,7 @@ extern const abi::Feature file_feature;
 inline constexpr const abi::Feature* features[] = {
     &recorder_feature,
     &completion_feature,
+    &topology_feature,
     &file_feature,
 };
 

@@ -7,6 +7,9 @@ namespace headrace::HEADRACE_FLAVOUR {
 
 /// The MPI library's own PMPI procedures. Optional ones are null where it has none.
 struct NativeCalls {
+  decltype(&PMPI_Allgather) Allgather = nullptr;
+  decltype(&PMPI_Allgatherv) Allgatherv = nullptr;
+  decltype(&PMPI_Allreduce) Allreduce = nullptr;
   decltype(&PMPI_Add_error_code) Add_error_code = nullptr;
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
   decltype(&PMPI_Cancel) Cancel = nullptr;
@@ -23,6 +26,8 @@ struct NativeCalls {
   decltype(&PMPI_Comm_size) Comm_size = nullptr;
   decltype(&PMPI_Comm_split) Comm_split = nullptr;
   decltype(&PMPI_Comm_test_inter) Comm_test_inter = nullptr;
+  decltype(&PMPI_Dist_graph_create_adjacent) Dist_graph_create_adjacent = nullptr;
+  decltype(&PMPI_Dist_graph_neighbors) Dist_graph_neighbors = nullptr;
   decltype(&PMPI_Dist_graph_neighbors_count) Dist_graph_neighbors_count = nullptr;
   decltype(&PMPI_Errhandler_free) Errhandler_free = nullptr;
   decltype(&PMPI_Error_string) Error_string = nullptr;
@@ -33,6 +38,7 @@ struct NativeCalls {
   decltype(&PMPI_File_open) File_open = nullptr;
   decltype(&PMPI_File_set_errhandler) File_set_errhandler = nullptr;
   decltype(&PMPI_Finalized) Finalized = nullptr;
+  decltype(&PMPI_Gather) Gather = nullptr;
   decltype(&PMPI_Get_count) Get_count = nullptr;
   decltype(&PMPI_Get_elements_x) Get_elements_x = nullptr;
   decltype(&PMPI_Graph_neighbors_count) Graph_neighbors_count = nullptr;
@@ -82,6 +88,13 @@ struct NativeCalls {
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset = nullptr;  // optional
   decltype(&PMPI_Session_finalize) Session_finalize = nullptr;                // optional
   decltype(&PMPI_Session_init) Session_init = nullptr;                        // optional
+  decltype(&PMPI_T_cvar_get_index) T_cvar_get_index = nullptr;                // optional
+  decltype(&PMPI_T_cvar_get_info) T_cvar_get_info = nullptr;                  // optional
+  decltype(&PMPI_T_cvar_handle_alloc) T_cvar_handle_alloc = nullptr;          // optional
+  decltype(&PMPI_T_cvar_handle_free) T_cvar_handle_free = nullptr;            // optional
+  decltype(&PMPI_T_cvar_read) T_cvar_read = nullptr;                          // optional
+  decltype(&PMPI_T_finalize) T_finalize = nullptr;                            // optional
+  decltype(&PMPI_T_init_thread) T_init_thread = nullptr;                      // optional
   decltype(&PMPI_Type_get_contents_c) Type_get_contents_c = nullptr;          // optional
   decltype(&PMPI_Type_get_envelope_c) Type_get_envelope_c = nullptr;          // optional
   decltype(&PMPI_Type_toint) Type_toint = nullptr;                            // optional
@@ -90,6 +103,9 @@ struct NativeCalls {
 /// Calls visit(name, pointer, required) for each member of `calls`; `pointer` refers to the member.
 template <class Visit>
 void for_each_call(NativeCalls& calls, Visit visit) {
+  visit("PMPI_Allgather", calls.Allgather, true);
+  visit("PMPI_Allgatherv", calls.Allgatherv, true);
+  visit("PMPI_Allreduce", calls.Allreduce, true);
   visit("PMPI_Add_error_code", calls.Add_error_code, true);
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
   visit("PMPI_Cancel", calls.Cancel, true);
@@ -106,6 +122,8 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Comm_size", calls.Comm_size, true);
   visit("PMPI_Comm_split", calls.Comm_split, true);
   visit("PMPI_Comm_test_inter", calls.Comm_test_inter, true);
+  visit("PMPI_Dist_graph_create_adjacent", calls.Dist_graph_create_adjacent, true);
+  visit("PMPI_Dist_graph_neighbors", calls.Dist_graph_neighbors, true);
   visit("PMPI_Dist_graph_neighbors_count", calls.Dist_graph_neighbors_count, true);
   visit("PMPI_Errhandler_free", calls.Errhandler_free, true);
   visit("PMPI_Error_string", calls.Error_string, true);
@@ -116,6 +134,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_File_open", calls.File_open, true);
   visit("PMPI_File_set_errhandler", calls.File_set_errhandler, true);
   visit("PMPI_Finalized", calls.Finalized, true);
+  visit("PMPI_Gather", calls.Gather, true);
   visit("PMPI_Get_count", calls.Get_count, true);
   visit("PMPI_Get_elements_x", calls.Get_elements_x, true);
   visit("PMPI_Graph_neighbors_count", calls.Graph_neighbors_count, true);
@@ -165,6 +184,13 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Group_from_session_pset", calls.Group_from_session_pset, false);
   visit("PMPI_Session_finalize", calls.Session_finalize, false);
   visit("PMPI_Session_init", calls.Session_init, false);
+  visit("PMPI_T_cvar_get_index", calls.T_cvar_get_index, false);
+  visit("PMPI_T_cvar_get_info", calls.T_cvar_get_info, false);
+  visit("PMPI_T_cvar_handle_alloc", calls.T_cvar_handle_alloc, false);
+  visit("PMPI_T_cvar_handle_free", calls.T_cvar_handle_free, false);
+  visit("PMPI_T_cvar_read", calls.T_cvar_read, false);
+  visit("PMPI_T_finalize", calls.T_finalize, false);
+  visit("PMPI_T_init_thread", calls.T_init_thread, false);
   visit("PMPI_Type_get_contents_c", calls.Type_get_contents_c, false);
   visit("PMPI_Type_get_envelope_c", calls.Type_get_envelope_c, false);
   visit("PMPI_Type_toint", calls.Type_toint, false);
@@ -178,6 +204,8 @@ struct NativeData {
   void* ompi_mpi_comm_world = nullptr;
   void* ompi_mpi_byte = nullptr;
   void* ompi_mpi_datatype_null = nullptr;
+  void* ompi_mpi_int = nullptr;
+  void* ompi_mpi_op_min = nullptr;
   void* ompi_mpi_errors_return = nullptr;
   void* ompi_mpi_file_null = nullptr;
   void* ompi_mpi_group_null = nullptr;
@@ -192,6 +220,8 @@ void for_each_datum(NativeData& data, Visit visit) {
   visit("ompi_mpi_comm_world", data.ompi_mpi_comm_world);
   visit("ompi_mpi_byte", data.ompi_mpi_byte);
   visit("ompi_mpi_datatype_null", data.ompi_mpi_datatype_null);
+  visit("ompi_mpi_int", data.ompi_mpi_int);
+  visit("ompi_mpi_op_min", data.ompi_mpi_op_min);
   visit("ompi_mpi_errors_return", data.ompi_mpi_errors_return);
   visit("ompi_mpi_file_null", data.ompi_mpi_file_null);
   visit("ompi_mpi_group_null", data.ompi_mpi_group_null);

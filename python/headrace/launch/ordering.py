@@ -1,0 +1,96 @@
+"""The rank order that the settings ask for, applied to a launcher line."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from headrace.errors import HeadraceError, unwritable
+from headrace.launch import order_choice, rank_order
+from headrace.launch.rank_order import Ordered
+from headrace.launchers.detection import PROBE_SECONDS, version_text
+from headrace.launchers.families import HYDRA, Family
+from headrace.launchers.job_size import JobSize
+from headrace.place import orders
+from headrace.settings.resolver import Resolution
+
+NODES = "HEADRACE_RANK_NODES"
+LONGEST = 1 << 16  # the system takes twice as much for a variable
+ORDER, FILE, RECORDS = "HEADRACE_RANK_ORDER", "HEADRACE_RANK_ORDER_FILE", "HEADRACE_LOGPATH"
+
+
+def ordered(
+    line: Sequence[str],
+    launcher: Path,
+    family: Family,
+    size: JobSize,
+    settings: Resolution,
+    environ: Mapping[str, str],
+) -> tuple[Ordered, list[str]]:
+    """The line as the settings order its ranks, and lines for people: why, and each node."""
+    asked = settings.settings[ORDER]
+    if not asked.text or _is_crays_own(asked.origin, family, environ):
+        return Ordered(list(line)), []
+    records = Path(str(settings.value(RECORDS)) or ".")
+    found = order_choice.wanted(asked.text, str(settings.value(FILE)), records, size)
+    if found.order is None:
+        return Ordered(list(line)), [found.why]
+    applied = rank_order.apply(
+        line,
+        family,
+        found.order,
+        size,
+        version=_abilities(launcher, environ) if family is HYDRA else "",
+        folder=order_choice.folder_for_files(environ),
+        environ=environ,
+    )
+    nodes = rank_order.nodes_text(orders.nodes(found.order, size.sizes).tolist())
+    variables = {**applied.variables, **({NODES: nodes} if len(nodes) <= LONGEST else {})}
+    applied = replace(applied, variables=variables)
+    return applied, [found.why, *rank_order.told(found.order, size)]
+
+
+def _is_crays_own(origin: str, family: Family, environ: Mapping[str, str]) -> bool:
+    """Whether Cray's MPI reads the variable that asks for the order itself."""
+    return rank_order.is_crays(family, environ) and origin.startswith("MPICH_")
+
+
+def _abilities(launcher: Path, environ: Mapping[str, str]) -> str:
+    """What a launcher prints about itself."""
+    try:
+        answer = subprocess.run(
+            [launcher, "--help"],
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return version_text(launcher, environ)
+    return version_text(launcher, environ) + answer.stdout.decode("utf-8", "replace")
+
+
+def write(file: tuple[Path, str]) -> None:
+    """Writes a launcher's file, as others may do at the same time."""
+    path, text = file
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        part.write_text(text)
+        part.replace(path)
+    except OSError as error:
+        raise unwritable(path, error, "set XDG_CACHE_HOME to a directory of yours") from error
+
+
+def refuse_order(settings: Resolution) -> None:
+    """Raises the error for an order that is asked for where there is no launcher line."""
+    asked = settings.settings[ORDER]
+    if asked.text and asked.text != "1":
+        raise HeadraceError(
+            f"rank order {asked.text} from {asked.origin} cannot be applied with -n",
+            "there is no launcher line that tells the nodes",
+            "write 'headrace run --rank-order ... mpiexec ...', or leave it out",
+        )

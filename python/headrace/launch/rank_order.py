@@ -1,0 +1,192 @@
+"""Puts ranks on nodes in an order, by what each launcher offers. Pure but for files that are read.
+
+hydra takes the node of each rank (-rankmap), Intel MPI a machine file that names nodes in the order
+of ranks, Open MPI the same with --map-by seq, Slurm with -m arbitrary, and Cray's MPI the order
+itself.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from headrace.errors import HeadraceError
+from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
+from headrace.launchers.job_size import HOST_FILE, HOST_LIST, MAP_BY, PER_NODE, JobSize
+from headrace.launchers.line import Option, read_contexts
+from headrace.place import order_file, orders
+
+# Set by the modules of Cray's MPI, whose PMI refuses srun's own orders.
+CRAY = ("CRAY_MPICH_VERSION", "CRAY_MPICH_VER", "CRAY_MPICH_DIR")
+REMOVED = frozenset((*HOST_LIST, *HOST_FILE, *MAP_BY))
+DISTRIBUTION = ("-m", "--distribution")
+MOST_TOLD = 64  # nodes that are shown one by one
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """A line that starts ranks in an order. variables: for the launcher and the ranks. file: its
+    path and text, to be written before the line is executed."""
+
+    line: list[str]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    file: tuple[Path, str] | None = None
+
+
+def apply(
+    line: Sequence[str],
+    family: Family,
+    order: np.ndarray,
+    size: JobSize,
+    *,
+    version: str,
+    folder: Path,
+    environ: Mapping[str, str],
+) -> Ordered:
+    """`line` such that ranks take the places of `size` in `order`.
+
+    version: what hydra's `--version` and `--help` print. folder: where a file for the launcher is
+    to be. Raises HeadraceError for a launcher that takes no order.
+    """
+    node_of_rank = orders.nodes(order, size.sizes)
+    if is_crays(family, environ):
+        return _for_cray(line, order, size, folder)
+    hosts = [size.hosts[node] for node in node_of_rank.tolist()]
+    if family is HYDRA:
+        return _for_hydra(line, node_of_rank.tolist(), hosts, version, folder)
+    if family is OPENMPI:
+        return _for_openmpi(line, hosts, folder)
+    if family is SLURM:
+        return _for_slurm(line, hosts, folder)
+    raise HeadraceError(
+        f"'{line[0]}' takes no rank order",
+        "Headrace knows no option of it for this",
+        "leave --rank-order out, or start the job by mpiexec, mpirun, srun or aprun",
+    )
+
+
+def is_crays(family: Family, environ: Mapping[str, str]) -> bool:
+    """Whether Cray's MPI puts ranks in order itself."""
+    return family in (ALPS, PALS) or (family is SLURM and any(environ.get(name) for name in CRAY))
+
+
+def told(order: np.ndarray, size: JobSize) -> list[str]:
+    """A line for each node, with its ranks."""
+    lines = []
+    start = 0
+    for number, count in enumerate(size.sizes[:MOST_TOLD]):
+        name = size.hosts[number] or f"node {number}"
+        ranks = ",".join(order_file.entries(order[start : start + count].tolist()))
+        lines.append(f"{name}: ranks {ranks}")
+        start += count
+    if len(size.sizes) > MOST_TOLD:
+        lines.append(f"and {len(size.sizes) - MOST_TOLD} more nodes")
+    return lines
+
+
+def _for_cray(line: Sequence[str], order: np.ndarray, size: JobSize, folder: Path) -> Ordered:
+    for number in orders.NUMBERED:
+        if np.array_equal(order, orders.numbered(number, size.sizes)):
+            return Ordered(list(line), {"MPICH_RANK_REORDER_METHOD": number})
+    text = order_file.written(order, size.sizes)
+    path = _named(folder, "order", text)
+    variables = {"MPICH_RANK_REORDER_METHOD": "3", "MPICH_RANK_REORDER_FILE": str(path)}
+    return Ordered(list(line), variables, (path, text))
+
+
+def _for_hydra(
+    line: Sequence[str], nodes: Sequence[int], hosts: Sequence[str], version: str, folder: Path
+) -> Ordered:
+    if "Intel(R) MPI" in version:
+        text = "".join(f"{host}:{len(list(same))}\n" for host, same in groupby(hosts))
+        path = _named(folder, "machines", text)
+        kept = _without(line, HYDRA, REMOVED | set(PER_NODE[HYDRA.name]))
+        return Ordered([kept[0], "-machinefile", str(path), *kept[1:]], file=(path, text))
+    if "-rankmap" not in version:
+        raise HeadraceError(
+            f"'{line[0]}' takes no rank order",
+            "this version of hydra has no option -rankmap",
+            "use the mpiexec of MPICH 5, or leave --rank-order out",
+        )
+    return Ordered([line[0], "-rankmap", rank_map(nodes), *line[1:]])
+
+
+def rank_map(nodes: Sequence[int]) -> str:
+    """hydra's: the node of each rank, and (first, nodes, ranks) for nodes that follow one another
+    with as many ranks each."""
+    runs = [[node, 1, len(list(same))] for node, same in groupby(nodes)]
+    blocks: list[list[int]] = []
+    for node, _, count in runs:
+        if blocks and blocks[-1][0] + blocks[-1][1] == node and blocks[-1][2] == count:
+            blocks[-1][1] += 1
+        else:
+            blocks.append([node, 1, count])
+    return ",".join(
+        str(node) if number * count == 1 else f"({node},{number},{count})"
+        for node, number, count in blocks
+    )
+
+
+def nodes_text(nodes: Sequence[int]) -> str:
+    """The node of each rank as HEADRACE_RANK_NODES has it: 0*2,1*2."""
+    runs = [(node, len(list(same))) for node, same in groupby(nodes)]
+    return ",".join(str(node) if count == 1 else f"{node}*{count}" for node, count in runs)
+
+
+def _for_openmpi(line: Sequence[str], hosts: Sequence[str], folder: Path) -> Ordered:
+    _refuse_contexts(line, OPENMPI)
+    contexts = read_contexts(OPENMPI, list(line))
+    modifiers = ""
+    for option in contexts[0].options:
+        if option.name in MAP_BY and option.values:
+            *_, last = option.values[0].split(":")
+            if last.upper() in ("OVERSUBSCRIBE", "NOOVERSUBSCRIBE"):
+                modifiers = f":{last}"
+    text = "".join(f"{host}\n" for host in hosts)
+    path = _named(folder, "hosts", text)
+    kept = _without(line, OPENMPI, REMOVED | set(PER_NODE[OPENMPI.name]))
+    return Ordered(
+        [kept[0], "--hostfile", str(path), "--map-by", f"seq{modifiers}", *kept[1:]],
+        file=(path, text),
+    )
+
+
+def _for_slurm(line: Sequence[str], hosts: Sequence[str], folder: Path) -> Ordered:
+    _refuse_contexts(line, SLURM)
+    text = "".join(f"{host}\n" for host in hosts)
+    path = _named(folder, "hosts", text)
+    kept = _without(line, SLURM, frozenset((*DISTRIBUTION, "-w", "--nodelist")))
+    return Ordered(
+        [kept[0], "-m", "arbitrary", *kept[1:]], {"SLURM_HOSTFILE": str(path)}, (path, text)
+    )
+
+
+def _refuse_contexts(line: Sequence[str], family: Family) -> None:
+    if len(read_contexts(family, list(line))) > 1:
+        raise HeadraceError(
+            f"'{line[0]}' takes no rank order for several programs",
+            "it maps each program by itself",
+            "start them as one program, or leave --rank-order out",
+        )
+
+
+def _without(line: Sequence[str], family: Family, names: Iterable[str]) -> list[str]:
+    dropped = {
+        index
+        for context in read_contexts(family, list(line))
+        for option in _options(context.options, names)
+        for index in range(option.start, option.end)
+    }
+    return [token for index, token in enumerate(line) if index not in dropped]
+
+
+def _options(options: Iterable[Option], names: Iterable[str]) -> list[Option]:
+    return [option for option in options if option.name in names]
+
+
+def _named(folder: Path, kind: str, text: str) -> Path:
+    """The same order has the same file, so that files do not pile up."""
+    return folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"

@@ -1,0 +1,236 @@
+"""How many ranks a launcher line starts, and on which nodes: from its options, host files and the
+scheduler's variables."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace.errors import HeadraceError
+from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
+from headrace.launchers.line import Context, Option, read_contexts
+
+COUNT = frozenset(("-n", "--n", "-np", "--np", "--ntasks"))
+COUNT_OF_OPENMPI = COUNT | {"-c", "--c"}
+PER_NODE = {
+    HYDRA.name: ("-ppn", "--ppn", "-perhost", "--perhost"),
+    OPENMPI.name: ("-npernode", "--npernode", "-N", "--N"),
+    SLURM.name: ("--ntasks-per-node",),
+    ALPS.name: ("-N",),
+    PALS.name: ("-ppn", "--ppn"),
+}
+HOST_LIST = ("-hosts", "--hosts", "-host", "--host", "-H", "--H", "-w", "--nodelist")
+HOST_FILE = (
+    *("-f", "--f", "-hostfile", "--hostfile", "-machinefile", "--machinefile"),
+    *("-machine", "--machine", "-default-hostfile", "--default-hostfile"),
+)
+MAP_BY = ("-map-by", "--map-by")
+LARGEST_FILE = 1 << 26
+MOST = 1 << 24
+
+_ENTRY = re.compile(r"(?P<host>[^\s:=]+)(?:\s*:\s*(?P<count>\d{1,8}))?(?P<rest>\s.*)?", re.ASCII)
+_SLOTS = re.compile(r"\bslots\s*=\s*(\d{1,8})", re.ASCII)
+_GROUP = re.compile(r"([^,\[]+)(?:\[([^\]]*)\])?([^,\[]*)(?:,|$)")
+_TASKS = re.compile(r"(\d{1,8})(?:\(x(\d{1,8})\))?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Host:
+    """A node by name; count: the ranks that a list gives it, 0 if it says nothing. where: the line
+    that names it."""
+
+    name: str
+    count: int = 0
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class JobSize:
+    """ranks: 0 if unknown. hosts: of each node, "" if no name is known. sizes: ranks of each."""
+
+    ranks: int = 0
+    hosts: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def most_per_node(self) -> int:
+        return max(self.sizes, default=0)
+
+
+def job_size(line: Sequence[str], family: Family, environ: Mapping[str, str]) -> JobSize:
+    """Raises HeadraceError for a host file that cannot be read, or that names a node twice."""
+    contexts = read_contexts(family, list(line))
+    hosts = _hosts(contexts, family, environ)
+    per_node = _per_node(contexts, family, environ)
+    ranks = _ranks(contexts, family, environ)
+    if not ranks:
+        ranks = sum(per_node or one.count or 1 for one in hosts)
+    if not hosts and family in (ALPS, PALS):
+        per_node = per_node or ranks
+        hosts = [Host("")] * (-(-ranks // per_node) if per_node else 0)
+    if not hosts or not 0 < ranks <= MOST:
+        return JobSize(min(ranks, MOST))
+    return JobSize(ranks, *_filled(hosts, ranks, per_node))
+
+
+def _ranks(contexts: Sequence[Context], family: Family, environ: Mapping[str, str]) -> int:
+    names = COUNT_OF_OPENMPI if family is OPENMPI else COUNT
+    found = [_number(option) for one in contexts for option in one.options if option.name in names]
+    return sum(found) or (_digits(environ.get("SLURM_NTASKS", "")) if family is SLURM else 0)
+
+
+def _number(option: Option) -> int:
+    return _digits(option.values[-1]) if option.values else 0
+
+
+def _digits(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+def _per_node(contexts: Sequence[Context], family: Family, environ: Mapping[str, str]) -> int:
+    names = PER_NODE.get(family.name, ())
+    for option in (option for one in contexts for option in one.options):
+        if option.name in names:
+            return _number(option)
+        if option.name in MAP_BY and option.values:
+            found = re.match(r"ppr:(\d{1,8}):node\b", option.values[0], re.ASCII)
+            if found:
+                return int(found[1])
+    if family is HYDRA:
+        return _digits(environ.get("I_MPI_PERHOST", "")) or _digits(environ.get("MPIEXEC_PPN", ""))
+    return 0
+
+
+def _filled(
+    hosts: Sequence[Host], ranks: int, per_node: int
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Nodes are filled in turn, again from the first if ranks are left."""
+    sizes = [0] * len(hosts)
+    left = ranks
+    while left > 0:
+        for number, host in enumerate(hosts):
+            given = min(per_node or host.count or 1, left)
+            sizes[number] += given
+            left -= given
+    used = [number for number, size in enumerate(sizes) if size]
+    return tuple(hosts[number].name for number in used), tuple(sizes[number] for number in used)
+
+
+def _hosts(contexts: Sequence[Context], family: Family, environ: Mapping[str, str]) -> list[Host]:
+    for option in (option for one in contexts for option in one.options):
+        if not option.values:
+            continue
+        if option.name in HOST_FILE and family is not SLURM:
+            return _merged(host_file(Path(option.values[0])), family)
+        if option.name in HOST_LIST:
+            entries = _named(option.values[0], family, option.name)
+            return _merged(entries, family)
+    if family is HYDRA and environ.get("HYDRA_HOST_FILE"):
+        return _merged(host_file(Path(environ["HYDRA_HOST_FILE"])), family)
+    return _scheduled(environ)
+
+
+def _named(text: str, family: Family, where: str) -> list[Host]:
+    if family is SLURM:
+        return [Host(name, 0, where) for name in expanded(text)]
+    found = []
+    for word in text.split(","):
+        name, _, count = word.partition(":")
+        if name:
+            found.append(Host(name, _digits(count), where))
+    return found
+
+
+def host_file(path: Path) -> list[Host]:
+    """The nodes of a host file, as hydra's (n0:2) and Open MPI's (n0 slots=2) have them."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise HeadraceError(f"host file '{path}' is not read", "it is too large", "shorten it")
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise HeadraceError(f"host file '{path}' cannot be read", why, "check its name") from error
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        entry = line.partition("#")[0].strip()
+        if not entry:
+            continue
+        match = _ENTRY.fullmatch(entry)
+        if match is None:
+            raise HeadraceError(
+                f"host file '{path}', line {number} has '{entry[:80]}'",
+                "it does not begin with a node's name",
+                "write for example n0:4 or n0 slots=4",
+            )
+        slots = _SLOTS.search(match["rest"] or "")
+        count = match["count"] or (slots[1] if slots else "0")
+        found.append(Host(match["host"], int(count), f"'{path}', line {number}"))
+    return found
+
+
+def _merged(hosts: Sequence[Host], family: Family) -> list[Host]:
+    """Nodes that are named again right away are one. Open MPI takes all lines of a node together;
+    others would start ranks there as if on another node."""
+    found: list[Host] = []
+    places: dict[str, int] = {}
+    for host in hosts:
+        place = places.get(host.name)
+        if place is None:
+            places[host.name] = len(found)
+            found.append(host)
+        elif family is OPENMPI or place == len(found) - 1:
+            before = found[place]
+            total = (before.count or 1) + (host.count or 1)
+            found[place] = Host(host.name, total, before.where)
+        else:
+            raise HeadraceError(
+                f"{host.where or 'the list of hosts'} names '{host.name}' again",
+                f"{found[place].where or 'it'} has it already, so it would count as two nodes",
+                "name each node once, with its number of ranks",
+            )
+    return found
+
+
+def _scheduled(environ: Mapping[str, str]) -> list[Host]:
+    """The nodes that a scheduler gave the job."""
+    names = environ.get("SLURM_JOB_NODELIST") or environ.get("SLURM_NODELIST")
+    if names:
+        tasks = environ.get("SLURM_TASKS_PER_NODE") or environ.get("SLURM_NTASKS_PER_NODE", "")
+        counts = _task_counts(tasks)
+        hosts = expanded(names)
+        counts += [counts[-1] if counts else 0] * (len(hosts) - len(counts))
+        return [Host(name, count) for name, count in zip(hosts, counts, strict=False)]
+    if environ.get("PBS_NODEFILE"):
+        return _merged(host_file(Path(environ["PBS_NODEFILE"])), OPENMPI)
+    pairs = environ.get("LSB_MCPU_HOSTS", "").split()
+    return [Host(n, _digits(c)) for n, c in zip(pairs[::2], pairs[1::2], strict=False)]
+
+
+def _task_counts(text: str) -> list[int]:
+    """`2(x3),1` as 2, 2, 2, 1."""
+    found: list[int] = []
+    for match in map(_TASKS.fullmatch, text.split(",")):
+        if match is None or len(found) > MOST:
+            return []
+        found += [int(match[1])] * min(int(match[2] or 1), MOST)
+    return found
+
+
+def expanded(text: str) -> list[str]:
+    """Slurm's list of nodes, `n[0-2,07],m1`, as names."""
+    found: list[str] = []
+    for prefix, groups, suffix in _GROUP.findall(text):
+        if not groups:
+            found.append((prefix + suffix).strip())
+            continue
+        found.extend(prefix.strip() + number + suffix for number in _numbers(groups))
+    return [name for name in found if name]
+
+
+def _numbers(groups: str) -> Iterator[str]:
+    for group in groups.split(","):
+        first, _, last = group.partition("-")
+        if not first.isdigit() or (last and not last.isdigit()):
+            return
+        for number in range(int(first), min(int(last or first), int(first) + MOST) + 1):
+            yield str(number).zfill(len(first))

@@ -1,0 +1,222 @@
+"""Rank orders on launcher lines: the size of a job, and what each launcher is given."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headrace.errors import HeadraceError
+from headrace.launch import order_choice, rank_order
+from headrace.launch.rank_order import rank_map
+from headrace.launchers.families import ALPS, HYDRA, INHERIT, OPENMPI, PALS, SLURM, Family
+from headrace.launchers.job_size import JobSize, expanded, job_size
+from headrace.place import order_file, orders
+
+REVERSED = np.arange(7, -1, -1)
+NODES = JobSize(8, ("n0", "n1", "n2"), (2, 4, 2))
+WITH_RANKMAP = "HYDRA build details\n -rankmap {rank map}"
+OLD_HYDRA = "HYDRA build details"
+INTEL = "Intel(R) MPI Library"
+
+
+def sized(line: str, family: Family, environ: dict[str, str] | None = None) -> JobSize:
+    return job_size(line.split(), family, environ or {})
+
+
+@pytest.mark.parametrize(
+    ("line", "family", "hosts", "sizes"),
+    [
+        ("mpiexec -hosts a,b -ppn 2 -n 4 x", HYDRA, ("a", "b"), (2, 2)),
+        ("mpiexec -hosts a:3,b:1 -n 4 x", HYDRA, ("a", "b"), (3, 1)),
+        ("mpiexec -hosts a,b -n 5 x", HYDRA, ("a", "b"), (3, 2)),
+        ("mpiexec -hosts a,b,c -ppn 2 -n 3 x", HYDRA, ("a", "b"), (2, 1)),
+        ("mpiexec -hosts a,b -ppn 2 -n 1 x : -n 3 y", HYDRA, ("a", "b"), (2, 2)),
+        ("mpirun --host a:2,b:2 -n 4 x", OPENMPI, ("a", "b"), (2, 2)),
+        ("mpirun -H a,a,b,a -n 4 x", OPENMPI, ("a", "b"), (3, 1)),
+        ("mpirun -H a,b --map-by ppr:3:node x", OPENMPI, ("a", "b"), (3, 3)),
+        ("mpirun -H a,b -N 2 -np 4 x", OPENMPI, ("a", "b"), (2, 2)),
+        ("aprun -n 5 -N 2 x", ALPS, ("", "", ""), (2, 2, 1)),
+        ("mpiexec -n 5 --ppn 2 --cpu-bind none x", PALS, ("", "", ""), (2, 2, 1)),
+    ],
+)
+def test_the_size_of_a_job(
+    line: str, family: Family, hosts: tuple[str, ...], sizes: tuple[int, ...]
+) -> None:
+    assert sized(line, family) == JobSize(sum(sizes), hosts, sizes)
+
+
+def test_schedulers_tell_the_nodes(tmp_path: Path) -> None:
+    slurm = {"SLURM_JOB_NODELIST": "n[01-03],m", "SLURM_TASKS_PER_NODE": "2(x3),1"}
+    expected = JobSize(7, ("n01", "n02", "n03", "m"), (2, 2, 2, 1))
+    assert sized("srun -n 7 x", SLURM, slurm) == expected
+    assert sized("srun x", SLURM, slurm | {"SLURM_NTASKS": "7"}) == expected
+    assert sized("mpiexec -n 7 x", HYDRA, slurm) == expected
+    nodes = tmp_path / "nodes"
+    nodes.write_text("a\na\nb\nb\n")
+    pbs = {"PBS_NODEFILE": str(nodes)}
+    assert sized("mpiexec -n 4 x", HYDRA, pbs) == JobSize(4, ("a", "b"), (2, 2))
+    lsf = {"LSB_MCPU_HOSTS": "a 3 b 1"}
+    assert sized("mpiexec -n 4 x", HYDRA, lsf) == JobSize(4, ("a", "b"), (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("n1", ["n1"]),
+        ("n[1-2,07],m3", ["n1", "n2", "n07", "m3"]),
+        ("n[08-11]-ib", ["n08-ib", "n09-ib", "n10-ib", "n11-ib"]),
+        ("n[x-2]", []),
+        ("", []),
+    ],
+)
+def test_lists_of_slurm(text: str, expected: list[str]) -> None:
+    assert expanded(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("n0:2\n# n9\n\nn1:2 binding=user\n", (2, 2)),
+        ("n0 slots=2 max_slots=4\nn1 slots=2\n", (2, 2)),
+        ("n0:2\nn1\nn1\n", (2, 2)),
+    ],
+)
+def test_host_files(text: str, expected: tuple[int, ...], tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(text)
+    assert sized(f"mpiexec -f {path} -n 4 x", HYDRA).sizes == expected
+
+
+def test_hosts_that_are_named_apart_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("n0:1\nn1:1\n\nn0:1\n")
+    with pytest.raises(HeadraceError, match=r"line 4 names 'n0' again .*line 1 has it"):
+        sized(f"mpiexec -f {path} -n 3 x", HYDRA)
+    assert sized(f"mpirun --hostfile {path} -n 3 x", OPENMPI).sizes == (2, 1)
+    path.write_text("n0:1\n=2\n")
+    with pytest.raises(HeadraceError, match="line 2 has '=2'"):
+        sized(f"mpiexec -f {path} -n 3 x", HYDRA)
+
+
+def applied(
+    line: str,
+    family: Family,
+    order: np.ndarray = REVERSED,
+    version: str = WITH_RANKMAP,
+    environ: dict[str, str] | None = None,
+) -> rank_order.Ordered:
+    return rank_order.apply(
+        line.split(),
+        family,
+        order,
+        NODES,
+        version=version,
+        folder=Path("/orders"),
+        environ=environ or {},
+    )
+
+
+def test_hydra_gets_the_node_of_each_rank() -> None:
+    found = applied("mpiexec -f hosts -n 8 ./x -f", HYDRA)
+    assert " ".join(found.line) == "mpiexec -rankmap (2,1,2),(1,1,4),(0,1,2) -f hosts -n 8 ./x -f"
+    assert found.file is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rank_maps_are_read_back(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    order = orders.numbered("012"[seed % 3], [3, 3, 3, 2])
+    if seed > 2:
+        order = generator.permutation(order)
+    nodes = orders.nodes(order, [3, 3, 3, 2]).tolist()
+    assert read_rank_map(rank_map(nodes)) == nodes
+
+
+def read_rank_map(text: str) -> list[int]:
+    """By hydra's own words: node ids, or (start_id, num_nodes, num_ranks)."""
+    found: list[int] = []
+    for word in text.replace("),", ") ").replace(",(", " (").split():
+        if word.startswith("("):
+            start, nodes, ranks = map(int, word.strip("()").split(","))
+            found += [start + node for node in range(nodes) for _ in range(ranks)]
+        else:
+            found += map(int, word.split(","))
+    return found
+
+
+def test_intel_gets_a_machine_file() -> None:
+    found = applied("mpiexec -f hosts -ppn 3 -n 8 ./x", HYDRA, version=INTEL)
+    path, text = found.file
+    assert found.line == ["mpiexec", "-machinefile", str(path), "-n", "8", "./x"]
+    assert text == "n2:2\nn1:4\nn0:2\n"
+
+
+def test_openmpi_gets_hosts_in_sequence() -> None:
+    found = applied("mpirun --hostfile h --map-by ppr:2:node:OVERSUBSCRIBE -n 8 ./x", OPENMPI)
+    path, text = found.file
+    expected = ["--hostfile", str(path), "--map-by", "seq:OVERSUBSCRIBE", "-n", "8", "./x"]
+    assert found.line[1:] == expected
+    assert text.split() == ["n2", "n2", "n1", "n1", "n1", "n1", "n0", "n0"]
+
+
+def test_slurm_gets_a_host_file() -> None:
+    found = applied("srun -n 8 -m block ./x", SLURM)
+    path, text = found.file
+    assert found.line == ["srun", "-m", "arbitrary", "-n", "8", "./x"]
+    assert found.variables == {"SLURM_HOSTFILE": str(path)}
+    # Slurm reads names with commas or new lines between them; repeated, or as name*count.
+    assert text.replace(",", "\n").split() == [
+        NODES.hosts[node] for node in orders.nodes(REVERSED, NODES.sizes)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("family", "environ"), [(ALPS, {}), (PALS, {}), (SLURM, {"CRAY_MPICH_VERSION": "8.1"})]
+)
+def test_crays_mpi_gets_the_order_itself(family: Family, environ: dict[str, str]) -> None:
+    found = applied("aprun -n 8 ./x", family, environ=environ)
+    path, text = found.file
+    assert found.line == ["aprun", "-n", "8", "./x"]
+    assert found.variables == {
+        "MPICH_RANK_REORDER_METHOD": "3",
+        "MPICH_RANK_REORDER_FILE": str(path),
+    }
+    assert order_file.parse(text).tolist() == REVERSED.tolist()
+    folded = applied("aprun -n 8 ./x", family, orders.numbered("2", NODES.sizes), environ=environ)
+    assert (folded.variables, folded.file) == ({"MPICH_RANK_REORDER_METHOD": "2"}, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "family", "version", "expected"),
+    [
+        ("mpiexec -n 8 x", HYDRA, OLD_HYDRA, "has no option -rankmap"),
+        ("launch -n 8 x", INHERIT, "", "knows no option of it"),
+        ("mpirun -n 4 x : -n 4 y", OPENMPI, "", "for several programs"),
+        ("srun -n 4 x : -n 4 y", SLURM, "", "for several programs"),
+    ],
+)
+def test_launchers_that_take_no_order(
+    line: str, family: Family, version: str, expected: str
+) -> None:
+    with pytest.raises(HeadraceError, match=expected):
+        applied(line, family, version=version)
+
+
+def test_what_is_told_before_the_run() -> None:
+    assert rank_order.told(REVERSED, NODES) == [
+        "n0: ranks 7,6",
+        "n1: ranks 5-2",
+        "n2: ranks 1,0",
+    ]
+    many = JobSize(200, ("n",) * 100, (2,) * 100)
+    assert rank_order.told(np.arange(200), many)[-1] == "and 36 more nodes"
+
+
+def test_orders_need_nodes(tmp_path: Path) -> None:
+    with pytest.raises(HeadraceError, match="tells the nodes"):
+        order_choice.wanted("0", "", tmp_path, JobSize(8))
+    with pytest.raises(HeadraceError, match="has no record of a run with 8 ranks"):
+        order_choice.wanted("auto", "", tmp_path, NODES)
+    (tmp_path / "order").write_text("0-6\n")
+    with pytest.raises(HeadraceError, match="line 1, the last, is reached without rank 7"):
+        order_choice.wanted("3", str(tmp_path / "order"), tmp_path, NODES)
