@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from headrace.bench.statistics import median_interval, rounds_needed
+from headrace.statistics import median_interval, rounds_needed
 
 
 @pytest.mark.parametrize(
