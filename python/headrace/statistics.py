@@ -76,15 +76,12 @@ def _of_pairs(values: list[float], first: int, second: int) -> Interval:
     return Interval(median(values), values[rank - 1], values[-rank], coverage, len(values))
 
 
-def runs_needed(before: int) -> int:
-    """The least number of runs after a change that reaches CONFIDENCE with `before` ones; as many
-    in both groups where `before` alone is too few for that."""
-    after = 1
-    while _beyond(_mann_whitney(before, after), 1) < CONFIDENCE:
-        after += 1
-        if after > before:
-            before = after
-    return after
+def runs_needed() -> int:
+    """The least number of runs in each of two groups whose `ratio` reaches CONFIDENCE."""
+    count = 1
+    while _beyond(_mann_whitney(count, count), 1) < CONFIDENCE:
+        count += 1
+    return count
 
 
 def _beyond(ways: Sequence[int], below: int) -> float:

@@ -1,10 +1,11 @@
 """Intervals against the binomial table, and against what they promise."""
 
 import random
+from statistics import median
 
 import pytest
 
-from headrace.statistics import median_interval, rounds_needed
+from headrace.statistics import difference, median_interval, ratio, rounds_needed, runs_needed
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,45 @@ def test_covers_the_median_as_often_as_it_says() -> None:
         interval = median_interval([source.lognormvariate(0, 1) for _ in range(9)])
         held += interval.low <= 1 <= interval.high
     assert held / trials == pytest.approx(0.9609, abs=0.012)
+
+
+@pytest.mark.parametrize(
+    ("count", "critical"),
+    # Tables of Mann and Whitney's test, two-sided at 5 %: the greatest U that is significant.
+    [(4, 0), (5, 2), (6, 5), (8, 13), (10, 23)],
+)
+def test_ranks_of_mann_and_whitney(count: int, critical: int) -> None:
+    source = random.Random(count)
+    before = [source.uniform(1, 2) for _ in range(count)]
+    after = [source.uniform(1, 2) for _ in range(count)]
+    found = difference(before, after)
+    every = sorted(b - a for a in before for b in after)
+    assert (found.low, found.high) == (every[critical], every[-1 - critical])
+    assert found.is_confident and found.median == median(every)
+    turned = difference(after, before)
+    assert (turned.low, turned.high) == (-found.high, -found.low)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "coverage"), [(1, 1, 0), (2, 2, 2 / 3), (3, 3, 0.9), (1, 9, 0.8)]
+)
+def test_few_runs_are_not_told_apart(before: int, after: int, coverage: float) -> None:
+    found = ratio([float(one) for one in range(1, before + 1)], [2.0] * after)
+    assert found.coverage == pytest.approx(coverage) and not found.is_confident
+    assert (found.low, found.high) == (2 / before, 2)
+
+
+def test_runs_needed_is_the_least() -> None:
+    assert runs_needed() == 4
+
+
+def test_holds_the_ratio_as_often_as_it_says() -> None:
+    source = random.Random(11)
+    trials = 3000
+    held = 0
+    for _ in range(trials):
+        before = [source.lognormvariate(0, 0.3) for _ in range(6)]
+        after = [1.5 * source.lognormvariate(0, 0.3) for _ in range(5)]
+        found = ratio(before, after)
+        held += found.low <= 1.5 <= found.high
+    assert held / trials == pytest.approx(found.coverage, abs=0.015)

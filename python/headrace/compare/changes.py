@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headrace.compare.profile import Fact, Profile
 
-KINDS = ("run", "version", "build", "placement", "setting", "variable")
+KINDS = ("run", "version", "build", "placement", "setting", "variable", "choice")
 UNSET = "not set"
 
 

@@ -126,6 +126,8 @@ def _facts(record: Record, found: Findings) -> dict[Fact, str]:
     for one in found.variables:
         if one.name not in settings:
             values["variable", one.name].add(one.value)
+    for one in found.decisions:
+        values["choice", one.subject].add(one.choice)
     texts = {fact: "; ".join(sorted(one for one in of if one)) for fact, of in values.items()}
     return {fact: text for fact, text in texts.items() if text}
 

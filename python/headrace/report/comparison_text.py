@@ -54,10 +54,9 @@ def verdict(found: Comparison) -> str:
         return f"{times}; one run each, no interval, so chance alone may explain it."
     times += f" [{one.low:.3f}, {one.high:.3f}]"
     if not one.is_confident:
-        sizes = sorted((len(found.before), len(found.after)))
         return (
             f"{times}; these are too few runs to be sure: the interval holds the truth in "
-            f"{one.coverage:.0%} of cases; {CONFIDENCE:.0%} takes {_needed(*sizes)}."
+            f"{one.coverage:.0%} of cases; {CONFIDENCE:.0%} takes {runs_needed()} runs each."
         )
     return f"{times}: {_OUTCOMES[found.outcome].format(tolerance=found.tolerance)}."
 
@@ -68,15 +67,6 @@ _OUTCOMES = {
     comparison.WITHIN: "slower, but within the tolerance of {tolerance:g} %",
     comparison.UNCERTAIN: "no difference can be told from chance",
 }
-
-
-def _needed(fewer: int, more: int) -> str:
-    """How many runs would do."""
-    return (
-        f"{max(more, runs_needed(more))} runs each"
-        if fewer == more
-        else (f"{runs_needed(more)} runs in the smaller group")
-    )
 
 
 def answers(check: Check | None) -> str:
