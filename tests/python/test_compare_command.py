@@ -155,6 +155,16 @@ def test_what_can_be_read_can_be_compared(tmp_path: Path) -> None:
     assert compared > MUTATIONS // 20
 
 
+def test_how_good_the_numbers_are_is_said(tmp_path: Path) -> None:
+    sound = small_job().write(tmp_path, "a.hrc")
+    job = small_job()
+    job.nodes[0].rows["ranks"][0]["folded"] = 7
+    job.schema["tables"] = [one for one in job.schema["tables"] if one["name"] != "decisions"]
+    text = told(sound, job.write(tmp_path, "b.hrc"))
+    assert "folded: 7 calls of" in text
+    assert "not measured: decisions of" in text
+
+
 def test_records_without_anything(tmp_path: Path) -> None:
     path = Job().write(tmp_path)
     assert "tells no time" in told(path, path)

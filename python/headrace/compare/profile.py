@@ -36,7 +36,8 @@ class Part:
 class Profile:
     """One run. elapsed: ns of the rank that ran longest. programs: names without directories.
     lacks: why the record is not complete. facts: what a change may have changed, each with all
-    values that it has in the run, sorted. wait: ns of the average rank, None if not measured."""
+    values that it has in the run, sorted. wait: ns of the average rank, None if not measured.
+    folded: calls under a shorter path than theirs. missing: what the record does not describe."""
 
     file: str
     ranks: int
@@ -51,6 +52,8 @@ class Profile:
     sites: Mapping[Key, Part]
     wait: Wait | None
     problems: Mapping[str, str] = field(default_factory=dict)
+    folded: int = 0
+    missing: tuple[str, ...] = ()
 
 
 def profile(record: Record, found: Findings, symbols: Symbols) -> Profile:
@@ -78,6 +81,8 @@ def profile(record: Record, found: Findings, symbols: Symbols) -> Profile:
         sites=_sites(found, symbols),
         wait=wait,
         problems=dict(symbols.problems),
+        folded=found.quality.folded,
+        missing=found.quality.missing,
     )
 
 

@@ -61,6 +61,8 @@ def _group(runs: Sequence[Profile]) -> dict[str, Any]:
                 "seconds": one.elapsed / NS,
                 "complete": not one.lacks,
                 "lacks": list(one.lacks),
+                "folded_calls": one.folded,
+                "not_measured": list(one.missing),
             }
             for one in runs
         ],

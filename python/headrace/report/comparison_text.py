@@ -181,10 +181,22 @@ def unnamed(found: Comparison) -> dict[str, str]:
 
 
 def _quality(found: Comparison) -> list[str]:
-    """Nothing where no paths are shown."""
-    if found.sites is None:
+    """Nothing where no times are compared."""
+    if found.speed_up is None:
         return []
-    return [
+    runs = (*found.before, *found.after)
+    lines = [
         f"no names of {shown(name)}: {why}, so its call paths match within one build only"
         for name, why in unnamed(found).items()
     ]
+    lines += [
+        f"folded: {one.folded:,} calls of '{shown(one.file)}' are counted under a shorter call path"
+        for one in runs
+        if one.folded
+    ]
+    lines += [
+        f"not measured: {', '.join(one.missing)} of '{shown(one.file)}' (another version made it)"
+        for one in runs
+        if one.missing
+    ]
+    return lines
