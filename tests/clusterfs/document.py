@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headrace.bench.peers import document
 from headrace.bench.peers.tables import markdown_rows, ratio_text
-from headrace.bench.statistics import Interval, paired_ratio
+from headrace.statistics import Interval, paired_ratio
 
 BEGIN, END = "<!-- clusterfs begin -->", "<!-- clusterfs end -->"
 

@@ -8,7 +8,10 @@ import pytest
 from headrace.cli import cli
 from headrace.commands import CommandFolder, names
 
-TOP = ("bench", "demo", "doctor", "place", "preload", "record", "report", "run", "simulate")
+TOP = (
+    *("bench", "compare", "demo", "doctor", "place", "preload", "record", "report"),
+    *("run", "simulate"),
+)
 BENCH = (
     *("checkpoint", "compare", "copy", "ior", "irregular", "lattice", "overlap", "paths"),
     *("peers", "promises", "strided", "tile"),

@@ -12,6 +12,7 @@ from cli_support import ROOT, Command
 from record_mutations import mutated
 from record_support import Job, large_data, small_job
 from rich.console import Console
+from schema_support import check
 
 from headrace.analysis.analyse import analyse
 from headrace.errors import HeadraceError
@@ -22,37 +23,8 @@ from headrace.report.units import short_time, shown, size
 from headrace.symbols.resolver import resolve
 
 SCHEMA = json.loads((ROOT / "docs" / "reference" / "report.schema.json").read_text())
-TYPES = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "boolean": bool,
-    "integer": int,
-    "number": (int, float),
-    "null": type(None),
-}
 MUTATIONS = 1000
 SECONDS_LARGE = 30  # of one core; two on an idle machine
-
-
-def check(value: Any, schema: dict[str, Any], place: str = "$") -> None:
-    """As much of JSON Schema as the schema uses."""
-    known = {"type", "description", "properties", "required", "additionalProperties", "items"}
-    assert not schema.keys() - known - {"$schema", "title", "const", "minItems", "maxItems"}
-    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    right = any(isinstance(value, TYPES[kind]) for kind in kinds)
-    assert right and (not isinstance(value, bool) or "boolean" in kinds), (place, value)
-    assert schema.get("const", value) == value
-    if isinstance(value, list):
-        assert schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
-        for number, one in enumerate(value):
-            check(one, schema["items"], f"{place}[{number}]")
-    elif isinstance(value, dict):
-        assert not set(schema.get("required", ())) - value.keys(), place
-        for name, one in value.items():
-            inner = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
-            assert inner, f"{place}.{name} is not described"
-            check(one, inner, f"{place}.{name}")
 
 
 def told(job: Job, folder: Path) -> tuple[dict[str, Any], str]:

@@ -270,3 +270,70 @@ def test_run_refuses_what_the_library_would_ignore(headrace, make_launcher, firs
     assert result.returncode == 2 and result.stdout == ""
     assert re.fullmatch(r"headrace: HEADRACE_.+ \(.+\), .+\n", result.stderr)
     assert not launcher.record.exists()
+
+
+SUGGESTING = """
+[headrace]
+buffer_count = 8
+cb_align = 2
+[environment]
+OMP_NUM_THREADS = 4
+OTHER = "a b"
+"""
+
+
+def test_suggestions_count_where_nothing_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path, SUGGESTING)
+    resolution = resolve_run({COUNT: ""}, files=[path])
+    assert told(resolution) == (8, f"[headrace] of '{path}'")
+    assert resolution.for_ranks() == {
+        COUNT: "8",
+        ALIGN: "2",
+        "OMP_NUM_THREADS": "4",
+        "OTHER": "a b",
+    }
+    assert not resolution.kept
+    assert "OMP_NUM_THREADS=4 by a file" in resolution.told()
+
+
+def test_suggestions_give_way_to_all_that_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path, SUGGESTING)
+    own = {COUNT: "5", "MPICH_MPIIO_CB_ALIGN": "0", "OMP_NUM_THREADS": "", "OTHER": "a b"}
+    resolution = resolve_run(own, files=[path])
+    assert told(resolution) == (5, "the environment")
+    assert told(resolution, ALIGN) == (0, "MPICH_MPIIO_CB_ALIGN in the environment")
+    assert resolution.for_ranks() == {COUNT: "5"}
+    assert list(resolution.kept) == [
+        f"{COUNT}=5 from the environment is kept; [headrace] of '{path}' suggests {COUNT}=8",
+        f"{ALIGN}=0 from MPICH_MPIIO_CB_ALIGN in the environment is kept; "
+        f"[headrace] of '{path}' suggests {ALIGN}=2",
+        f"OMP_NUM_THREADS= from the environment is kept; [environment] of '{path}' suggests "
+        "OMP_NUM_THREADS=4",
+    ]
+    other = write(tmp_path, "[settings]\nbuffer_count = 6\n", "b.toml")
+    assert told(resolve_run({}, files=[other, path])) == (6, f"'{other}'")
+    assert told(resolve_run({}, ["buffer_count=7"], files=[path])) == (7, "the command line")
+
+
+def test_the_last_suggestion_counts(tmp_path: Path) -> None:
+    first = write(tmp_path, SUGGESTING)
+    last = write(tmp_path, "[headrace]\nbuffer_count = 9\n[environment]\nOTHER = 1\n", "b.toml")
+    ranks = resolve_run({}, files=[first, last]).for_ranks()
+    assert (ranks[COUNT], ranks["OTHER"], ranks["OMP_NUM_THREADS"]) == ("9", "1", "4")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[headrace]\nzzz = 1\n", "HEADRACE_ZZZ from [headrace] of"),
+        ("[headrace]\nbuffer_count = 65\n", "range 0 to 64"),
+        ("[environment]\nLD_PRELOAD = 'x'\n", "[environment] has LD_PRELOAD"),
+        ("[environment]\nHEADRACE_QUIET = 1\n", "move it below [headrace]"),
+        ("[environment]\n'a=b' = 1\n", "'a=b' is no name of a variable"),
+        ("[environment]\nA = [1]\n", "neither text nor"),
+        ('[environment]\nA = "\\u0000"\n', "'A' has a zero byte"),
+        ("[headrace]\n[launcher]\n", "'launcher' outside of the table [headrace]"),
+    ],
+)
+def test_bad_suggestions_are_refused(tmp_path: Path, text: str, why: str) -> None:
+    assert why in refusal({}, files=[write(tmp_path, text)])

@@ -15,11 +15,11 @@ PACKAGE = "headrace"
 
 # Ground to roof: packages and modules below headrace/. Those of one layer do not see each other.
 LAYERS = (
-    ("__init__", "errors", "machine", "places"),
+    ("__init__", "errors", "machine", "places", "statistics"),
     ("elf", "launchers", "record", "settings"),
     ("analysis", "mpi", "place"),
     ("front", "symbols"),
-    ("launch",),
+    ("compare", "launch"),
     ("bench", "doctor", "report"),
     ("demo", "simulate"),
     ("commands",),

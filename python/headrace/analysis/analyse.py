@@ -84,7 +84,8 @@ class Findings:
         return time / whole if whole else 0.0
 
 
-def analyse(record: Record) -> Findings:
+def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
+    """most_sites: how many call paths are kept, the costliest ones."""
     job = run(record)
     totals = add_up(record, MATCHED)
     waits = waiting(totals, job.count)
@@ -103,7 +104,7 @@ def analyse(record: Record) -> Findings:
         efficiency=efficiency(outside, job.elapsed),
         waits=waits,
         procedures=_procedures(totals, waits, size),
-        sites=_sites(totals, size),
+        sites=_sites(totals, size, most_sites),
         matrix=tuple(edges),
         heaviest=of_files.heaviest(edges, MOST_EDGES),
         files=tuple(of_files.files(record)),
@@ -140,7 +141,7 @@ def _procedures(totals: Totals, waits: Waits, ranks: int) -> tuple[Procedure, ..
     return tuple(sorted(made, key=lambda one: (-one.sums.time, one.name)))
 
 
-def _sites(totals: Totals, ranks: int) -> tuple[Site, ...]:
+def _sites(totals: Totals, ranks: int, most: int) -> tuple[Site, ...]:
     inside = [item for item in totals.sites.items() if item[0][0] not in OUTSIDE_RUN]
     costly = sorted(inside, key=lambda item: (-item[1].time, item[0]))
     return tuple(
@@ -150,5 +151,5 @@ def _sites(totals: Totals, ranks: int) -> tuple[Site, ...]:
             sums,
             balance(sums.by_rank.values(), ranks),
         )
-        for (name, path), sums in costly[:MOST_SITES]
+        for (name, path), sums in costly[:most]
     )

@@ -10,8 +10,8 @@ from statistics import median
 
 from headrace.bench.jobs import HEADRACE, PLAIN, Job, Measurement, Way
 from headrace.bench.runner import Host, RunFailed, measure
-from headrace.bench.statistics import Interval, median_interval, paired_ratio
 from headrace.errors import HeadraceError
+from headrace.statistics import Interval, median_interval, paired_ratio
 
 # What must stay free beside the files of a comparison.
 SPARE_BYTES = 64 << 20

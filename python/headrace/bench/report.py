@@ -13,8 +13,8 @@ from rich.table import Table
 from headrace.bench.comparison import Cell, Comparison, damaged, losing_first
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.runner import fair_settings
-from headrace.bench.statistics import Interval, rounds_needed
 from headrace.errors import unwritable
+from headrace.statistics import Interval, rounds_needed
 
 METHOD = (
     "MiB/s: medians of alternating runs; spread: lowest-highest; ratio: Headrace to this way; "

@@ -57,7 +57,8 @@ Headrace is replaced by the launcher, whose exit code and signals are therefore 
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Set what the table [settings] of a TOML file has; repeatable, the last wins.",
+    help="Set what the table [settings] of a TOML file has; what [headrace] and [environment] have "
+    "only where you have set nothing. Repeatable, the last wins.",
 )
 @click.option(
     "--verify", is_flag=True, help="Read back and compare every collective write (HEADRACE_VERIFY)."
@@ -108,6 +109,9 @@ def run(
         assignments = (*assignments, f"RANK_ORDER={rank_order}")
     settings = resolve_run(os.environ, assignments, verify, files)
     preload = find_preload(settings, os.environ)
+    if not preload.is_quiet:
+        for line in settings.kept:
+            say(line)
     if np is None:
         launch = launch_of_line(command, family_name, preload)
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from headrace.bench.comparison import Progress
 from headrace.bench.jobs import SEED_SEGMENTS, Job, ior_job, lattice_job, strided_job
 from headrace.bench.runner import Host, measure
-from headrace.bench.statistics import rounds_needed
+from headrace.statistics import rounds_needed
 
 # Wall time of starting and ending a program, in seconds, as the time left for moving data needs it.
 LAUNCH_SECONDS = 0.4

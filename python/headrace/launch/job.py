@@ -42,7 +42,7 @@ class Preload:
 
 def find_preload(settings: Resolution, environ: Mapping[str, str]) -> Preload:
     """The preload with these settings, one of which may say where its library is."""
-    environ = {**environ, **settings.given}
+    environ = {**environ, **settings.variables, **settings.given}
     return Preload(find_library(environ), settings, environ)
 
 

@@ -22,13 +22,13 @@ def console() -> Console:
 
 def show(out: Console, found: Findings, symbols: Symbols) -> None:
     for line in head(found):
-        _line(out, line)
+        put_line(out, line)
     for table in tables(found, symbols):
-        _table(out, table)
+        put_table(out, table)
     out.print()
-    _title(out, "Data quality")
+    put_title(out, "Data quality")
     for line in quality(found, symbols):
-        _line(out, line)
+        put_line(out, line)
 
 
 def head(found: Findings) -> list[str]:
@@ -51,17 +51,18 @@ def head(found: Findings) -> list[str]:
     return lines
 
 
-def _title(out: Console, text: str) -> None:
+def put_title(out: Console, text: str) -> None:
     out.print(text, style="bold", highlight=False, markup=False)
 
 
-def _line(out: Console, text: str) -> None:
+def put_line(out: Console, text: str) -> None:
+    """As it is, whatever is in it."""
     out.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _table(out: Console, table: Table) -> None:
+def put_table(out: Console, table: Table) -> None:
     out.print()
-    _title(out, table.title)
+    put_title(out, table.title)
     made = RichTable(box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     for header in table.headers:
         words = header.endswith(" ")
@@ -70,7 +71,7 @@ def _table(out: Console, table: Table) -> None:
         made.add_row(*map(Text, row))
     out.print(made, highlight=False)
     if table.note:
-        _line(out, table.note)
+        put_line(out, table.note)
 
 
 def counted(number: int, what: str) -> str:

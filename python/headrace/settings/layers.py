@@ -3,6 +3,7 @@
 A layer knows nothing of which settings there are; the resolver looks at that.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,12 @@ from headrace.errors import HeadraceError
 from headrace.settings.setting import PREFIX, Setting, variable_name
 
 FILE_TABLE = "settings"
+SUGGESTED_TABLE = "headrace"
+ENVIRONMENT_TABLE = "environment"
+FILE_TABLES = (FILE_TABLE, SUGGESTED_TABLE, ENVIRONMENT_TABLE)
 LARGEST_FILE = 1 << 20  # bytes
 LARGEST_NUMBER = (1 << 63) - 1  # TOML's
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -26,12 +31,15 @@ class Layer:
     ignores there.
     forwarded: whether ranks are given these variables. They read other toolkits' variables from
     their own environment.
+    suggested: whether it gives way to everything that the user has said; then ranks are given only
+    those of its variables that count.
     """
 
     origin: str
     values: Mapping[str, str]
     strict: bool = True
     forwarded: bool = True
+    suggested: bool = False
 
 
 def command_line(assignments: Sequence[str], verify: bool = False) -> list[Layer]:
@@ -62,8 +70,18 @@ def environment(environ: Mapping[str, str], table: Iterable[Setting]) -> list[La
     return layers
 
 
-def settings_file(path: Path) -> Layer:
-    """The layer of a settings file: TOML, with one table, [settings]."""
+@dataclass(frozen=True)
+class SettingsFile:
+    """What a file says: settings that count over the environment, those that it suggests, and
+    other programs' variables that it suggests."""
+
+    settings: Layer
+    suggestions: Layer
+    variables: Layer
+
+
+def settings_file(path: Path) -> SettingsFile:
+    """A settings file: TOML, with one of FILE_TABLES at least."""
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
@@ -76,17 +94,42 @@ def settings_file(path: Path) -> Layer:
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or too deep
         why = f"it is not TOML: {error}".splitlines()[0]
         raise _unreadable(path, why, "write lines NAME = VALUE below [settings]") from error
-    return Layer(f"'{path}'", _values(document, path))
+    _check_tables(document, path)
+    suggested = _values(document.get(SUGGESTED_TABLE, {}), path)
+    return SettingsFile(
+        Layer(f"'{path}'", _values(document.get(FILE_TABLE, {}), path)),
+        Layer(f"[{SUGGESTED_TABLE}] of '{path}'", suggested, forwarded=False, suggested=True),
+        Layer(f"[{ENVIRONMENT_TABLE}] of '{path}'", _variables(document, path), suggested=True),
+    )
 
 
-def _values(document: Mapping[str, object], path: Path) -> dict[str, str]:
-    table = document.get(FILE_TABLE)
-    if not isinstance(table, dict):
+def _check_tables(document: Mapping[str, object], path: Path) -> None:
+    tables = [name for name in FILE_TABLES if isinstance(document.get(name), dict)]
+    if not tables:
         raise _unreadable(path, "it has no table [settings]", "write [settings] above its lines")
-    others = [name for name in document if name != FILE_TABLE]
+    others = [name for name in document if name not in tables]
     if others:
-        why = f"it has '{others[0]}' outside of the table [settings]"
-        raise _unreadable(path, why, "leave it out, or move it below [settings]")
+        why = f"it has '{others[0]}' outside of the table [{tables[0]}]"
+        raise _unreadable(path, why, f"leave it out, or move it below [{tables[0]}]")
+
+
+def _variables(document: Mapping[str, object], path: Path) -> dict[str, str]:
+    """Other programs' variables. What decides which code is loaded is none of a file's business."""
+    values = {}
+    for name, value in document.get(ENVIRONMENT_TABLE, {}).items():
+        if not _VARIABLE.fullmatch(name):
+            raise _unreadable(path, f"'{name}' is no name of a variable", "correct it")
+        if name.startswith(PREFIX):
+            raise _unreadable(path, f"[environment] has {name}", "move it below [headrace]")
+        if name.startswith("LD_"):
+            raise _unreadable(path, f"[environment] has {name}", "set it in your job script")
+        values[name] = _text(name, value, path)
+        if "\0" in values[name]:
+            raise _unreadable(path, f"the value of '{name}' has a zero byte", "leave it out")
+    return values
+
+
+def _values(table: Mapping[str, object], path: Path) -> dict[str, str]:
     values: dict[str, str] = {}
     for word, value in table.items():
         name = variable_name(word)

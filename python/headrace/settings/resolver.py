@@ -5,7 +5,11 @@ A setting has the value of the first of these that gives one:
 1. the command line: `--verify`, then `--set NAME=VALUE`
 2. settings files (`--settings FILE`), the last one named first
 3. the environment: HEADRACE_NAME, then another toolkit's variable that means the same
-4. the default
+4. what settings files suggest below [headrace], the last one named first
+5. the default
+
+Files may suggest other programs' variables, too, below [environment]: one that the environment has
+is left as it is.
 
 An empty value stands for the default: on the command line and in files it hides what comes after
 it; in the environment it is as if it were not there, as the library has it.
@@ -13,7 +17,7 @@ it; in the environment it is as if it were not there, as the library has it.
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headrace.errors import HeadraceError
@@ -49,21 +53,23 @@ class Resolution:
     """All settings of a run.
 
     settings: by the variable's name. given: variables as they are given, what cannot be used
-    included, for the library to tell. problems: a line on each of those.
+    included, for the library to tell. problems: a line on each of those. variables: other
+    programs', as files suggest them. kept: a line on each suggestion that gives way.
     """
 
     settings: Mapping[str, Resolved]
     given: Mapping[str, str]
     problems: Sequence[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    kept: Sequence[str] = ()
 
     def value(self, name: str) -> Value:
         return self.settings[name].value
 
     def for_ranks(self) -> dict[str, str]:
         """The variables that ranks need, sorted."""
-        return {
-            name: text for name, text in sorted(self.given.items()) if name not in COMMAND_SETTINGS
-        }
+        every = sorted({**self.variables, **self.given}.items())
+        return {name: text for name, text in every if name not in COMMAND_SETTINGS}
 
     def changed(self) -> list[Resolved]:
         """The settings that are not at their defaults, in the order of the reference page."""
@@ -74,7 +80,8 @@ class Resolution:
         changed = (
             f"{one.setting.name}={_shown(one.text)} from {one.origin}" for one in self.changed()
         )
-        return [*changed, *self.problems]
+        variables = (f"{name}={_shown(text)} by a file" for name, text in self.variables.items())
+        return [*changed, *variables, *self.problems]
 
 
 def resolve_run(
@@ -84,13 +91,25 @@ def resolve_run(
     files: Sequence[Path] = (),
 ) -> Resolution:
     """The settings of a run, by the order above. Raises HeadraceError."""
-    return resolve(
+    said = [settings_file(path) for path in reversed(files)]
+    found = resolve(
         [
             *command_line(assignments, verify),
-            *map(settings_file, reversed(files)),
+            *(one.settings for one in said),
             *environment(environ, SETTINGS),
+            *(one.suggestions for one in said),
         ]
     )
+    variables: dict[str, str] = {}
+    kept = []
+    for layer in (one.variables for one in said):
+        for name, text in layer.values.items():
+            own = environ.get(name)
+            if own is None:
+                variables.setdefault(name, text)
+            elif own != text:
+                kept.append(_kept(name, own, "the environment", text, layer.origin))
+    return replace(found, variables=variables, kept=[*found.kept, *kept])
 
 
 def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Resolution:
@@ -114,7 +133,21 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
     given: dict[str, str] = {}
     for layer in reversed(layers):
         given |= layer.values if layer.forwarded else {}
-    return Resolution(settings, given, problems)
+    kept = []
+    for layer in layers:
+        for name, text in layer.values.items() if layer.suggested else ():
+            one = settings[name]
+            if one.origin == layer.origin:
+                given[name] = text
+            elif one.text != text:
+                kept.append(_kept(name, one.text, one.origin, text, layer.origin))
+    return Resolution(settings, given, problems, kept=kept)
+
+
+def _kept(name: str, own: str, origin: str, text: str, suggested_by: str) -> str:
+    return (
+        f"{name}={_shown(own)} from {origin} is kept; {suggested_by} suggests {name}={_shown(text)}"
+    )
 
 
 def _at_default(setting: Setting) -> Resolved:

@@ -11,7 +11,7 @@ from headrace.bench.paths.grid import BY_NAME, DIRECT, FORCED, STAGED, forced_wa
 from headrace.bench.peers.grid import Case, Point
 from headrace.bench.peers.judgement import measured_accesses
 from headrace.bench.peers.results import Attempt, Measured, Results
-from headrace.bench.statistics import Interval, median_interval, paired_ratio
+from headrace.statistics import Interval, median_interval, paired_ratio
 
 # The model is to reach this share of the better path's speed in every cell.
 LEAST_SHARE = 0.9

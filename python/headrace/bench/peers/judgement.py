@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from headrace.bench.jobs import HEADRACE, PLAIN
 from headrace.bench.peers.grid import BY_NAME, Case, Point
 from headrace.bench.peers.results import Attempt, Measured, Results
-from headrace.bench.statistics import Interval, geometric_mean, median_interval, paired_ratio
+from headrace.statistics import Interval, geometric_mean, median_interval, paired_ratio
 
 # Below, pieces are small: means and targets are told apart there.
 SMALL_PIECES = 100

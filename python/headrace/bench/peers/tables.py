@@ -13,7 +13,7 @@ from headrace.bench.peers.judgement import (
     strongest_of_all,
 )
 from headrace.bench.report import verdict as verdict_text
-from headrace.bench.statistics import Interval, geometric_mean
+from headrace.statistics import Interval, geometric_mean
 
 
 @dataclass(frozen=True)

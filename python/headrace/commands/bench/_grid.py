@@ -9,8 +9,8 @@ import click
 from headrace.bench.peers import grid
 from headrace.bench.peers.running import Request
 from headrace.bench.programs import CHOICES
-from headrace.bench.statistics import rounds_needed
 from headrace.commands._options import directory_option
+from headrace.statistics import rounds_needed
 
 USUAL_ROUNDS = 7
 

@@ -11,8 +11,8 @@ from headrace.bench.compare import compare_ways
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
 from headrace.bench.programs import DEFAULT_RANKS
-from headrace.bench.statistics import rounds_needed
 from headrace.commands._options import directory_option, mpi_option
+from headrace.statistics import rounds_needed
 
 
 @click.command(short_help="Compares plain MPI, POSIX and Headrace by alternating runs.")
