@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from headrace.analysis import files as of_files
 from headrace.analysis.calls import Sums, Totals, add_up
+from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
+from headrace.analysis.metrics import Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
 from headrace.analysis.placement import Place, placement
@@ -59,7 +61,8 @@ class Quality:
 
 @dataclass(frozen=True)
 class Findings:
-    """`classes`: time outside MPI, then in MPI by class. Procedures and sites: costliest first."""
+    """`classes`: time outside MPI, then in MPI by class. Procedures and sites: costliest first.
+    costs: of which procedures each cost is made."""
 
     run: Run
     classes: tuple[Class, ...]
@@ -77,6 +80,8 @@ class Findings:
     settings: tuple[Setting, ...]
     variables: tuple[Setting, ...]
     quality: Quality
+    metrics: Metrics
+    costs: dict[str, frozenset[str]]
 
     def share(self, time: float) -> float:
         """What part a time of all ranks together is of the ranks' time in the run."""
@@ -93,6 +98,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     outside = [max(0, one.run - time) for one, time in zip(job.ranks, in_mpi, strict=True)]
     size = len(job.ranks)
     edges = of_files.matrix(record)
+    files = tuple(of_files.files(record))
+    by_cost = costs(job, totals)
     return Findings(
         run=job,
         classes=tuple(
@@ -107,7 +114,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         sites=_sites(totals, size, most_sites),
         matrix=tuple(edges),
         heaviest=of_files.heaviest(edges, MOST_EDGES),
-        files=tuple(of_files.files(record)),
+        files=files,
         decisions=tuple(of_files.decisions(record)),
         placement=placement(job.ranks),
         settings=settings(record),
@@ -119,6 +126,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             max((one.recorder for one in job.ranks), default=0),
             record.missing,
         ),
+        metrics=metrics(record, job, totals, waits, by_cost, files),
+        costs={name: one.procedures for name, one in by_cost.items()},
     )
 
 

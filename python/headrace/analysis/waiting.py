@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from headrace.analysis.calls import NO_SHAPE, RankTime, Shape, Totals
-from headrace.analysis.procedures import SYNCHRONISING
+from headrace.analysis.procedures import OUTSIDE_RUN, SYNCHRONISING
 
 INTRACOMMUNICATOR = 0
+PerRank = dict[str, dict[int, int]]  # ns, by procedure and rank
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,36 @@ def _least_waits(totals: Totals, ranks: int) -> dict[str, int]:
     for procedure, by_rank in rest.items():
         if _is_matched(by_rank.values(), ranks):
             found[procedure] += _above_fastest(by_rank.values())
+    return found
+
+
+def most_by_rank(totals: Totals) -> PerRank:
+    """What each rank waited at most: in matched calls what they took longer than the fastest call
+    that may have been the same one, in all others of the run the whole time."""
+    fastest = _fastest(totals)
+    found: PerRank = {
+        name: dict(sums.by_rank)
+        for name, sums in totals.procedures.items()
+        if name not in OUTSIDE_RUN
+    }
+    for (procedure, shape, _), by_rank in totals.matched.items():
+        floor = fastest(procedure, shape)
+        for rank, one in by_rank.items():
+            found[procedure][rank] -= min(one.time, one.calls * floor)
+    return found
+
+
+def least_by_rank(totals: Totals, ranks: int) -> PerRank:
+    """What each rank waited at least: in calls of all ranks what it took longer than the rank that
+    took least."""
+    found: PerRank = defaultdict(lambda: defaultdict(int))
+    for (procedure, shape, _), by_rank in totals.matched.items():
+        if procedure not in SYNCHRONISING or shape.kind != INTRACOMMUNICATOR or shape.size != ranks:
+            continue
+        if _is_matched(by_rank.values(), ranks):
+            least = min(one.time for one in by_rank.values())
+            for rank, one in by_rank.items():
+                found[procedure][rank] += one.time - least
     return found
 
 

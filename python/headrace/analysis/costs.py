@@ -1,0 +1,153 @@
+"""Costs: what each rank spent on one kind of calls, and what the run would gain without it.
+
+With c_i the time of rank i in it, W_i its waiting elsewhere and run_i its run, of the longest of
+which the run's time T is: no rank ends earlier than its own other work lets it, so the gain is at
+most the least over ranks of T - run_i + c_i + W_i, as long as that other work stays as it is.
+W_i is known as an interval, and so is the bound (docs/advice.md#the-bound).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from headrace.analysis.calls import Sums, Totals
+from headrace.analysis.procedures import COLLECTIVE, MATCHED, OUTSIDE_RUN
+from headrace.analysis.run import Run
+from headrace.analysis.waiting import PerRank, least_by_rank, most_by_rank
+
+SMALL_COLLECTIVE = 64  # bytes of a call
+SMALL_MESSAGE = 256
+SMALL_TRANSFER = 64 << 10
+
+_BLOCKING = {
+    *("MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Recv", "MPI_Mrecv"),
+    *("MPI_Sendrecv", "MPI_Sendrecv_replace"),
+}
+_SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Isend", "MPI_Issend"}
+_AWAITS = {
+    *("MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe", "MPI_Sendrecv", "MPI_Sendrecv_replace"),
+    *("MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"),
+}
+_POLLS = {"MPI_Iprobe", "MPI_Improbe", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
+_COMMUNICATORS = {
+    *("MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Comm_create"),
+    *("MPI_Comm_create_group", "MPI_Comm_dup_with_info", "MPI_Comm_free", "MPI_Cart_create"),
+    *("MPI_Cart_sub", "MPI_Dist_graph_create_adjacent", "MPI_Dist_graph_create"),
+}
+_FENCES = {"MPI_Win_fence", "MPI_Win_wait", "MPI_Win_unlock", "MPI_Win_unlock_all", "MPI_Win_flush"}
+_OPENS = {"MPI_File_open", "MPI_File_close"}
+
+# By name: which procedures. Those at single call sites also say how small a call's bytes are.
+_PROCEDURES: dict[str, Callable[[str], bool]] = {
+    "barrier": lambda name: name == "MPI_Barrier",
+    "blocking_messages": lambda name: name in _BLOCKING,
+    "awaited_messages": lambda name: name in _AWAITS,
+    "synchronous_sends": lambda name: name == "MPI_Ssend",
+    "polling": lambda name: name in _POLLS,
+    "communicator_making": lambda name: name in _COMMUNICATORS,
+    "type_making": lambda name: name.startswith("MPI_Type_"),
+    "fences": lambda name: name in _FENCES,
+    "collectives": lambda name: name in MATCHED,
+    "io": lambda name: name.startswith("MPI_File_"),
+    "io_open": lambda name: name in _OPENS,
+    "io_sync": lambda name: name == "MPI_File_sync",
+    "io_write": lambda name: name.startswith(("MPI_File_write", "MPI_File_iwrite")),
+    "io_read": lambda name: name.startswith(("MPI_File_read", "MPI_File_iread")),
+    "io_shared_pointer": lambda name: name.endswith(("_shared", "_ordered")),
+}
+
+
+def _is_independent(name: str) -> bool:
+    moves = name.startswith(("MPI_File_write", "MPI_File_read"))
+    return moves and not any(part in name for part in ("_all", "_ordered"))
+
+
+_SITES: dict[str, tuple[Callable[[str], bool], int]] = {
+    "small_collectives": (lambda name: name in MATCHED - {"MPI_Barrier"}, SMALL_COLLECTIVE),
+    "small_messages": (lambda name: name in _SENDS, SMALL_MESSAGE),
+    "small_io": (_is_independent, SMALL_TRANSFER),
+}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """ns: what the run would gain at most; the truth of that lies between the two."""
+
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """`by_rank`: ns. calls, bytes: of all ranks. procedures: whose calls it is made of."""
+
+    by_rank: Mapping[int, int]
+    calls: int
+    bytes: int
+    procedures: frozenset[str]
+    bound: Bound
+
+
+class Costing:
+    """Makes costs of one run."""
+
+    def __init__(self, run: Run, totals: Totals):
+        self._run = run
+        self._least = least_by_rank(totals, run.count)
+        self._most = most_by_rank(totals)
+
+    def bound(self, by_rank: Mapping[int, int], replaced: Mapping[str, Mapping[int, int]]) -> Bound:
+        """by_rank: the cost. replaced: what of it is in MPI, by procedure, which is then not
+        counted as waiting, too."""
+        lower = upper = self._run.elapsed
+        for one in self._run.ranks:
+            early = self._run.elapsed - one.run + by_rank.get(one.rank, 0)
+            lower = min(lower, early + _elsewhere(self._least, one.rank, replaced))
+            upper = min(upper, early + _elsewhere(self._most, one.rank, replaced))
+        return Bound(max(0, min(lower, upper)), max(0, upper))
+
+    def of(self, parts: list[tuple[str, Sums]]) -> Cost:
+        by_rank: dict[int, int] = defaultdict(int)
+        replaced: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        for name, sums in parts:
+            for rank, time in sums.by_rank.items():
+                by_rank[rank] += time
+                replaced[name][rank] += time
+        return Cost(
+            by_rank,
+            sum(sums.calls for _, sums in parts),
+            sum(sums.bytes for _, sums in parts),
+            frozenset(name for name, sums in parts if sums.time),
+            self.bound(by_rank, replaced),
+        )
+
+
+def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, int]]) -> int:
+    """A rank's waiting in calls that are not part of the cost."""
+    return sum(
+        max(0, by_rank.get(rank, 0) - replaced.get(name, {}).get(rank, 0))
+        for name, by_rank in waits.items()
+    )
+
+
+def costs(run: Run, totals: Totals) -> dict[str, Cost]:
+    """By name, all that this version knows."""
+    costing = Costing(run, totals)
+    inside = [(name, sums) for name, sums in totals.procedures.items() if name not in OUTSIDE_RUN]
+    sites = [(name, sums) for (name, _), sums in totals.sites.items() if name not in OUTSIDE_RUN]
+    made = {
+        kind: costing.of([(name, sums) for name, sums in inside if takes(name)])
+        for kind, takes in _PROCEDURES.items()
+    }
+    for kind, (takes, most) in _SITES.items():
+        small = [(n, s) for n, s in sites if takes(n) and s.calls and s.bytes <= most * s.calls]
+        made[kind] = costing.of(small)
+    off = {
+        one.rank: max(0, one.run + one.init - one.cpu_user - one.cpu_system) for one in run.ranks
+    }
+    made["off_cpu"] = Cost(off, 0, 0, frozenset(), costing.bound(off, {}))
+    return made
+
+
+def collective_time(totals: Totals) -> int:
+    return sum(totals.classes.get(COLLECTIVE, {}).values())

@@ -1,0 +1,191 @@
+"""Numbers of a run by name, for rules. A name ends in its unit: _seconds, _bytes, _share (of one),
+_ratio, _per_second; others are counts. None: not measured. docs/advice.md#metrics lists them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import median
+
+from headrace.analysis.calls import Totals
+from headrace.analysis.costs import Cost, collective_time
+from headrace.analysis.files import File
+from headrace.analysis.run import Run
+from headrace.analysis.waiting import Waits
+from headrace.record.tables import Record
+
+NS = 1e9
+Metrics = dict[str, float | None]
+
+# What rules ask for and no record has yet: why.
+ABSENT = {
+    "run_queue_seconds": "the record does not have how long ranks waited for a core",
+    "minor_faults_per_second": "the record does not have page faults",
+    "major_faults_per_second": "the record does not have page faults",
+    "eager_limit_bytes": "the record does not have the MPI library's limit for eager messages",
+    "computed_on_node_share": "no better order of ranks was computed",
+    "file_stripes": "the record does not have the stripes of files",
+    "misaligned_share": "the record does not have where requests begin",
+    "sick_target_ratio": "the record does not have times by storage target",
+    "free_memory_bytes": "the record does not have the free memory of nodes",
+}
+
+
+def metrics(
+    record: Record, run: Run, totals: Totals, waits: Waits, by_cost: Mapping[str, Cost],
+    files: Iterable[File],
+) -> Metrics:  # fmt: skip
+    outside = _outside(run, totals)
+    found: Metrics = dict.fromkeys(ABSENT)
+    found |= _of_run(run, totals, waits, outside)
+    found |= _of_nodes(run, outside)
+    found |= _of_messages(record, run)
+    found |= _of_files(record, list(files), run)
+    for name, cost in by_cost.items():
+        found |= _of_cost(name, cost, run)
+    return found
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _outside(run: Run, totals: Totals) -> dict[int, float]:
+    return {
+        one.rank: max(0.0, one.run - totals.in_run.get(one.rank, 0) / max(1, one.threads)) / NS
+        for one in run.ranks
+    }
+
+
+def _of_run(run: Run, totals: Totals, waits: Waits, outside: Mapping[int, float]) -> Metrics:
+    count = len(run.ranks)
+    whole = sum(one.run for one in run.ranks)
+    average = sum(outside.values()) / count if count else 0.0
+    greatest = max(outside.values(), default=0.0)
+    first = outside.get(0)
+    others = [time for rank, time in outside.items() if rank != 0]
+    ends = totals.procedures["MPI_Finalize"].by_rank if "MPI_Finalize" in totals.procedures else {}
+    around = [one.init + ends.get(one.rank, 0) for one in run.ranks]
+    collective = collective_time(totals)
+    least = waits.total.least if waits.procedures else None
+    return {
+        "ranks": run.count,
+        "nodes": run.nodes,
+        "run_seconds": run.elapsed / NS if count else None,
+        "outside_average_seconds": average if count else None,
+        "outside_greatest_seconds": greatest if count else None,
+        "imbalance_seconds": greatest - average if count else None,
+        "load_balance_share": _ratio(average, greatest),
+        "rank0_excess_seconds": None if first is None else first - average,
+        "others_greatest_seconds": max(others, default=None),
+        "in_mpi_share": _ratio(sum(totals.in_run.values()), whole),
+        "start_end_seconds": min(around, default=None) and min(around) / NS,
+        "collective_wait_lower_share": None if least is None else _ratio(least, collective),
+        "collective_wait_lower_seconds": None if least is None else _ratio(least / NS, count),
+        "recorder_seconds": max((one.recorder for one in run.ranks), default=0) / NS,
+        "system_share": _ratio(sum(one.cpu_system for one in run.ranks), whole),
+        "system_seconds": _ratio(sum(one.cpu_system for one in run.ranks) / NS, count),
+    }
+
+
+def _cores(text: str) -> set[int] | None:
+    """As 0-3,8. None if it says nothing that can be true."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        low, _, high = part.partition("-")
+        if not (low.isascii() and low.isdigit() and (high or low).isascii()):
+            return None
+        last = high or low
+        if not last.isdigit() or max(len(low), len(last)) > 5 or int(last) < int(low):
+            return None
+        found.update(range(int(low), int(last) + 1))
+    return found or None
+
+
+def _of_nodes(run: Run, outside: Mapping[int, float]) -> Metrics:
+    by_node: dict[int, list[float]] = defaultdict(list)
+    masks: dict[int, list[set[int] | None]] = defaultdict(list)
+    for one in run.ranks:
+        by_node[one.node].append(outside[one.rank])
+        masks[one.node].append(_cores(one.cores))
+    means = sorted(sum(times) / len(times) for times in by_node.values())
+    highest = sorted(max(times) for times in by_node.values())
+    known = [node for node in masks.values() if None not in node]
+    crowded = [len(node) / len(set().union(*node)) for node in known]
+    shared = [
+        count
+        for node in known
+        for count in Counter(frozenset(mask) for mask in node if len(mask) == 1).values()
+    ]
+    busy = [sum(max(1, one.threads) for one in run.ranks if one.node == node) for node in masks]
+    allowed = [len(set().union(*node)) for node in known]
+    return {
+        "slowest_node_ratio": _ratio(means[-1], median(means)) if means else None,
+        "slowest_node_seconds": highest[-1] - highest[-2] if len(highest) > 1 else None,
+        "ranks_per_core_ratio": max(crowded, default=None) if len(known) == len(masks) else None,
+        "ranks_on_one_core": max(shared, default=1) if known else None,
+        "used_cores_share": _ratio(sum(busy), sum(allowed)) if len(known) == len(masks) else None,
+    }
+
+
+def _of_messages(record: Record, run: Run) -> Metrics:
+    node_of = {one.rank: one.node for one in run.ranks}
+    peers: dict[int, set[int]] = defaultdict(set)
+    total = away = 0
+    for node in record.nodes:
+        for rank, peer, _, sent in node["matrix"].rows("rank", "peer", "messages", "sent"):
+            if peer < 0:
+                continue
+            peers[rank].add(peer)
+            total += sent
+            away += sent if node_of.get(peer) != node_of.get(rank) else 0
+    return {
+        "most_peers": max(map(len, peers.values()), default=0),
+        "off_node_share": _ratio(away, total) if total else 0.0,
+        "message_bytes": total,
+    }
+
+
+def _of_files(record: Record, files: list[File], run: Run) -> Metrics:
+    moved: Counter[int] = Counter()
+    for node in record.nodes:
+        for rank, read, written in node["files"].rows("rank", "read", "written"):
+            moved[rank] += read + written
+    read, written = sum(one.read for one in files), sum(one.written for one in files)
+    phases = sum(one.exchange + one.wait + one.copy + one.store for one in files)
+    return {
+        "files": len(files),
+        "io_bytes_read": read,
+        "io_bytes_written": written,
+        "io_ranks": sum(1 for size in moved.values() if size),
+        "io_greatest_rank_share": _ratio(max(moved.values(), default=0), sum(moved.values())) or 0.0,
+        "read_amplification_ratio": _amplification(files, "read"),
+        "write_amplification_ratio": _amplification(files, "written"),
+        "exchange_share": _ratio(sum(one.exchange for one in files), phases),
+        "exchange_seconds": sum(one.exchange for one in files) / NS / max(1, len(run.ranks)),
+        "opens_per_rank_ratio": max((one.opens / max(1, one.ranks) for one in files), default=0.0),
+    }
+
+
+def _amplification(files: list[File], what: str) -> float | None:
+    """Bytes that were moved for those that were asked. 1 where nothing was asked."""
+    if not any(getattr(one, what) for one in files):
+        return 1.0
+    told = [one for one in files if getattr(one, f"store_{what}") is not None]
+    asked = sum(getattr(one, what) for one in told)
+    return _ratio(sum(getattr(one, f"store_{what}") for one in told), asked)
+
+
+def _of_cost(name: str, cost: Cost, run: Run) -> Metrics:
+    count = len(run.ranks)
+    total = sum(cost.by_rank.values())
+    whole = sum(one.run for one in run.ranks)
+    rank_seconds = run.elapsed / NS * max(1, count)
+    return {
+        f"{name}_seconds": total / NS / max(1, count),
+        f"{name}_greatest_seconds": max(cost.by_rank.values(), default=0) / NS,
+        f"{name}_share": total / whole if whole else None,
+        f"{name}_calls": cost.calls,
+        f"{name}_per_second": cost.calls / rank_seconds if rank_seconds else None,
+        f"{name}_bytes": cost.bytes,
+        f"{name}_bound_lower_seconds": cost.bound.lower / NS,
+        f"{name}_bound_upper_seconds": cost.bound.upper / NS,
+    }
