@@ -19,6 +19,13 @@ struct Wrapper {
   Function functions[2];  ///< by Name
 };
 
+/// How a feature starts. Only one that has started wraps procedures.
+enum class Start {
+  started,
+  unneeded,  ///< there is nothing for it to do in this process
+  refused,   ///< MPI refuses what it needs; the user is told
+};
+
 /// A part of the layer that stands between program and library. Features do not know of each other:
 /// for each procedure those that wrap it make a chain, in the order of FeatureId, with the library
 /// at its end. A procedure that nobody wraps leads straight there.
@@ -28,9 +35,8 @@ struct Feature {
   std::span<const Wrapper> wrappers;
   /// Whether the user's settings ask for it; null: always.
   bool (*is_wanted)(const Settings& settings);
-  /// Called once, when MPI runs, innermost feature first. False where MPI refuses what it needs:
-  /// then it is left out. Null: nothing is to do.
-  bool (*start)();
+  /// Called once, when MPI runs, innermost feature first. Null: nothing is to do.
+  Start (*start)();
   /// Called once, before MPI ends, outermost feature first; or null.
   void (*stop)();
   /// Joins the chains by switch_on alone, not at its start.

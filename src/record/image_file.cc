@@ -54,6 +54,10 @@ std::vector<std::string> image_directories(const std::string& first) {
   return found;
 }
 
+void remove_job_directory(const std::string& job) {
+  if (rmdir(job.c_str()) == 0) rmdir(job.substr(0, job.rfind('/')).c_str());
+}
+
 Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> directories,
                                                    const std::string& job, const std::string& name,
                                                    std::uint64_t capacity) {
@@ -111,9 +115,7 @@ ImageFile::~ImageFile() {
 
 void ImageFile::remove() {
   unlink(path_.c_str());
-  // The last of the job's removes its directory, and the last job's the user's.
-  const std::string job = path_.substr(0, path_.rfind('/'));
-  if (rmdir(job.c_str()) == 0) rmdir(job.substr(0, job.rfind('/')).c_str());
+  remove_job_directory(path_.substr(0, path_.rfind('/')));
 }
 
 /// A store into a page that the file system cannot back would end the program.

@@ -19,6 +19,9 @@ namespace headrace::record {
 /// `first` goes before the usual places, unless it is empty.
 std::vector<std::string> image_directories(const std::string& first);
 
+/// Removes a job's directory if it is empty, and then the user's.
+void remove_job_directory(const std::string& job);
+
 /// The memory of one rank's recorder: a file in memory or on a local disk that is mapped as a whole
 /// and filled from its front. Thread-safe.
 class ImageFile {

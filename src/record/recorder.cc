@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/process_mark.h"
 #include "base/settings.h"
 #include "record/call_cost.h"
 #include "record/image_owner.h"
@@ -25,6 +26,7 @@ constexpr std::array<const char*, kCallClasses> kOtherNames = {
     "(other point-to-point)", "(other collective)", "(other one-sided)", "(other I/O)", "(other)"};
 
 struct Recorder {
+  const ProcessMark process;
   JobMark mark;
   std::string log_directory;
   std::unique_ptr<ImageFile> image;
@@ -119,10 +121,6 @@ Error start_recorder(const RecorderStart& start) {
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &stop_in_child);
   choose_clock();
   own.mark = find_job_mark();
-  if (!own.mark.is_on_one_node()) {
-    return {ErrorClass::unsupported_operation, 0,
-            "records of jobs on several nodes are not made yet"};
-  }
   own.log_directory = absolute(settings().log_path);
   const std::vector<std::string> directories = image_directories(settings().record_directory);
   auto made = ImageFile::make(directories, own.mark.name, "rank-" + std::to_string(start.rank),
@@ -137,6 +135,7 @@ Error start_recorder(const RecorderStart& start) {
     own.other[i] = note_of(*own.image, kOtherNames[i], static_cast<CallClass>(i));
   }
   note_all(*own.image, NoteKind::fact, process_facts());
+  if (!own.mark.number.empty()) note_all(*own.image, NoteKind::fact, {{"job", own.mark.number}});
   note_all(*own.image, NoteKind::variable, allowed_variables());
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(directories, own.mark.name);
@@ -149,6 +148,7 @@ void mark_end(RankState state) {
   Recorder& own = recorder();
   if (own.image == nullptr || !own.image->is_ours()) return;
   ImageHeader& header = own.image->header();
+  if (header.state.load() != static_cast<std::uint32_t>(RankState::running)) return;
   const ClockReading now = read_clock();
   header.end_ticks = now.ticks;
   header.end_ns = now.ns;
@@ -173,12 +173,30 @@ ImageFile* image() {
   return own.image == nullptr || !own.image->is_ours() ? nullptr : own.image.get();
 }
 
-const std::string& log_directory() {
-  return recorder().log_directory;
+std::vector<RecordPlace> record_places() {
+  const std::string& chosen = recorder().log_directory;
+  std::vector<RecordPlace> places{{chosen.empty() ? absolute(settings().log_path) : chosen}};
+  const std::string name = "/headrace-records-" + std::to_string(geteuid());
+  if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
+    places.push_back({own + name, true});
+  }
+  places.push_back({"/tmp" + name, true});
+  return places;
+}
+
+bool is_this_process() {
+  return recorder().process.is_here();
+}
+
+std::int64_t recorded_ns() {
+  ImageFile* const own = image();
+  return own == nullptr ? 0 : read_clock().ns - own->header().begin_ns;
 }
 
 const JobMark& job_mark() {
-  return recorder().mark;
+  Recorder& own = recorder();
+  if (own.mark.name.empty()) own.mark = find_job_mark();
+  return own.mark;
 }
 
 ThreadRecord* make_own_record() noexcept {
