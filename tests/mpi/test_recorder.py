@@ -10,15 +10,15 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hosts import REPOSITORY, Host
+from hosts import REPOSITORY, Host, host_named
 from running import compile_program, launch, work_directory
 from test_languages import FORTRAN, fortran_program
 
 RANKS = (1, 2, 3, 4, 8)
 
 
-def report_of(record: Path) -> dict:
-    command = [sys.executable, "-m", "headrace", "report", str(record), "--json"]
+def report_of(*records: Path) -> dict:
+    command = [sys.executable, "-m", "headrace", "report", *map(str, records), "--json"]
     done = subprocess.run(
         command, cwd=REPOSITORY / "python", capture_output=True, text=True, check=False
     )
@@ -98,10 +98,12 @@ def test_fortran(name: str, binding: str, library: Path) -> None:
     assert matrix == {(0, 1): [10, 2920], (1, 0): [10, 2920]}
 
 
-def test_a_killed_job_leaves_its_record(host: Host, library: Path) -> None:
-    """Rank 1 is killed in the middle; what was counted before is there."""
-    program = compile_program(host.compilers["c"], ["recorded_kill.c"], f"recorded-k-{host.name}")
-    directory = work_directory(f"recorder-kill-{host.name}")
+@pytest.mark.parametrize("way", ["kill", "abort", "term", "exit"])
+def test_a_job_that_ends_early_leaves_its_record(host: Host, way: str, library: Path) -> None:
+    """What was counted before is there, and the record says that it is not complete."""
+    sources = ["recorded_end.c"]
+    program = compile_program(host.compilers["c"], sources, f"recorded-e-{host.name}")
+    directory = work_directory(f"recorder-{way}-{host.name}")
     images = directory / "images"
     images.mkdir()
     settings = {
@@ -109,11 +111,34 @@ def test_a_killed_job_leaves_its_record(host: Host, library: Path) -> None:
         "HEADRACE_LOGPATH": str(directory),
         "HEADRACE_RECORD_DIRECTORY": str(images),
     }
-    result = launch(host, 2, [program], True, settings)
-    assert result.code != 0, result.explain()
+    result = launch(host, 2, [program, way], True, settings)
+    assert way == "exit" or result.code != 0, result.explain()
     (job,) = (images / f"headrace-record-{os.geteuid()}").iterdir()
     report = report_of(job)
     assert not report["run"]["complete"]
     calls = {own["name"]: own["calls"] for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == 2 * 1000
     assert calls["MPI_Comm_rank"] == 2
+    lacks = " ".join(report["run"]["lacks"])
+    assert ("called MPI_Abort" if way == "abort" else "ended without MPI_Finalize") in lacks
+
+
+def test_a_record_that_has_no_place_goes_to_the_nodes_own(library: Path) -> None:
+    host = host_named("mpich")
+    program = compile_program(host.compilers["c"], ["recorded_end.c"], f"recorded-e-{host.name}")
+    directory = work_directory("recorder-no-place")
+    own = directory / "own"
+    own.mkdir()
+    (directory / "file").touch()
+    settings = {
+        "HEADRACE_RECORD": "1",
+        "HEADRACE_QUIET": "0",
+        "HEADRACE_LOGPATH": str(directory / "file" / "records"),
+        "TMPDIR": str(own),
+    }
+    result = launch(host, 2, [program, "finalize"], True, settings)
+    assert result.code == 0, result.explain()
+    (record,) = (own / f"headrace-records-{os.geteuid()}").iterdir()
+    (line,) = result.err.splitlines()
+    assert line.startswith(f"headrace: the record is {record} (cannot make the directory")
+    assert report_of(record)["run"]["complete"]
