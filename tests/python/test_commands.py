@@ -8,7 +8,7 @@ import pytest
 from headrace.cli import cli
 from headrace.commands import CommandFolder, names
 
-TOP = ("bench", "demo", "doctor", "preload", "record", "report", "run", "simulate")
+TOP = ("bench", "demo", "doctor", "peek", "preload", "record", "report", "run", "simulate")
 BENCH = (
     *("checkpoint", "compare", "copy", "ior", "irregular", "lattice", "overlap", "paths"),
     *("peers", "promises", "strided", "tile"),

@@ -12,6 +12,7 @@ from headrace.analysis.procedures import CLASSES, MATCHED, OUTSIDE_RUN
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
 from headrace.analysis.waiting import Wait, Waits, waiting
+from headrace.record.merge import lost_calls
 from headrace.record.tables import Record
 
 MOST_SITES = 10
@@ -55,6 +56,7 @@ class Quality:
     wrong: int
     recorder: int
     missing: tuple[str, ...]
+    lost_calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ def analyse(record: Record) -> Findings:
             sum(one.wrong for one in job.ranks),
             max((one.recorder for one in job.ranks), default=0),
             record.missing,
+            lost_calls(record),
         ),
     )
 

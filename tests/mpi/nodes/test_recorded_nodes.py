@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -96,7 +94,7 @@ def gathered(cluster: Cluster, node: str, records: Path) -> Path:
 @pytest.mark.parametrize("way", ["kill", "abort"])
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_job_that_ends_early(name: str, way: str, two_nodes: Cluster, library: Path) -> None:
-    """Each node keeps its ranks' part; the report of all is the whole, and of one says what lacks."""
+    """Each node keeps its part. The report of all is the whole, that of one says what lacks."""
     host, program = compiled(name, ["recorded_end.c"])
     directory = work_directory(f"recorded-nodes-{way}-{name}")
     before = {node: left_on(two_nodes, node) for node in two_nodes.names}
@@ -110,7 +108,7 @@ def test_a_job_that_ends_early(name: str, way: str, two_nodes: Cluster, library:
 
     part = report_of(records[0])["run"]
     assert (part["ranks"], part["complete"]) == (2, False)
-    assert any("rank 1 is missing" in why for why in part["lacks"]), part
+    assert any("ranks 1 are missing: 1" in why for why in part["lacks"]), part
     whole = report_of(*records)
     run = whole["run"]
     assert (run["ranks"], run["nodes"], run["complete"]) == (2, 2, False)

@@ -1,5 +1,5 @@
-/* 1000 exchanges of ranks 0 and 1; then rank 1 ends without MPI_Finalize, while the others wait for it
- * in a barrier.
+/* 1000 exchanges of ranks 0 and 1; then rank 1 ends without MPI_Finalize, while the others wait for
+ * it in a barrier.
  *
  *     recorded_end kill | abort | term | exit     exit: all ranks leave together
  */
