@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "record/call_cost.h"
 #include "record/image_owner.h"
+#include "record/old_images.h"
 #include "record/process_facts.h"
 
 namespace headrace::record {
@@ -105,6 +106,7 @@ void fill_header(ImageHeader& header, const RecorderStart& start) {
   header.rank_count = start.rank_count;
   header.process = getpid();
   header.process_start = process_start(header.process);
+  header.process_space = process_space();
   header.has_steady_counter = has_steady_counter ? 1 : 0;
   header.start = since_1970_ns();
   header.init = start.init_ns;
@@ -127,6 +129,7 @@ Error start_recorder(const RecorderStart& start) {
                               static_cast<std::uint64_t>(settings().record_memory));
   if (!made) return made.error();
   own.image = std::move(made.value());
+  if (own.image->is_first_of_job()) remove_old_images(directories, {});
   own.procedures = start.procedures;
   own.is_of_library = start.is_of_library;
   own.notes = std::make_unique<std::atomic<std::uint32_t>[]>(start.procedures.size());
