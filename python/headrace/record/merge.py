@@ -24,7 +24,7 @@ def merge(records: Sequence[Record]) -> Record:
                         record, f"rank {rank} is in '{seen[rank].path}', too", "give each part once"
                     )
                 seen[rank] = record
-    nodes = [node for record in records for node in record.nodes]
+    nodes = sorted((node for record in records for node in record.nodes), key=_first_rank)
     facts = {
         name: value for name, value in first.facts.items() if name not in ("complete", "nodes")
     }
@@ -40,6 +40,10 @@ def merge(records: Sequence[Record]) -> Record:
         all(record.is_whole for record in records),
         tuple(dict.fromkeys(name for record in records for name in record.missing)),
     )
+
+
+def _first_rank(node: Node) -> int:
+    return min(node["ranks"]["rank"], default=0)
 
 
 def lost_calls(record: Record) -> int:
