@@ -6,10 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from hanging import PATIENCE
 from hosts import REPOSITORY, Host, host_named
 from running import compile_program, launch, work_directory
 from test_languages import FORTRAN, fortran_program
@@ -17,8 +20,8 @@ from test_languages import FORTRAN, fortran_program
 RANKS = (1, 2, 3, 4, 8)
 
 
-def report_of(*records: Path) -> dict:
-    command = [sys.executable, "-m", "headrace", "report", *map(str, records), "--json"]
+def report_of(*records: Path, command: str = "report") -> dict:
+    command = [sys.executable, "-m", "headrace", command, *map(str, records), "--json"]
     done = subprocess.run(
         command, cwd=REPOSITORY / "python", capture_output=True, text=True, check=False
     )
@@ -142,3 +145,45 @@ def test_a_record_that_has_no_place_goes_to_the_nodes_own(library: Path) -> None
     (line,) = result.err.splitlines()
     assert line.startswith(f"headrace: the record is {record} (cannot make the directory")
     assert report_of(record)["run"]["complete"]
+
+
+def test_a_running_job_is_shown(host: Host, library: Path) -> None:
+    """And goes on undisturbed: its record is complete, and nothing is left."""
+    sources = ["recorded_end.c"]
+    program = compile_program(host.compilers["c"], sources, f"recorded-e-{host.name}")
+    directory = work_directory(f"recorder-peek-{host.name}")
+    images, go = directory / "images", directory / "go"
+    images.mkdir()
+    settings = {
+        "HEADRACE_RECORD": "1",
+        "HEADRACE_LOGPATH": str(directory),
+        "HEADRACE_RECORD_DIRECTORY": str(images),
+    }
+    seen = []
+
+    def look() -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and not seen:
+            for job in images.glob("headrace-record-*/*"):
+                if len(list(job.glob("rank-*"))) < 2:
+                    continue
+                report = report_of(job, command="peek")
+                calls = {one["name"]: one["calls"] for one in report["mpi"]["procedures"]}
+                if calls.get("MPI_Sendrecv") == 2 * 1000:
+                    seen.append(report)
+            time.sleep(0.05)
+        go.touch()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    result = launch(host, 2, [program, "hold", go], True, settings)
+    looking.join()
+    assert result.code == 0, result.explain()
+    (report,) = seen
+    assert report["run"]["lacks"] == [
+        "it was made while parts were missing",
+        "2 ranks were running when the record was made",
+    ]
+    (record,) = directory.glob("*.hrc")
+    assert report_of(record)["run"]["complete"]
+    assert not list(images.iterdir())

@@ -2,6 +2,7 @@
  * it in a barrier.
  *
  *     recorded_end kill | abort | term | exit     exit: all ranks leave together
+ *     recorded_end hold FILE                      rank 1 goes on once there is the file
  */
 #include <mpi.h>
 #include <signal.h>
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
   if (rank == 1) {
     if (strcmp(way, "kill") == 0) raise(SIGKILL);
     if (strcmp(way, "term") == 0) raise(SIGTERM);
+    while (strcmp(way, "hold") == 0 && access(argv[2], F_OK) != 0) usleep(1000);
     if (strcmp(way, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
   }
   MPI_Barrier(MPI_COMM_WORLD);
