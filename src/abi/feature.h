@@ -19,6 +19,13 @@ struct Wrapper {
   Function functions[2];  ///< by Name
 };
 
+/// How a feature starts. Only one that has started wraps procedures.
+enum class Start {
+  started,
+  unneeded,  ///< there is nothing for it to do in this process
+  refused,   ///< MPI refuses what it needs; the user is told
+};
+
 /// A part of the layer between program and library. Features do not know each other: the features
 /// that wrap a procedure form a chain, in the order of FeatureId, with the library at its end.
 /// Calls of a procedure that no feature wraps go straight to the library.
@@ -28,9 +35,8 @@ struct Feature {
   std::span<const Wrapper> wrappers;
   /// Whether the user's settings ask for it; null: always.
   bool (*is_wanted)(const Settings& settings);
-  /// Called once, when MPI runs, innermost feature first. False if MPI refuses what the feature
-  /// needs: then it is left out. Null: there is nothing to do.
-  bool (*start)();
+  /// Called once, when MPI runs, innermost feature first. Null: nothing is to do.
+  Start (*start)();
   /// Called once, before MPI ends, outermost feature first; or null.
   void (*stop)();
   /// The feature joins the chains only by switch_on(), not at its start.

@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "record/clock.h"
 #include "record/gather.h"
+#include "record/image_file.h"
 #include "record/image_owner.h"
 #include "record/image_reader.h"
 
@@ -53,8 +55,7 @@ void remove_images(const std::vector<std::string>& paths, const std::string& dir
     const Result<record::Image> image = record::Image::read(path);
     if (image && !record::owner_runs(image.value().header())) ::unlink(path.c_str());
   }
-  // The last job's removes the user's directory, too.
-  if (::rmdir(directory.c_str()) == 0) ::rmdir(directory.substr(0, directory.rfind('/')).c_str());
+  record::remove_job_directory(directory);
 }
 
 int gather(const Line& line) {
@@ -64,18 +65,20 @@ int gather(const Line& line) {
     tell(paths.error().message);
     return kFailed;
   }
-  const auto node = record::gather_images(paths.value(), 0);
+  auto node = record::gather_images(paths.value(), 0);
   if (!node) {
     tell(node.error().message);
     return kFailed;
   }
   for (const std::string& each : node.value().left_out) tell("left out: " + each);
-  const auto path = record::write_job_record({&node.value(), 1}, {}, line.record_directory);
-  if (!path) {
-    tell(path.error().message);
+  record::JobRecord job({}, {{line.record_directory}});
+  const Error failed = job.add(std::move(node.value()));
+  const auto written = failed ? Result<record::WrittenRecord>(failed) : job.finish();
+  if (!written) {
+    tell(written.error().message);
     return kFailed;
   }
-  std::printf("%s\n", path.value().c_str());
+  std::printf("%s\n", written.value().path.c_str());
   if (line.removes) remove_images(paths.value(), line.job_directory);
   return 0;
 }

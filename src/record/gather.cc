@@ -5,17 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdio>
-#include <ctime>
 #include <memory>
 #include <new>
 #include <optional>
 
 #include "record/image_reader.h"
-#include "record/record_file.h"
-#include "record/text_table.h"
 
 namespace headrace::record {
 namespace {
@@ -29,75 +24,6 @@ std::optional<int> rank_in_name(std::string_view name) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
   if (error != std::errc() || end != name.data() + name.size() || rank < 0) return std::nullopt;
   return rank;
-}
-
-bool has(const Facts& facts, std::string_view name) {
-  return std::ranges::any_of(facts, [&](const auto& fact) { return fact.first == name; });
-}
-
-std::string value_of(const Facts& facts, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(facts, [&](const auto& each) { return each.first == name; });
-  return found == facts.end() ? "" : found->second;
-}
-
-void add_if_new(Facts& facts, std::string name, std::string value) {
-  if (!has(facts, name)) facts.emplace_back(std::move(name), std::move(value));
-}
-
-/// With the zone, as 2026-11-28T10:15:00+0100.
-std::string local_time(std::int64_t ns) {
-  const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
-  std::tm local{};
-  std::array<char, 40> text{};
-  if (::localtime_r(&seconds, &local) == nullptr) return "";
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &local);
-  return text.data();
-}
-
-std::string seconds_of(std::int64_t ns) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.6f", static_cast<double>(ns) / 1e9);
-  return text.data();
-}
-
-struct Job {
-  JobSummary summary;
-  Facts facts;
-};
-
-Job job_of(std::span<const GatheredNode> nodes, const Facts& known) {
-  Job job{{}, known};
-  std::string left_out;
-  for (const GatheredNode& node : nodes) {
-    job.summary.add(node.record.summary);
-    for (const std::string& each : node.left_out) left_out += (left_out.empty() ? "" : "; ") + each;
-  }
-  if (!nodes.empty()) {
-    for (const auto& [name, value] : nodes.front().record.facts) {
-      const bool is_of_rank = name == "host" || name == "cores";
-      if (!is_of_rank) add_if_new(job.facts, name, value);
-    }
-  }
-  add_if_new(job.facts, "ranks", std::to_string(job.summary.rank_count));
-  add_if_new(job.facts, "nodes", std::to_string(job.summary.nodes));
-  add_if_new(job.facts, "start", local_time(job.summary.start));
-  add_if_new(job.facts, "seconds", seconds_of(job.summary.run));
-  add_if_new(job.facts, "complete", job.summary.is_complete() ? "1" : "0");
-  add_if_new(job.facts, "headrace", HEADRACE_VERSION);
-  constexpr std::size_t kMostText = 4096;
-  if (!left_out.empty()) add_if_new(job.facts, "left_out", left_out.substr(0, kMostText));
-  return job;
-}
-
-Sections pack(const Facts& facts) {
-  TextTable texts;
-  std::vector<JobRow> rows;
-  for (const auto& [name, value] : facts) rows.push_back({texts.place(name), texts.place(value)});
-  Sections made;
-  append_text_table(made, kOfJob, texts.texts());
-  append_rows<JobRow>(made, Table::job, kOfJob, rows);
-  return made;
 }
 
 /// Images of the job that the lowest rank is of, each rank once.
@@ -181,29 +107,15 @@ Result<std::vector<std::string>> image_paths_in(const std::string& job_directory
   return paths;
 }
 
-Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const Facts& known,
-                                     const std::string& directory) {
-  try {
-    const Job job = job_of(nodes, known);
-    Result<RecordFile> file = RecordFile::make(
-        directory, record_name(value_of(job.facts, "program"), value_of(job.facts, "job"),
-                               job.summary.rank_count, job.summary.nodes, job.summary.start));
-    if (!file) return file.error();
-    if (Error failed = file.value().add(pack(job.facts))) return failed;
-    for (const GatheredNode& node : nodes) {
-      if (Error failed = file.value().add(node.record.sections)) return failed;
-    }
-    return file.value().finish();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  }
-}
-
 Result<std::string> write_record(std::span<const std::string> image_paths, const Facts& known,
                                  const std::string& directory) {
   Result<GatheredNode> node = gather_images(image_paths, 0);
   if (!node) return node.error();
-  return write_job_record({&node.value(), 1}, known, directory);
+  JobRecord job(known, {{directory}});
+  if (Error failed = job.add(std::move(node.value()))) return failed;
+  Result<WrittenRecord> written = job.finish();
+  if (!written) return written.error();
+  return std::move(written.value().path);
 }
 
 }  // namespace headrace::record

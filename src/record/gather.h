@@ -3,21 +3,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "record/node_tables.h"
+#include "record/job_record.h"
 
 /// From images to a record. What is still running is taken as it is; nothing waits.
 namespace headrace::record {
-
-/// Of the images of one node.
-struct GatheredNode {
-  NodeRecord record;
-  /// Those that were left out, each with the reason: "PATH: why".
-  std::vector<std::string> left_out;
-};
 
 /// Images of other users, of other jobs and those that cannot be read are left out. An error if
 /// nothing is left.
@@ -26,12 +18,8 @@ Result<GatheredNode> gather_images(std::span<const std::string> image_paths, std
 /// All images in a job's directory, by rank. An error if it is not this user's alone.
 Result<std::vector<std::string>> image_paths_in(const std::string& job_directory);
 
-/// Writes the record of a job, of which `nodes` are numbered in this order, and returns its path.
-/// What the caller has `known` of the job goes before what the images tell.
-Result<std::string> write_job_record(std::span<const GatheredNode> nodes, const Facts& known,
-                                     const std::string& directory);
-
-/// The same for a job on one node.
+/// Writes the record of a job on one node, and returns its path. What the caller has `known` of the
+/// job goes before what the images tell.
 Result<std::string> write_record(std::span<const std::string> image_paths, const Facts& known,
                                  const std::string& directory);
 

@@ -43,6 +43,8 @@ struct ImageHeader {
   std::atomic<std::uint32_t> lost_calls;  ///< of threads that found no room for a table
   std::atomic<std::uint64_t> size;        ///< bytes in use
   std::uint64_t capacity;
+  std::uint64_t
+      process_space;  ///< in which `process` is one's number: the inode of a PID namespace
 };
 
 enum class ExtentKind : std::uint32_t { thread = 1, rows, frames, peers, files, notes };

@@ -23,12 +23,16 @@ namespace {
 constexpr std::uint64_t kStep = std::uint64_t{64} << 10;
 constexpr std::uint32_t kNoteBytes = 8 << 10;
 
-/// Another job that ends may remove the first before the second is in it.
-Error make_folders(const std::string& directory, const std::string& folder) {
+/// Another job that ends may remove the first before the second is in it. `is_new`: whether the
+/// second was not there.
+Error make_folders(const std::string& directory, const std::string& folder, bool& is_new) {
   Error failed;
   for (int attempt = 0; attempt < 3; ++attempt) {
     failed = make_private_directory(directory);
-    if (!failed) failed = make_private_directory(folder);
+    if (!failed) {
+      is_new = access(folder.c_str(), F_OK) != 0;
+      failed = make_private_directory(folder);
+    }
     if (failed.system_error != ENOENT) break;
   }
   return failed;
@@ -54,13 +58,18 @@ std::vector<std::string> image_directories(const std::string& first) {
   return found;
 }
 
+void remove_job_directory(const std::string& job) {
+  if (rmdir(job.c_str()) == 0) rmdir(job.substr(0, job.rfind('/')).c_str());
+}
+
 Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> directories,
                                                    const std::string& job, const std::string& name,
                                                    std::uint64_t capacity) {
   Error last{ErrorClass::no_space, 0, "no directory for the recorder's memory"};
   for (const std::string& directory : directories) {
     const std::string folder = directory + "/" + job;
-    if (Error failed = make_folders(directory, folder)) {
+    bool is_new = false;
+    if (Error failed = make_folders(directory, folder, is_new)) {
       last = std::move(failed);
       continue;
     }
@@ -86,8 +95,9 @@ Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> 
       continue;
     }
     close(descriptor);
-    return std::unique_ptr<ImageFile>(
-        new ImageFile(static_cast<std::byte*>(memory), capacity, path));
+    std::unique_ptr<ImageFile> made(new ImageFile(static_cast<std::byte*>(memory), capacity, path));
+    made->is_first_of_job_ = is_new;
+    return made;
   }
   return last;
 }
@@ -111,9 +121,7 @@ ImageFile::~ImageFile() {
 
 void ImageFile::remove() {
   unlink(path_.c_str());
-  // The last of the job's removes its directory, and the last job's the user's.
-  const std::string job = path_.substr(0, path_.rfind('/'));
-  if (rmdir(job.c_str()) == 0) rmdir(job.substr(0, job.rfind('/')).c_str());
+  remove_job_directory(path_.substr(0, path_.rfind('/')));
 }
 
 /// A store into a page that the file system cannot back would end the program.

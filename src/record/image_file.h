@@ -19,6 +19,9 @@ namespace headrace::record {
 /// `first` goes before the usual places, unless it is empty.
 std::vector<std::string> image_directories(const std::string& first);
 
+/// Removes a job's directory if it is empty, and then the user's.
+void remove_job_directory(const std::string& job);
+
 /// The memory of one rank's recorder: a file in memory or on a local disk that is mapped as a whole
 /// and filled from its front. Thread-safe.
 class ImageFile {
@@ -46,6 +49,9 @@ class ImageFile {
   /// Whether this process made it: a forked child must leave it alone.
   bool is_ours() const { return process_.is_here(); }
 
+  /// Whether it made its job's directory: of one process of a job on a node, as a rule.
+  bool is_first_of_job() const { return is_first_of_job_; }
+
   /// Removes the file; what is mapped stays.
   void remove();
 
@@ -61,6 +67,7 @@ class ImageFile {
   std::byte* const memory_;
   const std::uint64_t capacity_;
   const std::string path_;
+  bool is_first_of_job_ = false;
   std::uint64_t allocated_;  ///< bytes from the front that the file system has set aside
   ExtentHeader* notes_ = nullptr;
   struct Notes;

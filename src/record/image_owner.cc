@@ -1,6 +1,7 @@
 #include "record/image_owner.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,7 +29,13 @@ bool read_header(const std::string& image, ImageHeader& header) {
   return length == static_cast<ssize_t>(sizeof header) && header.magic == kImageMagic;
 }
 
+std::uint64_t process_space() {
+  struct stat status{};
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
 bool owner_runs(const ImageHeader& header) {
+  if (header.process_space != process_space()) return true;
   return process_start(header.process) == header.process_start;
 }
 

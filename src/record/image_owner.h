@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "record/image.h"
@@ -14,7 +15,11 @@ long long process_start(int process);
 /// False if the file is not there, or is no whole image. Links are not followed.
 bool read_header(const std::string& image, ImageHeader& header);
 
-/// Whether the process that made the image runs.
+/// Where this process's numbers of processes hold; 0 if unknown.
+std::uint64_t process_space();
+
+/// Whether the process that made the image runs, or may run: one of another container cannot be
+/// seen.
 bool owner_runs(const ImageHeader& header);
 
 /// Renames what a process has left that is gone, with its directory's other files left as they are.

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <map>
+#include <new>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "base/message.h"
 #include "base/settings.h"
@@ -16,8 +19,8 @@ namespace {
 
 constexpr int kPatienceMilliseconds = 2000;
 
-std::string image_of_rank(const std::string& own, int rank) {
-  return own.substr(0, own.rfind('/')) + "/rank-" + std::to_string(rank);
+std::string directory_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
 }
 
 /// Whether the rank may still write to its image: it runs, and has not come to its end.
@@ -35,25 +38,132 @@ void wait_for(const std::vector<std::string>& images) {
   }
 }
 
+/// "" where the rank has none.
+std::string image_of(std::span<const RankEnd> ends, int rank) {
+  const auto place = static_cast<std::size_t>(ends[static_cast<std::size_t>(rank)].directory);
+  const std::vector<std::string> directories = image_directories(settings().record_directory);
+  if (place >= directories.size()) return "";
+  return directories[place] + "/" + job_mark().name + "/rank-" + std::to_string(rank);
+}
+
+void tell(const Result<WrittenRecord>& written, const std::string& images) {
+  if (!written) {
+    std::string text = "no record was written (" + written.error().message + ")";
+    if (!images.empty()) {
+      text += "; what was recorded is in " + images + ", 'headrace record gather' makes the record";
+    }
+    print_message(text);
+    return;
+  }
+  const WrittenRecord& record = written.value();
+  if (!record.problem.empty()) {
+    print_message("the record is " + record.path + " (" + record.problem +
+                  "), set HEADRACE_LOGPATH to a directory that can be written to");
+  } else if (settings().summary) {
+    print_message("record: " + record.path + " (headrace report shows it)");
+  }
+}
+
+Result<WrittenRecord> write(const std::vector<std::string>& images, const Facts& facts,
+                            const std::string& missing) {
+  Result<GatheredNode> node = gather_images(images, 0);
+  if (!node) return node.error();
+  JobRecord job(facts, record_places());
+  if (!missing.empty()) job.leave_out(missing);
+  if (Error failed = job.add(std::move(node.value()))) return failed;
+  return job.finish();
+}
+
+/// Of all ranks that have one in this job's directory.
+std::vector<std::string> images_beside(const ImageFile& own, bool is_on_one_node, int rank_count) {
+  const std::string directory = directory_of(own.path());
+  std::vector<std::string> images;
+  if (!is_on_one_node) {
+    auto found = image_paths_in(directory);
+    return found ? std::move(found.value()) : images;
+  }
+  for (int rank = 0; rank < rank_count; ++rank) {
+    images.push_back(directory + "/rank-" + std::to_string(rank));
+  }
+  return images;
+}
+
 }  // namespace
 
-void finish_job(const Facts& facts) {
-  ImageFile* const own = image();
-  stop_recorder();
-  if (own == nullptr || own->header().rank != 0) return;
+RankEnd own_end(std::int64_t node) {
+  RankEnd end{node, -1, 0};
+  const ImageFile* const own = image();
+  if (own == nullptr) return end;
+  const std::vector<std::string> directories = image_directories(settings().record_directory);
+  const auto found = std::ranges::find(directories, directory_of(directory_of(own->path())));
+  if (found != directories.end()) {
+    end.directory = static_cast<std::int32_t>(found - directories.begin());
+  }
+  return end;
+}
+
+std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends) {
+  std::vector<std::vector<int>> nodes;
+  std::map<std::int64_t, std::size_t> places;
+  for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+    const auto [found, is_new] = places.try_emplace(ends[rank].node, nodes.size());
+    if (is_new) nodes.emplace_back();
+    nodes[found->second].push_back(static_cast<int>(rank));
+  }
+  return nodes;
+}
+
+GatheredNode gather_node(std::span<const RankEnd> ends, std::span<const int> ranks,
+                         std::uint32_t node) {
   std::vector<std::string> images;
-  for (int rank = 0; rank < own->header().rank_count; ++rank) {
-    images.push_back(image_of_rank(own->path(), rank));
+  std::vector<std::string> lacking;
+  for (const int rank : ranks) {
+    std::string path = image_of(ends, rank);
+    if (path.empty()) {
+      lacking.push_back("rank " + std::to_string(rank) + ": its recorder could not start");
+    } else {
+      images.push_back(std::move(path));
+    }
   }
+  Result<GatheredNode> made = gather_images(images, node);
+  GatheredNode found = made ? std::move(made.value()) : GatheredNode();
+  if (!made && !images.empty()) found.left_out.push_back(made.error().message);
+  found.left_out.insert(found.left_out.end(), lacking.begin(), lacking.end());
+  found.record.summary.nodes = 1;
+  found.record.summary.rank_count = static_cast<std::int64_t>(ends.size());
+  return found;
+}
+
+void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks) {
+  std::string last;
+  for (const int rank : ranks) {
+    const std::string path = image_of(ends, rank);
+    if (path.empty()) continue;
+    unlink(path.c_str());
+    if (last != directory_of(path)) {
+      if (!last.empty()) remove_job_directory(last);
+      last = directory_of(path);
+    }
+  }
+  if (!last.empty()) remove_job_directory(last);
+}
+
+void finish_job(const Facts& facts, const std::string& missing) {
+  const ImageFile* const own = image();
+  if (own == nullptr) return;
+  const std::vector<std::string> images =
+      images_beside(*own, missing.empty(), image()->header().rank_count);
   wait_for(images);
-  const auto written = write_record(images, facts, log_directory());
-  for (const std::string& path : images) unlink(path.c_str());
-  own->remove();
-  if (!written) {
-    print_message("no record was written (" + written.error().message + ")");
-  } else if (!written.value().empty() && settings().summary && !settings().quiet) {
-    print_message("record: " + written.value() + " (headrace report shows it)");
+  const Result<WrittenRecord> written = write(images, facts, missing);
+  if (written) {
+    for (const std::string& path : images) unlink(path.c_str());
+    remove_job_directory(directory_of(own->path()));
   }
+  tell(written, directory_of(own->path()));
+}
+
+void finish_job(JobRecord& job) {
+  tell(job.finish(), "");
 }
 
 }  // namespace headrace::record

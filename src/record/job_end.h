@@ -1,12 +1,45 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/job_record.h"
 #include "record/process_facts.h"
 
+/// The record is made when the job ends. On one node rank 0 reads the images of all ranks. On
+/// several each rank first tells all others where its image is; then each node's first rank, its
+/// leader, reads those of its node and sends rank 0 the node's part.
 namespace headrace::record {
 
-/// MPI has ended on this rank, or is about to be left. Rank 0 makes the record of what all ranks
-/// have kept, and removes that; it waits two seconds at most for ranks that have not come to
-/// MPI_Finalize. `facts` are of the job. Nothing is recorded afterwards.
-void finish_job(const Facts& facts);
+/// What a rank tells the others. Plain numbers, which ranks send.
+struct RankEnd {
+  std::int64_t node = 0;        ///< the same for ranks of one node, and for these only
+  std::int32_t directory = -1;  ///< where its image is, in image_directories(); -1: it has none
+  std::int32_t unused = 0;
+};
+
+/// `node`: a number of this node's.
+RankEnd own_end(std::int64_t node);
+
+/// The ranks of each node, in rank order; nodes in the order of their first ranks.
+std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends);
+
+/// A node's part, made by one of its ranks; `ends` of all ranks, `ranks` on the node. What cannot
+/// be had is left out, with the reason.
+GatheredNode gather_node(std::span<const RankEnd> ends, std::span<const int> ranks,
+                         std::uint32_t node);
+
+/// Removes the images of a node's ranks, by one of these.
+void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks);
+
+/// Rank 0, after MPI_Finalize: writes the record of a job of which only this node's images are
+/// known, and removes these. It waits two seconds at most for ranks that have not come to
+/// MPI_Finalize. `missing`: why there are no others, if there may be.
+void finish_job(const Facts& facts, const std::string& missing);
+
+/// The same with the parts of all nodes, whose images are removed.
+void finish_job(JobRecord& job);
 
 }  // namespace headrace::record

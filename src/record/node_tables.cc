@@ -227,8 +227,14 @@ Sections NodeTables::pack() {
 }
 
 JobSummary summary_of(const Image& image, std::int64_t run) {
-  return {image.header().rank_count,          0,  1, image.state() == RankState::finalized ? 1 : 0,
-          not_negative(image.header().start), run};
+  const ImageHeader& header = image.header();
+  return {header.rank_count,
+          0,
+          1,
+          image.state() == RankState::finalized ? 1 : 0,
+          not_negative(header.start),
+          run,
+          header.lost_calls.load()};
 }
 
 }  // namespace
@@ -240,6 +246,7 @@ void JobSummary::add(const JobSummary& other) {
   ranks += other.ranks;
   finalized += other.finalized;
   run = std::max(run, other.run);
+  lost_calls += other.lost_calls;
 }
 
 NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,

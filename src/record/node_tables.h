@@ -18,10 +18,11 @@ namespace headrace::record {
 struct JobSummary {
   std::int64_t rank_count = 0;  ///< of the job
   std::int64_t nodes = 0;
-  std::int64_t ranks = 0;      ///< that are there
-  std::int64_t finalized = 0;  ///< of these
-  std::int64_t start = 0;      ///< of the first, in ns since 1970
-  std::int64_t run = 0;        ///< of the one that ran longest, in ns
+  std::int64_t ranks = 0;       ///< that are there
+  std::int64_t finalized = 0;   ///< of these
+  std::int64_t start = 0;       ///< of the first, in ns since 1970
+  std::int64_t run = 0;         ///< of the one that ran longest, in ns
+  std::int64_t lost_calls = 0;  ///< of threads that found no room, at least
 
   bool is_complete() const { return ranks == rank_count && finalized == rank_count; }
   void add(const JobSummary& other);

@@ -9,9 +9,11 @@
 #include <mutex>
 #include <vector>
 
+#include "base/process_mark.h"
 #include "base/settings.h"
 #include "record/call_cost.h"
 #include "record/image_owner.h"
+#include "record/old_images.h"
 #include "record/process_facts.h"
 
 namespace headrace::record {
@@ -25,6 +27,7 @@ constexpr std::array<const char*, kCallClasses> kOtherNames = {
     "(other point-to-point)", "(other collective)", "(other one-sided)", "(other I/O)", "(other)"};
 
 struct Recorder {
+  const ProcessMark process;
   JobMark mark;
   std::string log_directory;
   std::unique_ptr<ImageFile> image;
@@ -103,6 +106,7 @@ void fill_header(ImageHeader& header, const RecorderStart& start) {
   header.rank_count = start.rank_count;
   header.process = getpid();
   header.process_start = process_start(header.process);
+  header.process_space = process_space();
   header.has_steady_counter = has_steady_counter ? 1 : 0;
   header.start = since_1970_ns();
   header.init = start.init_ns;
@@ -119,16 +123,13 @@ Error start_recorder(const RecorderStart& start) {
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &stop_in_child);
   choose_clock();
   own.mark = find_job_mark();
-  if (!own.mark.is_on_one_node()) {
-    return {ErrorClass::unsupported_operation, 0,
-            "records of jobs on several nodes are not made yet"};
-  }
   own.log_directory = absolute(settings().log_path);
   const std::vector<std::string> directories = image_directories(settings().record_directory);
   auto made = ImageFile::make(directories, own.mark.name, "rank-" + std::to_string(start.rank),
                               static_cast<std::uint64_t>(settings().record_memory));
   if (!made) return made.error();
   own.image = std::move(made.value());
+  if (own.image->is_first_of_job()) remove_old_images(directories, {});
   own.procedures = start.procedures;
   own.caller_of = start.caller_of;
   own.notes = std::make_unique<std::atomic<std::uint32_t>[]>(start.procedures.size());
@@ -137,6 +138,7 @@ Error start_recorder(const RecorderStart& start) {
     own.other[i] = note_of(*own.image, kOtherNames[i], static_cast<CallClass>(i));
   }
   note_all(*own.image, NoteKind::fact, process_facts());
+  if (!own.mark.number.empty()) note_all(*own.image, NoteKind::fact, {{"job", own.mark.number}});
   note_all(*own.image, NoteKind::variable, allowed_variables());
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(directories, own.mark.name);
@@ -149,6 +151,7 @@ void mark_end(RankState state) {
   Recorder& own = recorder();
   if (own.image == nullptr || !own.image->is_ours()) return;
   ImageHeader& header = own.image->header();
+  if (header.state.load() != static_cast<std::uint32_t>(RankState::running)) return;
   const ClockReading now = read_clock();
   header.end_ticks = now.ticks;
   header.end_ns = now.ns;
@@ -173,12 +176,30 @@ ImageFile* image() {
   return own.image == nullptr || !own.image->is_ours() ? nullptr : own.image.get();
 }
 
-const std::string& log_directory() {
-  return recorder().log_directory;
+std::vector<RecordPlace> record_places() {
+  const std::string& chosen = recorder().log_directory;
+  std::vector<RecordPlace> places{{chosen.empty() ? absolute(settings().log_path) : chosen}};
+  const std::string name = "/headrace-records-" + std::to_string(geteuid());
+  if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
+    places.push_back({own + name, true});
+  }
+  places.push_back({"/tmp" + name, true});
+  return places;
+}
+
+bool is_this_process() {
+  return recorder().process.is_here();
+}
+
+std::int64_t recorded_ns() {
+  ImageFile* const own = image();
+  return own == nullptr ? 0 : read_clock().ns - own->header().begin_ns;
 }
 
 const JobMark& job_mark() {
-  return recorder().mark;
+  Recorder& own = recorder();
+  if (own.mark.name.empty()) own.mark = find_job_mark();
+  return own.mark;
 }
 
 ThreadRecord* make_own_record() noexcept {

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "record/job_mark.h"
+#include "record/job_record.h"
 #include "record/thread_record.h"
 
 /// The recorder of this process: one image, in which each thread that calls MPI has its tables.
@@ -32,7 +34,8 @@ struct RecorderStart {
 /// Begins to record. An error is told by the caller, and the program goes on without.
 Error start_recorder(const RecorderStart& start);
 
-/// MPI_Finalize begins, or MPI_Abort: writes down what is known at the end. Calls are recorded on.
+/// MPI_Finalize begins, or MPI_Abort: writes down what is known at the end, once. Calls are
+/// recorded on.
 void mark_end(RankState state);
 
 /// No call is recorded from now on. The image stays, mapped.
@@ -40,9 +43,14 @@ void stop_recorder();
 
 /// The image, while there is one; else null.
 ImageFile* image();
+/// Not in a forked child.
+bool is_this_process();
+/// Nanoseconds since MPI ran; 0 if nothing is recorded.
+std::int64_t recorded_ns();
 const JobMark& job_mark();
-/// Where records go, as it was when MPI ran; empty for nowhere.
-const std::string& log_directory();
+/// Where records go, best first: where the user wants them, as it was when MPI ran, and this
+/// user's own directories on the node if they cannot be there.
+std::vector<RecordPlace> record_places();
 
 extern std::atomic<bool> is_recording;
 extern constinit thread_local ThreadRecord* own_record;

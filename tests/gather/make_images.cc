@@ -7,17 +7,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "fabric/block_collection.h"
 #include "record/clock.h"
 #include "record/gather.h"
-#include "record/node_tables.h"
+#include "record/job_record.h"
+#include "sim/mailbox.h"
 #include "unit/made_images.h"
 
 /// Images of ranks that made known calls, for what reads them.
 ///
 ///     make_images images DIRECTORY RANKS    prints what was put in, one JSON object for each rank
-///     make_images measure DIRECTORY         prints what gathering takes
+///     make_images measure DIRECTORY         prints what gathering, collecting and writing take
 namespace {
 
 using namespace headrace;
@@ -129,39 +132,80 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-int measure(const std::string& directory) {
-  constexpr int kRanks = 4096;
-  constexpr int kOnNode = 64;
-  std::vector<GatheredNode> nodes;
-  std::vector<double> times;
-  for (int node = 0; node < kRanks / kOnNode; ++node) {
+constexpr int kRanks = 4096;
+constexpr int kOnNode = 64;
+constexpr int kNodes = kRanks / kOnNode;
+constexpr fabric::Patience kPatience{60'000};
+constexpr int kTag = 1;
+
+/// Each node's part, as its leader sends it. Empty where that failed.
+std::vector<std::string> gather_nodes(const std::string& directory, std::vector<double>& times) {
+  std::vector<std::string> blocks;
+  for (int node = 0; node < kNodes; ++node) {
     const std::string job = "node-" + std::to_string(node);
     std::vector<std::string> paths;
     for (int rank = node * kOnNode; rank < (node + 1) * kOnNode; ++rank) {
       MadeImage made(directory, job, rank, kRanks);
-      if (made.thread == nullptr) return 1;
+      if (made.thread == nullptr) return {};
       fill_typical(made, rank, kRanks);
       paths.push_back(made.image->path());
     }
     const auto begin = std::chrono::steady_clock::now();
-    auto gathered = gather_images(paths, static_cast<std::uint32_t>(node));
+    const auto gathered = gather_images(paths, static_cast<std::uint32_t>(node));
+    if (!gathered) return {};
+    blocks.push_back(pack_node(gathered.value()));
     times.push_back(milliseconds_since(begin));
-    if (!gathered) return 1;
-    nodes.push_back(std::move(gathered.value()));
     for (const std::string& path : paths) ::unlink(path.c_str());
     ::rmdir((directory + "/" + job).c_str());
   }
+  return blocks;
+}
+
+/// Leaders are threads, which hand their blocks to rank 0 by way of mailboxes.
+Result<WrittenRecord> collect(const std::vector<std::string>& blocks,
+                              const std::string& directory) {
+  sim::PostOffice office(kNodes);
+  std::vector<std::thread> leaders;
+  for (int node = 1; node < kNodes; ++node) {
+    leaders.emplace_back([&office, &blocks, node] {
+      sim::MailboxMessenger messenger(office, node);
+      static_cast<void>(
+          fabric::hand_block(messenger, kTag, blocks[static_cast<std::size_t>(node)], kPatience));
+    });
+  }
+  JobRecord job({}, {{directory + "/records"}});
+  Error failed = job.add(std::move(unpack_node(blocks[0]).value()));
+  sim::MailboxMessenger messenger(office, 0);
+  const std::vector<int> missing =
+      fabric::collect_blocks(messenger, kTag, kPatience, [&](int, std::string_view block) {
+        if (!failed) failed = job.add(std::move(unpack_node(block).value()));
+      });
+  for (std::thread& leader : leaders) leader.join();
+  if (failed) return failed;
+  if (!missing.empty()) return Error(ErrorClass::other, 0, "a node's part is missing");
+  return job.finish();
+}
+
+int measure(const std::string& directory) {
+  std::vector<double> times;
+  const std::vector<std::string> blocks = gather_nodes(directory, times);
+  if (blocks.empty()) return 1;
+  std::size_t largest = 0;
+  for (const std::string& block : blocks) largest = std::max(largest, block.size());
   const auto begin = std::chrono::steady_clock::now();
-  const auto path = write_job_record(nodes, {}, directory + "/records");
-  const double written = milliseconds_since(begin);
-  if (!path) return 1;
+  const Result<WrittenRecord> written = collect(blocks, directory);
+  const double took = milliseconds_since(begin);
+  if (!written) {
+    std::fprintf(stderr, "%s\n", written.error().message.c_str());
+    return 1;
+  }
   struct stat status{};
-  ::stat(path.value().c_str(), &status);
+  ::stat(written.value().path.c_str(), &status);
   std::ranges::sort(times);
-  std::printf("64 ranks gathered in %.1f ms (median of 64; at most %.1f ms)\n", times[32],
-              times.back());
-  std::printf("4096 ranks: %.1f MB, written in %.1f ms: %s\n",
-              static_cast<double>(status.st_size) / 1e6, written, path.value().c_str());
+  std::printf("64 ranks gathered in %.1f ms (median of 64; at most %.1f ms); a block has %.2f MB\n",
+              times[kNodes / 2], times.back(), static_cast<double>(largest) / 1e6);
+  std::printf("4096 ranks on 64 nodes: %.1f MB, collected and written in %.1f ms: %s\n",
+              static_cast<double>(status.st_size) / 1e6, took, written.value().path.c_str());
   return 0;
 }
 

@@ -105,6 +105,18 @@ def work_directory(name: str) -> Path:
     return path
 
 
+def records() -> dict[str, str]:
+    """Where records go that no test asked for: not into the directory that pytest was started in.
+    And what killed jobs leave, as they should: not where litter is looked for."""
+    place = BUILD / "run" / WORKER
+    images = BUILD / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    return {
+        "HEADRACE_LOGPATH": str(place / "headrace-records"),
+        "HEADRACE_RECORD_DIRECTORY": str(images),
+    }
+
+
 def listing() -> set[str]:
     names = set()
     for directory in ("/dev/shm", "/tmp"):
@@ -131,7 +143,7 @@ def run(command: list, environment: dict | None = None, timeout: float = JOB_SEC
     inherited = {key: value for key, value in os.environ.items() if key not in DRIVER_VARIABLES}
     process = subprocess.Popen(
         [str(word) for word in command],
-        env=inherited | YIELD | AS_ROOT | (environment or {}),
+        env=inherited | YIELD | AS_ROOT | records() | (environment or {}),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -191,7 +203,7 @@ def launch(
     if host.family.startswith("mpich") and ranks > 2:
         chosen = [*chosen, shared_object("yield_shim.c")]
     own |= preload(chosen)
-    own |= environment or {}
+    own |= records() | (environment or {})
     words = [f"{key}={value}" for key, value in own.items()]
     line = [*(before or []), *host.launch_line(ranks), "env", *words, *program]
     return run(line, host.environment, timeout, **options)

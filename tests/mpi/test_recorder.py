@@ -6,19 +6,22 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hosts import REPOSITORY, Host
+from hanging import PATIENCE
+from hosts import REPOSITORY, Host, host_named
 from running import compile_program, launch, work_directory
 from test_languages import FORTRAN, fortran_program
 
 RANKS = (1, 2, 3, 4, 8)
 
 
-def report_of(record: Path) -> dict:
-    command = [sys.executable, "-m", "headrace", "report", str(record), "--json"]
+def report_of(*records: Path, command: str = "report") -> dict:
+    command = [sys.executable, "-m", "headrace", command, *map(str, records), "--json"]
     done = subprocess.run(
         command, cwd=REPOSITORY / "python", capture_output=True, text=True, check=False
     )
@@ -110,10 +113,12 @@ def test_fortran(name: str, binding: str, library: Path) -> None:
     assert matrix == {(0, 1): [10, 2920], (1, 0): [10, 2920]}
 
 
-def test_a_killed_job_leaves_its_record(host: Host, library: Path) -> None:
-    """Rank 1 is killed in the middle; what was counted before is there."""
-    program = compile_program(host.compilers["c"], ["recorded_kill.c"], f"recorded-k-{host.name}")
-    directory = work_directory(f"recorder-kill-{host.name}")
+@pytest.mark.parametrize("way", ["kill", "abort", "term", "exit"])
+def test_a_job_that_ends_early_leaves_its_record(host: Host, way: str, library: Path) -> None:
+    """What was counted before is there, and the record says that it is not complete."""
+    sources = ["recorded_end.c"]
+    program = compile_program(host.compilers["c"], sources, f"recorded-e-{host.name}")
+    directory = work_directory(f"recorder-{way}-{host.name}")
     images = directory / "images"
     images.mkdir()
     settings = {
@@ -121,11 +126,76 @@ def test_a_killed_job_leaves_its_record(host: Host, library: Path) -> None:
         "HEADRACE_LOGPATH": str(directory),
         "HEADRACE_RECORD_DIRECTORY": str(images),
     }
-    result = launch(host, 2, [program], True, settings)
-    assert result.code != 0, result.explain()
+    result = launch(host, 2, [program, way], True, settings)
+    assert way == "exit" or result.code != 0, result.explain()
     (job,) = (images / f"headrace-record-{os.geteuid()}").iterdir()
     report = report_of(job)
     assert not report["run"]["complete"]
     calls = {own["name"]: own["calls"] for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == 2 * 1000
     assert calls["MPI_Comm_rank"] == 2
+    lacks = " ".join(report["run"]["lacks"])
+    assert ("called MPI_Abort" if way == "abort" else "ended without MPI_Finalize") in lacks
+
+
+def test_a_record_that_has_no_place_goes_to_the_nodes_own(library: Path) -> None:
+    host = host_named("mpich")
+    program = compile_program(host.compilers["c"], ["recorded_end.c"], f"recorded-e-{host.name}")
+    directory = work_directory("recorder-no-place")
+    own = directory / "own"
+    own.mkdir()
+    (directory / "file").touch()
+    settings = {
+        "HEADRACE_RECORD": "1",
+        "HEADRACE_QUIET": "0",
+        "HEADRACE_LOGPATH": str(directory / "file" / "records"),
+        "TMPDIR": str(own),
+    }
+    result = launch(host, 2, [program, "finalize"], True, settings)
+    assert result.code == 0, result.explain()
+    (record,) = (own / f"headrace-records-{os.geteuid()}").iterdir()
+    (line,) = result.err.splitlines()
+    assert line.startswith(f"headrace: the record is {record} (cannot make the directory")
+    assert report_of(record)["run"]["complete"]
+
+
+def test_a_running_job_is_shown(host: Host, library: Path) -> None:
+    """And goes on undisturbed: its record is complete, and nothing is left."""
+    sources = ["recorded_end.c"]
+    program = compile_program(host.compilers["c"], sources, f"recorded-e-{host.name}")
+    directory = work_directory(f"recorder-peek-{host.name}")
+    images, go = directory / "images", directory / "go"
+    images.mkdir()
+    settings = {
+        "HEADRACE_RECORD": "1",
+        "HEADRACE_LOGPATH": str(directory),
+        "HEADRACE_RECORD_DIRECTORY": str(images),
+    }
+    seen = []
+
+    def look() -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and not seen:
+            for job in images.glob("headrace-record-*/*"):
+                if len(list(job.glob("rank-*"))) < 2:
+                    continue
+                report = report_of(job, command="peek")
+                calls = {one["name"]: one["calls"] for one in report["mpi"]["procedures"]}
+                if calls.get("MPI_Sendrecv") == 2 * 1000:
+                    seen.append(report)
+            time.sleep(0.05)
+        go.touch()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    result = launch(host, 2, [program, "hold", go], True, settings)
+    looking.join()
+    assert result.code == 0, result.explain()
+    (report,) = seen
+    assert report["run"]["lacks"] == [
+        "it was made while parts were missing",
+        "2 ranks were running when the record was made",
+    ]
+    (record,) = directory.glob("*.hrc")
+    assert report_of(record)["run"]["complete"]
+    assert not list(images.iterdir())

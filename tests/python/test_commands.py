@@ -9,7 +9,7 @@ from headrace.cli import cli
 from headrace.commands import CommandFolder, names
 
 TOP = (
-    *("bench", "compare", "demo", "doctor", "place", "preload", "record", "report"),
+    *("bench", "compare", "demo", "doctor", "peek", "place", "preload", "record", "report"),
     *("run", "simulate"),
 )
 BENCH = (

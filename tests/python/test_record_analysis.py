@@ -9,8 +9,7 @@ import pytest
 from record_support import MILLISECOND, Job, NodeTables, small_job
 
 from headrace.analysis.analyse import MOST_FRAMES, Findings, analyse
-from headrace.analysis.numbers import balance, efficiency
-from headrace.analysis.placement import ranges
+from headrace.analysis.numbers import balance, efficiency, ranges
 from headrace.analysis.procedures import MATCHED, SYNCHRONISING, only_receives
 from headrace.analysis.verdict import verdict
 from headrace.record.reader import read

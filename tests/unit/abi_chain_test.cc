@@ -59,19 +59,15 @@ const Wrapper outer_wrappers[] = {wrapper<kOuter, Entry::File_sync>(),
                                   wrapper<kOuter, Entry::Wait>()};
 const Wrapper inner_wrappers[] = {wrapper<kInner, Entry::Test>(), wrapper<kInner, Entry::Wait>()};
 bool outer_is_wanted = true;
-bool inner_may_start = true;
+Start inner_start = Start::started;
 std::string stopped;
 
 const Feature outer = {kOuter,         "outer",
                        outer_wrappers, [](const Settings&) { return outer_is_wanted; },
                        nullptr,        [] { stopped += "o"; }};
-const Feature inner = {kInner,
-                       "inner",
-                       inner_wrappers,
-                       nullptr,
-                       [] { return inner_may_start; },
-                       [] { stopped += "i"; },
-                       true};
+const Feature inner = {
+    kInner, "inner", inner_wrappers, nullptr, [] { return inner_start; }, [] { stopped += "i"; },
+    true};
 const Feature* const both[] = {&outer, &inner};
 
 std::string path_of(Entry entry, Name name = Name::mpi) {
@@ -84,7 +80,8 @@ std::string path_of(Entry entry, Name name = Name::mpi) {
 class Chain : public testing::Test {
  protected:
   void SetUp() override {
-    outer_is_wanted = inner_may_start = true;
+    outer_is_wanted = true;
+    inner_start = Start::started;
     stopped.clear();
     native = &library;
     for (auto& by_name : entry_table) {
@@ -140,7 +137,7 @@ TEST_F(Chain, HasNoFeatureThatIsNotWanted) {
 }
 
 TEST_F(Chain, GoesOnWithoutOneThatCannotStart) {
-  inner_may_start = false;
+  inner_start = Start::refused;
   begin();
   EXPECT_EQ(refused_features(), "inner");
   switch_on(kInner);

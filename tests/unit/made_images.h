@@ -91,6 +91,7 @@ class MadeImage {
     header.rank_count = rank_count;
     header.process = ::getpid();
     header.process_start = process_start(header.process);
+    header.process_space = process_space();
     header.has_steady_counter = 1;
     header.start = std::int64_t{1'800'000'000} * 1'000'000'000 + rank;
     header.init = 7000 + rank;

@@ -129,12 +129,13 @@ TEST_F(Gathering, TellsWhatKeepsARecordFromBeingWritten) {
 
 TEST_F(Gathering, SumsUpNodes) {
   JobSummary job;
-  job.add({4, 1, 2, 2, 900, 50});
-  job.add({4, 1, 2, 1, 800, 70});
+  job.add({4, 1, 2, 2, 900, 50, 3});
+  job.add({4, 1, 2, 1, 800, 70, 4});
   EXPECT_EQ(job.nodes, 2);
   EXPECT_EQ(job.start, 800);
   EXPECT_EQ(job.run, 70);
   EXPECT_EQ(job.ranks, 4);
+  EXPECT_EQ(job.lost_calls, 7);
   EXPECT_FALSE(job.is_complete());
 }
 

@@ -14,6 +14,7 @@ from headrace.analysis.procedures import CLASSES, MATCHED, OUTSIDE_RUN
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
 from headrace.analysis.waiting import Wait, Waits, waiting
+from headrace.record.merge import lost_calls
 from headrace.record.tables import Record
 
 MOST_SITES = 10
@@ -57,6 +58,7 @@ class Quality:
     wrong: int
     recorder: int
     missing: tuple[str, ...]
+    lost_calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             sum(one.wrong for one in job.ranks),
             max((one.recorder for one in job.ranks), default=0),
             record.missing,
+            lost_calls(record),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files),
         costs={name: one.procedures for name, one in by_cost.items()},

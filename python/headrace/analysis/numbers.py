@@ -1,6 +1,6 @@
 """Balance over ranks, and efficiencies."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
@@ -50,3 +50,14 @@ def efficiency(useful: Collection[int], elapsed: int) -> Efficiency | None:
         return None
     average = sum(useful) / len(useful)
     return Efficiency(average / greatest, greatest / elapsed, average / elapsed)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Sorted numbers, as 0-3,8."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(f"{low}" if low == high else f"{low}-{high}" for low, high in parts)

@@ -35,14 +35,3 @@ def placement(ranks: Iterable[Rank]) -> tuple[Place, ...]:
         )
         for key, group in sorted(found.items(), key=lambda item: item[1][0].rank)
     )
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Sorted numbers, as 0-3,8."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join(f"{low}" if low == high else f"{low}-{high}" for low, high in parts)

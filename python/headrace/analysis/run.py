@@ -2,7 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 
+from headrace.analysis.numbers import ranges
 from headrace.record.tables import Record
 
 CAME_TO_THE_END = 1
@@ -13,6 +15,7 @@ STATES = {
 }
 NO = ("0", "no", "false")
 MOST_RANKS = 1 << 31
+MOST_NAMED = 1000  # missing ranks
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,12 @@ def _lacks(record: Record, ranks: tuple[Rank, ...], count: int) -> list[str]:
     if record.facts.get("complete", "1").lower() in NO:
         lacks.append("it was made while parts were missing")
     if len(ranks) < count:
-        lacks.append(f"of {count} ranks {count - len(ranks)} are missing")
+        here = {one.rank for one in ranks}
+        first = ranges(islice((rank for rank in range(count) if rank not in here), MOST_NAMED))
+        more = ", ..." if count - len(ranks) > MOST_NAMED else ""
+        lacks.append(f"of {count} ranks {count - len(ranks)} are missing: {first}{more}")
+    if left_out := record.facts.get("left_out"):
+        lacks.append(f"left out were {left_out}")
     states = Counter(one.state for one in ranks)
     lacks += [f"{states[state]} ranks {text}" for state, text in STATES.items() if states[state]]
     return lacks

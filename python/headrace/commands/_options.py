@@ -21,6 +21,9 @@ def mpi_option(help_text: str) -> Callable[[Any], Any]:
     )
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON.")
+
+
 def directory_option(help_text: str, name: str = "directory", multiple: bool = False) -> Any:
     """--dir DIRECTORY, passed on as `name`."""
     return click.option(

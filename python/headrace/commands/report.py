@@ -9,22 +9,32 @@ from pathlib import Path
 import click
 
 from headrace.analysis.analyse import Findings, analyse
+from headrace.commands._options import json_option
 from headrace.launch.gather import gather
+from headrace.record.merge import merge
 from headrace.record.reader import read
+from headrace.record.tables import Record
 from headrace.report.document import document
 from headrace.report.terminal import console, show
 from headrace.symbols.resolver import resolve
 
 
 @click.command(short_help="Shows what a run did with MPI.")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON.")
-def report(file: Path, as_json: bool) -> None:
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@json_option
+def report(files: tuple[Path, ...], as_json: bool) -> None:
     """Show what a run did with MPI: where its time went, who waited, which call paths cost most,
-    and what Headrace chose. FILE is the run's record (.hrc), or the directory of a job that runs
-    or was killed on this node; docs/report.md explains each number.
+    and what Headrace chose. FILE is the run's record (.hrc), or the directory of a job that was
+    killed on this node. Of a job on several nodes that was killed give each node's; docs/report.md
+    explains each number.
     """
-    found = findings(file)
+    present(analyse(merge([record_of(file) for file in files])), as_json)
+
+
+def present(found: Findings, as_json: bool) -> None:
+    """Prints them."""
     symbols = resolve(site.frames for site in found.sites)
     if as_json:
         click.echo(json.dumps(document(found, symbols), indent=1))
@@ -34,9 +44,9 @@ def report(file: Path, as_json: bool) -> None:
     show(console(), found, symbols)
 
 
-def findings(file: Path) -> Findings:
-    """What a record tells, or what the ranks of a job keep in a directory."""
+def record_of(file: Path) -> Record:
+    """A record, or what the ranks of a job keep in a directory."""
     if not file.is_dir():
-        return analyse(read(file))
+        return read(file)
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        return analyse(read(gather(file, Path(folder), os.environ)))
+        return read(gather(file, Path(folder), os.environ))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import subprocess
 from collections.abc import Mapping
@@ -43,6 +44,26 @@ def job_directories(environ: Mapping[str, str]) -> list[Path]:
     ]
     roots = {Path(place) / own for place in places if place.startswith("/")}
     return sorted(job for root in roots if root.is_dir() for job in root.iterdir() if job.is_dir())
+
+
+def find_job(name: str, environ: Mapping[str, str]) -> Path:
+    """A job's directory on this node, by its name or a part of that between `-`, `.` and `@`, such
+    as the batch system's number. Without a name: the only job of this user that runs."""
+    jobs = job_directories(environ)
+    if name:
+        found = [job for job in jobs if job.name == name or name in re.split("[-.@]", job.name)]
+    else:
+        found = [job for job in jobs if goes_on(job)]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(job.name for job in found or jobs) or "none"
+    what = f"job '{name}'" if name else "the job that runs"
+    raise HeadraceError(
+        f"{what} was not found",
+        f"{len(found)} fit on this node",
+        f"go to a node of the job, and give a name or directory (jobs here: {known})",
+        1,
+    )
 
 
 def goes_on(job: Path) -> bool:

@@ -160,6 +160,7 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
     one = found.quality
     return {
         "folded_calls": one.folded,
+        "lost_calls": one.lost_calls,
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
         "recorder_seconds": one.recorder / NS,

@@ -7,7 +7,17 @@ from headrace.symbols.resolver import Symbols
 
 def quality(found: Findings, symbols: Symbols) -> list[str]:
     one = found.quality
-    lines = [f"INCOMPLETE: {why}" for why in found.run.lacks]
+    lines = [f"INCOMPLETE: {shown(why)}" for why in found.run.lacks]
+    if len(found.run.ranks) < found.run.count:
+        lines.append(
+            "ranks are missing: if they ran on other nodes, type 'headrace record gather' on each "
+            "of these, and give 'headrace report' all records"
+        )
+    if one.lost_calls:
+        lines.append(
+            f"not counted: {one.lost_calls:,} calls or more, for which there was no room: raise "
+            "HEADRACE_RECORD_MEMORY"
+        )
     failed = [f"{shown(p.name)} {p.sums.failed:,}" for p in found.procedures if p.sums.failed]
     if failed:
         lines.append(f"calls that returned an error: {', '.join(failed)}")

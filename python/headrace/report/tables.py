@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from headrace.analysis.analyse import Findings, Site
 from headrace.analysis.calls import BINS
-from headrace.analysis.numbers import Balance
-from headrace.analysis.placement import ranges
+from headrace.analysis.numbers import Balance, ranges
 from headrace.analysis.waiting import Wait
 from headrace.report.units import percent, seconds, short_time, shown, size
 from headrace.symbols.resolver import Symbols

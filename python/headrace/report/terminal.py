@@ -38,7 +38,7 @@ def head(found: Findings) -> list[str]:
     words += [shown(text) for text in (run.mpi, run.command) if text]
     lines = [", ".join(words)]
     if run.lacks:
-        lines.append(f"The record is INCOMPLETE: {'; '.join(run.lacks)}.")
+        lines.append(f"The record is INCOMPLETE: {shown('; '.join(run.lacks))}.")
     lines.append(verdict(found))
     one = found.efficiency
     if one:

@@ -9,8 +9,8 @@
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
-bool start() {
-  return start_datatypes() && start_teams();
+abi::Start start() {
+  return start_datatypes() && start_teams() ? abi::Start::started : abi::Start::refused;
 }
 
 void stop() {

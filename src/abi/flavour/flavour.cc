@@ -11,6 +11,7 @@
 #include "abi/flavour/error_handler.h"
 #include "abi/flavour/job.h"
 #include "abi/flavour/native.h"
+#include "abi/flavour/recorder_end.h"
 #include "abi/generated/features.h"
 #include "base/message.h"
 #include "base/process_mark.h"
@@ -64,8 +65,8 @@ bool await_exit() {
 /// MPI_Init, so the program's callbacks, which may still use files, have run already.
 int end(MPI_Comm, int, void*, void*) {
   // Sessions continue, and so do their files.
-  if (have_sessions_beside() && await_exit()) return MPI_SUCCESS;
-  end_all(rank_in_job());
+  if (!have_sessions_beside() || !await_exit()) end_all(rank_in_job());
+  recording::end_world();
   return MPI_SUCCESS;
 }
 

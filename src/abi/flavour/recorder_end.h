@@ -1,9 +1,19 @@
 #pragma once
 
+#include "base/settings.h"
+
 /// What the recorder does when the job ends.
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
-/// MPI has ended on this rank. Rank 0 of a job on one node makes the record.
-void finish_record();
+bool is_wanted(const Settings& settings);
+
+/// MPI_Finalize has begun, and the program's own callbacks have run; MPI still works. Of a job on
+/// several nodes rank 0 gets what all have recorded. Every rank of MPI_COMM_WORLD calls it, whether
+/// it could record or not; each waits for the others, but not for ever. Nothing is recorded
+/// afterwards.
+void end_world() noexcept;
+
+/// MPI has ended on this rank. Rank 0 writes the record.
+void finish_record() noexcept;
 
 }  // namespace headrace::HEADRACE_FLAVOUR::recording

@@ -20,19 +20,21 @@ bool is_wanted(const Settings& settings) {
   return settings.record;
 }
 
-bool start() {
-  if (!is_initialized()) return false;  // by sessions alone there is no MPI_COMM_WORLD
+abi::Start start() {
+  // By sessions alone there is no MPI_COMM_WORLD.
+  if (!is_initialized()) return abi::Start::unneeded;
   record::RecorderStart start;
   start.rank = rank_in_job();
   native.Comm_size(MPI_COMM_WORLD, &start.rank_count);
   start.procedures = recorded_procedures;
   start.caller_of = &caller_of;
   const Error failed = record::start_recorder(start);
-  if (failed && start.rank == 0) {
-    print_message("nothing is recorded (" + failed.message +
+  if (!failed) return abi::Start::started;
+  if (start.rank == 0) {
+    print_message("rank 0 is not recorded (" + failed.message +
                   "), set HEADRACE_RECORD=0 to hide this line");
   }
-  return true;
+  return abi::Start::unneeded;
 }
 
 void stop() {

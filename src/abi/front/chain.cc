@@ -116,10 +116,11 @@ bool start_features() {
   for (auto each = own.features.rbegin(); each != own.features.rend(); ++each) {
     const Feature& feature = **each;
     if (!own.is_wanted[index_of(feature)]) continue;
-    if (feature.start != nullptr && !feature.start()) {
+    const Start start = feature.start == nullptr ? Start::started : feature.start();
+    if (start == Start::refused) {
       own.refused += (own.refused.empty() ? "" : ", ") + std::string(feature.name);
-      continue;
     }
+    if (start != Start::started) continue;
     own.is_started[index_of(feature)] = true;
     any = any || !feature.joins_later;
   }

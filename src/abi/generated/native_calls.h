@@ -14,9 +14,11 @@ struct NativeCalls {
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
   decltype(&PMPI_Cancel) Cancel = nullptr;
   decltype(&PMPI_Cartdim_get) Cartdim_get = nullptr;
+  decltype(&PMPI_Comm_create_group) Comm_create_group = nullptr;
   decltype(&PMPI_Comm_create_keyval) Comm_create_keyval = nullptr;
   decltype(&PMPI_Comm_free) Comm_free = nullptr;
   decltype(&PMPI_Comm_get_attr) Comm_get_attr = nullptr;
+  decltype(&PMPI_Comm_get_errhandler) Comm_get_errhandler = nullptr;
   decltype(&PMPI_Comm_group) Comm_group = nullptr;
   decltype(&PMPI_Comm_rank) Comm_rank = nullptr;
   decltype(&PMPI_Comm_remote_group) Comm_remote_group = nullptr;
@@ -45,6 +47,7 @@ struct NativeCalls {
   decltype(&PMPI_Group_compare) Group_compare = nullptr;
   decltype(&PMPI_Group_excl) Group_excl = nullptr;
   decltype(&PMPI_Group_free) Group_free = nullptr;
+  decltype(&PMPI_Group_incl) Group_incl = nullptr;
   decltype(&PMPI_Group_rank) Group_rank = nullptr;
   decltype(&PMPI_Group_size) Group_size = nullptr;
   decltype(&PMPI_Group_translate_ranks) Group_translate_ranks = nullptr;
@@ -56,6 +59,7 @@ struct NativeCalls {
   decltype(&PMPI_Info_set) Info_set = nullptr;
   decltype(&PMPI_Grequest_complete) Grequest_complete = nullptr;
   decltype(&PMPI_Grequest_start) Grequest_start = nullptr;
+  decltype(&PMPI_Iallgather) Iallgather = nullptr;
   decltype(&PMPI_Initialized) Initialized = nullptr;
   decltype(&PMPI_Iprobe) Iprobe = nullptr;
   decltype(&PMPI_Irecv) Irecv = nullptr;
@@ -110,9 +114,11 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
   visit("PMPI_Cancel", calls.Cancel, true);
   visit("PMPI_Cartdim_get", calls.Cartdim_get, true);
+  visit("PMPI_Comm_create_group", calls.Comm_create_group, true);
   visit("PMPI_Comm_create_keyval", calls.Comm_create_keyval, true);
   visit("PMPI_Comm_free", calls.Comm_free, true);
   visit("PMPI_Comm_get_attr", calls.Comm_get_attr, true);
+  visit("PMPI_Comm_get_errhandler", calls.Comm_get_errhandler, true);
   visit("PMPI_Comm_group", calls.Comm_group, true);
   visit("PMPI_Comm_rank", calls.Comm_rank, true);
   visit("PMPI_Comm_remote_group", calls.Comm_remote_group, true);
@@ -141,6 +147,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Group_compare", calls.Group_compare, true);
   visit("PMPI_Group_excl", calls.Group_excl, true);
   visit("PMPI_Group_free", calls.Group_free, true);
+  visit("PMPI_Group_incl", calls.Group_incl, true);
   visit("PMPI_Group_rank", calls.Group_rank, true);
   visit("PMPI_Group_size", calls.Group_size, true);
   visit("PMPI_Group_translate_ranks", calls.Group_translate_ranks, true);
@@ -152,6 +159,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Info_set", calls.Info_set, true);
   visit("PMPI_Grequest_complete", calls.Grequest_complete, true);
   visit("PMPI_Grequest_start", calls.Grequest_start, true);
+  visit("PMPI_Iallgather", calls.Iallgather, true);
   visit("PMPI_Initialized", calls.Initialized, true);
   visit("PMPI_Iprobe", calls.Iprobe, true);
   visit("PMPI_Irecv", calls.Irecv, true);

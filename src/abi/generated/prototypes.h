@@ -32,11 +32,13 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
 int PMPI_Cartdim_get(MPI_Comm comm, int* ndims);
 int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
                                 MPI_Errhandler errhandler, MPI_Comm* newcomm);
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval,
                             void* extra_state);
 int PMPI_Comm_free(MPI_Comm* comm);
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag);
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group);
 int PMPI_Comm_rank(MPI_Comm comm, int* rank);
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
@@ -212,10 +214,13 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result);
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
 int PMPI_Group_free(MPI_Group* group);
 int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
+int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
 int PMPI_Group_rank(MPI_Group group, int* rank);
 int PMPI_Group_size(MPI_Group group, int* size);
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
                                int ranks2[]);
+int PMPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int PMPI_Info_create(MPI_Info* info);
 int PMPI_Info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag);
 int PMPI_Info_get_nkeys(MPI_Info info, int* nkeys);

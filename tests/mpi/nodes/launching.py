@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hanging import JOB_SECONDS
 from hosts import Host
-from running import Result, run
+from running import Result, records, run
 
 from .cluster import Cluster
 
@@ -24,7 +24,8 @@ def launch_on_nodes(
 ) -> Result:
     """`wrapper` is a command that starts the launcher's line: it is put before it."""
     ranks = str(ranks_per_node * len(cluster.names))
-    words = [f"{key}={value}" for key, value in environment.items()]
+    own = {"HEADRACE_LOGPATH": records()["HEADRACE_LOGPATH"]}  # images go where each node has them
+    words = [f"{key}={value}" for key, value in (own | environment).items()]
     if host.family.startswith("openmpi"):
         hosts = cluster.host_file(ranks_per_node, "{name} slots={ranks}")
         agent = ["--prtemca", "plm_ssh_agent"]

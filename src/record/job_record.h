@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "record/node_tables.h"
+#include "record/record_file.h"
+
+namespace headrace::record {
+
+/// What the images of one node gave.
+struct GatheredNode {
+  NodeRecord record;
+  /// Those that were left out, each with the reason: "PATH: why".
+  std::vector<std::string> left_out;
+};
+
+/// A node's part as bytes, to be sent to the rank that writes the record.
+std::string pack_node(const GatheredNode& node);
+/// An error where the bytes are cut off or do not fit together.
+Result<GatheredNode> unpack_node(std::string_view bytes);
+
+/// A directory for records.
+struct RecordPlace {
+  std::string path;
+  bool is_private = false;  ///< it lies where all users write: only if it is this user's alone
+};
+
+struct WrittenRecord {
+  std::string path;
+  std::string problem;  ///< why it is not in the first place; else empty
+};
+
+/// The record of a job, made of its nodes' parts as they come. Parts are kept in memory up to a
+/// bound, so that nobody waits for the file system; beyond it they are written at once.
+class JobRecord {
+ public:
+  static constexpr std::size_t kMostKept = std::size_t{64} << 20;  ///< bytes
+
+  /// What the caller has `known` of the job goes before what the images tell. The record is written
+  /// to the first of the places that takes it.
+  JobRecord(Facts known, std::vector<RecordPlace> places, std::size_t most_kept = kMostKept)
+      : known_(std::move(known)), places_(std::move(places)), most_kept_(most_kept) {}
+
+  /// Nodes must have different numbers. An error: the file could not be written; then it is gone.
+  Error add(GatheredNode node);
+
+  /// Something that the record lacks, and why: the report shows it.
+  void leave_out(std::string what);
+
+  Result<WrittenRecord> finish();
+
+ private:
+  Facts facts() const;
+  Error open(const RecordPlace& place);
+  Error begin();
+  Error write_kept();
+  Error write(const RecordPlace& place, const Sections& of_job, std::string& path);
+
+  const Facts known_;
+  const std::vector<RecordPlace> places_;
+  const std::size_t most_kept_;
+  JobSummary summary_;
+  Facts of_first_node_;
+  std::string left_out_;
+  std::vector<Sections> kept_;
+  std::size_t kept_bytes_ = 0;
+  std::optional<RecordFile> file_;  ///< once more came than is kept
+  std::string problem_;
+};
+
+}  // namespace headrace::record

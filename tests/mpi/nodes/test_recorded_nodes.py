@@ -1,0 +1,137 @@
+"""Records of jobs on several emulated nodes are what the program itself tallied."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import absent
+from hosts import REPOSITORY, Host, host_named
+from running import FOREIGN, compile_program, preload, work_directory
+from test_recorder import report_of, tallied
+
+from .cluster import Cluster
+from .launching import launch_on_nodes
+
+HOSTS = ("mpich", "openmpi", "intel")
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def nodes(request: pytest.FixtureRequest):
+    if os.geteuid() != 0:
+        absent("emulated nodes need root")
+    with Cluster(request.param) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def two_nodes():
+    if os.geteuid() != 0:
+        absent("emulated nodes need root")
+    with Cluster(2) as made:
+        yield made
+
+
+def compiled(name: str, sources: list[str]) -> tuple[Host, Path]:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    return host, compile_program(host.compilers["c"], sources, f"{sources[0][:-2]}-{host.name}")
+
+
+def recording(library: Path, directory: Path) -> dict[str, str]:
+    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory), "HEADRACE_QUIET": "1"}
+    return preload([library]) | settings
+
+
+def left_on(cluster: Cluster, node: str) -> list[str]:
+    return sorted(name for name in cluster.node_listing(node) if not FOREIGN.search(name))
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_counts_of_all_nodes_are_exact(name: str, nodes: Cluster, library: Path) -> None:
+    host, program = compiled(name, ["recorded.c", "recorded_tally.c"])
+    count = len(nodes.names)
+    directory = work_directory(f"recorded-nodes-{name}-{count}")
+    before = {node: left_on(nodes, node) for node in nodes.names}
+    line = [program, directory / "file"]
+    result = launch_on_nodes(host, nodes, line, recording(library, directory))
+    assert result.code == 0, result.explain()
+    assert "headrace" not in result.err, result.explain()
+    calls, messages = tallied(directory / "file")
+    (record,) = directory.glob("*.hrc")
+    assert f".{2 * count}p{count}n." in record.name
+    report = report_of(record)
+    found = {
+        own["name"]: [own["calls"], own["bytes"], *own["bins"]]
+        for own in report["mpi"]["procedures"]
+    }
+    assert found == calls
+    matrix = {
+        (own["from"], own["to"]): [own["messages"], own["bytes"]] for own in report["mpi"]["matrix"]
+    }
+    assert matrix == messages
+    run = report["run"]
+    assert (run["ranks"], run["nodes"], run["complete"]) == (2 * count, count, True)
+    places = {own["host"]: own["ranks"] for own in report["placement"]}
+    assert set(places) == set(nodes.names)
+    assert {node: left_on(nodes, node) for node in nodes.names} == before
+
+
+def gathered(cluster: Cluster, node: str, records: Path) -> Path:
+    """What `headrace record gather` makes on a node."""
+    python = ["env", f"PYTHONPATH={REPOSITORY / 'python'}", sys.executable, "-m", "headrace"]
+    line = cluster.node_command(node, [*python, "record", "gather", "--to", records / node])
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (record,) = done.stdout.splitlines()
+    return Path(record)
+
+
+@pytest.mark.parametrize("way", ["kill", "abort"])
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_job_that_ends_early(name: str, way: str, two_nodes: Cluster, library: Path) -> None:
+    """Each node keeps its part. The report of all is the whole, that of one says what lacks."""
+    host, program = compiled(name, ["recorded_end.c"])
+    directory = work_directory(f"recorded-nodes-{way}-{name}")
+    before = {node: left_on(two_nodes, node) for node in two_nodes.names}
+    line = [program, way]
+    settings = recording(library, directory)
+    result = launch_on_nodes(host, two_nodes, line, settings, ranks_per_node=1)
+    assert result.code != 0, result.explain()
+    assert not list(directory.glob("*.hrc"))
+    records = [gathered(two_nodes, node, directory) for node in two_nodes.names]
+    assert {node: left_on(two_nodes, node) for node in two_nodes.names} == before
+
+    part = report_of(records[0])["run"]
+    assert (part["ranks"], part["complete"]) == (2, False)
+    assert any("ranks 1 are missing: 1" in why for why in part["lacks"]), part
+    whole = report_of(*records)
+    run = whole["run"]
+    assert (run["ranks"], run["nodes"], run["complete"]) == (2, 2, False)
+    assert not any("missing" in why for why in run["lacks"]), run
+    calls = {own["name"]: own["calls"] for own in whole["mpi"]["procedures"]}
+    assert calls["MPI_Sendrecv"] == 2 * 1000
+    assert {own["host"] for own in whole["placement"]} == set(two_nodes.names)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_rank_without_the_layer_holds_nobody_up_for_long(
+    name: str, two_nodes: Cluster, library: Path
+) -> None:
+    """The first node's part is recorded, the other has none."""
+    host, program = compiled(name, ["recorded_end.c"])
+    directory = work_directory(f"recorded-nodes-without-{name}")
+    settings = recording(library, directory)
+    preloaded = settings.pop("LD_PRELOAD")
+    script = f'[ "$(hostname)" != n0 ] || export LD_PRELOAD={preloaded}; exec "$0" "$@"'
+    line = ["bash", "-c", script, program, "finalize"]
+    result = launch_on_nodes(host, two_nodes, line, settings, ranks_per_node=1, timeout=150)
+    assert result.code == 0, result.explain()
+    (record,) = directory.glob("*.hrc")
+    run = report_of(record)["run"]
+    assert any("came to MPI_Finalize with Headrace" in why for why in run["lacks"]), run

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "record/gather.h"
+#include "record/job_end.h"
+#include "record/job_record.h"
+#include "unit/made_images.h"
+#include "unit/private_folder.h"
+
+namespace headrace::record {
+namespace {
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Four ranks on two nodes.
+class JobRecords : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (int rank = 0; rank < 4; ++rank) {
+      made_.push_back(std::make_unique<MadeImage>(folder_.path, "job", rank, 4));
+      made_.back()->call("MPI_Send", CallClass::point_to_point, kNone, 20, 100);
+      made_.back()->note(NoteKind::fact, {"program", "/opt/app"});
+      made_.back()->finish();
+    }
+  }
+  GatheredNode node(std::uint32_t number) {
+    std::vector<std::string> paths;
+    for (std::size_t rank = 2 * number; rank < 2 * number + 2; ++rank) {
+      paths.push_back(made_[rank]->image->path());
+    }
+    return std::move(gather_images(paths, number).value());
+  }
+  std::string records() const { return folder_.path + "/records"; }
+
+  PrivateFolder folder_;
+  std::vector<std::unique_ptr<MadeImage>> made_;
+};
+
+TEST_F(JobRecords, AreTheSameByWayOfABlock) {
+  GatheredNode first = node(1);
+  first.left_out = {"one", ""};
+  const std::string block = pack_node(first);
+  const Result<GatheredNode> second = unpack_node(block);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second.value().record.sections.bytes, first.record.sections.bytes);
+  EXPECT_EQ(second.value().record.sections.count, first.record.sections.count);
+  EXPECT_EQ(second.value().record.facts, first.record.facts);
+  EXPECT_EQ(second.value().record.summary.ranks, 2);
+  EXPECT_EQ(second.value().left_out, first.left_out);
+  for (std::size_t length = 0; length < block.size(); ++length) {
+    ASSERT_FALSE(unpack_node(std::string_view(block).substr(0, length))) << length;
+  }
+  EXPECT_FALSE(unpack_node(block + "x"));
+}
+
+TEST_F(JobRecords, HoldTheSameWhetherKeptOrStreamed) {
+  std::string bytes[2];
+  for (int streams = 0; streams < 2; ++streams) {
+    JobRecord job({{"job", "7"}}, {{records()}}, streams == 1 ? 0 : JobRecord::kMostKept);
+    ASSERT_FALSE(job.add(node(0)));
+    EXPECT_EQ(std::filesystem::exists(records()), streams == 1);
+    ASSERT_FALSE(job.add(node(1)));
+    const Result<WrittenRecord> written = job.finish();
+    ASSERT_TRUE(written);
+    EXPECT_EQ(written.value().problem, "");
+    bytes[streams] = content(written.value().path);
+    std::filesystem::remove_all(records());
+  }
+  // The job's tables come first, or last.
+  EXPECT_NE(bytes[0], bytes[1]);
+  std::ranges::sort(bytes[0]);
+  std::ranges::sort(bytes[1]);
+  EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST_F(JobRecords, GoToTheNextPlaceWhereTheFirstTakesNone) {
+  std::ofstream(folder_.path + "/file") << "";
+  const std::string own = folder_.path + "/own";
+  for (const std::size_t most : {JobRecord::kMostKept, std::size_t{0}}) {
+    JobRecord job({}, {{folder_.path + "/file/records"}, {own, true}}, most);
+    ASSERT_FALSE(job.add(node(0)));
+    const Result<WrittenRecord> written = job.finish();
+    ASSERT_TRUE(written);
+    EXPECT_EQ(std::filesystem::path(written.value().path).parent_path(), own);
+    EXPECT_NE(written.value().problem.find("cannot make the directory"), std::string::npos);
+  }
+  struct stat status{};
+  ASSERT_EQ(::stat(own.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700U);
+  ASSERT_EQ(::chmod(own.c_str(), 0777), 0);
+  JobRecord job({}, {{folder_.path + "/file/records"}, {own, true}});
+  ASSERT_FALSE(job.add(node(0)));
+  EXPECT_FALSE(job.finish()) << "others might have put it there";
+}
+
+TEST_F(JobRecords, SayWhatIsMissing) {
+  JobRecord job({}, {{records()}});
+  ASSERT_FALSE(job.add(node(0)));
+  job.leave_out("node 1: it did not answer");
+  const Result<WrittenRecord> written = job.finish();
+  ASSERT_TRUE(written);
+  const std::string bytes = content(written.value().path);
+  EXPECT_NE(bytes.find("node 1: it did not answer"), std::string::npos);
+  EXPECT_NE(written.value().path.find("app.4p1n."), std::string::npos);
+}
+
+TEST(Nodes, AreNumberedByTheirFirstRanks) {
+  const RankEnd ends[] = {{7, 0, 0}, {9, 0, 0}, {7, -1, 0}, {3, 1, 0}, {9, 0, 0}};
+  const std::vector<std::vector<int>> expected = {{0, 2}, {1, 4}, {3}};
+  EXPECT_EQ(nodes_of(ends), expected);
+}
+
+TEST(Nodes, SayWhichRanksCouldNotRecord) {
+  const RankEnd ends[] = {{7, -1, 0}, {7, -1, 0}};
+  const int ranks[] = {0, 1};
+  const GatheredNode node = gather_node(ends, ranks, 0);
+  EXPECT_EQ(node.record.summary.ranks, 0);
+  EXPECT_EQ(node.record.summary.rank_count, 2);
+  EXPECT_FALSE(node.record.summary.is_complete());
+  EXPECT_EQ(node.left_out, (std::vector<std::string>{"rank 0: its recorder could not start",
+                                                     "rank 1: its recorder could not start"}));
+}
+
+}  // namespace
+}  // namespace headrace::record
