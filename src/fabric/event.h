@@ -5,17 +5,9 @@
 
 #include "base/pause.h"
 #include "fabric/messenger.h"
+#include "fabric/waiter.h"
 
 namespace headrace::fabric {
-
-/// How a thread waits: `spins` looks before it sleeps (0 where ranks outnumber cores), and whose
-/// messages to keep moving while it does. A helper thread has no messages to move: below
-/// MPI_THREAD_MULTIPLE it must not call MPI. It takes no core from the program by spinning either,
-/// so `Waiter{}` is its way to wait.
-struct Waiter {
-  Messenger* messenger = nullptr;
-  int spins = 0;
-};
 
 /// A count in shared memory that ranks of one node wait on: whoever changes what others may wait
 /// for calls signal(); a waiting rank spins briefly, then sleeps in the kernel (futex(2)), so that

@@ -1309,11 +1309,12 @@ inline constexpr int kFortranBegin = 638;
 /// What may stand between, outermost first.
 enum class FeatureId : int {
   recorder,
+  collective,
   completion,
   file,
 };
 
-inline constexpr int kFeatureCount = 3;
+inline constexpr int kFeatureCount = 4;
 
 /// File procedures that work on any native handle, ours too, and are left alone.
 inline constexpr const char* identity_symbols[] = {
