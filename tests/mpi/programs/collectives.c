@@ -1,5 +1,5 @@
-/* collectives SEED ROUNDS LARGEST: random collective calls on several communicators, of LARGEST
- * elements at most, against plain loops. */
+/* collectives SEED ROUNDS LARGEST [dense]: random collective calls on several communicators, of
+ * LARGEST elements at most, against plain loops; `dense`: without gaps between elements. */
 #include "collectives.h"
 
 #include <stdio.h>
@@ -17,9 +17,10 @@ unsigned draw(unsigned below) {
   return (state >> 8) % below;
 }
 
-#define COMMUNICATORS 5
+#define COMMUNICATORS 6
 
-/* All ranks, the same twice, in reverse, two halves, and one that is made anew now and then. */
+/* All ranks, the same twice, in reverse, two halves, one that is made anew now and then, and ranks
+ * in no order. */
 static void make_communicators(MPI_Comm* made) {
   int rank = 0;
   int size = 0;
@@ -30,6 +31,7 @@ static void make_communicators(MPI_Comm* made) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &made[2]);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &made[3]);
   MPI_Comm_dup(MPI_COMM_WORLD, &made[4]);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank * 5 % 7, &made[5]);
 }
 
 static int largest_count(unsigned largest) {
@@ -76,7 +78,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm communicators[COMMUNICATORS];
   make_communicators(communicators);
-  make_types();
+  make_types(argc <= 4);
   draw_from(seed);
   unsigned wrong = 0;
   for (unsigned call = 0; call < rounds; ++call) {

@@ -21,7 +21,7 @@ void draw_from(unsigned seed);
 
 /* Elements of one int each: plain, with gaps and a negative lower bound, or of bytes. Each rank has
  * its own, whose signature is that of the others. */
-void make_types(void);
+void make_types(int with_gaps);
 void free_types(void);
 
 /* Each returns 0 where a result is wrong, and prints what. */
