@@ -1,5 +1,6 @@
 #include "collective/ranks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fabric/combined.h"
@@ -59,47 +60,50 @@ Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
   return made;
 }
 
-Choice Ranks::choose_for(const Call& call) const {
+void Ranks::fill(const Call& call, Prepared& prepared) const {
+  prepared.part = part_bytes(shape(), call, limits());
   Call part = call;
-  part.bytes = part_bytes(shape(), call, limits());
+  part.bytes = prepared.part;
   if (part.blocks.are_alike() && part.blocks.size != 0) part.blocks.size = part.bytes;
-  return choose(shape(), part, limits());
+  const Choice choice = choose(shape(), part, limits());
+  prepared.algorithm = choice.algorithm;
+  prepared.obstacle = choice.obstacle;
+  prepared.schedule.steps.clear();
+  prepared.schedule.meets = true;
+  if (choice.algorithm != nullptr && prepared.part == call.bytes) {
+    choice.algorithm->plan(shape(), call, limits(), prepared.schedule);
+  }
+}
+
+const Ranks::Prepared& Ranks::prepare(const Call& call) {
+  if (!call.blocks.are_alike()) {
+    fill(call, unkept_);
+    return unkept_;
+  }
+  const std::size_t place =
+      (call.bytes / 8 + call.bytes / (8 * kMostKept) +
+       static_cast<std::size_t>(call.operation) * 7 + static_cast<std::size_t>(call.root)) %
+      kMostKept;
+  Kept& kept = kept_[place];
+  if (kept.is_for(call)) return kept.prepared;
+  kept.is_filled = false;
+  fill(call, kept.prepared);
+  kept.operation = call.operation;
+  kept.root = call.root;
+  kept.bytes = call.bytes;
+  kept.element = call.element;
+  kept.distance = call.blocks.distance;
+  kept.is_filled = true;
+  return kept.prepared;
 }
 
 void Ranks::pass() {
   transport_.pass_call();
 }
 
-const Schedule& Ranks::schedule_for(const Call& call, const Algorithm& chosen) {
-  if (!call.blocks.are_alike()) {
-    unkept_.steps.clear();
-    unkept_.meets = true;
-    chosen.plan(shape(), call, limits(), unkept_);
-    return unkept_;
-  }
-  const std::size_t place =
-      (call.bytes / 8 + call.bytes / kMostKept + static_cast<std::size_t>(call.operation) * 7 +
-       static_cast<std::size_t>(call.root)) %
-      kMostKept;
-  Kept& kept = kept_[place];
-  if (kept.algorithm != &chosen || kept.bytes != call.bytes || kept.element != call.element ||
-      kept.root != call.root || kept.distance != call.blocks.distance) {
-    kept.algorithm = nullptr;
-    kept.schedule = {};
-    chosen.plan(shape(), call, limits(), kept.schedule);
-    kept.algorithm = &chosen;
-    kept.bytes = call.bytes;
-    kept.element = call.element;
-    kept.distance = call.blocks.distance;
-    kept.root = call.root;
-  }
-  return kept.schedule;
-}
-
-Ranks::Outcome Ranks::run_part(const Call& call, const Algorithm& chosen, const Buffers& buffers,
+Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                                const Reduction& reduction, std::uint64_t note, Error& error) {
   transport_.begin_call(note);
-  const Schedule& schedule = schedule_for(call, chosen);
   const std::uint64_t number = transport_.call();
   Buffers own = buffers;
   own.stage = memory_->stage(number);
@@ -117,23 +121,31 @@ Ranks::Outcome Ranks::run_part(const Call& call, const Algorithm& chosen, const 
   return state == Execution::State::differs ? Outcome::differs : Outcome::done;
 }
 
-Ranks::Outcome Ranks::run(const Call& call, const Algorithm& chosen, const Buffers& buffers,
-                          const Reduction& reduction, Error& error) {
-  const std::uint64_t note = note_of(call, transport_.call() + 1);
-  const std::size_t most = part_bytes(shape(), call, limits());
-  if (most >= call.bytes) return run_part(call, chosen, buffers, reduction, note, error);
-  const std::size_t bytes = call.bytes;
+/// All parts but the last are alike, and so are made by one algorithm.
+Ranks::Outcome Ranks::run_parts(const Call& call, std::size_t most, const Buffers& buffers,
+                                const Reduction& reduction, std::uint64_t note, Error& error) {
   Call part = call;
   Buffers own = buffers;
-  for (std::size_t begin = 0; begin < bytes; begin += most) {
-    part.bytes = std::min(most, bytes - begin);
+  for (std::size_t begin = 0; begin < call.bytes; begin += most) {
+    part.bytes = std::min(most, call.bytes - begin);
     if (part.blocks.size != 0) part.blocks.size = part.bytes;
     own.send = buffers.send + begin;
     own.receive = buffers.receive + begin;
-    const Outcome outcome = run_part(part, chosen, own, reduction, note, error);
+    const Prepared& prepared = prepare(part);
+    const Outcome outcome = run_part(part, prepared.schedule, own, reduction, note, error);
     if (outcome != Outcome::done) return outcome;
   }
   return Outcome::done;
+}
+
+Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduction& reduction,
+                          Error& error) {
+  const std::uint64_t note = note_of(call, transport_.call() + 1);
+  const Prepared& prepared = prepare(call);
+  if (prepared.part < call.bytes) {
+    return run_parts(call, prepared.part, buffers, reduction, note, error);
+  }
+  return run_part(call, prepared.schedule, buffers, reduction, note, error);
 }
 
 }  // namespace headrace::collective

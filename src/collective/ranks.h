@@ -26,8 +26,15 @@ class Ranks {
   const Shape& shape() const { return memory_->shape(); }
   Limits limits() const { return {memory_->stage_size()}; }
 
-  /// What is best for a call, or why nothing is; the same on all ranks.
-  Choice choose_for(const Call& call) const;
+  /// What is done for a call, the same on all ranks. Valid until the next call of prepare() or
+  /// run().
+  struct Prepared {
+    const Algorithm* algorithm = nullptr;  ///< null where the library had better do it
+    const char* obstacle = nullptr;        ///< why
+    std::size_t part = 0;                  ///< bytes that are moved at a time, at most
+    Schedule schedule;                     ///< of a call that is made in one part
+  };
+  const Prepared& prepare(const Call& call);
 
   /// The next call is left to the library: says so to the others.
   void pass();
@@ -37,25 +44,32 @@ class Ranks {
     differs,  ///< other ranks passed, or said otherwise of the call: it is left to the library
     failed
   };
-  /// The next call, in parts if it is large. `chosen`: for the call, by choose_for().
-  Outcome run(const Call& call, const Algorithm& chosen, const Buffers& buffers,
-              const Reduction& reduction, Error& error);
+  /// The next call, which prepare() has an algorithm for; in parts if it is large.
+  Outcome run(const Call& call, const Buffers& buffers, const Reduction& reduction, Error& error);
 
  private:
-  /// A schedule that was made for an earlier call like it.
+  /// What calls of one kind and size need to know.
   struct Kept {
-    const Algorithm* algorithm = nullptr;
+    bool is_filled = false;
+    Operation operation = Operation::barrier;
+    int root = 0;
     std::size_t bytes = 0;
     std::size_t element = 0;
     std::size_t distance = 0;
-    int root = 0;
-    Schedule schedule;
+    Prepared prepared;
+
+    bool is_for(const Call& call) const {
+      return is_filled && operation == call.operation && bytes == call.bytes && root == call.root &&
+             element == call.element && distance == call.blocks.distance;
+    }
   };
 
   Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory);
-  Outcome run_part(const Call& call, const Algorithm& chosen, const Buffers& buffers,
+  Outcome run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                    const Reduction& reduction, std::uint64_t note, Error& error);
-  const Schedule& schedule_for(const Call& call, const Algorithm& chosen);
+  Outcome run_parts(const Call& call, std::size_t most, const Buffers& buffers,
+                    const Reduction& reduction, std::uint64_t note, Error& error);
+  void fill(const Call& call, Prepared& prepared) const;
 
   static constexpr std::size_t kMostKept = 64;
 
@@ -63,7 +77,7 @@ class Ranks {
   std::unique_ptr<StageMemory> memory_;
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;
-  Schedule unkept_;
+  Prepared unkept_;  ///< of calls whose blocks have sizes of their own
 };
 
 }  // namespace headrace::collective

@@ -55,11 +55,9 @@ Call sum_call(std::size_t numbers) {
 }
 
 Ranks::Outcome run(Ranks& ranks, const Call& call, const void* send, void* receive) {
-  const Choice choice = ranks.choose_for(call);
-  EXPECT_NE(choice.algorithm, nullptr) << choice.obstacle;
+  EXPECT_NE(ranks.prepare(call).algorithm, nullptr) << ranks.prepare(call).obstacle;
   Error error;
-  return ranks.run(call, *choice.algorithm,
-                   {static_cast<const std::byte*>(send), static_cast<std::byte*>(receive)},
+  return ranks.run(call, {static_cast<const std::byte*>(send), static_cast<std::byte*>(receive)},
                    {&add, nullptr}, error);
 }
 
@@ -109,8 +107,8 @@ TEST(Ranks, PassWhereTheySayDifferentThings) {
 
 TEST(Ranks, LeaveToTheLibraryWhatItDoesAsWellBetweenNodes) {
   run_ranks({"a", "a", "b"}, [](int, Ranks& ranks) {
-    EXPECT_EQ(ranks.choose_for(sum_call(1)).algorithm, nullptr);
-    EXPECT_NE(ranks.choose_for(sum_call(1)).obstacle, nullptr);
+    EXPECT_EQ(ranks.prepare(sum_call(1)).algorithm, nullptr);
+    EXPECT_NE(ranks.prepare(sum_call(1)).obstacle, nullptr);
   });
 }
 

@@ -27,8 +27,10 @@ std::byte* copy_memory(std::vector<std::byte>& memory, std::size_t bytes) {
 thread_local std::vector<std::byte> send_copy;
 thread_local std::vector<std::byte> receive_copy;
 
-bool is_on_device(const void* address) {
-  return address != nullptr && device::find(address).has_value();
+/// Where no driver is known by now, no address is one of a device's.
+bool are_on_device(const void* send, const void* receive) {
+  if (device::find(send != nullptr ? send : receive)) return true;
+  return device::is_driver_known() && receive != nullptr && device::find(receive).has_value();
 }
 
 }  // namespace
@@ -90,11 +92,11 @@ void Request::reduce_local(const void* context, const std::byte* from, std::byte
 }
 
 bool Request::run(const void* send, void* receive, int& code) {
-  const collective::Choice choice = ranks_->choose_for(call);
-  if (choice.algorithm == nullptr) return pass(choice.obstacle);
-  if (is_on_device(send) || is_on_device(receive)) return pass("the data is in a device's memory");
+  const collective::Ranks::Prepared& prepared = ranks_->prepare(call);
+  if (prepared.algorithm == nullptr) return pass(prepared.obstacle);
+  if (are_on_device(send, receive)) return pass("the data is in a device's memory");
   if (settings().coll_display) {
-    communicator_->show(call.operation, call.bytes, choice.algorithm->name, nullptr);
+    communicator_->show(call.operation, call.bytes, prepared.algorithm->name, nullptr);
   }
   collective::Ranks* const ranks = std::exchange(ranks_, nullptr);
   Error error;
@@ -103,7 +105,7 @@ bool Request::run(const void* send, void* receive, int& code) {
     Error failed;
     const collective::Buffers buffers{static_cast<const std::byte*>(send),
                                       static_cast<std::byte*>(receive)};
-    outcome = ranks->run(call, *choice.algorithm, buffers, reduction_, failed);
+    outcome = ranks->run(call, buffers, reduction_, failed);
     return failed;
   });
   return finish(outcome, error, code);
