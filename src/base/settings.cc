@@ -44,6 +44,15 @@ const SettingRule rules[] = {
                                                   },
                                                   s.coll_order);
      }},
+    {"HEADRACE_COLL_USE", "measured",
+     [](const std::string& text, Settings& s) {
+       return read_choice<CollectiveUseSetting>(text,
+                                                {
+                                                    {"measured", CollectiveUseSetting::measured},
+                                                    {"always", CollectiveUseSetting::always},
+                                                },
+                                                s.coll_use);
+     }},
     {"HEADRACE_COLL_AFTER", "3",
      [](const std::string& text, Settings& s) {
        return read_integer(text, 1, 1000000, s.coll_after);

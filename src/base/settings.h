@@ -13,6 +13,8 @@ namespace headrace {
 
 enum class CollectiveOrderSetting { shape, library };
 
+enum class CollectiveUseSetting { measured, always };
+
 enum class PathSetting { automatic, direct, staged, exchanged };
 
 enum class UseSetting { automatic, always, never };
@@ -35,6 +37,7 @@ struct Settings {
   std::vector<std::string> coll_off = {};                             ///< HEADRACE_COLL_OFF
   bool coll_display = false;                                          ///< HEADRACE_COLL_DISPLAY
   CollectiveOrderSetting coll_order = CollectiveOrderSetting::shape;  ///< HEADRACE_COLL_ORDER
+  CollectiveUseSetting coll_use = CollectiveUseSetting::measured;     ///< HEADRACE_COLL_USE
   std::int64_t coll_after = 3;                                        ///< HEADRACE_COLL_AFTER
   PathSetting write_path = PathSetting::automatic;                    ///< HEADRACE_WRITE_PATH
   PathSetting read_path = PathSetting::automatic;                     ///< HEADRACE_READ_PATH

@@ -24,6 +24,16 @@ std::uint64_t note_of(const Call& call, std::uint64_t number) {
   return (number << kBitsOfOperation | operation) << kBitsOfBytes | bytes;
 }
 
+/// Whether we were measured to be better at it.
+bool is_gained(Library library, const Shape& shape, const Call& call) {
+  const std::size_t block =
+      call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
+  return std::ranges::any_of(kUses, [&](const Use& use) {
+    return use.library == library && use.operation == call.operation &&
+           use.is_on_one_node == (shape.node_count == 1) && use.least <= block && block <= use.most;
+  });
+}
+
 fabric::Waiter waiter_of(const fabric::Channel& channel) {
   fabric::Waiter waiter = channel.waiter();
   if (waiter.spins > 0) waiter.spins = kSpinsWithACoreEach;
@@ -32,14 +42,16 @@ fabric::Waiter waiter_of(const fabric::Channel& channel) {
 
 }  // namespace
 
-Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory)
+Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
+             std::optional<Library> library)
     : channel_(std::move(channel)),
       memory_(std::move(memory)),
+      library_(library),
       transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
                  waiter_of(*channel_), channel_->tag(kCallTag)) {}
 
 Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
-                                             const Error& refused) {
+                                             std::optional<Library> library, const Error& refused) {
   if (Error error = team->agree(refused)) return error;
   auto channel = team->open_channel<fabric::Channel>();
   if (!channel) return channel.error();
@@ -52,7 +64,7 @@ Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
   if (!memory) return memory.error();
   std::unique_ptr<Ranks> made;
   const Error lacking = attempt([&]() -> Error {
-    made.reset(new Ranks(std::move(channel.value()), std::move(memory.value())));
+    made.reset(new Ranks(std::move(channel.value()), std::move(memory.value()), library));
     return {};
   });
   // Also: all milestones are set.
@@ -60,7 +72,7 @@ Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
   return made;
 }
 
-void Ranks::fill(const Call& call, Prepared& prepared) const {
+void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
   prepared.part = part_bytes(shape(), call, limits());
   Call part = call;
   part.bytes = prepared.part;
@@ -70,14 +82,18 @@ void Ranks::fill(const Call& call, Prepared& prepared) const {
   prepared.obstacle = choice.obstacle;
   prepared.schedule.steps.clear();
   prepared.schedule.meets = true;
-  if (choice.algorithm != nullptr && prepared.part == call.bytes) {
+  if (choice.algorithm != nullptr && !is_part && library_ && !is_gained(*library_, shape(), call)) {
+    prepared.algorithm = nullptr;
+    prepared.obstacle = "it was not measured to be slower";
+  }
+  if (prepared.algorithm != nullptr && prepared.part == call.bytes) {
     choice.algorithm->plan(shape(), call, limits(), prepared.schedule);
   }
 }
 
-const Ranks::Prepared& Ranks::prepare(const Call& call) {
+const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
   if (!call.blocks.are_alike()) {
-    fill(call, unkept_);
+    fill(call, is_part, unkept_);
     return unkept_;
   }
   const std::size_t place =
@@ -85,9 +101,10 @@ const Ranks::Prepared& Ranks::prepare(const Call& call) {
        static_cast<std::size_t>(call.operation) * 7 + static_cast<std::size_t>(call.root)) %
       kMostKept;
   Kept& kept = kept_[place];
-  if (kept.is_for(call)) return kept.prepared;
+  if (kept.is_for(call, is_part)) return kept.prepared;
   kept.is_filled = false;
-  fill(call, kept.prepared);
+  fill(call, is_part, kept.prepared);
+  kept.is_part = is_part;
   kept.operation = call.operation;
   kept.root = call.root;
   kept.bytes = call.bytes;
@@ -131,7 +148,7 @@ Ranks::Outcome Ranks::run_parts(const Call& call, std::size_t most, const Buffer
     if (part.blocks.size != 0) part.blocks.size = part.bytes;
     own.send = buffers.send + begin;
     own.receive = buffers.receive + begin;
-    const Prepared& prepared = prepare(part);
+    const Prepared& prepared = prepare(part, true);
     const Outcome outcome = run_part(part, prepared.schedule, own, reduction, note, error);
     if (outcome != Outcome::done) return outcome;
   }

@@ -11,7 +11,12 @@ from hosts import Host
 from running import Result, compile_c, launch
 
 SOURCES = ["collectives.c", "collectives_moved.c", "collectives_reduced.c"]
-ON = {"HEADRACE_COLLECTIVES": "1", "HEADRACE_COLL_DISPLAY": "1", "HEADRACE_QUIET": "0"}
+ON = {
+    "HEADRACE_COLLECTIVES": "1",
+    "HEADRACE_COLL_USE": "always",
+    "HEADRACE_COLL_DISPLAY": "1",
+    "HEADRACE_QUIET": "0",
+}
 SHOWN = re.compile(r"^headrace: (\w+) on \d+ ranks.*: by (.*)$", re.MULTILINE)
 OPERATIONS = {
     "barrier",

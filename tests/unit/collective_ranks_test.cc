@@ -27,7 +27,8 @@ void run_ranks(const std::vector<std::string>& nodes, const Body& body) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < office.ranks(); ++rank) {
     threads.emplace_back([&, rank] {
-      auto ranks = Ranks::create(make_team(office, rank, nodes[static_cast<std::size_t>(rank)]));
+      auto ranks = Ranks::create(make_team(office, rank, nodes[static_cast<std::size_t>(rank)]),
+                                 std::nullopt);
       ASSERT_TRUE(ranks) << ranks.error().message;
       body(rank, *ranks.value());
     });
@@ -136,7 +137,7 @@ TEST(Ranks, AreNotMadeWhereOneRefuses) {
   for (int rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
       const Error refused = rank == 1 ? Error{ErrorClass::other, 0, "no"} : Error();
-      if (Ranks::create(make_team(office, rank, "a"), refused)) ++made;
+      if (Ranks::create(make_team(office, rank, "a"), std::nullopt, refused)) ++made;
     });
   }
   for (std::thread& thread : threads) thread.join();

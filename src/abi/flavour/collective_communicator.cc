@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "abi/flavour/attribute.h"
@@ -56,6 +58,25 @@ CollectiveCommunicator* attribute_of(MPI_Comm communicator) {
   return made.release();  // now owned by the attribute
 }
 
+/// What carries calls out that we leave; none where the user wants us to carry out all we can.
+std::optional<collective::Library> library_behind() {
+  if (settings().coll_use == CollectiveUseSetting::always) return std::nullopt;
+#ifdef HEADRACE_FLAVOUR_OPENMPI
+  return collective::Library::openmpi;
+#else
+  static const collective::Library library = [] {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    if (native.Get_library_version != nullptr) native.Get_library_version(text, &length);
+    const std::string_view version(text);
+    if (version.find("Intel") != std::string_view::npos) return collective::Library::intel;
+    return version.find("MPICH") != std::string_view::npos ? collective::Library::mpich
+                                                           : collective::Library::other;
+  }();
+  return library;
+#endif
+}
+
 std::string size_text(std::size_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   if (bytes < (std::size_t{1} << 20)) return std::to_string(bytes >> 10) + " KiB";
@@ -105,7 +126,7 @@ void CollectiveCommunicator::prepare() {
     auto team = staying_team_of(communicator_);
     if (!team) return team.error();
     if (team.value() == nullptr) return std::unique_ptr<collective::Ranks>();
-    return collective::Ranks::create(std::move(team.value()), refused);
+    return collective::Ranks::create(std::move(team.value()), library_behind(), refused);
   };
   static_cast<void>(attempt([&]() -> Error {
     auto ranks = made();

@@ -1,4 +1,4 @@
-"""Collective operations between emulated nodes: random calls, and the bytes that go over the network."""
+"""Collective operations between emulated nodes: random calls against plain loops."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ SETTINGS = (
     Setting("HEADRACE_COLL_OFF", "names", "0", alias="MPICH_COLL_OPT_OFF"),
     Setting("HEADRACE_COLL_DISPLAY", "boolean", "0", alias="MPICH_COLL_DISPLAY"),
     Setting("HEADRACE_COLL_ORDER", "choice", "shape", values=("shape", "library")),
+    Setting("HEADRACE_COLL_USE", "choice", "measured", values=("measured", "always")),
     Setting("HEADRACE_COLL_AFTER", "integer", "3", minimum=1, maximum=1000000),
     Setting(
         "HEADRACE_WRITE_PATH",
