@@ -27,6 +27,36 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_integer(text, 1, 32, s.record_depth);
      }},
+    {"HEADRACE_COLLECTIVES", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.collectives); }},
+    {"HEADRACE_COLL_OFF", "0",
+     [](const std::string& text, Settings& s) { return read_names(text, s.coll_off); },
+     "MPICH_COLL_OPT_OFF"},
+    {"HEADRACE_COLL_DISPLAY", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.coll_display); },
+     "MPICH_COLL_DISPLAY"},
+    {"HEADRACE_COLL_ORDER", "shape",
+     [](const std::string& text, Settings& s) {
+       return read_choice<CollectiveOrderSetting>(text,
+                                                  {
+                                                      {"shape", CollectiveOrderSetting::shape},
+                                                      {"library", CollectiveOrderSetting::library},
+                                                  },
+                                                  s.coll_order);
+     }},
+    {"HEADRACE_COLL_USE", "measured",
+     [](const std::string& text, Settings& s) {
+       return read_choice<CollectiveUseSetting>(text,
+                                                {
+                                                    {"measured", CollectiveUseSetting::measured},
+                                                    {"always", CollectiveUseSetting::always},
+                                                },
+                                                s.coll_use);
+     }},
+    {"HEADRACE_COLL_AFTER", "3",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 1, 1000000, s.coll_after);
+     }},
     {"HEADRACE_WRITE_PATH", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<PathSetting>(text,

@@ -11,6 +11,10 @@
 
 namespace headrace {
 
+enum class CollectiveOrderSetting { shape, library };
+
+enum class CollectiveUseSetting { measured, always };
+
 enum class PathSetting { automatic, direct, staged, exchanged };
 
 enum class UseSetting { automatic, always, never };
@@ -21,33 +25,39 @@ enum class HelperCoresSetting { automatic, inherited };
 
 /// What the user set by HEADRACE_* variables; docs/reference/settings.md is its page.
 struct Settings {
-  bool disable = false;                              ///< HEADRACE_DISABLE
-  bool quiet = false;                                ///< HEADRACE_QUIET
-  bool summary = true;                               ///< HEADRACE_SUMMARY
-  bool record = false;                               ///< HEADRACE_RECORD
-  std::string log_path = "headrace-records";         ///< HEADRACE_LOGPATH
-  ByteCount record_memory = 4194304;                 ///< HEADRACE_RECORD_MEMORY
-  std::string record_directory = "";                 ///< HEADRACE_RECORD_DIRECTORY
-  std::int64_t record_depth = 8;                     ///< HEADRACE_RECORD_DEPTH
-  PathSetting write_path = PathSetting::automatic;   ///< HEADRACE_WRITE_PATH
-  PathSetting read_path = PathSetting::automatic;    ///< HEADRACE_READ_PATH
-  bool verify = false;                               ///< HEADRACE_VERIFY
-  ByteCount buffer_size = 0;                         ///< HEADRACE_BUFFER_SIZE
-  std::int64_t buffer_count = 0;                     ///< HEADRACE_BUFFER_COUNT
-  std::int64_t core_distance = 0;                    ///< HEADRACE_CORE_DISTANCE
-  UseSetting realign_reads = UseSetting::automatic;  ///< HEADRACE_REALIGN_READS
-  UseSetting write_turns = UseSetting::automatic;    ///< HEADRACE_WRITE_TURNS
-  ByteCount node_memory = 67108864;                  ///< HEADRACE_NODE_MEMORY
-  bool memory_report = false;                        ///< HEADRACE_MEMORY_REPORT
-  std::int64_t cb_align = 2;                         ///< HEADRACE_CB_ALIGN
-  std::string hints_file = "/etc/romio-hints";       ///< HEADRACE_HINTS_FILE
-  Stripes mimic_stripes = {};                        ///< HEADRACE_MIMIC_STRIPES
-  std::vector<std::string> coherent_fs = {};         ///< HEADRACE_COHERENT_FS
-  bool cart_reorder = false;                         ///< HEADRACE_CART_REORDER
-  bool cpumask_display = false;                      ///< HEADRACE_CPUMASK_DISPLAY
-  bool rank_display = false;                         ///< HEADRACE_RANK_DISPLAY
-  bool eager_display = false;                        ///< HEADRACE_EAGER_DISPLAY
-  std::string rank_nodes = "";                       ///< HEADRACE_RANK_NODES
+  bool disable = false;                                               ///< HEADRACE_DISABLE
+  bool quiet = false;                                                 ///< HEADRACE_QUIET
+  bool summary = true;                                                ///< HEADRACE_SUMMARY
+  bool record = false;                                                ///< HEADRACE_RECORD
+  std::string log_path = "headrace-records";                          ///< HEADRACE_LOGPATH
+  ByteCount record_memory = 4194304;                                  ///< HEADRACE_RECORD_MEMORY
+  std::string record_directory = "";                                  ///< HEADRACE_RECORD_DIRECTORY
+  std::int64_t record_depth = 8;                                      ///< HEADRACE_RECORD_DEPTH
+  bool collectives = false;                                           ///< HEADRACE_COLLECTIVES
+  std::vector<std::string> coll_off = {};                             ///< HEADRACE_COLL_OFF
+  bool coll_display = false;                                          ///< HEADRACE_COLL_DISPLAY
+  CollectiveOrderSetting coll_order = CollectiveOrderSetting::shape;  ///< HEADRACE_COLL_ORDER
+  CollectiveUseSetting coll_use = CollectiveUseSetting::measured;     ///< HEADRACE_COLL_USE
+  std::int64_t coll_after = 3;                                        ///< HEADRACE_COLL_AFTER
+  PathSetting write_path = PathSetting::automatic;                    ///< HEADRACE_WRITE_PATH
+  PathSetting read_path = PathSetting::automatic;                     ///< HEADRACE_READ_PATH
+  bool verify = false;                                                ///< HEADRACE_VERIFY
+  ByteCount buffer_size = 0;                                          ///< HEADRACE_BUFFER_SIZE
+  std::int64_t buffer_count = 0;                                      ///< HEADRACE_BUFFER_COUNT
+  std::int64_t core_distance = 0;                                     ///< HEADRACE_CORE_DISTANCE
+  UseSetting realign_reads = UseSetting::automatic;                   ///< HEADRACE_REALIGN_READS
+  UseSetting write_turns = UseSetting::automatic;                     ///< HEADRACE_WRITE_TURNS
+  ByteCount node_memory = 67108864;                                   ///< HEADRACE_NODE_MEMORY
+  bool memory_report = false;                                         ///< HEADRACE_MEMORY_REPORT
+  std::int64_t cb_align = 2;                                          ///< HEADRACE_CB_ALIGN
+  std::string hints_file = "/etc/romio-hints";                        ///< HEADRACE_HINTS_FILE
+  Stripes mimic_stripes = {};                                         ///< HEADRACE_MIMIC_STRIPES
+  std::vector<std::string> coherent_fs = {};                          ///< HEADRACE_COHERENT_FS
+  bool cart_reorder = false;                                          ///< HEADRACE_CART_REORDER
+  bool cpumask_display = false;                                       ///< HEADRACE_CPUMASK_DISPLAY
+  bool rank_display = false;                                          ///< HEADRACE_RANK_DISPLAY
+  bool eager_display = false;                                         ///< HEADRACE_EAGER_DISPLAY
+  std::string rank_nodes = "";                                        ///< HEADRACE_RANK_NODES
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES

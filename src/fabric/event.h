@@ -5,17 +5,9 @@
 
 #include "base/pause.h"
 #include "fabric/messenger.h"
+#include "fabric/waiter.h"
 
 namespace headrace::fabric {
-
-/// How a thread waits: how often it looks before it sleeps (`spins`; 0 if ranks outnumber cores),
-/// and which messenger it lets progress meanwhile. A helper thread has no messenger, since below
-/// MPI_THREAD_MULTIPLE it must not call MPI, and does not spin, since that would take a core from
-/// the program: it waits as `Waiter{}`.
-struct Waiter {
-  Messenger* messenger = nullptr;
-  int spins = 0;
-};
 
 /// A count in shared memory that ranks of one node wait on. A rank that changes what others may
 /// wait for calls signal(). A waiting rank spins briefly, then sleeps in the kernel (futex(2)), so

@@ -53,6 +53,11 @@ class Messenger {
   /// sender knows how much others still have to receive.
   virtual Error start_send(Message& message, int tag, int to,
                            std::span<const std::byte> outgoing) = 0;
+  /// The same, but it may be done before: as soon as the memory may be used again.
+  virtual Error start_buffered_send(Message& message, int tag, int to,
+                                    std::span<const std::byte> outgoing) {
+    return start_send(message, tag, to, outgoing);
+  }
   /// Begins to receive a message of at most incoming.size() bytes.
   virtual Error start_receive(Message& message, int tag, int from,
                               std::span<std::byte> incoming) = 0;

@@ -20,7 +20,7 @@ LAYERS = (
     ("base",),
     ("topo", "view", "storage", "record"),
     ("policy", "plan", "device", "fabric"),
-    ("exchange",),
+    ("exchange", "collective"),
     ("file",),
     ("abi", "gather"),
 )

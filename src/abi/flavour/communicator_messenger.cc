@@ -118,6 +118,15 @@ class CommunicatorMessenger final : public fabric::Messenger {
     return {};
   }
 
+  Error start_buffered_send(fabric::Message& message, int tag, int to,
+                            std::span<const std::byte> outgoing) override {
+    if (native.Isend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_BYTE, to, tag,
+                     communicator_, of_mpi(message).to_send()) != MPI_SUCCESS) {
+      return native_failure("send a message");
+    }
+    return {};
+  }
+
   Error start_receive(fabric::Message& message, int tag, int from,
                       std::span<std::byte> incoming) override {
     if (native.Irecv(incoming.data(), static_cast<int>(incoming.size()), MPI_BYTE, from, tag,

@@ -169,6 +169,14 @@ Result<FileTeamPtr> file_team_of(MPI_Comm communicator) {
   return files;
 }
 
+Result<TeamPtr> staying_team_of(MPI_Comm communicator) {
+  StayingTeam* kept = kept_with(communicator);
+  if (kept != nullptr) return kept->ranks;
+  const Result<TeamPtr> made = make_and_keep(communicator, kept);
+  if (!made) return made.error();
+  return kept == nullptr ? TeamPtr() : made.value();
+}
+
 bool start_teams() {
   return !is_initialized() || keyval_of_teams() != MPI_KEYVAL_INVALID;
 }

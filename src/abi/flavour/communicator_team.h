@@ -15,6 +15,10 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// without asking the others.
 Result<std::shared_ptr<exchange::FileTeam>> file_team_of(MPI_Comm communicator);
 
+/// Collective: the same team, for other uses than files, where it stays with its communicator; else
+/// null. The communicator has several ranks.
+Result<std::shared_ptr<fabric::Team>> staying_team_of(MPI_Comm communicator);
+
 /// Called once, when MPI runs. False if MPI refuses.
 bool start_teams();
 

@@ -14,6 +14,7 @@ struct NativeCalls {
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
   decltype(&PMPI_Cancel) Cancel = nullptr;
   decltype(&PMPI_Cartdim_get) Cartdim_get = nullptr;
+  decltype(&PMPI_Comm_call_errhandler) Comm_call_errhandler = nullptr;
   decltype(&PMPI_Comm_create_group) Comm_create_group = nullptr;
   decltype(&PMPI_Comm_create_keyval) Comm_create_keyval = nullptr;
   decltype(&PMPI_Comm_free) Comm_free = nullptr;
@@ -65,7 +66,9 @@ struct NativeCalls {
   decltype(&PMPI_Irecv) Irecv = nullptr;
   decltype(&PMPI_Isend) Isend = nullptr;
   decltype(&PMPI_Issend) Issend = nullptr;
+  decltype(&PMPI_Pack) Pack = nullptr;
   decltype(&PMPI_Query_thread) Query_thread = nullptr;
+  decltype(&PMPI_Reduce_local) Reduce_local = nullptr;
   decltype(&PMPI_Request_free) Request_free = nullptr;
   decltype(&PMPI_Send) Send = nullptr;
   decltype(&PMPI_Status_set_cancelled) Status_set_cancelled = nullptr;
@@ -87,6 +90,7 @@ struct NativeCalls {
   decltype(&PMPI_Type_get_name) Type_get_name = nullptr;
   decltype(&PMPI_Type_set_attr) Type_set_attr = nullptr;
   decltype(&PMPI_Type_size_x) Type_size_x = nullptr;
+  decltype(&PMPI_Unpack) Unpack = nullptr;
   decltype(&PMPI_Comm_create_from_group) Comm_create_from_group = nullptr;    // optional
   decltype(&PMPI_Get_library_version) Get_library_version = nullptr;          // optional
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset = nullptr;  // optional
@@ -114,6 +118,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
   visit("PMPI_Cancel", calls.Cancel, true);
   visit("PMPI_Cartdim_get", calls.Cartdim_get, true);
+  visit("PMPI_Comm_call_errhandler", calls.Comm_call_errhandler, true);
   visit("PMPI_Comm_create_group", calls.Comm_create_group, true);
   visit("PMPI_Comm_create_keyval", calls.Comm_create_keyval, true);
   visit("PMPI_Comm_free", calls.Comm_free, true);
@@ -165,7 +170,9 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Irecv", calls.Irecv, true);
   visit("PMPI_Isend", calls.Isend, true);
   visit("PMPI_Issend", calls.Issend, true);
+  visit("PMPI_Pack", calls.Pack, true);
   visit("PMPI_Query_thread", calls.Query_thread, true);
+  visit("PMPI_Reduce_local", calls.Reduce_local, true);
   visit("PMPI_Request_free", calls.Request_free, true);
   visit("PMPI_Send", calls.Send, true);
   visit("PMPI_Status_set_cancelled", calls.Status_set_cancelled, true);
@@ -187,6 +194,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Type_get_name", calls.Type_get_name, true);
   visit("PMPI_Type_set_attr", calls.Type_set_attr, true);
   visit("PMPI_Type_size_x", calls.Type_size_x, true);
+  visit("PMPI_Unpack", calls.Unpack, true);
   visit("PMPI_Comm_create_from_group", calls.Comm_create_from_group, false);
   visit("PMPI_Get_library_version", calls.Get_library_version, false);
   visit("PMPI_Group_from_session_pset", calls.Group_from_session_pset, false);
@@ -213,12 +221,23 @@ struct NativeData {
   void* ompi_mpi_byte = nullptr;
   void* ompi_mpi_datatype_null = nullptr;
   void* ompi_mpi_int = nullptr;
-  void* ompi_mpi_op_min = nullptr;
   void* ompi_mpi_errors_return = nullptr;
   void* ompi_mpi_file_null = nullptr;
   void* ompi_mpi_group_null = nullptr;
   void* ompi_mpi_info_null = nullptr;
   void* ompi_request_null = nullptr;
+  void* ompi_mpi_op_band = nullptr;
+  void* ompi_mpi_op_bor = nullptr;
+  void* ompi_mpi_op_bxor = nullptr;
+  void* ompi_mpi_op_land = nullptr;
+  void* ompi_mpi_op_lor = nullptr;
+  void* ompi_mpi_op_lxor = nullptr;
+  void* ompi_mpi_op_max = nullptr;
+  void* ompi_mpi_op_maxloc = nullptr;
+  void* ompi_mpi_op_min = nullptr;
+  void* ompi_mpi_op_minloc = nullptr;
+  void* ompi_mpi_op_prod = nullptr;
+  void* ompi_mpi_op_sum = nullptr;
 };
 
 template <class Visit>
@@ -229,12 +248,23 @@ void for_each_datum(NativeData& data, Visit visit) {
   visit("ompi_mpi_byte", data.ompi_mpi_byte);
   visit("ompi_mpi_datatype_null", data.ompi_mpi_datatype_null);
   visit("ompi_mpi_int", data.ompi_mpi_int);
-  visit("ompi_mpi_op_min", data.ompi_mpi_op_min);
   visit("ompi_mpi_errors_return", data.ompi_mpi_errors_return);
   visit("ompi_mpi_file_null", data.ompi_mpi_file_null);
   visit("ompi_mpi_group_null", data.ompi_mpi_group_null);
   visit("ompi_mpi_info_null", data.ompi_mpi_info_null);
   visit("ompi_request_null", data.ompi_request_null);
+  visit("ompi_mpi_op_band", data.ompi_mpi_op_band);
+  visit("ompi_mpi_op_bor", data.ompi_mpi_op_bor);
+  visit("ompi_mpi_op_bxor", data.ompi_mpi_op_bxor);
+  visit("ompi_mpi_op_land", data.ompi_mpi_op_land);
+  visit("ompi_mpi_op_lor", data.ompi_mpi_op_lor);
+  visit("ompi_mpi_op_lxor", data.ompi_mpi_op_lxor);
+  visit("ompi_mpi_op_max", data.ompi_mpi_op_max);
+  visit("ompi_mpi_op_maxloc", data.ompi_mpi_op_maxloc);
+  visit("ompi_mpi_op_min", data.ompi_mpi_op_min);
+  visit("ompi_mpi_op_minloc", data.ompi_mpi_op_minloc);
+  visit("ompi_mpi_op_prod", data.ompi_mpi_op_prod);
+  visit("ompi_mpi_op_sum", data.ompi_mpi_op_sum);
 }
 #endif
 

@@ -182,10 +182,13 @@ class Cluster:
     def remote_shell(self) -> Path:
         return self.state / "rsh"
 
-    def host_file(self, ranks_per_node: int, form: str) -> Path:
-        """`form` is "n0:2" (hydra's) or "n0 slots=2" (Open MPI's), with {name} and {ranks}."""
-        path = self.state / f"hosts-{ranks_per_node}-{len(form)}"
-        lines = [form.format(name=name, ranks=ranks_per_node) for name in self.names]
+    def host_file(self, ranks: Sequence[int], form: str) -> Path:
+        """`ranks` by node. `form` is "n0:2" (hydra's) or "n0 slots=2" (Open MPI's), with {name} and
+        {ranks}."""
+        path = self.state / f"hosts-{'-'.join(map(str, ranks))}-{len(form)}"
+        lines = [
+            form.format(name=name, ranks=own) for name, own in zip(self.names, ranks, strict=True)
+        ]
         path.write_text("\n".join(lines) + "\n")
         return path
 

@@ -18,25 +18,34 @@ def launch_on_nodes(
     cluster: Cluster,
     program: list,
     environment: dict[str, str],
-    ranks_per_node: int = RANKS_PER_NODE,
+    ranks_per_node: int | Sequence[int] = RANKS_PER_NODE,
     timeout: float = JOB_SECONDS,
     wrapper: Sequence[str] = (),
 ) -> Result:
     """`wrapper` is a command that starts the launcher's line: it is put before it."""
-    ranks = str(ranks_per_node * len(cluster.names))
+    by_node = (
+        [ranks_per_node] * len(cluster.names)
+        if isinstance(ranks_per_node, int)
+        else list(ranks_per_node)
+    )
+    ranks = str(sum(by_node))
     own = {"HEADRACE_LOGPATH": records()["HEADRACE_LOGPATH"]}  # images go where each node has them
     words = [f"{key}={value}" for key, value in (own | environment).items()]
     if host.family.startswith("openmpi"):
-        hosts = cluster.host_file(ranks_per_node, "{name} slots={ranks}")
+        hosts = cluster.host_file(by_node, "{name} slots={ranks}")
         agent = ["--prtemca", "plm_ssh_agent"]
         if host.family == "openmpi4":
             agent = ["--mca", "plm_rsh_agent"]
         line = [*host.launcher, *agent, cluster.remote_shell, "--hostfile", hosts, "-n", ranks]
-        line += ["--map-by", f"ppr:{ranks_per_node}:node"]
+        if len(set(by_node)) == 1:
+            line += ["--map-by", f"ppr:{by_node[0]}:node"]
+        else:
+            line += ["--map-by", "slot"]
         line += ["-x", "OMPI_MCA_mpi_yield_when_idle"]
     else:
-        hosts = cluster.host_file(ranks_per_node, "{name}:{ranks}")
+        hosts = cluster.host_file(by_node, "{name}:{ranks}")
         line = [*host.launcher, "-launcher", "ssh", "-launcher-exec", cluster.remote_shell]
-        line += ["-f", hosts, "-ppn", str(ranks_per_node), "-n", ranks]
+        line += ["-f", hosts, "-n", ranks]
+        line += ["-ppn", str(by_node[0])] if len(set(by_node)) == 1 else []
     line = cluster.login_command([*line, "env", *words, *program])
     return run([*wrapper, *line], host.environment, timeout)

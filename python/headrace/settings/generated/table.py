@@ -12,6 +12,12 @@ SETTINGS = (
     Setting("HEADRACE_RECORD_MEMORY", "size", "4m", minimum=262144, maximum=1073741824),
     Setting("HEADRACE_RECORD_DIRECTORY", "text", ""),
     Setting("HEADRACE_RECORD_DEPTH", "integer", "8", minimum=1, maximum=32),
+    Setting("HEADRACE_COLLECTIVES", "boolean", "0"),
+    Setting("HEADRACE_COLL_OFF", "names", "0", alias="MPICH_COLL_OPT_OFF"),
+    Setting("HEADRACE_COLL_DISPLAY", "boolean", "0", alias="MPICH_COLL_DISPLAY"),
+    Setting("HEADRACE_COLL_ORDER", "choice", "shape", values=("shape", "library")),
+    Setting("HEADRACE_COLL_USE", "choice", "measured", values=("measured", "always")),
+    Setting("HEADRACE_COLL_AFTER", "integer", "3", minimum=1, maximum=1000000),
     Setting(
         "HEADRACE_WRITE_PATH",
         "choice",

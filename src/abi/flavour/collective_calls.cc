@@ -1,0 +1,235 @@
+#include "abi/flavour/collective_calls.h"
+
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "abi/flavour/collective_request.h"
+
+namespace headrace::HEADRACE_FLAVOUR::collective_calls {
+namespace {
+
+using collective::Operation;
+
+constexpr const char* kUnknownType = "the datatype is not known";
+constexpr const char* kTooLarge = "it is too large";
+
+/// What an int can count, of the bytes of all ranks and of elements.
+constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+
+bool may_count(std::int64_t count, std::int64_t size) {
+  return count >= 0 && count <= kMost && (count == 0 || size <= kMost / count);
+}
+
+/// The wrappers' functions end here: what memory lacks for is left to the library.
+template <class Body>
+bool attempted(Request& request, Body body) {
+  if (!request.is_open()) return false;
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return request.is_open() && request.pass("memory lacks");
+  }
+}
+
+/// Of all ranks' blocks, in bytes: those of v-forms.
+struct BlockTable {
+  std::vector<std::size_t> sizes;
+  std::vector<std::ptrdiff_t> offsets;
+};
+thread_local BlockTable block_table;
+
+/// Fills the table; false where the numbers are none that we carry out. Without displacements
+/// blocks follow each other.
+bool set_blocks(Request& request, const Numbers& counts, const Numbers& displacements,
+                std::int64_t size, std::int64_t extent) {
+  const auto ranks = static_cast<std::size_t>(request.size());
+  block_table.sizes.resize(ranks);
+  block_table.offsets.resize(ranks);
+  std::int64_t total = 0;
+  for (int rank = 0; rank < request.size(); ++rank) {
+    const std::int64_t count = counts[rank];
+    if (!may_count(count, size) || total > kMost - count * size) return false;
+    const auto i = static_cast<std::size_t>(rank);
+    block_table.sizes[i] = static_cast<std::size_t>(count * size);
+    block_table.offsets[i] =
+        static_cast<std::ptrdiff_t>(displacements ? displacements[rank] * extent : total);
+    total += count * size;
+  }
+  request.call.bytes = static_cast<std::size_t>(total);
+  request.call.blocks.sizes = block_table.sizes;
+  request.call.blocks.offsets = block_table.offsets;
+  return true;
+}
+
+void set_blocks_alike(Request& request, std::size_t bytes) {
+  request.call.bytes = bytes;
+  request.call.blocks.size = bytes;
+  request.call.blocks.distance = bytes;
+}
+
+const std::byte* at(const void* address, std::int64_t offset) {
+  return static_cast<const std::byte*>(address) + offset;
+}
+std::byte* at(void* address, std::int64_t offset) {
+  return static_cast<std::byte*>(address) + offset;
+}
+
+/// This rank's block, which is sent: where it is given, or where the result goes.
+const void* own_block(const Data& send, const Data& in_receive, MPI_Comm comm) {
+  const bool is_in_place = send.address == MPI_IN_PLACE;
+  const Data& own = is_in_place ? in_receive : send;
+  return Packed::to_send(own, collective_type(own.type), comm);
+}
+
+}  // namespace
+
+bool barrier(MPI_Comm comm, int& code) {
+  Request request(Operation::barrier, comm);
+  return attempted(request, [&] { return request.run(nullptr, nullptr, code); });
+}
+
+bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
+  Request request(Operation::bcast, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(data.type);
+    if (type.size < 0) return request.pass(kUnknownType);
+    if (!may_count(data.count, type.size)) return request.pass(kTooLarge);
+    if (root < 0 || root >= request.size()) return request.pass("there is no such root");
+    request.call.bytes = static_cast<std::size_t>(data.count * type.size);
+    request.call.root = root;
+    if (request.rank() == root) {
+      return request.run(Packed::to_send(data, type, comm), nullptr, code);
+    }
+    Packed packed(data, type, request.call.bytes);
+    if (!request.run(nullptr, packed.memory(), code)) return false;
+    if (packed.is_copy() && code == MPI_SUCCESS) {
+      packed.unpack(0, request.call.bytes, const_cast<void*>(data.address), data.count, data.type,
+                    comm);
+    }
+    return true;
+  });
+}
+
+bool allreduce(const void* send, const Data& receive, MPI_Op op, MPI_Comm comm, int& code) {
+  Request request(Operation::allreduce, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(receive.type);
+    if (!request.takes_reduction(op, type)) return false;
+    if (!may_count(receive.count, type.size)) return request.pass(kTooLarge);
+    request.call.bytes = static_cast<std::size_t>(receive.count * type.size);
+    request.set_operands(receive.type, op, type);
+    return request.run(send == MPI_IN_PLACE ? receive.address : send,
+                       const_cast<void*>(receive.address), code);
+  });
+}
+
+bool allgather(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
+  Request request(Operation::allgather, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(receive.type);
+    if (type.size < 0) return request.pass(kUnknownType);
+    const std::int64_t ranks = request.size();
+    if (!may_count(receive.count, type.size) || !may_count(receive.count * ranks, type.size)) {
+      return request.pass(kTooLarge);
+    }
+    set_blocks_alike(request, static_cast<std::size_t>(receive.count * type.size));
+    const Data in_place{at(receive.address, request.rank() * receive.count * type.extent),
+                        receive.count, receive.type};
+    const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
+    const void* const own = own_block(send, in_place, comm);
+    Packed packed(receive, type, all);
+    if (!request.run(own, packed.memory(), code)) return false;
+    if (packed.is_copy() && code == MPI_SUCCESS) {
+      packed.unpack(0, all, const_cast<void*>(receive.address), receive.count * ranks, receive.type,
+                    comm);
+    }
+    return true;
+  });
+}
+
+bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers displacements,
+                MPI_Comm comm, int& code) {
+  Request request(Operation::allgatherv, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(receive.type);
+    if (type.size < 0 || !counts || !displacements) return request.pass(kUnknownType);
+    // Data with gaps is brought to its places from blocks that follow each other.
+    const Numbers none(static_cast<const int*>(nullptr));
+    const Numbers& used = type.is_dense ? displacements : none;
+    if (!set_blocks(request, counts, used, type.size, type.extent)) return request.pass(kTooLarge);
+    const auto place = [&](int rank) {
+      return at(const_cast<void*>(receive.address), displacements[rank] * type.extent);
+    };
+    const Data in_place{place(request.rank()), counts[request.rank()], receive.type};
+    const void* const own = own_block(send, in_place, comm);
+    Packed packed(receive, type, request.call.bytes);
+    if (!request.run(own, packed.memory(), code)) return false;
+    for (int rank = 0; packed.is_copy() && code == MPI_SUCCESS && rank < request.size(); ++rank) {
+      const auto i = static_cast<std::size_t>(rank);
+      packed.unpack(static_cast<std::size_t>(block_table.offsets[i]), block_table.sizes[i],
+                    place(rank), counts[rank], receive.type, comm);
+    }
+    return true;
+  });
+}
+
+bool alltoall(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
+  Request request(Operation::alltoall, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(receive.type);
+    if (type.size < 0) return request.pass(kUnknownType);
+    const std::int64_t ranks = request.size();
+    if (!may_count(receive.count, type.size) || !may_count(receive.count * ranks, type.size)) {
+      return request.pass(kTooLarge);
+    }
+    set_blocks_alike(request, static_cast<std::size_t>(receive.count * type.size));
+    const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
+    const Data own = send.address == MPI_IN_PLACE
+                         ? Data{receive.address, receive.count * ranks, receive.type}
+                         : Data{send.address, send.count * ranks, send.type};
+    const void* const given = Packed::to_send(own, collective_type(own.type), comm);
+    Packed packed(receive, type, all);
+    if (!request.run(given, packed.memory(), code)) return false;
+    if (packed.is_copy() && code == MPI_SUCCESS) {
+      packed.unpack(0, all, const_cast<void*>(receive.address), receive.count * ranks, receive.type,
+                    comm);
+    }
+    return true;
+  });
+}
+
+bool reduce_scatter(const void* send, const Data& receive, Numbers counts, MPI_Op op, MPI_Comm comm,
+                    int& code) {
+  Request request(Operation::reduce_scatter, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(receive.type);
+    if (!request.takes_reduction(op, type)) return false;
+    const Numbers none(static_cast<const int*>(nullptr));
+    if (!counts || !set_blocks(request, counts, none, type.size, type.extent)) {
+      return request.pass(kTooLarge);
+    }
+    request.set_operands(receive.type, op, type);
+    return request.run(send == MPI_IN_PLACE ? receive.address : send,
+                       const_cast<void*>(receive.address), code);
+  });
+}
+
+bool reduce_scatter_block(const void* send, const Data& receive, MPI_Op op, MPI_Comm comm,
+                          int& code) {
+  Request request(Operation::reduce_scatter_block, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(receive.type);
+    if (!request.takes_reduction(op, type)) return false;
+    if (!may_count(receive.count, type.size) ||
+        !may_count(receive.count * request.size(), type.size)) {
+      return request.pass(kTooLarge);
+    }
+    set_blocks_alike(request, static_cast<std::size_t>(receive.count * type.size));
+    request.set_operands(receive.type, op, type);
+    return request.run(send == MPI_IN_PLACE ? receive.address : send,
+                       const_cast<void*>(receive.address), code);
+  });
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::collective_calls

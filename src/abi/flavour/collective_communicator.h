@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "abi/flavour/native.h"
+#include "collective/ranks.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// A communicator as one on which collective operations are called; an attribute of it.
+class CollectiveCommunicator {
+ public:
+  explicit CollectiveCommunicator(MPI_Comm communicator);
+
+  /// What a communicator has; null where all is left to the library: before and after the feature,
+  /// by sessions alone, and where MPI refuses.
+  static CollectiveCommunicator* find(MPI_Comm communicator) noexcept;
+
+  /// For each call of an operation that we may carry out, the same on all ranks. Prepares, together
+  /// with the others, once there were enough. Null where the library is to carry the call out.
+  collective::Ranks* enter() noexcept;
+
+  MPI_Comm handle() const { return communicator_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// Tells the user, once for each kind of call, what is done with it. `algorithm`: empty where the
+  /// library does it, and `reason` tells why.
+  void show(collective::Operation operation, std::size_t bytes, std::string_view algorithm,
+            const char* reason);
+
+ private:
+  enum class State { counting, ready, left_out };
+
+  void prepare();
+
+  MPI_Comm communicator_;
+  int rank_ = 0;
+  int size_ = 1;
+  State state_ = State::counting;
+  std::int64_t calls_ = 0;
+  std::unique_ptr<collective::Ranks> ranks_;
+  std::vector<std::string> shown_;
+};
+
+/// Once, when MPI runs. False where MPI refuses.
+bool start_collective_communicators();
+/// Before MPI ends: from now on all is left to the library.
+void stop_collective_communicators();
+
+}  // namespace headrace::HEADRACE_FLAVOUR

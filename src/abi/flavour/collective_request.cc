@@ -1,0 +1,146 @@
+#include "abi/flavour/collective_request.h"
+
+#include <limits>
+#include <new>
+
+#include "abi/flavour/error.h"
+#include "abi/flavour/glue.h"
+#include "base/settings.h"
+#include "device/detection.h"
+
+namespace headrace::HEADRACE_FLAVOUR::collective_calls {
+namespace {
+
+constexpr std::size_t kMostKept = std::size_t{16} << 20;
+
+/// Memory of this thread for copies. It stays, unless it is large.
+std::byte* copy_memory(std::vector<std::byte>& memory, std::size_t bytes) {
+  if (memory.size() < bytes) {
+    memory.clear();
+    memory.resize(bytes);
+  } else if (memory.size() > kMostKept && bytes <= kMostKept) {
+    memory = std::vector<std::byte>(bytes);
+  }
+  return memory.data();
+}
+
+thread_local std::vector<std::byte> send_copy;
+thread_local std::vector<std::byte> receive_copy;
+
+/// Where no driver is known by now, no address is one of a device's.
+bool are_on_device(const void* send, const void* receive) {
+  if (device::find(send != nullptr ? send : receive)) return true;
+  return device::is_driver_known() && receive != nullptr && device::find(receive).has_value();
+}
+
+}  // namespace
+
+unsigned switched_off() {
+  static const unsigned off = [] {
+    unsigned found = 0;
+    for (const std::string& name : settings().coll_off) {
+      std::string_view own = name;
+      if (own == "1" || own == "all") return ~0U;
+      if (own.starts_with("mpi_")) own.remove_prefix(4);
+      const auto operation = collective::operation_named(own);
+      if (operation) found |= 1U << static_cast<unsigned>(*operation);
+    }
+    return found;
+  }();
+  return off;
+}
+
+Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
+  call.operation = operation;
+  communicator_ = CollectiveCommunicator::find(comm);
+  if (communicator_ == nullptr) return;
+  ranks_ = communicator_->enter();
+  if (ranks_ == nullptr) return;
+  if ((switched_off() >> static_cast<unsigned>(operation) & 1U) != 0) {
+    pass("HEADRACE_COLL_OFF names it");
+  } else if (reduces(operation) && settings().coll_order == CollectiveOrderSetting::library) {
+    pass("HEADRACE_COLL_ORDER=library");
+  }
+}
+
+bool Request::pass(const char* reason) noexcept {
+  ranks_->pass();
+  ranks_ = nullptr;
+  if (settings().coll_display) {
+    static_cast<void>(attempt([&]() -> Error {
+      communicator_->show(call.operation, call.bytes, {}, reason);
+      return {};
+    }));
+  }
+  return false;
+}
+
+bool Request::takes_reduction(MPI_Op op, const CollectiveType& type) {
+  return may_reduce(op, type) || pass("the operation or the datatype is none of MPI's own");
+}
+
+void Request::set_operands(MPI_Datatype type, MPI_Op op, const CollectiveType& facts) {
+  operands_ = {type, op, static_cast<std::size_t>(facts.size)};
+  call.element = operands_.element;
+  reduction_ = {&reduce_local, &operands_};
+}
+
+void Request::reduce_local(const void* context, const std::byte* from, std::byte* into,
+                           std::size_t bytes) {
+  const auto& own = *static_cast<const Operands*>(context);
+  native.Reduce_local(from, into, static_cast<int>(bytes / own.element), own.type, own.op);
+}
+
+bool Request::run(const void* send, void* receive, int& code) {
+  const collective::Ranks::Prepared& prepared = ranks_->prepare(call);
+  if (prepared.algorithm == nullptr) return pass(prepared.obstacle);
+  if (are_on_device(send, receive)) return pass("the data is in a device's memory");
+  if (settings().coll_display) {
+    communicator_->show(call.operation, call.bytes, prepared.algorithm->name, nullptr);
+  }
+  collective::Ranks* const ranks = std::exchange(ranks_, nullptr);
+  Error error;
+  auto outcome = collective::Ranks::Outcome::failed;
+  error = caught([&]() -> Error {
+    Error failed;
+    const collective::Buffers buffers{static_cast<const std::byte*>(send),
+                                      static_cast<std::byte*>(receive)};
+    outcome = ranks->run(call, buffers, reduction_, failed);
+    return failed;
+  });
+  return finish(outcome, error, code);
+}
+
+bool Request::finish(collective::Ranks::Outcome outcome, const Error& error, int& code) {
+  if (outcome == collective::Ranks::Outcome::differs) return false;
+  code = MPI_SUCCESS;
+  if (outcome == collective::Ranks::Outcome::failed) {
+    code = code_of(error);
+    native.Comm_call_errhandler(communicator_->handle(), code);
+  }
+  return true;
+}
+
+const void* Packed::to_send(const Data& data, const CollectiveType& facts, MPI_Comm comm) {
+  const std::int64_t bytes = data.count * facts.size;
+  if (facts.is_dense || bytes == 0) return data.address;
+  std::byte* const copy = copy_memory(send_copy, static_cast<std::size_t>(bytes));
+  int position = 0;
+  native.Pack(data.address, static_cast<int>(data.count), data.type, copy, static_cast<int>(bytes),
+              &position, comm);
+  return copy;
+}
+
+Packed::Packed(const Data& data, const CollectiveType& facts, std::size_t bytes)
+    : memory_(const_cast<void*>(data.address)), is_copy_(!facts.is_dense && bytes > 0) {
+  if (is_copy_) memory_ = copy_memory(receive_copy, bytes);
+}
+
+bool Packed::unpack(std::size_t offset, std::size_t bytes, void* address, std::int64_t count,
+                    MPI_Datatype type, MPI_Comm comm) const {
+  int position = 0;
+  return native.Unpack(static_cast<const std::byte*>(memory_) + offset, static_cast<int>(bytes),
+                       &position, address, static_cast<int>(count), type, comm) == MPI_SUCCESS;
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::collective_calls

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "abi/flavour/collective_calls.h"
+#include "abi/flavour/collective_communicator.h"
+#include "abi/flavour/collective_types.h"
+#include "base/result.h"
+#include "collective/ranks.h"
+
+namespace headrace::HEADRACE_FLAVOUR::collective_calls {
+
+/// Which operations the user leaves to the library; a bit each.
+unsigned switched_off();
+
+/// One call of the program's of an operation that we may carry out.
+class Request {
+ public:
+  /// Counts the call, and may prepare the communicator.
+  Request(collective::Operation operation, MPI_Comm comm) noexcept;
+
+  /// False where the library is to carry the call out, and the other ranks know as well.
+  bool is_open() const { return ranks_ != nullptr; }
+
+  int rank() const { return communicator_->rank(); }
+  int size() const { return communicator_->size(); }
+
+  /// The call is left to the library: tells those of the node, and the user. Returns false.
+  bool pass(const char* reason) noexcept;
+
+  /// Whether we carry out a reduction by this operation on elements of this type; else the call is
+  /// passed.
+  bool takes_reduction(MPI_Op op, const CollectiveType& type);
+  /// What it computes with.
+  void set_operands(MPI_Datatype type, MPI_Op op, const CollectiveType& facts);
+
+  /// What is done; blocks, root and bytes must be set before run().
+  collective::Call call;
+
+  /// Carries the call out, or passes. `send` and `receive` hold data without gaps.
+  bool run(const void* send, void* receive, int& code);
+
+ private:
+  bool finish(collective::Ranks::Outcome outcome, const Error& error, int& code);
+
+  CollectiveCommunicator* communicator_ = nullptr;
+  collective::Ranks* ranks_ = nullptr;
+  collective::Reduction reduction_;
+  struct Operands {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Op op{};
+    std::size_t element = 1;
+  } operands_;
+
+  static void reduce_local(const void* context, const std::byte* from, std::byte* into,
+                           std::size_t bytes);
+};
+
+/// Data of a call without gaps: where it lies, or a copy. Kept by the thread for its next call.
+class Packed {
+ public:
+  /// Copies what is to be sent where it has gaps. The type has `facts`.
+  static const void* to_send(const Data& data, const CollectiveType& facts, MPI_Comm comm);
+  /// Memory for what is received: that of the data, or of `bytes` beside it.
+  Packed(const Data& data, const CollectiveType& facts, std::size_t bytes);
+
+  void* memory() { return memory_; }
+  bool is_copy() const { return is_copy_; }
+  /// Brings `count` elements from `offset` bytes of the copy on to `address`.
+  bool unpack(std::size_t offset, std::size_t bytes, void* address, std::int64_t count,
+              MPI_Datatype type, MPI_Comm comm) const;
+
+ private:
+  void* memory_;
+  bool is_copy_;
+};
+
+}  // namespace headrace::HEADRACE_FLAVOUR::collective_calls

@@ -1,0 +1,65 @@
+#include "collective/algorithm.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace headrace::collective {
+namespace {
+
+/// Values, since other files' objects may be made later than this one.
+std::array<const Algorithm*, 15> all() {
+  return {&node_barrier,           &node_bcast,
+          &node_allreduce_each,    &node_allreduce_shared,
+          &node_allgather,         &node_allgatherv,
+          &node_alltoall,          &node_reduce_scatter_block,
+          &node_reduce_scatter,    &nodes_allgather_ring,
+          &nodes_allgather_bruck,  &nodes_allgatherv_ring,
+          &nodes_allgatherv_bruck, &nodes_reduce_scatter_block,
+          &nodes_reduce_scatter};
+}
+
+/// A message costs about as much as this many bytes.
+constexpr double kBytesOfMessage = 16384;
+
+}  // namespace
+
+std::span<const Algorithm* const> algorithms() {
+  static const auto list = all();
+  return list;
+}
+
+Choice choose(const Shape& shape, const Call& call, const Limits& limits) {
+  Choice best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Algorithm* const candidate : algorithms()) {
+    if (candidate->operation != call.operation) continue;
+    if (const char* const obstacle = candidate->obstacle(shape, call, limits)) {
+      if (best.obstacle == nullptr) best.obstacle = obstacle;
+      continue;
+    }
+    const Algorithm::Cost cost = candidate->cost(shape, call);
+    const double both = cost.bytes + cost.messages * kBytesOfMessage;
+    if (both < least) {
+      best.algorithm = candidate;
+      least = both;
+    }
+  }
+  if (best.algorithm != nullptr) best.obstacle = nullptr;
+  return best;
+}
+
+std::size_t part_bytes(const Shape& shape, const Call& call, const Limits& limits) {
+  // Whole elements, and whole lines of the cache.
+  constexpr std::size_t kUnit = 64;
+  std::size_t largest = 0;
+  for (const Algorithm* const candidate : algorithms()) {
+    if (candidate->operation == call.operation && candidate->largest != nullptr) {
+      largest = std::max(largest, candidate->largest(shape, limits));
+    }
+  }
+  largest -= largest % kUnit;
+  return largest == 0 ? call.bytes : std::min(call.bytes, largest);
+}
+
+}  // namespace headrace::collective

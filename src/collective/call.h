@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "collective/operation.h"
+#include "collective/shape.h"
+
+namespace headrace::collective {
+
+/// The blocks of a buffer, one for each rank, in bytes.
+struct Blocks {
+  // Where they are all alike:
+  std::size_t size = 0;
+  std::size_t distance = 0;  ///< more than `size` where a part of each is moved
+  // Else of each rank's:
+  std::span<const std::size_t> sizes;
+  std::span<const std::ptrdiff_t> offsets;  ///< where it begins
+
+  bool are_alike() const { return sizes.empty(); }
+  std::size_t size_of(int rank) const {
+    return are_alike() ? size : sizes[static_cast<std::size_t>(rank)];
+  }
+  std::ptrdiff_t offset_of(int rank) const {
+    const auto index = static_cast<std::size_t>(rank);
+    return are_alike() ? static_cast<std::ptrdiff_t>(index * distance) : offsets[index];
+  }
+};
+
+/// What is to be done, in bytes: what all ranks know alike.
+struct Call {
+  Operation operation = Operation::barrier;
+  /// barrier: 0; bcast, allreduce: of the data; allgather, alltoall, reduce_scatter_block: of one
+  /// rank's block; allgatherv, reduce_scatter: of all blocks.
+  std::size_t bytes = 0;
+  int root = 0;             ///< bcast: a rank
+  std::size_t element = 1;  ///< reductions: bytes of what is reduced as one
+  /// allgather(v): of the receive buffer; alltoall: of both; reduce_scatter(_block): to be sent.
+  Blocks blocks{};
+};
+
+/// Memory that a node's ranks share for one call at a time.
+struct Limits {
+  std::size_t stage = 0;  ///< bytes
+};
+
+/// Of blocks that are alike or not: bytes of those of places [begin, end).
+std::size_t bytes_of_places(const Blocks& blocks, const Shape& shape, int begin, int end);
+
+}  // namespace headrace::collective

@@ -1,0 +1,61 @@
+// Sums and the like on a node, in rank order: each rank's result is that of all others, bit by bit.
+#include "collective/algorithm.h"
+#include "collective/requirements.h"
+
+namespace headrace::collective {
+namespace {
+
+/// Bytes up to which each rank adds everything up by itself, which spares a meeting.
+constexpr std::size_t kMostForEach = 2048;
+
+std::size_t ranks_of(const Shape& shape) {
+  return static_cast<std::size_t>(shape.node_size);
+}
+
+void give(const Shape& shape, const Call& call, Schedule& schedule) {
+  const std::size_t mine = static_cast<std::size_t>(shape.node_rank) * call.bytes;
+  schedule.claim();
+  schedule.copy({Area::send, 0}, {Area::stage, mine}, call.bytes);
+  meet(schedule);
+}
+
+const char* obstacle_of_each(const Shape& shape, const Call& call, const Limits& limits) {
+  if (const char* const several = needs_one_node(shape, call, limits)) return several;
+  if (call.bytes > kMostForEach) return "ranks had better divide the work";
+  return needs_room(ranks_of(shape) * call.bytes, limits);
+}
+
+void plan_each(const Shape& shape, const Call& call, const Limits&, Schedule& schedule) {
+  give(shape, call, schedule);
+  schedule.reduce(shape.node_size, {Area::stage, 0}, call.bytes, {Area::receive, 0}, call.bytes);
+}
+
+const char* obstacle_of_shared(const Shape& shape, const Call& call, const Limits& limits) {
+  if (const char* const several = needs_one_node(shape, call, limits)) return several;
+  if (call.bytes <= kMostForEach) return "it is too small to be divided";
+  return needs_room((ranks_of(shape) + 1) * call.bytes, limits);
+}
+
+std::size_t largest(const Shape& shape, const Limits& limits) {
+  return shape.node_count > 1 ? 0 : limits.stage / (ranks_of(shape) + 1);
+}
+
+void plan_shared(const Shape& shape, const Call& call, const Limits&, Schedule& schedule) {
+  const std::size_t result = ranks_of(shape) * call.bytes;
+  give(shape, call, schedule);
+  const Part mine = part_of(call.bytes, call.element, shape.node_rank, shape.node_size);
+  schedule.reduce(shape.node_size, {Area::stage, mine.begin}, call.bytes,
+                  {Area::stage, result + mine.begin}, mine.bytes);
+  schedule.reach(2, fabric::Milestones::Audience::all);
+  schedule.await_all(2);
+  schedule.copy({Area::stage, result}, {Area::receive, 0}, call.bytes);
+}
+
+}  // namespace
+
+const Algorithm node_allreduce_each = {
+    "each", Operation::allreduce, &obstacle_of_each, &no_cost, nullptr, &plan_each};
+const Algorithm node_allreduce_shared = {
+    "divided", Operation::allreduce, &obstacle_of_shared, &no_cost, &largest, &plan_shared};
+
+}  // namespace headrace::collective

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collective/execution.h"
+#include "fabric/messenger.h"
+#include "fabric/milestones.h"
+
+namespace headrace::collective {
+
+/// Reaches ranks of the node by shared memory, and others by messages.
+class NodeTransport final : public Transport {
+ public:
+  /// `tag`: of messages of this communicator's collective calls.
+  NodeTransport(fabric::Milestones milestones, const fabric::Waiter& waiter, int tag);
+
+  /// The number of the last call; calls begin with begin_call(), which says `note` of it.
+  std::uint64_t call() const { return call_; }
+  void begin_call(std::uint64_t note);
+  /// All ranks of the node have come to the call.
+  void note_meeting() { met_ = call_; }
+  /// Nothing is done in this call.
+  void pass_call();
+
+  /// Returns when the step may be done, or after a while.
+  void wait(const Step& step);
+
+  bool is_stage_free() override;
+  void reach(std::uint64_t number, fabric::Milestones::Audience audience) override;
+  bool has_reached(int node_rank, std::uint64_t number) override;
+  bool have_all_reached(std::uint64_t number) override;
+  bool agrees_with(int node_rank) override;
+  bool agrees_with_all() override;
+  Error send(int rank, std::span<const std::byte> bytes) override;
+  Error receive(int rank, std::span<std::byte> bytes) override;
+  Result<bool> is_complete() override;
+
+ private:
+  fabric::Message& next_message();
+  void wait_for_messages();
+
+  /// Nobody has used a stage of the calls before the first.
+  static constexpr std::uint64_t kCallBeforeFirst = 2;
+
+  fabric::Milestones milestones_;
+  fabric::Waiter waiter_;
+  int tag_;
+  std::uint64_t call_ = kCallBeforeFirst;
+  std::uint64_t met_ = 0;
+  std::uint64_t note_ = 0;
+  std::vector<std::unique_ptr<fabric::Message>> messages_;
+  std::size_t begun_ = 0;     ///< of messages_
+  std::size_t complete_ = 0;  ///< of those
+};
+
+}  // namespace headrace::collective

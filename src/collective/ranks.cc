@@ -1,0 +1,168 @@
+#include "collective/ranks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fabric/combined.h"
+
+namespace headrace::collective {
+namespace {
+
+constexpr int kSetupTag = 1;  // kinds of tags of the channel; 0 is its own
+constexpr int kCallTag = 2;
+
+/// Looks at shared memory before a rank sleeps, some milliseconds, where each rank has a core: the
+/// libraries spin for ever.
+constexpr int kSpinsWithACoreEach = 100'000;
+
+/// What a rank says of a call to those of its node. Never 0.
+std::uint64_t note_of(const Call& call, std::uint64_t number) {
+  constexpr int kBitsOfBytes = 40;
+  constexpr int kBitsOfOperation = 4;
+  const auto operation = static_cast<std::uint64_t>(call.operation) + 1;
+  const std::uint64_t bytes = call.bytes & ((std::uint64_t{1} << kBitsOfBytes) - 1);
+  return (number << kBitsOfOperation | operation) << kBitsOfBytes | bytes;
+}
+
+/// Whether we were measured to be better at it.
+bool is_gained(Library library, const Shape& shape, const Call& call) {
+  const std::size_t block =
+      call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
+  return std::ranges::any_of(kUses, [&](const Use& use) {
+    return use.library == library && use.operation == call.operation &&
+           use.is_on_one_node == (shape.node_count == 1) && use.least <= block && block <= use.most;
+  });
+}
+
+fabric::Waiter waiter_of(const fabric::Channel& channel) {
+  fabric::Waiter waiter = channel.waiter();
+  if (waiter.spins > 0) waiter.spins = kSpinsWithACoreEach;
+  return waiter;
+}
+
+}  // namespace
+
+Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
+             std::optional<Library> library)
+    : channel_(std::move(channel)),
+      memory_(std::move(memory)),
+      library_(library),
+      transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
+                 waiter_of(*channel_), channel_->tag(kCallTag)) {}
+
+Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
+                                             std::optional<Library> library, const Error& refused) {
+  if (Error error = team->agree(refused)) return error;
+  auto channel = team->open_channel<fabric::Channel>();
+  if (!channel) return channel.error();
+  fabric::Channel& own = *channel.value();
+  const int tag = own.tag(kSetupTag);
+  std::vector<int> on_node;
+  const Result<NodeTables> tables = gather_tables(own, tag, on_node);
+  if (Error error = team->agree(tables ? Error() : tables.error())) return error;
+  auto memory = StageMemory::make(own, tag, on_node, tables.value());
+  if (!memory) return memory.error();
+  std::unique_ptr<Ranks> made;
+  const Error lacking = attempt([&]() -> Error {
+    made.reset(new Ranks(std::move(channel.value()), std::move(memory.value()), library));
+    return {};
+  });
+  // Also: all milestones are set.
+  if (Error error = team->agree(lacking)) return error;
+  return made;
+}
+
+void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
+  prepared.part = part_bytes(shape(), call, limits());
+  Call part = call;
+  part.bytes = prepared.part;
+  if (part.blocks.are_alike() && part.blocks.size != 0) part.blocks.size = part.bytes;
+  const Choice choice = choose(shape(), part, limits());
+  prepared.algorithm = choice.algorithm;
+  prepared.obstacle = choice.obstacle;
+  prepared.schedule.steps.clear();
+  prepared.schedule.meets = true;
+  if (choice.algorithm != nullptr && !is_part && library_ && !is_gained(*library_, shape(), call)) {
+    prepared.algorithm = nullptr;
+    prepared.obstacle = "it was not measured to be slower";
+  }
+  if (prepared.algorithm != nullptr && prepared.part == call.bytes) {
+    choice.algorithm->plan(shape(), call, limits(), prepared.schedule);
+  }
+}
+
+const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
+  if (!call.blocks.are_alike()) {
+    fill(call, is_part, unkept_);
+    return unkept_;
+  }
+  const std::size_t place =
+      (call.bytes / 8 + call.bytes / (8 * kMostKept) +
+       static_cast<std::size_t>(call.operation) * 7 + static_cast<std::size_t>(call.root)) %
+      kMostKept;
+  Kept& kept = kept_[place];
+  if (kept.is_for(call, is_part)) return kept.prepared;
+  kept.is_filled = false;
+  fill(call, is_part, kept.prepared);
+  kept.is_part = is_part;
+  kept.operation = call.operation;
+  kept.root = call.root;
+  kept.bytes = call.bytes;
+  kept.element = call.element;
+  kept.distance = call.blocks.distance;
+  kept.is_filled = true;
+  return kept.prepared;
+}
+
+void Ranks::pass() {
+  transport_.pass_call();
+}
+
+Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
+                               const Reduction& reduction, std::uint64_t note, Error& error) {
+  transport_.begin_call(note);
+  const std::uint64_t number = transport_.call();
+  Buffers own = buffers;
+  own.stage = memory_->stage(number);
+  Execution execution(schedule, shape(), call.blocks, own, reduction, transport_, number);
+  Execution::State state = execution.advance();
+  while (state == Execution::State::waits) {
+    transport_.wait(execution.step());
+    state = execution.advance();
+  }
+  if (state == Execution::State::failed) {
+    error = execution.error();
+    return Outcome::failed;
+  }
+  if (schedule.meets) transport_.note_meeting();
+  return state == Execution::State::differs ? Outcome::differs : Outcome::done;
+}
+
+/// All parts but the last are alike, and so are made by one algorithm.
+Ranks::Outcome Ranks::run_parts(const Call& call, std::size_t most, const Buffers& buffers,
+                                const Reduction& reduction, std::uint64_t note, Error& error) {
+  Call part = call;
+  Buffers own = buffers;
+  for (std::size_t begin = 0; begin < call.bytes; begin += most) {
+    part.bytes = std::min(most, call.bytes - begin);
+    if (part.blocks.size != 0) part.blocks.size = part.bytes;
+    own.send = buffers.send + begin;
+    own.receive = buffers.receive + begin;
+    const Prepared& prepared = prepare(part, true);
+    const Outcome outcome = run_part(part, prepared.schedule, own, reduction, note, error);
+    if (outcome != Outcome::done) return outcome;
+  }
+  return Outcome::done;
+}
+
+Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduction& reduction,
+                          Error& error) {
+  const std::uint64_t note = note_of(call, transport_.call() + 1);
+  const Prepared& prepared = prepare(call);
+  if (prepared.part < call.bytes) {
+    return run_parts(call, prepared.part, buffers, reduction, note, error);
+  }
+  return run_part(call, prepared.schedule, buffers, reduction, note, error);
+}
+
+}  // namespace headrace::collective

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "collective/algorithm.h"
+#include "collective/execution.h"
+#include "collective/generated/uses.h"
+#include "collective/node_transport.h"
+#include "collective/stage_memory.h"
+#include "fabric/channel.h"
+#include "fabric/team.h"
+
+namespace headrace::collective {
+
+/// The ranks of one communicator as those that carry out collective operations together. One call
+/// at a time, in the same order on all ranks, as MPI asks.
+class Ranks {
+ public:
+  /// Collective over the team; `refused`: why this rank cannot take part, then none does.
+  /// `library`: what would carry calls out without us; none: we always do where we can.
+  static Result<std::unique_ptr<Ranks>> create(std::shared_ptr<fabric::Team> team,
+                                               std::optional<Library> library,
+                                               const Error& refused = {});
+
+  const Shape& shape() const { return memory_->shape(); }
+  Limits limits() const { return {memory_->stage_size()}; }
+
+  /// What is done for a call, the same on all ranks. Valid until the next call of prepare() or
+  /// run().
+  struct Prepared {
+    const Algorithm* algorithm = nullptr;  ///< null where the library had better do it
+    const char* obstacle = nullptr;        ///< why
+    std::size_t part = 0;                  ///< bytes that are moved at a time, at most
+    Schedule schedule;                     ///< of a call that is made in one part
+  };
+  const Prepared& prepare(const Call& call) { return prepare(call, false); }
+
+  /// The next call is left to the library: says so to the others.
+  void pass();
+
+  enum class Outcome {
+    done,
+    differs,  ///< other ranks passed, or said otherwise of the call: it is left to the library
+    failed
+  };
+  /// The next call, which prepare() has an algorithm for; in parts if it is large.
+  Outcome run(const Call& call, const Buffers& buffers, const Reduction& reduction, Error& error);
+
+ private:
+  /// What calls of one kind and size need to know.
+  struct Kept {
+    bool is_filled = false;
+    bool is_part = false;
+    Operation operation = Operation::barrier;
+    int root = 0;
+    std::size_t bytes = 0;
+    std::size_t element = 0;
+    std::size_t distance = 0;
+    Prepared prepared;
+
+    bool is_for(const Call& call, bool of_part) const {
+      return is_filled && is_part == of_part && operation == call.operation &&
+             bytes == call.bytes && root == call.root && element == call.element &&
+             distance == call.blocks.distance;
+    }
+  };
+
+  Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
+        std::optional<Library> library);
+  Outcome run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
+                   const Reduction& reduction, std::uint64_t note, Error& error);
+  Outcome run_parts(const Call& call, std::size_t most, const Buffers& buffers,
+                    const Reduction& reduction, std::uint64_t note, Error& error);
+  /// `is_part`: of a call that we carry out, whatever was measured of a call as large as the part.
+  const Prepared& prepare(const Call& call, bool is_part);
+  void fill(const Call& call, bool is_part, Prepared& prepared) const;
+
+  static constexpr std::size_t kMostKept = 64;
+
+  std::unique_ptr<fabric::Channel> channel_;
+  std::unique_ptr<StageMemory> memory_;
+  std::optional<Library> library_;
+  NodeTransport transport_;
+  std::array<Kept, kMostKept> kept_;
+  Prepared unkept_;  ///< of calls whose blocks have sizes of their own
+};
+
+}  // namespace headrace::collective

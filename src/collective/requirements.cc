@@ -1,0 +1,35 @@
+#include "collective/requirements.h"
+
+namespace headrace::collective {
+
+const char* needs_one_node(const Shape& shape, const Call&, const Limits&) {
+  return shape.node_count == 1 ? nullptr : "the ranks are on several nodes";
+}
+
+const char* needs_nodes_of_ranks(const Shape& shape) {
+  if (shape.node_count == 1) return "the ranks are on one node";
+  return shape.largest_node > 1 ? nullptr : "no two ranks share a node";
+}
+
+const char* needs_room(std::size_t bytes, const Limits& limits) {
+  return bytes <= limits.stage ? nullptr : "it is too large for the node's shared memory";
+}
+
+Algorithm::Cost no_cost(const Shape&, const Call&) {
+  return {};
+}
+
+void meet(Schedule& schedule) {
+  schedule.reach(1, fabric::Milestones::Audience::all);
+  schedule.await_all(1);
+}
+
+Part part_of(std::size_t bytes, std::size_t element, int index, int parts) {
+  const std::size_t elements = bytes / element;
+  const auto of = [&](int i) {
+    return elements * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts) * element;
+  };
+  return {of(index), of(index + 1) - of(index)};
+}
+
+}  // namespace headrace::collective

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "collective/algorithm.h"
+#include "collective/call.h"
+#include "collective/schedule.h"
+
+// What several algorithms need or do.
+
+namespace headrace::collective {
+
+const char* needs_one_node(const Shape& shape, const Call& call, const Limits& limits);
+/// Several nodes, of which one has several ranks.
+const char* needs_nodes_of_ranks(const Shape& shape);
+const char* needs_room(std::size_t bytes, const Limits& limits);
+
+Algorithm::Cost no_cost(const Shape& shape, const Call& call);
+
+/// All ranks of the node come, and know that all have.
+void meet(Schedule& schedule);
+
+/// A rank's part of `bytes` that `parts` ranks divide, in whole elements.
+struct Part {
+  std::size_t begin = 0;
+  std::size_t bytes = 0;
+};
+Part part_of(std::size_t bytes, std::size_t element, int index, int parts);
+
+}  // namespace headrace::collective

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace headrace::collective {
+
+/// Which rank of a communicator is on which node, as one of the ranks sees it. Ranks have places:
+/// those of the first node come first, in rank order, then those of the next; nodes are in the
+/// order of their first ranks. The tables lie in memory that a node's ranks share, so that a rank
+/// has no list of all ranks of its own.
+struct Shape {
+  int rank = 0;
+  int size = 1;
+  int node_index = 0;
+  int node_rank = 0;  ///< this rank's place on its node
+  int node_size = 1;
+  int node_count = 1;
+  int largest_node = 1;  ///< ranks of the node that has most
+  /// Where each node's places begin, and where the last one's end: node_count + 1 numbers.
+  std::span<const int> node_begins;
+  std::span<const int> ranks;  ///< by place; empty where places are ranks
+
+  bool is_leader() const { return node_rank == 0; }
+  /// Whether the ranks follow the nodes, so that places are ranks.
+  bool is_in_order() const { return ranks.empty(); }
+  int rank_at(int place) const {
+    return ranks.empty() ? place : ranks[static_cast<std::size_t>(place)];
+  }
+  int begin_of(int node) const { return node_begins[static_cast<std::size_t>(node)]; }
+  int size_of(int node) const { return begin_of(node + 1) - begin_of(node); }
+  int place() const { return begin_of(node_index) + node_rank; }
+  int leader_of(int node) const { return rank_at(begin_of(node)); }
+};
+
+}  // namespace headrace::collective

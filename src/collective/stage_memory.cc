@@ -1,0 +1,139 @@
+#include "collective/stage_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/page_distance.h"
+#include "base/rounding.h"
+#include "base/settings.h"
+#include "fabric/combined.h"
+#include "fabric/node_sharing.h"
+
+namespace headrace::collective {
+namespace {
+
+constexpr std::align_val_t kAlignment{4096};
+
+/// Bytes of a stage, the same on all nodes. On one node a rank's part is small, so that it stays in
+/// caches, and larger data goes in parts. Between nodes all ranks' data must have room.
+std::size_t stage_size_for(const Shape& shape) {
+  constexpr std::size_t kOfRank = std::size_t{64} << 10;
+  constexpr std::size_t kMost = std::size_t{4} << 20;
+  if (shape.node_count > 1) return kMost;
+  return std::min(kMost, kOfRank * static_cast<std::size_t>(shape.node_size + 1));
+}
+
+/// What a stage's memory begins with: nobody is in a call.
+struct Head {
+  std::byte secret[fabric::SharedMemory::kSecretBytes];
+  fabric::MilestoneBells bells;
+};
+
+/// Of the tables, in the memory: whether the ranks are in order, then the numbers.
+struct TableHead {
+  int is_in_order;
+};
+
+}  // namespace
+
+StageMemory::StageMemory(const fabric::Channel& channel, int largest_node) {
+  const topo::NodeMap& nodes = channel.nodes();
+  shape_.rank = nodes.rank();
+  shape_.size = nodes.size();
+  shape_.node_index = nodes.node_index();
+  shape_.node_rank = nodes.node_rank();
+  shape_.node_size = nodes.node_size();
+  shape_.node_count = nodes.node_count();
+  shape_.largest_node = largest_node;
+  stage_size_ = stage_size_for(shape_);
+  const auto ranks = static_cast<std::size_t>(shape_.node_size);
+  tables_offset_ = sizeof(Head) + ranks * sizeof(fabric::Milestone);
+  const auto numbers = static_cast<std::size_t>(shape_.node_count + 1 + shape_.size);
+  const std::size_t end = tables_offset_ + sizeof(TableHead) + numbers * sizeof(int);
+  constexpr std::size_t kPageBytes = 4096;
+  stages_offset_ = (end + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+StageMemory::~StageMemory() {
+  if (is_counted_) give_memory_back(MemoryUse::buffers, static_cast<ByteCount>(size()));
+  ::operator delete(own_, kAlignment);
+}
+
+fabric::MilestoneBells& StageMemory::bells() const {
+  return reinterpret_cast<Head*>(base_)->bells;
+}
+
+std::span<fabric::Milestone> StageMemory::milestones() const {
+  return {reinterpret_cast<fabric::Milestone*>(base_ + sizeof(Head)),
+          static_cast<std::size_t>(shape_.node_size)};
+}
+
+Result<std::unique_ptr<StageMemory>> StageMemory::make(fabric::Channel& channel, int tag,
+                                                       const std::vector<int>& ranks,
+                                                       const NodeTables& tables) {
+  std::unique_ptr<StageMemory> made;
+  Error failed = attempt([&]() -> Error {
+    made.reset(new StageMemory(channel, tables.largest_node));
+    // Counted where the node's leader runs, as buffers of files are.
+    if (!channel.nodes().is_leader()) return {};
+    const ByteCount most = buffers_share(settings().node_memory);
+    const auto size = static_cast<ByteCount>(made->size());
+    if (!take_memory_within(MemoryUse::buffers, size, most)) return out_of_memory();
+    made->is_counted_ = true;
+    return {};
+  });
+  const auto all_are_well = [&]() -> Result<bool> {
+    fabric::Sum failing{failed ? 1 : 0};
+    if (Error error = channel.combine(failing)) return error;
+    return failing.value == 0;
+  };
+  const Result<bool> may_get = all_are_well();
+  if (!may_get) return may_get.error();
+  if (!may_get.value()) return failed ? failed : out_of_memory();
+  failed = made->get(channel, tag, ranks);
+  if (!failed && channel.nodes().is_leader()) made->write_tables(tables);
+  const Result<bool> have_got = all_are_well();
+  if (!have_got) return have_got.error();
+  if (!have_got.value()) return failed ? failed : out_of_memory();
+  made->read_tables();
+  return made;
+}
+
+Error StageMemory::get(fabric::Channel& channel, int tag, const std::vector<int>& ranks) {
+  if (shape_.node_size > 1) {
+    Result<fabric::NodeSharing> shared =
+        fabric::share_memory(channel.messenger(), tag, ranks, size(), size());
+    if (!shared) return shared.error();
+    shared_ = std::move(shared.value().memory);
+    if (shared_ == nullptr) return out_of_memory();
+    base_ = shared_->base();
+    return {};
+  }
+  own_ = static_cast<std::byte*>(::operator new(size(), kAlignment, std::nothrow));
+  if (own_ == nullptr) return out_of_memory();
+  std::memset(own_, 0, stages_offset_);
+  base_ = own_;
+  return {};
+}
+
+void StageMemory::write_tables(const NodeTables& tables) {
+  const TableHead head{tables.is_in_order() ? 1 : 0};
+  std::byte* const begin = base_ + tables_offset_;
+  std::memcpy(begin, &head, sizeof head);
+  std::byte* const numbers = begin + sizeof head;
+  const std::size_t bytes = tables.begins.size() * sizeof(int);
+  std::memcpy(numbers, tables.begins.data(), bytes);
+  std::memcpy(numbers + bytes, tables.ranks.data(), tables.ranks.size() * sizeof(int));
+}
+
+void StageMemory::read_tables() {
+  const auto* const numbers = reinterpret_cast<const int*>(base_ + tables_offset_);
+  const auto nodes = static_cast<std::size_t>(shape_.node_count);
+  shape_.node_begins = {numbers + 1, nodes + 1};
+  if (numbers[0] == 0) {
+    shape_.ranks = {numbers + 1 + nodes + 1, static_cast<std::size_t>(shape_.size)};
+  }
+}
+
+}  // namespace headrace::collective

@@ -1,0 +1,22 @@
+#include "fabric/milestones.h"
+
+#include <algorithm>
+
+namespace headrace::fabric {
+
+void Milestones::reach(std::uint64_t number, Audience audience) {
+  ranks_[rank_].reached.store(number, std::memory_order_seq_cst);
+  if (bells_.arrivals.has_sleepers() && audience != Audience::reuse &&
+      (audience == Audience::whoever || have_all_reached(number))) {
+    bells_.arrivals.ring();
+  }
+  if (bells_.reuse.has_sleepers()) bells_.reuse.ring();
+}
+
+bool Milestones::have_all_reached(std::uint64_t number) const {
+  return std::ranges::all_of(ranks_, [number](const Milestone& rank) {
+    return rank.reached.load(std::memory_order_seq_cst) >= number;
+  });
+}
+
+}  // namespace headrace::fabric

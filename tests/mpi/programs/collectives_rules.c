@@ -1,0 +1,96 @@
+/* collectives_rules RULE: what is promised of collective operations beside their results.
+ *
+ *   order     sums of numbers that are rounded: those of all ranks, added in rank order
+ *   progress  a rank that waits in a collective call still sends what it has begun to send
+ *   late      a root that goes on does not overwrite what late ranks have not read
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WARM = 6, MOST = 3000 };
+
+static int rank;
+static int size;
+
+static double number(int of, int i) {
+  return 1.0 / (3.0 + of * of + i);
+}
+
+static int check_sums(int count) {
+  static double given[MOST];
+  static double found[MOST];
+  int right = 1;
+  for (int i = 0; i < count; ++i) given[i] = number(rank, i);
+  MPI_Allreduce(given, found, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < count; ++i) {
+    double sum = number(0, i);
+    for (int other = 1; other < size; ++other) sum += number(other, i);
+    right = right && memcmp(&sum, &found[i], sizeof sum) == 0;
+  }
+  return right;
+}
+
+static int order(void) {
+  int right = 1;
+  for (int i = 0; i < WARM; ++i) check_sums(1);
+  for (int count = 1; count <= MOST; count = count * 3 + 1) right = right && check_sums(count);
+  return right;
+}
+
+/* The receiver is in its receive before the sender comes to its barrier. */
+static int progress(void) {
+  enum { BYTES = 1 << 20, TIMES = 20 };
+  char* const data = malloc(BYTES);
+  double longest = 0;
+  for (int i = 0; i < WARM + TIMES; ++i) {
+    memset(data, rank == 0 ? i : 0, BYTES);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) {
+      usleep(1000);
+      MPI_Isend(data, BYTES, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+    } else if (rank == 1) {
+      MPI_Recv(data, BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    const double time = MPI_Wtime() - begin;
+    if (i >= WARM && time > longest) longest = time;
+    if (rank == 1 && (data[0] != (char)i || data[BYTES - 1] != (char)i)) return 0;
+  }
+  if (rank == 0) printf("longest %.3f ms\n", longest * 1e3);
+  free(data);
+  return 1;
+}
+
+static int late(void) {
+  enum { LENGTH = 1000 };
+  static int data[LENGTH];
+  int right = 1;
+  for (int call = 0; call < 200; ++call) {
+    const int root = call / 50 % size;
+    for (int i = 0; i < LENGTH; ++i) data[i] = rank == root ? call * LENGTH + i : -1;
+    if (rank != root && (call + rank) % 17 == 0) usleep(1500);
+    MPI_Bcast(data, LENGTH, MPI_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; i < LENGTH; ++i) right = right && data[i] == call * LENGTH + i;
+  }
+  return right;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const char* const rule = argc > 1 ? argv[1] : "";
+  int right = 0;
+  if (strcmp(rule, "order") == 0) right = order();
+  if (strcmp(rule, "progress") == 0) right = progress();
+  if (strcmp(rule, "late") == 0) right = late();
+  printf("rank %d: %s\n", rank, right ? "right" : "wrong");
+  MPI_Finalize();
+  return !right;
+}

@@ -1,0 +1,99 @@
+"""Collective operations by the layer: random calls against the plain loops of
+programs/collectives_*.c, on one node."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hosts import Host
+from running import Result, compile_c, launch
+
+SOURCES = ["collectives.c", "collectives_moved.c", "collectives_reduced.c"]
+ON = {
+    "HEADRACE_COLLECTIVES": "1",
+    "HEADRACE_COLL_USE": "always",
+    "HEADRACE_COLL_DISPLAY": "1",
+    "HEADRACE_QUIET": "0",
+}
+SHOWN = re.compile(r"^headrace: (\w+) on \d+ ranks.*: by (.*)$", re.MULTILINE)
+OPERATIONS = {
+    "barrier",
+    "bcast",
+    "allreduce",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "reduce_scatter",
+    "reduce_scatter_block",
+}
+
+
+def shown_by(result: Result) -> dict[str, set[str]]:
+    """By operation, what has carried it out."""
+    found: dict[str, set[str]] = {}
+    for operation, way in SHOWN.findall(result.err):
+        found.setdefault(operation, set()).add(way.split(" (")[0])
+    return found
+
+
+def run_random(
+    host: Host, ranks: int, seed: int, rounds: int, largest: int, more: dict[str, str] | None = None
+) -> Result:
+    program = compile_c(host, SOURCES, "collectives")
+    line = [program, seed, rounds, largest]
+    result = launch(host, ranks, line, layered=True, environment=ON | (more or {}))
+    right = len(re.findall(rf"^rank \d+: 0 of {rounds} calls wrong$", result.out, re.MULTILINE))
+    assert result.code == 0 and right == ranks, result.explain()
+    return result
+
+
+@pytest.mark.parametrize(("ranks", "rounds"), [(2, 400), (3, 300), (4, 200), (8, 120)])
+def test_random_calls(host: Host, ranks: int, rounds: int, library: Path) -> None:
+    shown = shown_by(run_random(host, ranks, 100 + ranks, rounds, 5000))
+    assert set(shown) == OPERATIONS
+    # The program's own operation is the library's.
+    reductions = ("allreduce", "reduce_scatter", "reduce_scatter_block")
+    assert any("the MPI library" in shown[operation] for operation in reductions)
+    for operation in OPERATIONS:
+        assert shown[operation] - {"the MPI library"}, f"{operation}: {shown[operation]}"
+
+
+def test_large_calls_go_in_parts(host: Host, library: Path) -> None:
+    shown = shown_by(run_random(host, 3, 8, 100, 400_000))
+    assert "divided" in shown["allreduce"]
+
+
+def test_operations_can_be_switched_off(host: Host, library: Path) -> None:
+    off = {"HEADRACE_COLL_OFF": "MPI_Allreduce,BARRIER"}
+    shown = shown_by(run_random(host, 2, 5, 200, 500, off))
+    assert shown["allreduce"] == shown["barrier"] == {"the MPI library"}
+    assert "shared" in shown["bcast"]
+
+
+@pytest.mark.parametrize("off", [{"HEADRACE_COLL_OFF": "1"}, {"HEADRACE_COLLECTIVES": "0"}])
+def test_all_can_be_switched_off(host: Host, off: dict[str, str], library: Path) -> None:
+    assert not shown_by(run_random(host, 2, 5, 100, 500, off))
+
+
+def test_reductions_can_have_the_librarys_order(host: Host, library: Path) -> None:
+    shown = shown_by(run_random(host, 2, 5, 200, 500, {"HEADRACE_COLL_ORDER": "library"}))
+    for operation in ("allreduce", "reduce_scatter", "reduce_scatter_block"):
+        assert shown[operation] == {"the MPI library"}
+    assert "shared" in shown["allgather"]
+
+
+def test_nothing_is_shared_without_shared_memory(host: Host, library: Path) -> None:
+    shown = shown_by(run_random(host, 3, 5, 100, 500, {"HEADRACE_SHARED_MEMORY": "none"}))
+    assert set.union(*shown.values()) == {"the MPI library"}
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("rule", ["order", "progress", "late"])
+def test_rules(host: Host, rule: str, ranks: int, library: Path) -> None:
+    program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
+    result = launch(host, ranks, [program, rule], layered=True, environment=ON)
+    assert result.code == 0 and result.out.count(": right\n") == ranks, result.explain()
+    operation = {"order": "allreduce", "progress": "barrier", "late": "bcast"}[rule]
+    assert shown_by(result)[operation] - {"the MPI library"}, result.explain()

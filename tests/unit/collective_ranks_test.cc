@@ -1,0 +1,148 @@
+// The ranks of a communicator, as threads, on nodes that share memory: setting up, calls that are
+// passed, calls of which ranks say different things, and data larger than a stage.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "collective/ranks.h"
+#include "sim/mailbox.h"
+
+namespace headrace::collective {
+namespace {
+
+using Body = std::function<void(int rank, Ranks& ranks)>;
+
+std::shared_ptr<fabric::Team> make_team(sim::PostOffice& office, int rank,
+                                        const std::string& node) {
+  auto team = fabric::Team::create(std::make_unique<sim::MailboxMessenger>(office, rank), node, {});
+  return std::move(team.value());
+}
+
+void run_ranks(const std::vector<std::string>& nodes, const Body& body) {
+  sim::PostOffice office(static_cast<int>(nodes.size()));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < office.ranks(); ++rank) {
+    threads.emplace_back([&, rank] {
+      auto ranks = Ranks::create(make_team(office, rank, nodes[static_cast<std::size_t>(rank)]),
+                                 std::nullopt);
+      ASSERT_TRUE(ranks) << ranks.error().message;
+      body(rank, *ranks.value());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+void add(const void*, const std::byte* from, std::byte* into, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += sizeof(std::int64_t)) {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::memcpy(&a, into + i, sizeof a);
+    std::memcpy(&b, from + i, sizeof b);
+    a += b;
+    std::memcpy(into + i, &a, sizeof a);
+  }
+}
+
+Call sum_call(std::size_t numbers) {
+  Call call;
+  call.operation = Operation::allreduce;
+  call.element = sizeof(std::int64_t);
+  call.bytes = numbers * sizeof(std::int64_t);
+  return call;
+}
+
+Ranks::Outcome run(Ranks& ranks, const Call& call, const void* send, void* receive) {
+  EXPECT_NE(ranks.prepare(call).algorithm, nullptr) << ranks.prepare(call).obstacle;
+  Error error;
+  return ranks.run(call, {static_cast<const std::byte*>(send), static_cast<std::byte*>(receive)},
+                   {&add, nullptr}, error);
+}
+
+TEST(Ranks, AddUpMoreThanAStageHolds) {
+  constexpr std::size_t kNumbers = 100'000;
+  run_ranks({"a", "a", "a"}, [](int rank, Ranks& ranks) {
+    std::vector<std::int64_t> mine(kNumbers);
+    std::iota(mine.begin(), mine.end(), rank);
+    std::vector<std::int64_t> sum(kNumbers);
+    ASSERT_LT(ranks.limits().stage, kNumbers * sizeof(std::int64_t));
+    ASSERT_EQ(run(ranks, sum_call(kNumbers), mine.data(), sum.data()), Ranks::Outcome::done);
+    for (std::size_t i = 0; i < kNumbers; ++i) {
+      ASSERT_EQ(sum[i], 3 * static_cast<std::int64_t>(i) + 3);
+    }
+  });
+}
+
+/// One rank leaves a call to the library, as for data on a device: all do, and the next call is
+/// theirs again.
+TEST(Ranks, PassWhereOnePasses) {
+  run_ranks({"a", "a", "a"}, [](int rank, Ranks& ranks) {
+    for (int turn = 0; turn < 30; ++turn) {
+      const std::int64_t mine = rank + turn;
+      std::int64_t sum = 0;
+      if (turn % 3 == 1 && rank == turn % 2) {
+        ranks.pass();
+      } else {
+        const Ranks::Outcome outcome = run(ranks, sum_call(1), &mine, &sum);
+        ASSERT_EQ(outcome, turn % 3 == 1 ? Ranks::Outcome::differs : Ranks::Outcome::done);
+        ASSERT_EQ(sum, turn % 3 == 1 ? 0 : 3 + 3 * turn);
+      }
+    }
+  });
+}
+
+TEST(Ranks, PassWhereTheySayDifferentThings) {
+  run_ranks({"a", "a"}, [](int rank, Ranks& ranks) {
+    const std::int64_t mine[2] = {1, 2};
+    std::int64_t sum[2] = {0, 0};
+    const auto numbers = static_cast<std::size_t>(rank + 1);
+    ASSERT_EQ(run(ranks, sum_call(numbers), mine, sum), Ranks::Outcome::differs);
+    ASSERT_EQ(sum[0], 0);
+    ASSERT_EQ(run(ranks, sum_call(2), mine, sum), Ranks::Outcome::done);
+    ASSERT_EQ(sum[1], 4);
+  });
+}
+
+TEST(Ranks, LeaveToTheLibraryWhatItDoesAsWellBetweenNodes) {
+  run_ranks({"a", "a", "b"}, [](int, Ranks& ranks) {
+    EXPECT_EQ(ranks.prepare(sum_call(1)).algorithm, nullptr);
+    EXPECT_NE(ranks.prepare(sum_call(1)).obstacle, nullptr);
+  });
+}
+
+/// Ranks are dealt round, so that places are not ranks.
+TEST(Ranks, GatherFromNodes) {
+  run_ranks({"a", "b", "a", "b", "b"}, [](int rank, Ranks& ranks) {
+    EXPECT_FALSE(ranks.shape().is_in_order());
+    Call call;
+    call.operation = Operation::allgather;
+    call.bytes = sizeof(std::int64_t);
+    call.blocks.size = call.blocks.distance = call.bytes;
+    for (int turn = 0; turn < 20; ++turn) {
+      const std::int64_t mine = rank * 100 + turn;
+      std::int64_t all[5] = {};
+      ASSERT_EQ(run(ranks, call, &mine, all), Ranks::Outcome::done);
+      for (int i = 0; i < 5; ++i) ASSERT_EQ(all[i], i * 100 + turn);
+    }
+  });
+}
+
+TEST(Ranks, AreNotMadeWhereOneRefuses) {
+  sim::PostOffice office(3);
+  std::atomic<int> made = 0;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      const Error refused = rank == 1 ? Error{ErrorClass::other, 0, "no"} : Error();
+      if (Ranks::create(make_team(office, rank, "a"), std::nullopt, refused)) ++made;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 0);
+}
+
+}  // namespace
+}  // namespace headrace::collective

@@ -1,0 +1,201 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "collective/algorithm.h"
+#include "collective/execution.h"
+#include "collective/node_transport.h"
+#include "sim/mailbox.h"
+
+/// Ranks of emulated nodes that carry schedules out in one thread, in any order: the product's own
+/// plans, executor and transport, with mailboxes in place of MPI.
+namespace headrace::collective {
+
+/// The ranks of each node, in rank order; nodes in the order of their first ranks.
+using Nodes = std::vector<std::vector<int>>;
+
+inline Nodes in_blocks(const std::vector<int>& sizes) {
+  Nodes nodes;
+  int next = 0;
+  for (const int size : sizes) {
+    nodes.emplace_back();
+    for (int i = 0; i < size; ++i) nodes.back().push_back(next++);
+  }
+  return nodes;
+}
+
+/// Rank r on node r % count, as far as nodes have room.
+inline Nodes dealt_round(const std::vector<int>& sizes) {
+  Nodes nodes(sizes.size());
+  int next = 0;
+  for (bool is_any = true; is_any;) {
+    is_any = false;
+    for (std::size_t node = 0; node < sizes.size(); ++node) {
+      if (static_cast<int>(nodes[node].size()) == sizes[node]) continue;
+      nodes[node].push_back(next++);
+      is_any = true;
+    }
+  }
+  return nodes;
+}
+
+/// The tables of a communicator, and the shapes that its ranks see.
+class Layout {
+ public:
+  explicit Layout(const Nodes& nodes) {
+    begins_.push_back(0);
+    for (const std::vector<int>& node : nodes) {
+      ranks_.insert(ranks_.end(), node.begin(), node.end());
+      begins_.push_back(static_cast<int>(ranks_.size()));
+      largest_ = std::max(largest_, static_cast<int>(node.size()));
+    }
+  }
+
+  Shape shape_of(int rank) const {
+    const auto place = static_cast<int>(std::ranges::find(ranks_, rank) - ranks_.begin());
+    int node = 0;
+    while (begins_[static_cast<std::size_t>(node) + 1] <= place) ++node;
+    const auto index = static_cast<std::size_t>(node);
+    Shape shape;
+    shape.rank = rank;
+    shape.size = static_cast<int>(ranks_.size());
+    shape.node_index = node;
+    shape.node_rank = place - begins_[index];
+    shape.node_size = begins_[index + 1] - begins_[index];
+    shape.node_count = static_cast<int>(begins_.size()) - 1;
+    shape.largest_node = largest_;
+    shape.node_begins = begins_;
+    if (!std::ranges::is_sorted(ranks_)) shape.ranks = ranks_;
+    return shape;
+  }
+  int size() const { return static_cast<int>(ranks_.size()); }
+  int node_of(int rank) const { return shape_of(rank).node_index; }
+
+ private:
+  std::vector<int> begins_;
+  std::vector<int> ranks_;
+  int largest_ = 0;
+};
+
+/// What a rank does in one call.
+struct RankCall {
+  Call call;
+  std::vector<std::byte> send;
+  std::vector<std::byte> receive;
+  bool is_in_place = false;
+  std::size_t in_place_offset = 0;  ///< of what is sent, in `receive`
+};
+
+class World {
+ public:
+  World(const Nodes& nodes, std::size_t stage_size)
+      : layout_(nodes), office_(layout_.size()), stage_size_(stage_size), nodes_(nodes.size()) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      nodes_[i].bells = std::make_unique<fabric::MilestoneBells>();
+      nodes_[i].milestones = std::make_unique<fabric::Milestone[]>(nodes[i].size());
+      nodes_[i].stages.resize(2 * stage_size);
+    }
+    for (int rank = 0; rank < layout_.size(); ++rank) {
+      auto own = std::make_unique<Rank>();
+      own->shape = layout_.shape_of(rank);
+      own->messenger = std::make_unique<sim::MailboxMessenger>(office_, rank);
+      Node& node = nodes_[static_cast<std::size_t>(own->shape.node_index)];
+      own->transport = std::make_unique<NodeTransport>(
+          fabric::Milestones(
+              *node.bells, {node.milestones.get(), static_cast<std::size_t>(own->shape.node_size)},
+              own->shape.node_rank),
+          fabric::Waiter{own->messenger.get(), 0}, kTag);
+      ranks_.push_back(std::move(own));
+    }
+  }
+
+  static constexpr int kTag = 7;
+
+  const Layout& layout() const { return layout_; }
+  Limits limits() const { return {stage_size_}; }
+  /// All messages go between nodes: on a node there are none.
+  std::int64_t messages() const { return office_.messages(kTag); }
+  std::int64_t bytes() const { return office_.bytes(kTag); }
+
+  /// calls[rank][i]: the rank's i-th call. Which ranks go on when is drawn. Throws where none can.
+  void run(std::vector<std::vector<RankCall>>& calls, const Algorithm* algorithm,
+           const Reduction& reduction, std::mt19937& random) {
+    for (auto& rank : ranks_) rank->next = 0;
+    for (std::size_t left = ranks_.size(); left > 0;) {
+      bool has_moved = false;
+      std::vector<int> order(ranks_.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+      std::ranges::shuffle(order, random);
+      left = 0;
+      for (const int rank : order) {
+        has_moved |= advance(rank, calls[static_cast<std::size_t>(rank)], algorithm, reduction);
+        const Rank& own = *ranks_[static_cast<std::size_t>(rank)];
+        if (own.next < calls[static_cast<std::size_t>(rank)].size()) ++left;
+      }
+      if (!has_moved && left > 0) throw std::runtime_error("no rank can go on");
+    }
+  }
+
+ private:
+  struct Node {
+    std::unique_ptr<fabric::MilestoneBells> bells;
+    std::unique_ptr<fabric::Milestone[]> milestones;
+    std::vector<std::byte> stages;
+  };
+  struct Rank {
+    Shape shape;
+    std::unique_ptr<sim::MailboxMessenger> messenger;
+    std::unique_ptr<NodeTransport> transport;
+    std::size_t next = 0;  ///< call
+    Schedule schedule;
+    std::optional<Execution> execution;
+  };
+
+  /// One call's steps as far as they go. Whether anything was done.
+  bool advance(int rank, std::vector<RankCall>& calls, const Algorithm* algorithm,
+               const Reduction& reduction) {
+    Rank& own = *ranks_[static_cast<std::size_t>(rank)];
+    if (own.next == calls.size()) return false;
+    RankCall& call = calls[own.next];
+    if (!own.execution) begin(own, call, algorithm, reduction);
+    const Step* const before = &own.execution->step();
+    const Execution::State state = own.execution->advance();
+    if (state == Execution::State::failed) throw std::runtime_error(own.execution->error().message);
+    if (state == Execution::State::differs) throw std::runtime_error("ranks differ");
+    if (state == Execution::State::waits) return &own.execution->step() != before;
+    if (own.schedule.meets) own.transport->note_meeting();
+    own.execution.reset();
+    ++own.next;
+    return true;
+  }
+
+  void begin(Rank& own, RankCall& call, const Algorithm* algorithm, const Reduction& reduction) {
+    own.transport->begin_call(1000 + own.transport->call());
+    own.schedule = {};
+    algorithm->plan(own.shape, call.call, limits(), own.schedule);
+    Node& node = nodes_[static_cast<std::size_t>(own.shape.node_index)];
+    Buffers buffers;
+    buffers.receive = call.receive.data();
+    buffers.send = call.is_in_place ? call.receive.data() + call.in_place_offset : call.send.data();
+    buffers.stage = node.stages.data() + own.transport->call() % 2 * stage_size_;
+    own.execution.emplace(own.schedule, own.shape, call.call.blocks, buffers, reduction,
+                          *own.transport, own.transport->call());
+  }
+
+  Layout layout_;
+  sim::PostOffice office_;
+  std::size_t stage_size_;
+  std::vector<Node> nodes_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+};
+
+}  // namespace headrace::collective
