@@ -24,7 +24,8 @@ def launch_on_nodes(
 ) -> Result:
     """`wrapper` is a command that starts the launcher's line: it is put before it."""
     ranks = str(ranks_per_node * len(cluster.names))
-    own = {"HEADRACE_LOGPATH": records()["HEADRACE_LOGPATH"]}  # images go where each node has them
+    # What killed jobs leave goes where each node has it.
+    own = records() | {"HEADRACE_RECORD_DIRECTORY": ""}
     words = [f"{key}={value}" for key, value in (own | environment).items()]
     if host.family.startswith("openmpi"):
         hosts = cluster.host_file(ranks_per_node, "{name} slots={ranks}")
