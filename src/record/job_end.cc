@@ -59,7 +59,7 @@ void tell(const Result<WrittenRecord>& written, const std::string& images) {
   if (!record.problem.empty()) {
     print_message("the record is " + record.path + " (" + record.problem +
                   "), set HEADRACE_LOGPATH to a directory that can be written to");
-  } else if (settings().summary) {
+  } else if (settings().summary && settings().gives("HEADRACE_RECORD")) {
     print_message("record: " + record.path + " (headrace report shows it)");
   }
 }
@@ -74,16 +74,12 @@ Result<WrittenRecord> write(const std::vector<std::string>& images, const Facts&
   return job.finish();
 }
 
-/// Of all ranks that have one in this job's directory.
-std::vector<std::string> images_beside(const ImageFile& own, bool is_on_one_node, int rank_count) {
-  const std::string directory = directory_of(own.path());
+/// Of all ranks of the job that have one on this node.
+std::vector<std::string> images_of_node() {
   std::vector<std::string> images;
-  if (!is_on_one_node) {
-    auto found = image_paths_in(directory);
-    return found ? std::move(found.value()) : images;
-  }
-  for (int rank = 0; rank < rank_count; ++rank) {
-    images.push_back(directory + "/rank-" + std::to_string(rank));
+  for (const std::string& directory : image_directories(settings().record_directory)) {
+    auto found = image_paths_in(directory + "/" + job_mark().name);
+    if (found) images.insert(images.end(), found.value().begin(), found.value().end());
   }
   return images;
 }
@@ -149,17 +145,15 @@ void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks) {
 }
 
 void finish_job(const Facts& facts, const std::string& missing) {
-  const ImageFile* const own = image();
-  if (own == nullptr) return;
-  const std::vector<std::string> images =
-      images_beside(*own, missing.empty(), image()->header().rank_count);
+  const std::vector<std::string> images = images_of_node();
+  if (images.empty()) return;  // why was told when MPI began
   wait_for(images);
   const Result<WrittenRecord> written = write(images, facts, missing);
   if (written) {
     for (const std::string& path : images) unlink(path.c_str());
-    remove_job_directory(directory_of(own->path()));
+    for (const std::string& path : images) remove_job_directory(directory_of(path));
   }
-  tell(written, directory_of(own->path()));
+  tell(written, directory_of(images.front()));
 }
 
 void finish_job(JobRecord& job) {

@@ -14,7 +14,8 @@ from headrace.launch.preload import find_library
 
 PROGRAM = "headrace_gather"
 MAGIC = b"HRIMAGE1"
-PROCESS = struct.Struct("<24xi4xq")  # of src/record/image.h: the process, and when it started
+# Of src/record/image.h: the process, when it started, and the inode of its PID namespace.
+PROCESS = struct.Struct("<24xi4xq104xQ")
 
 
 def gather(job: Path, records: Path, environ: Mapping[str, str], remove: bool = False) -> Path:
@@ -67,7 +68,7 @@ def find_job(name: str, environ: Mapping[str, str]) -> Path:
 
 
 def goes_on(job: Path) -> bool:
-    """Whether a process of the job still runs."""
+    """Whether a process of the job still runs, or may run in another container."""
     return any(_runs(image) for image in job.glob("rank-*"))
 
 
@@ -77,7 +78,9 @@ def _runs(image: Path) -> bool:
             head = file.read(PROCESS.size)
         if len(head) < PROCESS.size or not head.startswith(MAGIC):
             return False
-        process, start = PROCESS.unpack(head)
+        process, start, space = PROCESS.unpack(head)
+        if os.stat("/proc/self/ns/pid").st_ino != space:
+            return True  # in another container, where it cannot be seen
         text = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return False

@@ -29,7 +29,8 @@ def launch_on_nodes(
         else list(ranks_per_node)
     )
     ranks = str(sum(by_node))
-    own = {"HEADRACE_LOGPATH": records()["HEADRACE_LOGPATH"]}  # images go where each node has them
+    # What killed jobs leave goes where each node has it.
+    own = records() | {"HEADRACE_RECORD_DIRECTORY": ""}
     words = [f"{key}={value}" for key, value in (own | environment).items()]
     if host.family.startswith("openmpi"):
         hosts = cluster.host_file(by_node, "{name} slots={ranks}")

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     MPI_Sendrecv(&out, 1, MPI_INT, 1 - rank, 0, &in, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
   }
+  MPI_Barrier(MPI_COMM_WORLD); /* all exchanges have returned */
   if (strcmp(way, "exit") == 0) _exit(0);
   if (rank == 1) {
     if (strcmp(way, "kill") == 0) raise(SIGKILL);
