@@ -96,20 +96,17 @@ void NodeTransport::wait(const Step& step) {
   }
 }
 
-/// Only the library knows when a message has come, so it is asked again and again, by a rank whose
-/// core nobody else wants more often.
+/// Only the library knows when a message has come, so it is asked again and again. Whoever needs
+/// the core meanwhile gets it.
 void NodeTransport::wait_for_messages() {
   constexpr long kSleep = 20'000;  // nanoseconds
-  constexpr int kLooks = 200;
+  constexpr int kLooks = 100;
   for (int look = 0; look < kLooks; ++look) {
     const Result<bool> is_done = messages_[complete_]->is_done();
     if (!is_done || is_done.value()) return;
-    if (waiter_.spins > 0) {
-      pause_spinning();
-    } else {
-      ::sched_yield();
-    }
+    pause_spinning();
   }
+  ::sched_yield();
   const timespec pause{0, kSleep};
   if (waiter_.spins == 0) ::nanosleep(&pause, nullptr);
 }

@@ -11,9 +11,9 @@ namespace {
 constexpr int kSetupTag = 1;  // kinds of tags of the channel; 0 is its own
 constexpr int kCallTag = 2;
 
-/// Looks at shared memory before a rank sleeps, some milliseconds, where each rank has a core: the
-/// libraries spin for ever.
-constexpr int kSpinsWithACoreEach = 100'000;
+/// Looks at shared memory before a rank sleeps, some hundred microseconds, where each rank has a
+/// core. Whoever waits longer can afford to be woken.
+constexpr int kSpinsWithACoreEach = 20'000;
 
 /// What a rank says of a call to those of its node. Never 0.
 std::uint64_t note_of(const Call& call, std::uint64_t number) {

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hosts import Host
 from running import Result, compile_c, launch
+from test_languages import FORTRAN, fortran_program
 
 SOURCES = ["collectives.c", "collectives_moved.c", "collectives_reduced.c"]
 ON = {
@@ -90,10 +91,23 @@ def test_nothing_is_shared_without_shared_memory(host: Host, library: Path) -> N
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
-@pytest.mark.parametrize("rule", ["order", "progress", "late"])
+@pytest.mark.parametrize("rule", ["order", "progress", "late", "wide"])
 def test_rules(host: Host, rule: str, ranks: int, library: Path) -> None:
     program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
     result = launch(host, ranks, [program, rule], layered=True, environment=ON)
     assert result.code == 0 and result.out.count(": right\n") == ranks, result.explain()
-    operation = {"order": "allreduce", "progress": "barrier", "late": "bcast"}[rule]
+    operation = {"order": "allreduce", "progress": "barrier", "late": "bcast", "wide": "allreduce"}[
+        rule
+    ]
     assert shown_by(result)[operation] - {"the MPI library"}, result.explain()
+
+
+@pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])
+def test_fortran(name: str, binding: str, library: Path) -> None:
+    """Its MPI_IN_PLACE is another address than C's."""
+    host, program = fortran_program(name, binding, "collectives.F90")
+    result = launch(host, 3, [program], layered=True, environment=ON)
+    assert result.code == 0 and result.out == "right\n" * 3, result.explain()
+    shown = shown_by(result)
+    for operation in OPERATIONS - {"alltoall", "reduce_scatter"}:
+        assert shown[operation] - {"the MPI library"}, result.explain()

@@ -7,12 +7,12 @@
 
 /* A call as all ranks draw it. */
 struct drawn {
-  unsigned call;    /* its number */
-  int count;        /* elements of a block */
+  unsigned call; /* its number */
+  int count;     /* elements of a block */
   int root;
   int in_place;
-  int reduction;    /* an operation, an index */
-  int type;         /* what it computes with, an index */
+  int reduction; /* an operation, an index */
+  int type;      /* what it computes with, an index */
 };
 
 /* Numbers that are the same on all ranks, if all draw as often. */

@@ -1,9 +1,9 @@
 /* Operations that move data: broadcast, gather to all, all to all. */
-#include "collectives.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "collectives.h"
 
 #define GAP 3 /* ints from one element with gaps to the next */
 #define HOLE 0x5a5a5a5a
@@ -152,8 +152,8 @@ static int all_to_all(const struct drawn* own, int rank, int size, MPI_Comm comm
   const enum kind kind = kind_of(rank, own);
   const size_t all = (size_t)own->count * size;
   int* const send = make_given(own, rank, (int)all, send_kind(rank, own));
-  int* const received = own->in_place ? make_given(own, rank, (int)all, kind)
-                                      : make_buffer(all, kind);
+  int* const received =
+      own->in_place ? make_given(own, rank, (int)all, kind) : make_buffer(all, kind);
   int* const expected = make_buffer(all, kind);
   for (int other = 0; other < size; ++other) {
     for (int i = 0; i < own->count; ++i) {

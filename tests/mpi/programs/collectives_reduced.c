@@ -1,9 +1,9 @@
 /* Operations that compute: reductions for all, or of which each rank gets a part. */
-#include "collectives.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "collectives.h"
 
 /* What all ranks give is a small number, so that no sum is rounded. */
 static long given(int rank, const struct drawn* own, int i) {

@@ -2,6 +2,7 @@
  *
  *   order     sums of numbers that are rounded: those of all ranks, added in rank order
  *   progress  a rank that waits in a collective call still sends what it has begun to send
+ *   wide      calls with large counts, where the MPI has them, are carried out as well
  *   late      a root that goes on does not overwrite what late ranks have not read
  */
 #include <mpi.h>
@@ -81,6 +82,31 @@ static int late(void) {
   return right;
 }
 
+static int wide(void) {
+#if MPI_VERSION >= 4 && !defined(OPEN_MPI)
+  int right = 1;
+  for (int call = 0; call < 2 * WARM; ++call) {
+    const long given = rank + call;
+    long sum = 0;
+    long all[64] = {0};
+    const MPI_Count counts[64] = {[0 ... 63] = 1};
+    MPI_Aint places[64];
+    for (int i = 0; i < 64; ++i) places[i] = size - 1 - i;
+    MPI_Allreduce_c(&given, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    right = right && sum == (long)size * (size - 1) / 2 + (long)size * call;
+    MPI_Allgatherv_c(&given, 1, MPI_LONG, all, counts, places, MPI_LONG, MPI_COMM_WORLD);
+    for (int i = 0; i < size; ++i) right = right && all[size - 1 - i] == i + call;
+    long part = 0;
+    for (int i = 0; i < size; ++i) all[i] = i;
+    MPI_Reduce_scatter_c(all, &part, counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    right = right && part == (long)size * rank;
+  }
+  return right;
+#else
+  return order();
+#endif
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -89,6 +115,7 @@ int main(int argc, char** argv) {
   int right = 0;
   if (strcmp(rule, "order") == 0) right = order();
   if (strcmp(rule, "progress") == 0) right = progress();
+  if (strcmp(rule, "wide") == 0) right = wide();
   if (strcmp(rule, "late") == 0) right = late();
   printf("rank %d: %s\n", rank, right ? "right" : "wrong");
   MPI_Finalize();
