@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from record_support import Job
 
 from headrace.errors import HeadraceError
 from headrace.launch import order_choice, rank_order
@@ -220,3 +221,40 @@ def test_orders_need_nodes(tmp_path: Path) -> None:
     (tmp_path / "order").write_text("0-6\n")
     with pytest.raises(HeadraceError, match="line 1, the last, is reached without rank 7"):
         order_choice.wanted("3", str(tmp_path / "order"), tmp_path, NODES)
+
+
+def recorded(folder: Path, ranks: int, name: str) -> Path:
+    """The record of a ring whose neighbours are four apart, two ranks a node."""
+    job = Job(facts={"ranks": str(ranks)})
+    for first in range(0, ranks, 2):
+        node = job.node()
+        for rank in (first, first + 1):
+            node.add("ranks", rank=rank, host=f"n{node.number}", state=1)
+            node.add("matrix", rank=rank, peer=(rank + 4) % ranks, messages=1, sent=100)
+    return job.write(folder, name)
+
+
+def test_auto_takes_the_newest_record_of_as_many_ranks(tmp_path: Path) -> None:
+    size = JobSize(8, ("n0", "n1", "n2", "n3"), (2, 2, 2, 2))
+    recorded(tmp_path, 6, "app.2.6p3n.20261128T101500.hrc")
+    path = recorded(tmp_path, 8, "app.1.8p4n.20261128T101400.hrc")
+    found = order_choice.wanted("auto", "", tmp_path, size)
+    nodes = orders.nodes(found.order, size.sizes)
+    assert all(nodes[rank] == nodes[rank + 4] for rank in range(4))
+    assert path.name in found.why and "100.0 % less" in found.why
+    named = order_choice.wanted(str(path), "", tmp_path, size)
+    assert named.order.tolist() == found.order.tolist()
+    with pytest.raises(HeadraceError, match="its run had 8 ranks, and the job has 4"):
+        order_choice.wanted(str(path), "", tmp_path, JobSize(4, ("n0", "n1"), (2, 2)))
+
+
+def test_an_order_that_gains_little_is_not_applied(tmp_path: Path) -> None:
+    job = Job(facts={"ranks": "4"})
+    node = job.node()
+    for rank in range(4):
+        node.add("ranks", rank=rank, host="n0", state=1)
+        node.add("matrix", rank=rank, peer=rank ^ 1, messages=1, sent=100)
+    path = job.write(tmp_path)
+    found = order_choice.wanted(str(path), "", tmp_path, JobSize(4, ("n0", "n1"), (2, 2)))
+    assert found.order is None
+    assert "ranks stay as they are" in found.why

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -16,6 +17,7 @@ INTERLEAVED = "interleaved"
 LEAST_GAIN = 0.1  # of the bytes between nodes: an order that gains less is not worth a change
 SMALL = 256  # ranks: many starts are tried
 STARTS = 24
+STARTS_OF_GRIDS = 1  # beside their strips
 REFINED_STRIPS = 3
 TIES = 0.001
 
@@ -95,7 +97,9 @@ def _best(
         made.sort(key=lambda one: cost(weighed, one[1]).sent)
         found += made[:1]
         found += [(f"{way}, refined", refined(weighed, at)) for way, at in made[:REFINED_STRIPS]]
-    for way, start in _starts(weighed, sizes, kinds, known):
+    starts = _starts(weighed, sizes, kinds, known)
+    is_known = grid is not None and kinds is None and graph.ranks > SMALL
+    for way, start in islice(starts, STARTS_OF_GRIDS if is_known else None):
         found.append((f"{way}, refined", refined(weighed, start, kinds)))
     return min(found, key=lambda one: cost(weighed, one[1]).sent)
 

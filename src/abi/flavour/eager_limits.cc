@@ -8,7 +8,6 @@
 #include "abi/flavour/native.h"
 #include "base/message.h"
 #include "base/result.h"
-#include "base/settings.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -74,8 +73,7 @@ bool has_tools() {
 
 void show_eager_limits() {
   int provided = 0;
-  if (!settings().eager_display || !has_tools() ||
-      native.T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
+  if (!has_tools() || native.T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
     return;
   }
   static_cast<void>(attempt([&]() -> Error {

@@ -80,7 +80,7 @@ bool start() {
   const auto session = hold_session();
   if (session && is_initialized()) {
     show_bindings();
-    if (rank_in_job() == 0) show_eager_limits();
+    if (settings().eager_display && rank_in_job() == 0) show_eager_limits();
   }
   if (!session || !abi::start_features()) return false;
   return session.value() == nullptr ? await_end() : await_exit();
