@@ -13,6 +13,8 @@ from record_mutations import mutated
 from record_support import Job, large_data, small_job
 from rich.console import Console
 
+from headrace.advice.judging import judge
+from headrace.advice.rules import collect
 from headrace.analysis.analyse import analyse
 from headrace.errors import HeadraceError
 from headrace.record.reader import read
@@ -31,6 +33,7 @@ TYPES = {
     "number": (int, float),
     "null": type(None),
 }
+RULES = collect(())
 MUTATIONS = 1000
 SECONDS_LARGE = 30  # of one core; two on an idle machine
 
@@ -61,8 +64,8 @@ def told(job: Job, folder: Path) -> tuple[dict[str, Any], str]:
     symbols = resolve(site.frames for site in found.sites)
     out = Console(width=200)
     with out.capture() as text:
-        show(out, found, symbols)
-    return json.loads(json.dumps(document(found, symbols))), text.get()
+        show(out, found, symbols, judge(RULES, found.metrics))
+    return json.loads(json.dumps(document(found, symbols, judge(RULES, found.metrics)))), text.get()
 
 
 def test_json_keeps_to_its_schema(tmp_path: Path) -> None:
@@ -145,12 +148,12 @@ def test_what_can_be_read_can_be_shown(tmp_path: Path) -> None:
         except HeadraceError:
             continue
         symbols = resolve(site.frames for site in found.sites)
-        check(document(found, symbols), SCHEMA)
+        check(document(found, symbols, judge(RULES, found.metrics)), SCHEMA)
         shown_ones += 1
         if shown_ones % 10 == 0:
             out = Console(width=200)
             with out.capture() as text:
-                show(out, found, symbols)
+                show(out, found, symbols, judge(RULES, found.metrics))
             assert "Data quality" in text.get()
     assert shown_ones > MUTATIONS // 20
 
@@ -177,7 +180,11 @@ def test_many_ranks(tmp_path: Path) -> None:
     path.write_bytes(large_data())
     begin = time.process_time()
     found = analyse(read(path))
-    made = document(found, resolve(site.frames for site in found.sites))
+    made = document(
+        found,
+        resolve(site.frames for site in found.sites),
+        judge(RULES, found.metrics),
+    )
     assert time.process_time() - begin < SECONDS_LARGE
     assert {one["name"]: one["calls"] for one in made["mpi"]["procedures"]} == dict.fromkeys(
         ("MPI_Allreduce", "MPI_Send", "MPI_Recv"), 4096 * 20 * 1000

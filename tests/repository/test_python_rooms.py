@@ -18,7 +18,7 @@ LAYERS = (
     ("__init__", "errors", "machine", "places"),
     ("elf", "launchers", "record", "settings"),
     ("analysis", "mpi"),
-    ("front", "symbols"),
+    ("advice", "front", "symbols"),
     ("launch",),
     ("bench", "doctor", "report"),
     ("demo", "simulate"),

@@ -156,7 +156,8 @@ def _of_files(record: Record, files: list[File], run: Run) -> Metrics:
         "io_bytes_read": read,
         "io_bytes_written": written,
         "io_ranks": sum(1 for size in moved.values() if size),
-        "io_greatest_rank_share": _ratio(max(moved.values(), default=0), sum(moved.values())) or 0.0,
+        "io_greatest_rank_share": _ratio(max(moved.values(), default=0), sum(moved.values()))
+        or 0.0,
         "read_amplification_ratio": _amplification(files, "read"),
         "write_amplification_ratio": _amplification(files, "written"),
         "exchange_share": _ratio(sum(one.exchange for one in files), phases),
