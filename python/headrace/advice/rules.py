@@ -19,8 +19,8 @@ _TEXTS = ("title", "action")
 @dataclass(frozen=True)
 class Rule:
     """bound: the most the run would gain, in seconds, and lower: the lower end of that bound, where
-    it is an interval. None: the rule has no bound, it only says something. cost: of whose calls it
-    speaks. overlaps: the waiting that the bound counts, too. settings: what the next run may set."""
+    it is an interval. None: the rule has no bound, it only says something. own: the time that is
+    shown beside the bound. cost: of whose calls it speaks. settings: what the next run may set."""
 
     id: str
     title: str

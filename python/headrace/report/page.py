@@ -111,7 +111,7 @@ def _tiles(found: Findings) -> list[Tile]:
 
 def _bandwidth(found: Findings) -> Tile:
     """Bytes of MPI-IO by the time of the rank that is in it longest."""
-    moved = (found.metrics["io_bytes_read"] or 0) + (found.metrics["io_bytes_written"] or 0)
+    moved = (found.metrics["io_read_bytes"] or 0) + (found.metrics["io_write_bytes"] or 0)
     time = found.metrics["io_greatest_seconds"] or 0
     if not moved or not time:
         return Tile("I/O bandwidth", "none seen", "no bytes moved by MPI-IO", None)
