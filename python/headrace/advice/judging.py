@@ -54,7 +54,7 @@ def judge(rules: Iterable[Rule], metrics: Mapping[str, float | None]) -> Judgeme
                 unjudged.append(Unjudged(rule, tuple(dict.fromkeys(map(_why, names)))))
             elif _is_worth_it(one, metrics):
                 made.append(one)
-    present = {one.rule.id for one in made}
+    present = {one.rule.id for one in made if not one.is_hint}
     kept, suppressed = [], []
     for one in made:
         causes = [cause for cause in one.rule.suppressed_by if cause in present]
