@@ -14,6 +14,8 @@ from record_support import Job, large_data, small_job
 from rich.console import Console
 from schema_support import check
 
+from headrace.advice.judging import judge
+from headrace.advice.rules import collect
 from headrace.analysis.analyse import analyse
 from headrace.errors import HeadraceError
 from headrace.record.reader import read
@@ -23,6 +25,7 @@ from headrace.report.units import short_time, shown, size
 from headrace.symbols.resolver import resolve
 
 SCHEMA = json.loads((ROOT / "docs" / "reference" / "report.schema.json").read_text())
+RULES = collect(())
 MUTATIONS = 1000
 SECONDS_LARGE = 30  # of one core; two on an idle machine
 
@@ -33,8 +36,8 @@ def told(job: Job, folder: Path) -> tuple[dict[str, Any], str]:
     symbols = resolve(site.frames for site in found.sites)
     out = Console(width=200)
     with out.capture() as text:
-        show(out, found, symbols)
-    return json.loads(json.dumps(document(found, symbols))), text.get()
+        show(out, found, symbols, judge(RULES, found.metrics))
+    return json.loads(json.dumps(document(found, symbols, judge(RULES, found.metrics)))), text.get()
 
 
 def test_json_keeps_to_its_schema(tmp_path: Path) -> None:
@@ -117,12 +120,12 @@ def test_what_can_be_read_can_be_shown(tmp_path: Path) -> None:
         except HeadraceError:
             continue
         symbols = resolve(site.frames for site in found.sites)
-        check(document(found, symbols), SCHEMA)
+        check(document(found, symbols, judge(RULES, found.metrics)), SCHEMA)
         shown_ones += 1
         if shown_ones % 10 == 0:
             out = Console(width=200)
             with out.capture() as text:
-                show(out, found, symbols)
+                show(out, found, symbols, judge(RULES, found.metrics))
             assert "Data quality" in text.get()
     assert shown_ones > MUTATIONS // 20
 
@@ -149,7 +152,11 @@ def test_many_ranks(tmp_path: Path) -> None:
     path.write_bytes(large_data())
     begin = time.process_time()
     found = analyse(read(path))
-    made = document(found, resolve(site.frames for site in found.sites))
+    made = document(
+        found,
+        resolve(site.frames for site in found.sites),
+        judge(RULES, found.metrics),
+    )
     assert time.process_time() - begin < SECONDS_LARGE
     assert {one["name"]: one["calls"] for one in made["mpi"]["procedures"]} == dict.fromkeys(
         ("MPI_Allreduce", "MPI_Send", "MPI_Recv"), 4096 * 20 * 1000

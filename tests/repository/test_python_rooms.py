@@ -18,7 +18,7 @@ LAYERS = (
     ("__init__", "errors", "machine", "places", "statistics"),
     ("elf", "launchers", "record", "settings"),
     ("analysis", "mpi", "place"),
-    ("front", "symbols"),
+    ("advice", "front", "symbols"),
     ("compare", "launch"),
     ("bench", "doctor", "report"),
     ("demo", "simulate"),

@@ -7,7 +7,16 @@ import difflib
 import sys
 from pathlib import Path
 
-from tools.generate import collectives, costs, datatypes, hints, limits, mpi, record_tables, settings
+from tools.generate import (
+    collectives,
+    costs,
+    datatypes,
+    hints,
+    limits,
+    mpi,
+    record_tables,
+    settings,
+)
 from tools.generate.rendering import Output, SpecError, finish
 
 ROOT = Path(__file__).resolve().parents[2]

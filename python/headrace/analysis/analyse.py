@@ -64,12 +64,13 @@ class Quality:
 @dataclass(frozen=True)
 class Findings:
     """`classes`: time outside MPI, then in MPI by class. Procedures and sites: costliest first.
-    costs: of which procedures each cost is made."""
+    outside_by_rank: ns, as the ranks of `run`. costs: of which procedures each cost is made."""
 
     run: Run
     classes: tuple[Class, ...]
     in_mpi: Balance
     outside: Balance
+    outside_by_rank: tuple[int, ...]
     efficiency: Efficiency | None
     waits: Waits
     procedures: tuple[Procedure, ...]
@@ -110,6 +111,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         ),
         in_mpi=balance(in_mpi, size),
         outside=balance(outside, size),
+        outside_by_rank=tuple(outside),
         efficiency=efficiency(outside, job.elapsed),
         waits=waits,
         procedures=_procedures(totals, waits, size),

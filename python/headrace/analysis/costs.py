@@ -106,6 +106,18 @@ class Costing:
             upper = min(upper, early + _elsewhere(self._most, one.rank, replaced))
         return Bound(max(0, min(lower, upper)), max(0, upper))
 
+    def balanced(self) -> Bound:
+        """If work were divided anew: a run is no shorter than the average rank's work."""
+        count = max(1, len(self._run.ranks))
+        ends = []
+        for waits in (self._least, self._most):
+            gains = [
+                self._run.elapsed - one.run + _elsewhere(waits, one.rank, {})
+                for one in self._run.ranks
+            ]
+            ends.append(min(self._run.elapsed, sum(gains) // count))
+        return Bound(min(ends), ends[1])
+
     def of(self, parts: list[tuple[str, Sums]]) -> Cost:
         by_rank: dict[int, int] = defaultdict(int)
         replaced: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
@@ -145,6 +157,7 @@ def costs(run: Run, totals: Totals) -> dict[str, Cost]:
     off = {
         one.rank: max(0, one.run + one.init - one.cpu_user - one.cpu_system) for one in run.ranks
     }
+    made["balance"] = Cost({}, 0, 0, frozenset(), costing.balanced())
     made["off_cpu"] = Cost(off, 0, 0, frozenset(), costing.bound(off, {}))
     return made
 

@@ -25,6 +25,16 @@ ABSENT = {
     "file_stripes": "the record does not have the stripes of files",
     "misaligned_share": "the record does not have where requests begin",
     "sick_target_ratio": "the record does not have times by storage target",
+    **dict.fromkeys(
+        ("files", "io_bytes_read", "io_bytes_written", "io_ranks", "io_greatest_rank_share"),
+        "the record has no table of files",
+    ),
+    **dict.fromkeys(
+        ("read_amplification_ratio", "write_amplification_ratio", "exchange_share"),
+        "the record does not have what Headrace moved for files",
+    ),
+    "opens_per_rank_ratio": "the record has no table of files",
+    "exchange_seconds": "the record has no table of files",
     "free_memory_bytes": "the record does not have the free memory of nodes",
 }
 
@@ -34,11 +44,11 @@ def metrics(
     files: Iterable[File],
 ) -> Metrics:  # fmt: skip
     outside = _outside(run, totals)
-    found: Metrics = dict.fromkeys(ABSENT)
+    found: Metrics = dict.fromkeys(ABSENT)  # until it is known
     found |= _of_run(run, totals, waits, outside)
     found |= _of_nodes(run, outside)
     found |= _of_messages(record, run)
-    found |= _of_files(record, list(files), run)
+    found |= _of_files(record, list(files), run, has_io="io" in by_cost and by_cost["io"].calls > 0)
     for name, cost in by_cost.items():
         found |= _of_cost(name, cost, run)
     return found
@@ -144,7 +154,15 @@ def _of_messages(record: Record, run: Run) -> Metrics:
     }
 
 
-def _of_files(record: Record, files: list[File], run: Run) -> Metrics:
+_OF_FILES = ("files", "io_bytes_read", "io_bytes_written", "io_ranks", "io_greatest_rank_share")
+_OF_FILES += ("read_amplification_ratio", "write_amplification_ratio", "exchange_share")
+_OF_FILES += ("exchange_seconds", "opens_per_rank_ratio")
+
+
+def _of_files(record: Record, files: list[File], run: Run, has_io: bool) -> Metrics:
+    """All unknown if there was I/O but the record has no file."""
+    if has_io and not files:
+        return dict.fromkeys(_OF_FILES)
     moved: Counter[int] = Counter()
     for node in record.nodes:
         for rank, read, written in node["files"].rows("rank", "read", "written"):
@@ -156,7 +174,8 @@ def _of_files(record: Record, files: list[File], run: Run) -> Metrics:
         "io_bytes_read": read,
         "io_bytes_written": written,
         "io_ranks": sum(1 for size in moved.values() if size),
-        "io_greatest_rank_share": _ratio(max(moved.values(), default=0), sum(moved.values())) or 0.0,
+        "io_greatest_rank_share": _ratio(max(moved.values(), default=0), sum(moved.values()))
+        or 0.0,
         "read_amplification_ratio": _amplification(files, "read"),
         "write_amplification_ratio": _amplification(files, "written"),
         "exchange_share": _ratio(sum(one.exchange for one in files), phases),
@@ -184,6 +203,7 @@ def _of_cost(name: str, cost: Cost, run: Run) -> Metrics:
         f"{name}_greatest_seconds": max(cost.by_rank.values(), default=0) / NS,
         f"{name}_share": total / whole if whole else None,
         f"{name}_calls": cost.calls,
+        f"{name}_ranks": sum(1 for time in cost.by_rank.values() if time),
         f"{name}_per_second": cost.calls / rank_seconds if rank_seconds else None,
         f"{name}_bytes": cost.bytes,
         f"{name}_bound_lower_seconds": cost.bound.lower / NS,

@@ -33,3 +33,13 @@ def directory_option(help_text: str, name: str = "directory", multiple: bool = F
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         help=help_text,
     )
+
+
+def rules_option() -> Any:
+    """--rules FILE, any number of times."""
+    return click.option(
+        "--rules",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="TOML file of more rules for advice; docs/advice.md has their form.",
+    )

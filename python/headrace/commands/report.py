@@ -8,13 +8,17 @@ from pathlib import Path
 
 import click
 
+from headrace.advice.judging import judge
+from headrace.advice.rules import collect
 from headrace.analysis.analyse import Findings, analyse
-from headrace.commands._options import json_option
+from headrace.commands._options import json_option, rules_option
+from headrace.errors import unwritable
 from headrace.launch.gather import gather
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
 from headrace.report.document import document
+from headrace.report.page import page
 from headrace.report.terminal import console, show
 from headrace.symbols.resolver import resolve
 
@@ -24,24 +28,53 @@ from headrace.symbols.resolver import resolve
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @json_option
-def report(files: tuple[Path, ...], as_json: bool) -> None:
-    """Show what a run did with MPI: where its time went, who waited, which call paths cost most,
-    and what Headrace chose. FILE is the run's record (.hrc), or the directory of a job that was
-    killed on this node. Of a job on several nodes that was killed give each node's; docs/report.md
-    explains each number.
+@click.option(
+    "--html", "as_html", is_flag=True, help="Write a page beside FILE, and print its path."
+)
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), help="File for the page, instead of that."
+)
+@rules_option()
+def report(
+    files: tuple[Path, ...],
+    as_json: bool,
+    as_html: bool,
+    output: Path | None,
+    rules: tuple[Path, ...],
+) -> None:
+    """Show what a run did with MPI: what to change, and what that would gain at most, where its
+    time went, who waited, which call paths cost most, and what Headrace chose. FILE is the run's
+    record (.hrc), or the directory of a job that was killed on this node. Of a job on several
+    nodes that was killed give each node's; docs/report.md explains each number, docs/advice.md the
+    advice.
     """
-    present(analyse(merge([record_of(file) for file in files])), as_json)
-
-
-def present(found: Findings, as_json: bool) -> None:
-    """Prints them."""
+    found = analyse(merge([record_of(file) for file in files]))
+    if not (as_html or output):
+        present(found, as_json, rules)
+        return
     symbols = resolve(site.frames for site in found.sites)
+    target = output or files[0].with_suffix(".html")
+    write(target, page(found, symbols, judge(collect(rules), found.metrics)))
+    click.echo(target)
+
+
+def present(found: Findings, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
+    """Prints them, with advice by our rules and those of more files."""
+    symbols = resolve(site.frames for site in found.sites)
+    judgement = judge(collect(rules), found.metrics)
     if as_json:
-        click.echo(json.dumps(document(found, symbols), indent=1))
+        click.echo(json.dumps(document(found, symbols, judgement), indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    show(console(), found, symbols)
+    show(console(), found, symbols, judgement)
+
+
+def write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def record_of(file: Path) -> Record:

@@ -3,6 +3,7 @@ that it was not measured."""
 
 from typing import Any
 
+from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
 from headrace.analysis.files import File
 from headrace.analysis.numbers import Balance
@@ -14,10 +15,20 @@ VERSION = 1
 NS = 1e9
 
 
-def document(found: Findings, symbols: Symbols) -> dict[str, Any]:
+def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[str, Any]:
     return {
         "version": VERSION,
         "verdict": verdict(found),
+        "advice": advice(judgement),
+        "not_judged": [
+            {"id": one.rule.id, "title": one.rule.title, "reasons": list(one.reasons)}
+            for one in judgement.unjudged
+        ],
+        "suppressed": [
+            {"id": rule.id, "title": rule.title, "by": cause}
+            for rule, cause in judgement.suppressed
+        ],
+        "metrics": found.metrics,
         "run": _run(found),
         "efficiency": _efficiency(found),
         "time": {
@@ -56,6 +67,24 @@ def document(found: Findings, symbols: Symbols) -> dict[str, Any]:
         "variables": [vars(one) for one in found.variables],
         "quality": _quality(found, symbols),
     }
+
+
+def advice(judgement: Judgement) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": one.rule.id,
+            "title": one.rule.title,
+            "hint": one.is_hint,
+            "gain_at_most_seconds": one.upper,
+            "gain_at_most_lower_seconds": one.lower,
+            "own_seconds": one.own,
+            "evidence": list(one.evidence),
+            "action": one.rule.action,
+            "by": list(one.rule.by),
+            "settings": one.rule.settings,
+        }
+        for one in judgement.advice
+    ]
 
 
 def _run(found: Findings) -> dict[str, Any]:

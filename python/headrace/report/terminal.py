@@ -5,8 +5,10 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.verdict import verdict
+from headrace.report.actions import actions, all_advice, bar
 from headrace.report.quality import quality
 from headrace.report.tables import Table, tables, wait
 from headrace.report.units import seconds, shown
@@ -20,8 +22,12 @@ def console() -> Console:
     return made if made.is_terminal else Console(width=WIDTH)
 
 
-def show(out: Console, found: Findings, symbols: Symbols) -> None:
-    for line in head(found):
+def show(out: Console, found: Findings, symbols: Symbols, judgement: Judgement) -> None:
+    for line in (*head(found), bar(found), *actions(judgement, found)):
+        put_line(out, line)
+    out.print()
+    put_title(out, "Advice")
+    for line in all_advice(judgement, found, symbols):
         put_line(out, line)
     for table in tables(found, symbols):
         put_table(out, table)

@@ -1,0 +1,1 @@
+"""Advice: rules as data, judged on a run's metrics."""

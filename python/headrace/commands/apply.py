@@ -1,0 +1,43 @@
+"""`headrace apply`: the next run's settings, from a record."""
+
+from pathlib import Path
+
+import click
+
+from headrace.advice.applying import changes, taken
+from headrace.advice.judging import judge
+from headrace.advice.rules import collect
+from headrace.analysis.analyse import analyse
+from headrace.commands._options import rules_option
+from headrace.errors import unwritable
+from headrace.record.reader import read
+from headrace.report.settings_text import settings_text, told
+
+
+@click.command(short_help="Writes what a record advises as settings of the next run.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="File to write. The default is FILE with the ending .toml.",
+)
+@rules_option()
+def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
+    """Write the settings that the record FILE (.hrc) advises to a file for `headrace run
+    --settings`, and say why. What you set yourself stays. What only a launcher can set is printed,
+    and not set. docs/advice.md explains the advice.
+    """
+    found = analyse(read(file))
+    made = changes(judge(collect(rules), found.metrics), found.settings, found.variables)
+    for one in made:
+        click.echo(told(one))
+    if not taken(made):
+        click.echo("Nothing was written: the advice has no setting for `headrace run --settings`.")
+        return
+    target = output or file.with_suffix(".toml")
+    try:
+        target.write_text(settings_text(made, file.name), encoding="utf-8")
+    except OSError as error:
+        raise unwritable(target, error) from error
+    click.echo(f"headrace run --settings {target} ...")

@@ -1,0 +1,105 @@
+"""Advice as lines of text."""
+
+from headrace.advice.judging import Advice, Judgement, Unjudged
+from headrace.analysis.analyse import Findings
+from headrace.report.units import shown
+from headrace.symbols.resolver import Symbols
+
+MOST_FIRST = 3
+BAR = 50  # characters
+_PARTS = (("#", "computing"), ("=", "messages"), ("~", "collective calls"), ("o", "I/O"))
+_CLASS = {"point-to-point": "messages", "collective": "collective calls", "I/O": "I/O"}
+
+
+def parts(found: Findings) -> list[tuple[str, float]]:
+    """Where the ranks' time went, as shares of one."""
+    shares = {"computing": found.share(found.outside.total)}
+    for one in found.classes:
+        name = _CLASS.get(one.name, "other MPI")
+        shares[name] = shares.get(name, 0.0) + found.share(one.balance.total)
+    return list(shares.items())
+
+
+def bar(found: Findings) -> str:
+    """One line: each character stands for 2 % of the ranks' time."""
+    marks = {name: mark for mark, name in _PARTS}
+    shares = parts(found)
+    filled = "".join(marks.get(name, "+") * round(share * BAR) for name, share in shares)
+    legend = ", ".join(f"{marks.get(n, '+')} {n} {share:.0%}" for n, share in shares if share)
+    return f"[{filled[:BAR]:<{BAR}}] {legend}"
+
+
+def gain(one: Advice) -> str:
+    """What it would gain, in words."""
+    if one.upper is None:
+        return "no gain of its own"
+    lowest = one.lower if one.lower is not None else one.upper
+    interval = one.upper - lowest > 0.1 * one.upper
+    most = f"gains at most {_seconds(one.upper)}"
+    if interval:
+        most += f" (or {_seconds(lowest)}: waiting is not known exactly)"
+    return most + (f"; own time {_seconds(one.own)}" if one.own is not None else "")
+
+
+def _seconds(value: float) -> str:
+    return f"{value:,.2f} s" if value >= 0.1 else f"{value * 1e3:.3g} ms"
+
+
+def first(judgement: Judgement) -> list[Advice]:
+    """Those of the first screen."""
+    return [one for one in judgement.advice if one.upper is not None][:MOST_FIRST]
+
+
+def nothing(found: Findings) -> str:
+    if not found.run.ranks:
+        return "The record has no ranks, so nothing could be judged."
+    return "No rule found anything that would gain 1 % of the run or more."
+
+
+def actions(judgement: Judgement, found: Findings) -> list[str]:
+    """The top three with seconds."""
+    lines = [
+        f"{place}. {'Hint: ' if one.is_hint else ''}{shown(one.rule.title)}: {gain(one)}"
+        for place, one in enumerate(first(judgement), start=1)
+    ]
+    return lines or [nothing(found)]
+
+
+def all_advice(judgement: Judgement, found: Findings, symbols: Symbols) -> list[str]:
+    lines = []
+    for one in judgement.advice:
+        lines.append(f"{'hint' if one.is_hint else 'action'} {one.rule.id}: {gain(one)}")
+        lines += [f"  {shown(text)}" for text in one.evidence]
+        lines += [f"  at {text}" for text in places(one, found, symbols)]
+        lines.append(f"  -> {shown(one.rule.action)}")
+    lines += [
+        f"not said: {shown(rule.title)}, since {shown(cause)} explains it"
+        for rule, cause in judgement.suppressed
+    ]
+    lines += [
+        f"could not be judged: {shown(one.rule.title)}, because {reasons(one)}"
+        for one in judgement.unjudged
+    ]
+    if len(judgement.advice) > 1:
+        lines.append("gains must not be added: they count the same waiting")
+    return lines or [nothing(found)]
+
+
+def reasons(one: Unjudged) -> str:
+    return "; ".join(map(shown, one.reasons))
+
+
+def places(one: Advice, found: Findings, symbols: Symbols) -> list[str]:
+    """The hottest call sites of which it speaks: procedure and innermost function."""
+    procedures = found.costs.get(one.rule.cost, frozenset())
+    made = []
+    for site in found.sites:
+        if site.procedure in procedures:
+            lines = symbols.shown(site.frames)[:1]
+            where = "".join(
+                f" in {shown(line.function)}"
+                + (f" ({shown(line.file)}:{line.line})" * bool(line.file))
+                for line in lines
+            )
+            made.append(f"{site.procedure}{where}, {found.share(site.sums.time):.1%}")
+    return made[:MOST_FIRST]

@@ -1,0 +1,147 @@
+"""Findings and advice as one page that needs nothing else: no script, no other file, no network."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+import jinja2
+
+from headrace.advice.judging import Advice, Judgement
+from headrace.analysis.analyse import Findings
+from headrace.analysis.verdict import ACCEPTABLE, verdict
+from headrace.report import pictures
+from headrace.report.actions import first, nothing, parts, places, reasons
+from headrace.report.quality import quality
+from headrace.report.tables import tables
+from headrace.report.units import seconds, shown, size
+from headrace.symbols.resolver import Symbols
+
+NS = 1e9
+LONGEST_COMMAND = 400
+_BY = {
+    "headrace": "a setting of Headrace",
+    "library": "a setting of the MPI library or launcher",
+    "system": "you and your site",
+    "code": "a change of the program",
+}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """is_good: None where there is no limit."""
+
+    name: str
+    value: str
+    note: str
+    is_good: bool | None
+
+
+@dataclass(frozen=True)
+class Card:
+    """upper_share, lower_share: of the run, in percent."""
+
+    title: str
+    kind: str
+    gain: str
+    note: str
+    upper_share: float
+    lower_share: float
+    evidence: tuple[str, ...]
+    places: tuple[str, ...]
+    action: str
+    by: str
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("headrace.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.jinja")
+
+
+def page(found: Findings, symbols: Symbols, judgement: Judgement) -> str:
+    run = found.run
+    cards = [_card(one, found, symbols) for one in judgement.advice]
+    top = [_card(one, found, symbols) for one in first(judgement)]
+    return _template().render(
+        verdict=shown(verdict(found), LONGEST_COMMAND),
+        command=shown(run.command, LONGEST_COMMAND),
+        mpi=shown(run.mpi),
+        run=run,
+        seconds=seconds(run.elapsed),
+        lacks=[shown(one) for one in run.lacks],
+        parts=[(name, share, _class_of(name)) for name, share in parts(found) if share > 0],
+        tiles=_tiles(found),
+        top=top,
+        rest=[card for card in cards if card not in top],
+        nothing=nothing(found),
+        suppressed=[(shown(rule.title), shown(cause)) for rule, cause in judgement.suppressed],
+        unjudged=[(shown(one.rule.title), reasons(one)) for one in judgement.unjudged],
+        strip=pictures.strip(found),
+        longest=_longest(found),
+        matrix=pictures.matrix(found.matrix, run.count),
+        tables=tables(found, symbols),
+        quality=quality(found, symbols),
+    )
+
+
+def _class_of(name: str) -> str:
+    known = {"computing": "a", "messages": "b", "collective calls": "c", "I/O": "d"}
+    return known.get(name, "e")
+
+
+def _tiles(found: Findings) -> list[Tile]:
+    one = found.efficiency
+    made = []
+    for name, value, note in (
+        ("parallel efficiency", one and one.parallel, "average time outside MPI / run"),
+        ("load balance", one and one.load_balance, "average / longest time outside MPI"),
+        ("communication efficiency", one and one.communication, "longest time outside MPI / run"),
+    ):
+        good = None if value is None else value >= ACCEPTABLE
+        made.append(Tile(name, "not measured" if value is None else f"{value:.0%}", note, good))
+    made.append(_bandwidth(found))
+    return made
+
+
+def _bandwidth(found: Findings) -> Tile:
+    """Bytes of MPI-IO by the time of the rank that is in it longest."""
+    moved = (found.metrics["io_read_bytes"] or 0) + (found.metrics["io_write_bytes"] or 0)
+    time = found.metrics["io_greatest_seconds"] or 0
+    if not moved or not time:
+        return Tile("I/O bandwidth", "none seen", "no bytes moved by MPI-IO", None)
+    return Tile("I/O bandwidth", f"{size(int(moved / time))}/s", "bytes / slowest rank's I/O", None)
+
+
+def _card(one: Advice, found: Findings, symbols: Symbols) -> Card:
+    run = found.run.elapsed / NS or 1.0
+    upper, lower = one.upper or 0.0, one.lower or 0.0
+    notes = []
+    if one.upper is not None and upper - lower > 0.1 * upper:
+        notes.append(f"the bound lies between {lower:,.2f} s and {upper:,.2f} s")
+    if one.own is not None:
+        notes.append(f"own time {one.own:,.2f} s")
+    return Card(
+        title=shown(one.rule.title),
+        kind="hint" if one.is_hint else "action",
+        gain="" if one.upper is None else f"at most {upper:,.2f} s",
+        note="; ".join(notes),
+        upper_share=min(100.0, 100 * upper / run),
+        lower_share=min(100.0, 100 * lower / run),
+        evidence=tuple(map(shown, one.evidence)),
+        places=tuple(places(one, found, symbols)),
+        action=shown(one.rule.action),
+        by=", or ".join(_BY[by] for by in one.rule.by),
+    )
+
+
+def _longest(found: Findings, most: int = 5) -> Iterable[tuple[int, str, str]]:
+    """The ranks that are longest outside MPI."""
+    pairs = zip(found.run.ranks, found.outside_by_rank, strict=True)
+    ordered = sorted(pairs, key=lambda pair: (-pair[1], pair[0].rank))[:most]
+    return [(one.rank, shown(one.host), seconds(time)) for one, time in ordered]

@@ -1,0 +1,80 @@
+"""Pictures of the page, as SVG. Each is drawn in a bounded number of shapes, whatever the record
+has, and by the page's own classes for colours, so that they follow light and dark."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from headrace.analysis.analyse import Findings
+from headrace.analysis.files import Edge
+
+MOST_BARS = 256
+MOST_CELLS = 64  # of a matrix, on each side
+LEVELS = 5
+
+
+def strip(found: Findings) -> Markup:
+    """Each rank's time outside MPI, as a bar of the run's time. More than MOST_BARS ranks: the
+    longest of as many neighbours."""
+    longest = found.run.elapsed
+    times = found.outside_by_rank
+    if not longest or not times:
+        return Markup("")
+    group = -(-len(times) // MOST_BARS)
+    heights = [max(times[at : at + group]) / longest for at in range(0, len(times), group)]
+    least = [min(times[at : at + group]) / longest for at in range(0, len(times), group)]
+    width = 720 / len(heights)
+    bars = _bars(heights, width)
+    inner = _bars(least, width)
+    mean = 100 * (1 - found.outside.average / longest)
+    return Markup(
+        '<svg class="strip" viewBox="0 0 720 100" preserveAspectRatio="none" role="img" '
+        'aria-label="{label}"><path class="back" d="M0 0H720V100H0z"/>'
+        '<path class="bar-max" d="{bars}"/><path class="bar-min" d="{inner}"/>'
+        '<path class="mean" d="M0 {mean}H720"/></svg>'
+    ).format(
+        label=f"Time outside MPI of {len(times)} ranks; the table below has the numbers",
+        bars=bars,
+        inner=inner,
+        mean=f"{mean:.1f}",
+    )
+
+
+def _bars(heights: Sequence[float], width: float) -> str:
+    gap = 1.0 if width > 4 else 0.0
+    return "".join(
+        f"M{at * width:.1f} 100v{-100 * height:.1f}h{width - gap:.1f}V100z"
+        for at, height in enumerate(heights)
+    )
+
+
+def matrix(edges: Iterable[Edge], ranks: int) -> Markup:
+    """Bytes from rank (row) to rank (column), in LEVELS shades by their logarithm."""
+    cells: dict[tuple[int, int], int] = defaultdict(int)
+    side = max(1, min(ranks, MOST_CELLS))
+    for one in edges:
+        if 0 <= one.receiver < ranks and 0 <= one.sender < ranks:
+            cells[one.sender * side // ranks, one.receiver * side // ranks] += one.bytes
+    greatest = max(cells.values(), default=0)
+    if not greatest:
+        return Markup("")
+    levels: dict[int, list[str]] = defaultdict(list)
+    for (row, column), size in sorted(cells.items()):
+        # Each shade is for a quarter of the bytes of the next darker one.
+        level = LEVELS - 1
+        while level and size * 4 ** (LEVELS - level) <= greatest * 4:
+            level -= 1
+        levels[level].append(f"M{column} {row}h1v1h-1z")
+    paths = Markup("").join(
+        Markup('<path class="shade{level}" d="{d}"/>').format(level=level, d="".join(shapes))
+        for level, shapes in sorted(levels.items())
+    )
+    return Markup(
+        '<svg class="matrix" viewBox="0 0 {side} {side}" role="img" aria-label="{label}" '
+        'shape-rendering="crispEdges"><path class="back" d="M0 0h{side}v{side}H0z"/>{paths}</svg>'
+    ).format(
+        side=side,
+        paths=paths,
+        label=f"Bytes of messages between {ranks} ranks; the table has the heaviest pairs",
+    )

@@ -1,0 +1,46 @@
+"""The file that `headrace apply` writes: TOML for `headrace run --settings`, with the reasons as
+comments. What only a launcher or the environment can set stands there as a comment, too."""
+
+import json
+from collections.abc import Iterable
+
+from headrace.advice.applying import OWN, Change
+from headrace.report.actions import gain
+from headrace.report.units import shown
+
+
+def settings_text(made: Iterable[Change], record: str) -> str:
+    own = [one for one in made if one.section == OWN]
+    others = [one for one in made if one.section != OWN]
+    lines = [f"# Made by headrace apply from the record {shown(record)}.", "[settings]"]
+    for one in own:
+        lines.append(f"# {_reason(one)}")
+        line = f"{one.name} = {_value(one.value)}"
+        lines.append(line if one.kept is None else f"# {line}  # {_kept(one)}")
+    if others:
+        lines += [
+            "",
+            "# Not Headrace's to set. Give these to the launcher or the program yourself:",
+        ]
+        lines += [f"# {told(one)}" for one in others]
+    return "\n".join(lines) + "\n"
+
+
+def told(one: Change) -> str:
+    """One line for people."""
+    kept = "" if one.kept is None else f" ({_kept(one)})"
+    where = "" if one.section == OWN else f"{one.section}: "
+    return f"{where}{shown(one.name)} = {shown(_value(one.value))}{kept}  {_reason(one)}"
+
+
+def _reason(one: Change) -> str:
+    return f"[{shown(one.advice.rule.id)}] {shown(one.advice.rule.title)}: {gain(one.advice)}"
+
+
+def _kept(one: Change) -> str:
+    return f"left as you set it: {shown(one.kept or '')}"
+
+
+def _value(value: object) -> str:
+    """TOML's, which takes JSON's texts, numbers and truths."""
+    return json.dumps(value)

@@ -1,0 +1,246 @@
+/* Cases for advice: each does one thing that costs, or if the second argument is "not" similar work
+   without it. Ranks "compute" by sleeping, so that the times do not depend on the machine.
+
+       advised CASE bad|not FILE */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank, ranks, is_bad;
+static const char* path;
+
+static void compute(double seconds) {
+  struct timespec rest = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  while (nanosleep(&rest, &rest) != 0) {
+  }
+}
+
+/* One rank's work is `most`, that of the others `least`; without the flaw all have as much. */
+static double shared(int is_longest, double most, double least) {
+  if (!is_bad) return (most + least * (ranks - 1)) / ranks;
+  return is_longest ? most : least;
+}
+
+static void load_imbalance(void) {
+  for (int step = 0; step < 10; ++step) {
+    compute(shared(rank == ranks - 1, 0.08, 0.02));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+static void serial_part(void) {
+  for (int step = 0; step < 10; ++step) {
+    compute(shared(rank == 0, 0.08, 0.01));
+    double value = 1;
+    MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
+/* Ranks are late in turn, so their sums are alike: no imbalance, but waiting. */
+static void barriers(void) {
+  for (int step = 0; step < 4 * ranks; ++step) {
+    compute(step % ranks == rank ? 0.04 : 0.01);
+    if (is_bad) MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+static void blocking_messages(void) {
+  static char out[1 << 20], in[1 << 20];
+  const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  for (int step = 0; step < 20; ++step) {
+    if (is_bad) {
+      if (rank == 0) compute(0.02);
+      MPI_Sendrecv(out, sizeof out, MPI_CHAR, next, 0, in, sizeof in, MPI_CHAR, before, 0,
+                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank != 0) compute(0.02);
+    } else {
+      compute(0.02);
+    }
+  }
+}
+
+static void late_senders(void) {
+  int value = 0;
+  for (int step = 0; step < 10; ++step) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int peer = rank ^ 1;
+    const int is_sender = (rank + step) % 2 == 0;
+    if (peer >= ranks) continue;
+    if (!is_sender) MPI_Irecv(&value, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, &request);
+    if (is_bad && !is_sender) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    compute(0.04);
+    if (is_sender) MPI_Isend(&step, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, &request);
+    if (is_sender || !is_bad) {
+      if (!is_bad && !is_sender) compute(0.01);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+static void synchronous_sends(void) {
+  static char data[1000];
+  for (int step = 0; step < 10; ++step) {
+    if (rank % 2 == 0 && rank + 1 < ranks) {
+      if (is_bad)
+        MPI_Ssend(data, sizeof data, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+      else
+        MPI_Send(data, sizeof data, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+    }
+    compute(0.03);
+    if (rank % 2 == 1)
+      MPI_Recv(data, sizeof data, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+static void polling(void) {
+  const int is_polled = rank % 2 == 1;
+  int value = 0;
+  if (is_polled) {
+    MPI_Request request;
+    int done = 0;
+    MPI_Irecv(&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, &request);
+    /* At least so many calls, however fast the machine is. */
+    for (long calls = 0; is_bad && (!done || calls < 200000); ++calls)
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!done) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (rank + 1 < ranks) {
+    compute(0.1);
+    MPI_Send(&value, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+  }
+}
+
+static void small_collectives(void) {
+  double value[1000] = {1};
+  const int calls = is_bad ? 3000 : 3;
+  for (int step = 0; step < calls; ++step)
+    MPI_Allreduce(MPI_IN_PLACE, value, is_bad ? 1 : 1000, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+static void communicators_made_anew(void) {
+  for (int step = 0; step < (is_bad ? 300 : 2); ++step) {
+    MPI_Comm made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm_free(&made);
+  }
+}
+
+static void types_made_anew(void) {
+  for (int step = 0; step < (is_bad ? 20000 : 2); ++step) {
+    MPI_Datatype made;
+    MPI_Type_vector(100, 1, 3, MPI_DOUBLE, &made);
+    MPI_Type_commit(&made);
+    MPI_Type_free(&made);
+  }
+}
+
+static MPI_File opened(MPI_Comm comm) {
+  MPI_File file;
+  if (MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != 0) {
+    fprintf(stderr, "cannot open %s\n", path);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return file;
+}
+
+static void opened_again(void) {
+  for (int step = 0; step < (is_bad ? 200 : 1); ++step) {
+    MPI_File file = opened(MPI_COMM_WORLD);
+    MPI_File_close(&file);
+  }
+}
+
+static void small_pieces(MPI_Comm comm, int writers) {
+  static char data[1 << 20];
+  MPI_File file = opened(comm);
+  const int pieces = is_bad ? 4000 : 1, size = is_bad ? 100 : 400000;
+  for (int piece = 0; piece < pieces && rank < writers; ++piece) {
+    const MPI_Offset at = (MPI_Offset)(rank * pieces + piece) * size;
+    MPI_File_write_at(file, at, data, size, MPI_CHAR, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+}
+
+static void small_independent_io(void) {
+  small_pieces(MPI_COMM_WORLD, ranks);
+}
+
+static void small_serial_io(void) {
+  small_pieces(MPI_COMM_WORLD, 1);
+}
+
+static void one_rank_does_io(void) {
+  enum { size = 64 << 20 };
+  MPI_File file = opened(MPI_COMM_WORLD);
+  const int part = is_bad ? size : size / ranks;
+  char* data = calloc(1, (size_t)part);
+  for (int step = 0; step < 4; ++step) {
+    if (!is_bad || rank == 0)
+      MPI_File_write_at(file, (MPI_Offset)rank * part, data, part, MPI_CHAR, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  free(data);
+  MPI_File_close(&file);
+}
+
+static void shared_pointer(void) {
+  static char data[1000];
+  MPI_File file = opened(MPI_COMM_WORLD);
+  for (int step = 0; step < 1000; ++step) {
+    if (is_bad)
+      MPI_File_write_shared(file, data, sizeof data, MPI_CHAR, MPI_STATUS_IGNORE);
+    else
+      MPI_File_write_at(file, (MPI_Offset)(step * ranks + rank) * (MPI_Offset)sizeof data, data,
+                        sizeof data, MPI_CHAR, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+}
+
+static void waiting_not_algorithm(void) {
+  double value = 1;
+  for (int step = 0; step < 10; ++step) {
+    compute(is_bad && rank == 0 ? 0.05 : 0.02);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {
+    {"load-imbalance", load_imbalance},
+    {"serial-part", serial_part},
+    {"barriers", barriers},
+    {"blocking-messages", blocking_messages},
+    {"late-senders", late_senders},
+    {"synchronous-sends", synchronous_sends},
+    {"polling", polling},
+    {"small-collectives", small_collectives},
+    {"communicators-made-anew", communicators_made_anew},
+    {"types-made-anew", types_made_anew},
+    {"waiting-not-algorithm", waiting_not_algorithm},
+    {"opened-again", opened_again},
+    {"small-independent-io", small_independent_io},
+    {"small-serial-io", small_serial_io},
+    {"one-rank-does-io", one_rank_does_io},
+    {"shared-pointer", shared_pointer},
+};
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  is_bad = argc < 3 || strcmp(argv[2], "not") != 0;
+  path = argv[argc - 1];
+  for (size_t at = 0; argc > 3 && at < sizeof cases / sizeof *cases; ++at) {
+    if (strcmp(cases[at].name, argv[1]) != 0) continue;
+    cases[at].run();
+    MPI_Finalize();
+    return 0;
+  }
+  if (rank == 0) fprintf(stderr, "usage: advised CASE bad|not FILE\n");
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  return 2;
+}

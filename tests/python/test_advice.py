@@ -1,0 +1,187 @@
+"""Rules: their language, their files, what they say of metrics, and the settings they lead to."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from cli_support import Command
+from record_support import MILLISECOND, Job, small_job
+
+from headrace.advice.applying import changes
+from headrace.advice.expression import BadExpression, parse
+from headrace.advice.judging import filled, judge
+from headrace.advice.rules import OWN, collect, load
+from headrace.analysis.analyse import analyse
+from headrace.analysis.settings import Setting
+from headrace.errors import HeadraceError
+from headrace.record.reader import read
+
+RULES = collect(())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 + 2 * 3", 7),
+        ("-a / 4", -0.5),
+        ("a > 1 and b < 1", True),
+        ("not a == 2", False),
+        ("min(a, b, 5)", 0.5),
+        ("a / (b - 0.5)", None),
+        ("a > 1 and unknown > 1", None),
+        ("a < 1 and unknown > 1", False),
+        ("a > 1 or unknown > 1", True),
+        ("unknown + 1", None),
+        ("max(a, unknown)", None),
+        ("0 < a <= 2", True),
+    ],
+)
+def test_expressions(text: str, value: object) -> None:
+    assert parse(text).value({"a": 2.0, "b": 0.5, "unknown": None}) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "a b", "a.b", "a[0]", "'text'", "True", "None", "lambda: 1", "[a]", "{a}", "f'{a}'"),
+        *("__import__('os')", "open(a, b)", "min(a)", "min(*a, b)", "min(a, key=b)", "a ** 9 ** 9"),
+        *("a if b else c", "(a := 1)", "a << 9", "a in b", "a is b", "-" * 99 + "1", "1 +" * 600),
+        *("print(a, b)", "(min)(a, b).x", "a % b", "1j", "b'1'", "a @ b", "await a", "\0"),
+    ],
+)
+def test_nothing_else_is_an_expression(text: str) -> None:
+    with pytest.raises(BadExpression):
+        parse(text)
+
+
+def test_own_rules_name_known_metrics(tmp_path: Path) -> None:
+    metrics = analyse(read(small_job().write(tmp_path))).metrics
+    costs = analyse(read(small_job().write(tmp_path))).costs
+    ids = [rule.id for path in OWN for rule in load(path)]
+    assert len(set(ids)) == len(ids) == len(RULES) > 30
+    for rule in RULES:
+        for one in filter(None, (rule.when, rule.bound, rule.lower, rule.own)):
+            assert one.names <= metrics.keys(), rule.id
+        known = dict.fromkeys(metrics, 1.0)
+        assert rule.evidence and all(filled(text, known) for text in rule.evidence), rule.id
+        assert set(rule.suppressed_by) <= set(ids) - {rule.id}, rule.id
+        assert not rule.cost or rule.cost in costs, rule.id
+        assert rule.by, rule.id
+
+
+def test_every_rule_can_miss_any_metric(tmp_path: Path) -> None:
+    metrics = analyse(read(small_job().write(tmp_path))).metrics
+    for missing in metrics:
+        judged = judge(RULES, {**metrics, missing: None})
+        said = {one.rule.id for one in judged.advice}
+        assert not said & {one.rule.id for one in judged.unjudged}
+    judged = judge(RULES, dict.fromkeys(metrics))
+    assert not judged.advice and len(judged.unjudged) == len(RULES)
+    assert all(one.reasons for one in judged.unjudged)
+
+
+def imbalanced() -> Job:
+    """Ranks 0 to 3 compute 5, 5, 5 and 9 s of 10 and then meet in a barrier."""
+    job = Job(facts={"ranks": "4", "nodes": "1"})
+    node = job.node()
+    world = node.add("communicators", size=4, on_node=4, name="MPI_COMM_WORLD")
+    for rank, inside in enumerate((5000, 5000, 5000, 1000)):
+        node.add(
+            "ranks", rank=rank, host="n0", cores=f"{rank}", state=1, run=10_000 * MILLISECOND,
+            cpu_user=10_000 * MILLISECOND, threads=1,
+        )  # fmt: skip
+        node.call(
+            rank, "MPI_Barrier", 1, communicator=world, calls=10, time=inside * MILLISECOND,
+            least=50 * MILLISECOND, greatest=900 * MILLISECOND, bin0=10,
+        )  # fmt: skip
+    return job
+
+
+def test_bounds_by_hand(tmp_path: Path) -> None:
+    found = analyse(read(imbalanced().write(tmp_path)))
+    # Without any barrier rank 3 still computes 9 s: at most 1 s is gained.
+    assert found.metrics["barrier_bound_upper_seconds"] == pytest.approx(1.0)
+    # A cost of nothing leaves the waiting: 1 s less the ten calls' least times, and at least 0.
+    assert found.metrics["polling_bound_upper_seconds"] == pytest.approx(0.5)
+    assert found.metrics["polling_bound_lower_seconds"] == pytest.approx(0.0)
+    assert found.metrics["imbalance_seconds"] == pytest.approx(3.0)
+    judged = judge(RULES, found.metrics)
+    first = judged.advice[0]
+    # The average rank waits at most (3 x 4.5 + 0.5) / 4 s.
+    assert (first.rule.id, first.upper) == ("load-imbalance", pytest.approx(3.5))
+    assert first.lower == pytest.approx(3.0)
+    assert [(rule.id, cause) for rule, cause in judged.suppressed] == [
+        ("barriers", "load-imbalance")
+    ]
+
+
+def test_silence_below_one_percent(tmp_path: Path) -> None:
+    metrics = dict(analyse(read(imbalanced().write(tmp_path))).metrics)
+    metrics.update(imbalance_seconds=0.09, balance_bound_upper_seconds=0.09)
+    assert "load-imbalance" not in {one.rule.id for one in judge(RULES, metrics).advice}
+
+
+OF_A_SITE = """
+[[rules]]
+id = "many-ranks"
+title = "Many ranks"
+when = "ranks >= 2"
+bound = "run_seconds / 2"
+evidence = ["{ranks} ranks", "{eager_limit_bytes}"]
+action = "Try fewer."
+by = ["headrace"]
+settings.headrace.HEADRACE_VERIFY = true
+settings.headrace.HEADRACE_QUIET = "0"
+settings.launcher.bind = "core"
+"""
+
+
+def test_rules_of_a_site_and_apply(headrace: Command, tmp_path: Path) -> None:
+    rules = tmp_path / "site.toml"
+    rules.write_text(OF_A_SITE)
+    record = small_job().write(tmp_path)
+    done = headrace("report", record, "--rules", rules)
+    assert "Many ranks: gains at most 0.50 s" in "\n".join(done.stdout.splitlines()[:12])
+    done = headrace("apply", record, "--rules", rules)
+    assert done.returncode == 0, done.stderr
+    target = record.with_suffix(".toml")
+    assert tomllib.loads(target.read_text()) == {"settings": {"HEADRACE_VERIFY": True}}
+    assert "HEADRACE_QUIET" in done.stdout and "left as you set it: 1" in done.stdout
+    assert 'launcher: bind = "core"' in done.stdout and "launcher: bind" in target.read_text()
+    done = headrace("run", "--settings", target, "--launcher", "inherit", "--dry-run", "true")
+    assert done.returncode == 0 and "HEADRACE_VERIFY" in done.stdout, done.stderr
+
+
+def test_apply_without_a_setting(headrace: Command, tmp_path: Path) -> None:
+    record = small_job().write(tmp_path)
+    done = headrace("apply", record)
+    assert done.returncode == 0 and "Nothing was written" in done.stdout
+    assert not record.with_suffix(".toml").exists()
+
+
+def test_the_first_of_two_settings_counts() -> None:
+    judged = judge(RULES, {"recorder_seconds": 1.0, "run_seconds": 2.0})
+    (change,) = changes(judged, [Setting("HEADRACE_RECORD", "1", "environment", 1)], [])
+    assert (change.name, change.value, change.kept) == ("HEADRACE_RECORD", "0", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "has no [[rules]]"),
+        ("x = ", "are not used"),
+        ("[[rules]]\ntitle='t'", "a rule has no id"),
+        ("[[rules]]\nid='a'\ntitle='t'", "rule a has no action"),
+        ("[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='f(x)'", "is not allowed in it"),
+        ("[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nfoo=1", "has the key foo"),
+        ("[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nby=['me']", "rule a, by: one of"),
+        ("[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nsettings.x=1", "sections are"),
+    ],
+)
+def test_bad_rules_are_refused(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(text)
+    with pytest.raises(HeadraceError, match=why.replace("[", r"\[")):
+        load(path)
+    with pytest.raises(HeadraceError, match="cannot be read"):
+        load(tmp_path / "none")
