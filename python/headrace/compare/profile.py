@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from headrace.analysis.analyse import Findings, Site
-from headrace.analysis.placement import ranges
+from headrace.analysis.numbers import ranges
 from headrace.analysis.procedures import CLASSES
 from headrace.analysis.waiting import Wait
 from headrace.compare.names import Key, key_of
