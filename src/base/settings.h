@@ -11,6 +11,8 @@
 
 namespace headrace {
 
+enum class RecordNamesSetting { full, hashed, none };
+
 enum class PathSetting { automatic, direct, staged, exchanged };
 
 enum class UseSetting { automatic, always, never };
@@ -21,28 +23,29 @@ enum class HelperCoresSetting { automatic, inherited };
 
 /// What the user set by HEADRACE_* variables; docs/reference/settings.md is its page.
 struct Settings {
-  bool disable = false;                              ///< HEADRACE_DISABLE
-  bool quiet = false;                                ///< HEADRACE_QUIET
-  bool summary = true;                               ///< HEADRACE_SUMMARY
-  bool record = false;                               ///< HEADRACE_RECORD
-  std::string log_path = "headrace-records";         ///< HEADRACE_LOGPATH
-  ByteCount record_memory = 4194304;                 ///< HEADRACE_RECORD_MEMORY
-  std::string record_directory = "";                 ///< HEADRACE_RECORD_DIRECTORY
-  std::int64_t record_depth = 8;                     ///< HEADRACE_RECORD_DEPTH
-  PathSetting write_path = PathSetting::automatic;   ///< HEADRACE_WRITE_PATH
-  PathSetting read_path = PathSetting::automatic;    ///< HEADRACE_READ_PATH
-  bool verify = false;                               ///< HEADRACE_VERIFY
-  ByteCount buffer_size = 0;                         ///< HEADRACE_BUFFER_SIZE
-  std::int64_t buffer_count = 0;                     ///< HEADRACE_BUFFER_COUNT
-  std::int64_t core_distance = 0;                    ///< HEADRACE_CORE_DISTANCE
-  UseSetting realign_reads = UseSetting::automatic;  ///< HEADRACE_REALIGN_READS
-  UseSetting write_turns = UseSetting::automatic;    ///< HEADRACE_WRITE_TURNS
-  ByteCount node_memory = 67108864;                  ///< HEADRACE_NODE_MEMORY
-  bool memory_report = false;                        ///< HEADRACE_MEMORY_REPORT
-  std::int64_t cb_align = 2;                         ///< HEADRACE_CB_ALIGN
-  std::string hints_file = "/etc/romio-hints";       ///< HEADRACE_HINTS_FILE
-  Stripes mimic_stripes = {};                        ///< HEADRACE_MIMIC_STRIPES
-  std::vector<std::string> coherent_fs = {};         ///< HEADRACE_COHERENT_FS
+  bool disable = false;                                        ///< HEADRACE_DISABLE
+  bool quiet = false;                                          ///< HEADRACE_QUIET
+  bool summary = true;                                         ///< HEADRACE_SUMMARY
+  bool record = false;                                         ///< HEADRACE_RECORD
+  std::string log_path = "headrace-records";                   ///< HEADRACE_LOGPATH
+  ByteCount record_memory = 4194304;                           ///< HEADRACE_RECORD_MEMORY
+  std::string record_directory = "";                           ///< HEADRACE_RECORD_DIRECTORY
+  std::int64_t record_depth = 8;                               ///< HEADRACE_RECORD_DEPTH
+  RecordNamesSetting record_names = RecordNamesSetting::full;  ///< HEADRACE_RECORD_NAMES
+  PathSetting write_path = PathSetting::automatic;             ///< HEADRACE_WRITE_PATH
+  PathSetting read_path = PathSetting::automatic;              ///< HEADRACE_READ_PATH
+  bool verify = false;                                         ///< HEADRACE_VERIFY
+  ByteCount buffer_size = 0;                                   ///< HEADRACE_BUFFER_SIZE
+  std::int64_t buffer_count = 0;                               ///< HEADRACE_BUFFER_COUNT
+  std::int64_t core_distance = 0;                              ///< HEADRACE_CORE_DISTANCE
+  UseSetting realign_reads = UseSetting::automatic;            ///< HEADRACE_REALIGN_READS
+  UseSetting write_turns = UseSetting::automatic;              ///< HEADRACE_WRITE_TURNS
+  ByteCount node_memory = 67108864;                            ///< HEADRACE_NODE_MEMORY
+  bool memory_report = false;                                  ///< HEADRACE_MEMORY_REPORT
+  std::int64_t cb_align = 2;                                   ///< HEADRACE_CB_ALIGN
+  std::string hints_file = "/etc/romio-hints";                 ///< HEADRACE_HINTS_FILE
+  Stripes mimic_stripes = {};                                  ///< HEADRACE_MIMIC_STRIPES
+  std::vector<std::string> coherent_fs = {};                   ///< HEADRACE_COHERENT_FS
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES
@@ -66,5 +69,17 @@ const std::vector<std::string>& settings_problems();
 /// Reads settings from `environment`, a null-terminated array of "NAME=value" as `environ` is, and
 /// adds a line to `problems` for each variable that cannot be used; its default stands then.
 Settings read_settings(const char* const* environment, std::vector<std::string>& problems);
+
+/// What a setting is, and which place says so.
+struct SettingInForce {
+  std::string name;
+  std::string value;   ///< as a user would write it
+  std::string origin;  ///< "default", "environment", or the name of an alias
+};
+
+/// All settings that this library reads, in the order of their page; of `environment`, or this
+/// process's.
+std::vector<SettingInForce> settings_in_force(const char* const* environment);
+std::vector<SettingInForce> settings_in_force();
 
 }  // namespace headrace

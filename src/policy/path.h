@@ -118,6 +118,8 @@ bool is_too_sparse_to_read(ByteCount bytes, ByteCount span);
 CallDecision decide_call(PathHint hint, const CallFacts& facts);
 
 std::string explain(const CallDecision& decision, const CallFacts& facts);
+/// What either path was estimated at, in microseconds; empty where nothing was to be moved.
+std::string alternatives(const CallDecision& decision, const CallFacts& facts);
 
 /// Estimated time of a call in nanoseconds after the ranks have met, data in the page cache.
 double direct_cost(const CallFacts& facts);

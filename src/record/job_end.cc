@@ -7,9 +7,11 @@
 
 #include "base/message.h"
 #include "base/settings.h"
+#include "record/exit_lines.h"
 #include "record/gather.h"
 #include "record/image_owner.h"
 #include "record/recorder.h"
+#include "record/summary.h"
 
 namespace headrace::record {
 namespace {
@@ -35,6 +37,12 @@ void wait_for(const std::vector<std::string>& images) {
   }
 }
 
+std::string lacks_of(const JobSummary& summary) {
+  if (summary.is_complete()) return {};
+  return "of " + std::to_string(summary.rank_count) + " ranks " +
+         std::to_string(summary.finalized) + " came to MPI_Finalize";
+}
+
 }  // namespace
 
 void finish_job(const Facts& facts) {
@@ -46,13 +54,25 @@ void finish_job(const Facts& facts) {
     images.push_back(image_of_rank(own->path(), rank));
   }
   wait_for(images);
-  const auto written = write_record(images, facts, log_directory());
+  const auto node = gather_images(images, 0);
+  const auto written = node ? write_job_record({&node.value(), 1}, facts, log_directory())
+                            : Result<std::string>(node.error());
   for (const std::string& path : images) unlink(path.c_str());
   own->remove();
   if (!written) {
     print_message("no record was written (" + written.error().message + ")");
-  } else if (!written.value().empty() && settings().summary && !settings().quiet) {
-    print_message("record: " + written.value() + " (headrace report shows it)");
+  }
+  if (!settings().summary || settings().quiet) return;
+  JobStory story;
+  if (node) {
+    const NodeRecord& record = node.value().record;
+    story = {record.summary.times,          record.summary.ranks,
+             record.summary.nodes,          record.first,
+             lacks_of(record.summary),      summary(),
+             written ? written.value() : ""};
+    for (const std::string& line : exit_lines(story)) print_message(line);
+  } else {
+    for (const std::string& line : summary()) print_message(line);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "record/image_reader.h"
 #include "record/packing.h"
 #include "record/process_facts.h"
+#include "record/run_findings.h"
 
 /// The images of one node's ranks -> the node's tables of a record.
 namespace headrace::record {
@@ -22,6 +23,7 @@ struct JobSummary {
   std::int64_t finalized = 0;  ///< of these
   std::int64_t start = 0;      ///< of the first, in ns since 1970
   std::int64_t run = 0;        ///< of the one that ran longest, in ns
+  RunTimes times;
 
   bool is_complete() const { return ranks == rank_count && finalized == rank_count; }
   void add(const JobSummary& other);
@@ -32,6 +34,7 @@ struct NodeRecord {
   Sections sections;
   JobSummary summary;
   Facts facts;  ///< of the node's lowest rank
+  Costliest first;
 };
 
 /// `images` by rank, each rank once. `now`: of this node.

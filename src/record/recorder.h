@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "record/job_mark.h"
+#include "record/process_facts.h"
 #include "record/thread_record.h"
 
 /// The recorder of this process: one image, in which each thread that calls MPI has its tables.
@@ -28,6 +29,7 @@ struct RecorderStart {
   std::span<const Procedure> procedures;
   /// Whether code at this address is the MPI library's or ours, whose calls are not the program's.
   bool (*is_of_library)(std::uintptr_t return_address) = nullptr;
+  Facts facts;  ///< of the job
 };
 
 /// Begins to record. An error is told by the caller, and the program goes on without.

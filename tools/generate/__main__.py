@@ -7,7 +7,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from tools.generate import costs, datatypes, hints, mpi, record_tables, settings
+from tools.generate import costs, datatypes, hints, mpi, record_tables, settings, verdict
 from tools.generate.rendering import Output, SpecError, finish
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def outputs() -> list[Output]:
     """All generated files, with their text as it must be committed."""
     made = []
-    for module in (settings, hints, datatypes, costs, mpi, record_tables):
+    for module in (settings, hints, datatypes, costs, mpi, record_tables, verdict):
         made += module.outputs(ROOT / "spec")
     return finish(made)
 

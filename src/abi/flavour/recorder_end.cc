@@ -28,8 +28,12 @@ constexpr const char* kAbi = "MPI standard";
 
 }  // namespace
 
+record::Facts job_facts() {
+  return {{"mpi", library_version()}, {"abi", kAbi}};
+}
+
 void finish_record() {
-  record::finish_job({{"mpi", library_version()}, {"abi", kAbi}});
+  record::finish_job(job_facts());
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::recording

@@ -51,6 +51,7 @@ bool start() {
   native.Comm_size(MPI_COMM_WORLD, &start.rank_count);
   start.procedures = recorded_procedures;
   start.is_of_library = &is_of_library;
+  start.facts = job_facts();
   const Error failed = record::start_recorder(start);
   if (failed && start.rank == 0) {
     print_message("nothing is recorded (" + failed.message +
