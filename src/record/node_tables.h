@@ -23,7 +23,7 @@ struct JobSummary {
   std::int64_t finalized = 0;  ///< of these
   std::int64_t start = 0;      ///< of the first, in ns since 1970
   std::int64_t run = 0;        ///< of the one that ran longest, in ns
-  RunTimes times;
+  RunTimes times{};
 
   bool is_complete() const { return ranks == rank_count && finalized == rank_count; }
   void add(const JobSummary& other);
