@@ -135,3 +135,25 @@ def test_a_killed_job_leaves_its_files(host: Host, library: Path) -> None:
     closed = files[str(directory / "interleaved")]
     assert closed["opens"] == 4 and closed["bytes_written"] == 2 * 2 * 3 * 3000 * 4
     assert all(own["peak_memory_bytes"] > 0 for own in report["placement"])
+
+
+def test_what_the_library_moves_is_not_known(host: Host, library: Path) -> None:
+    """A file that the MPI library opens itself has no bytes of storage, be it 0. Libraries that
+    know no such names refuse it: then there is no file."""
+    program = compile_program(host.compilers["c"], ["passed_file.c"], f"passed-f-{host.name}")
+    directory = work_directory(f"recorded-files-passed-{host.name}")
+    name = f"testfs:{directory / 'file'}"
+    given = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
+    done = launch(host, 2, [program, name], True, given)
+    assert done.code in (0, 3), done.explain()
+    (path,) = directory.glob("*.hrc")
+    files = report_of(path)["io"]["files"]
+    if done.code == 3:
+        assert not host.family.startswith("mpich5") and not files
+        return
+    (own,) = files
+    assert own["name"] == name and own["opens"] == 2
+    assert own["store_bytes_read"] is None and own["store_bytes_written"] is None
+    assert own["bytes_written"] == 2 * 80
+    assert (own["writes"], own["collective_writes"], own["reads"]) == (4, 2, 0)
+    assert own["seconds"] > 0

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from headrace.analysis.paths import UNKNOWN, Paths
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
+from headrace.analysis.paths import UNKNOWN, Paths
 from headrace.analysis.procedures import only_receives
 from headrace.record.tables import Node, Record
 
