@@ -1,12 +1,38 @@
 #include "file/recorded_file.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "file/path_choice.h"
 #include "file/recorded_store.h"
 #include "record/file_names.h"
 
 namespace headrace::file {
+namespace {
+
+/// A file may be opened often, with other numbers in the text each time: what was kept of its name
+/// counts on.
+class KeptChoices {
+ public:
+  record::DecisionCost* find_or_keep(const record::Decision& decision, std::int64_t kind) {
+    const std::lock_guard lock(mutex_);
+    const auto [place, is_new] = costs_.try_emplace({decision.subject, kind}, nullptr);
+    if (is_new) place->second = record::note_decision(decision, true);
+    return place->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::int64_t>, record::DecisionCost*> costs_;
+};
+
+KeptChoices& kept_choices() {
+  static auto& only = *new KeptChoices;  // never destroyed: files are closed during exit, too
+  return only;
+}
+
+}  // namespace
 
 void RecordedFile::open(const std::string& path) {
   counts_ = record::counts_of_file(path.c_str(), false);
@@ -36,7 +62,7 @@ void RecordedFile::add_to_choice(const PathChoice& choice, Direction direction,
     if (place == kept.end()) {
       const record::Decision decision = choice.decision(name_);
       if (decision.choice.empty()) return {};
-      place = kept.insert(kept.end(), {kind, record::note_decision(decision, true)});
+      place = kept.insert(kept.end(), {kind, kept_choices().find_or_keep(decision, kind)});
     }
     if (place->cost == nullptr) return {};
     record::add(place->cost->calls, 1);

@@ -148,6 +148,7 @@ Error start_recorder(const RecorderStart& start) {
   note_all(*own.image, NoteKind::variable, recorded_variables(allowed_variables()));
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(directories, own.mark.name);
+  note_usage(own.image->header());
   fill_header(own.image->header(), start);
   is_recording = true;
   return {};

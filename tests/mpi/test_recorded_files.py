@@ -58,10 +58,12 @@ def test_files_are_exact(host: Host, library: Path, ranks: int) -> None:
     for own in files.values():
         assert own["ranks"] == ranks
         assert 0 < own["store_seconds"] <= sum(own[phase] for phase in PHASES) <= own["seconds"]
-    decisions = {own["subject"]: own for own in report["decisions"]}
-    made = decisions[f"collective writes to '{directory / 'interleaved'}'"]
-    assert made["times"] == 6 * ranks and made["cost_seconds"] > 0
-    assert made["choice"] in ("direct", "staged", "exchanged") and made["reason"]
+    subject = f"collective writes to '{directory / 'interleaved'}'"
+    made = [own for own in report["decisions"] if own["subject"] == subject]
+    assert sum(own["times"] for own in made) == 6 * ranks
+    for own in made:
+        assert own["choice"] in ("direct", "staged", "exchanged") and own["reason"]
+        assert own["cost_seconds"] > 0
     assert all(own["on_node"] == own["size"] for own in communicators(path))
 
 
