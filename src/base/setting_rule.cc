@@ -81,6 +81,17 @@ const char* const* trusted_environment() {
   return has_raised_privileges() ? nullptr : environ;
 }
 
+/// Of a variable that is there several times the last one counts, as in apply().
+std::string last_value(const char* const* environment, std::string_view name) {
+  std::string value;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (!entry.starts_with(name) || entry.substr(name.size(), 1) != "=") continue;
+    if (entry.size() > name.size() + 1) value = entry.substr(name.size() + 1);
+  }
+  return value;
+}
+
 /// Reads our own variables into `settings`, or only their aliases.
 void apply(std::span<const SettingRule> rules, const char* const* environment, bool aliases,
            Settings& settings, std::vector<std::string>& problems) {
@@ -121,6 +132,28 @@ Settings apply_rules(std::span<const SettingRule> rules, const char* const* envi
     apply(rules, environment, aliases, settings, problems);
   }
   return settings;
+}
+
+std::vector<SettingInForce> rules_in_force(std::span<const SettingRule> rules,
+                                           const char* const* environment) {
+  std::vector<SettingInForce> in_force;
+  for (const SettingRule& rule : rules) {
+    if (rule.apply == nullptr) continue;
+    SettingInForce& one = in_force.emplace_back(rule.name, rule.default_text, "default");
+    for (const bool is_alias : {true, false}) {
+      const char* const name = is_alias ? rule.alias : rule.name;
+      const std::string value = name == nullptr ? "" : last_value(environment, name);
+      Settings scratch;
+      const bool counts =
+          !value.empty() && (rule.apply(value, scratch).empty() || value == rule.default_text);
+      if (counts) one = {rule.name, value, is_alias ? name : "environment"};
+    }
+  }
+  return in_force;
+}
+
+std::vector<SettingInForce> settings_in_force() {
+  return settings_in_force(trusted_environment());
 }
 
 const Settings& settings() {

@@ -27,6 +27,10 @@ struct SettingRule {
 Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
                      std::vector<std::string>& problems);
 
+/// See settings_in_force.
+std::vector<SettingInForce> rules_in_force(std::span<const SettingRule> rules,
+                                           const char* const* environment);
+
 // Readers of one value: they store it and return "", or leave `value` and return the rest of a
 // sentence that begins with the text, such as "is not a size (...)".
 

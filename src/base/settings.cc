@@ -57,6 +57,16 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_integer(text, 1, 1000000, s.coll_after);
      }},
+    {"HEADRACE_RECORD_NAMES", "full",
+     [](const std::string& text, Settings& s) {
+       return read_choice<RecordNamesSetting>(text,
+                                              {
+                                                  {"full", RecordNamesSetting::full},
+                                                  {"hashed", RecordNamesSetting::hashed},
+                                                  {"none", RecordNamesSetting::none},
+                                              },
+                                              s.record_names);
+     }},
     {"HEADRACE_WRITE_PATH", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<PathSetting>(text,
@@ -179,6 +189,10 @@ const SettingRule rules[] = {
 
 Settings read_settings(const char* const* environment, std::vector<std::string>& problems) {
   return apply_rules(rules, environment, problems);
+}
+
+std::vector<SettingInForce> settings_in_force(const char* const* environment) {
+  return rules_in_force(rules, environment);
 }
 
 }  // namespace headrace

@@ -15,6 +15,8 @@ enum class CollectiveOrderSetting { shape, library };
 
 enum class CollectiveUseSetting { measured, always };
 
+enum class RecordNamesSetting { full, hashed, none };
+
 enum class PathSetting { automatic, direct, staged, exchanged };
 
 enum class UseSetting { automatic, always, never };
@@ -39,6 +41,7 @@ struct Settings {
   CollectiveOrderSetting coll_order = CollectiveOrderSetting::shape;  ///< HEADRACE_COLL_ORDER
   CollectiveUseSetting coll_use = CollectiveUseSetting::measured;     ///< HEADRACE_COLL_USE
   std::int64_t coll_after = 3;                                        ///< HEADRACE_COLL_AFTER
+  RecordNamesSetting record_names = RecordNamesSetting::full;         ///< HEADRACE_RECORD_NAMES
   PathSetting write_path = PathSetting::automatic;                    ///< HEADRACE_WRITE_PATH
   PathSetting read_path = PathSetting::automatic;                     ///< HEADRACE_READ_PATH
   bool verify = false;                                                ///< HEADRACE_VERIFY
@@ -81,5 +84,17 @@ const std::vector<std::string>& settings_problems();
 /// Reads settings from `environment`, a null-terminated array of "NAME=value" as `environ` is, and
 /// adds a line to `problems` for each variable that cannot be used; its default stands then.
 Settings read_settings(const char* const* environment, std::vector<std::string>& problems);
+
+/// What a setting is, and which place says so.
+struct SettingInForce {
+  std::string name;
+  std::string value;   ///< as a user would write it
+  std::string origin;  ///< "default", "environment", or the name of an alias
+};
+
+/// All settings that this library reads, in the order of their page; of `environment`, or this
+/// process's.
+std::vector<SettingInForce> settings_in_force(const char* const* environment);
+std::vector<SettingInForce> settings_in_force();
 
 }  // namespace headrace

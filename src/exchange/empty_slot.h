@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exchange/staged_call.h"
+#include "record/call_timer.h"
 #include "view/copy.h"
 
 namespace headrace::exchange {
@@ -12,6 +13,7 @@ inline void empty_slot(const Slots& slots, std::int64_t window, const plan::File
                        StagedAccess& access, StagedOutcome& outcome) {
   const Slot& slot = slots.slot(window);
   const FileOffset end = std::min(access.end, file.end);
+  const record::InPhase phase(record::Phase::copy);
   outcome.bytes += access.copy(Direction::read, {slots.bytes(window), file.begin},
                                std::min(end, slot.valid_end), [](const view::StridedRun&) {});
   // The window lacks bytes that the rank wants: nothing after them counts.

@@ -87,6 +87,7 @@ void ExchangeLeader::rest(std::uint32_t seen) {
   constexpr int kYields = 200;
   constexpr int kYieldsIfCrowded = 20;
   constexpr std::int64_t kShortest = 20'000;  // nanoseconds
+  const record::InPhase phase(record::Phase::wait);
   const int yields = call_.waiter.spins > 0 ? kYields : kYieldsIfCrowded;
   constexpr int kDoublings = 5;
   if (idle_++ < yields) {

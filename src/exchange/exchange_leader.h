@@ -9,6 +9,7 @@
 #include "exchange/exchanged_call.h"
 #include "exchange/message_buffers.h"
 #include "exchange/part_message.h"
+#include "record/call_timer.h"
 
 namespace headrace::exchange {
 
@@ -74,6 +75,12 @@ class ExchangeLeader {
   /// Notes that a message failed. From then on the leader neither sends nor receives, and passes
   /// its windows on as they come: the node's ranks and other leaders need their slots.
   void fail() { has_failed_ = true; }
+  /// What `step` does counts as exchanging, but for what it says is copied.
+  template <class Step>
+  static bool exchange_step(Step step) {
+    const record::InPhase phase(record::Phase::exchange);
+    return step();
+  }
   /// Yields or sleeps, if there was nothing to do since event().changes() was `seen`.
   void rest(std::uint32_t seen);
   void end(const WriteStop& stop);

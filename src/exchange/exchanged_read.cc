@@ -135,7 +135,7 @@ LeaderOutcome ReadLeader::run() {
   // The rank may have bytes in windows of the node's other leaders.
   while (to_pass_ < count() || (rank_ && !rank_->is_done()) || (!has_failed_ && has_sends())) {
     const std::uint32_t seen = call_.event().changes();
-    if (step() || do_store_job(call_, Direction::read)) {
+    if (exchange_step([this] { return step(); }) || do_store_job(call_, Direction::read)) {
       idle_ = 0;
     } else {
       rest(seen);
@@ -324,6 +324,7 @@ StagedOutcome exchanged_read(const ExchangedCall& call, StagedAccess& access) {
   RankRead rank(call, access);
   while (!rank.is_done()) {
     if (rank.copy_next() || rank.mark_next() || do_store_job(call, Direction::read)) continue;
+    const record::InPhase phase(record::Phase::wait);
     call.event().wait(call.waiter, [&] {
       return rank.can_copy() || rank.can_mark() || has_store_job(call, Direction::read);
     });

@@ -6,6 +6,7 @@
 #include "base/rounding.h"
 #include "exchange/exchange_leader.h"
 #include "exchange/store_jobs.h"
+#include "record/call_timer.h"
 #include "view/copy.h"
 
 namespace headrace::exchange {
@@ -43,6 +44,7 @@ class RankWrite {
     call_.slots.map(window);
     const FileOffset begin = call_.begin_of(window);
     plan::Coverage covered = call_.slots.coverage(window, call_.granule_shift);
+    const record::InPhase phase(record::Phase::copy);
     access_.copy(Direction::write, {call_.slots.bytes(window), begin},
                  std::min(access_.end, begin + call_.window_size),
                  [&](const view::StridedRun& run) {
@@ -124,7 +126,7 @@ LeaderOutcome WriteLeader::run() {
   while (!is_done()) {
     const std::uint32_t seen = call_.event().changes();
     // As long as there are messages to move, the leader leaves writing to other ranks.
-    if (step() || do_store_job(call_, Direction::write)) {
+    if (exchange_step([this] { return step(); }) || do_store_job(call_, Direction::write)) {
       idle_ = 0;
     } else {
       rest(seen);
@@ -136,6 +138,7 @@ LeaderOutcome WriteLeader::run() {
   // Other leaders of the node may still have windows with this rank's bytes.
   while (!call_.has_ended()) {
     if (do_store_job(call_, Direction::write)) continue;
+    const record::InPhase phase(record::Phase::wait);
     call_.event().wait(call_.waiter,
                        [&] { return call_.has_ended() || has_store_job(call_, Direction::write); });
   }
@@ -330,6 +333,7 @@ StagedOutcome exchanged_write(const ExchangedCall& call, StagedAccess& access) {
   RankWrite rank(call, access);
   while (!call.has_ended()) {
     if (rank.fill_next() || do_store_job(call, Direction::write)) continue;
+    const record::InPhase phase(record::Phase::wait);
     call.event().wait(call.waiter, [&] {
       return call.has_ended() || rank.can_fill() || has_store_job(call, Direction::write);
     });

@@ -4,6 +4,7 @@
 #include "exchange/empty_slot.h"
 #include "exchange/slot_io.h"
 #include "exchange/staged_call.h"
+#include "record/call_timer.h"
 
 namespace headrace::exchange {
 namespace {
@@ -52,6 +53,7 @@ StagedOutcome StagedRead::run() {
 void StagedRead::wait_for(std::int64_t window) {
   while (!call_.slots.is_loaded(window)) {
     if (load_next()) continue;
+    const record::InPhase phase(record::Phase::wait);
     event_.wait(call_.waiter, [&] { return call_.slots.is_loaded(window) || next_to_load(); });
   }
 }

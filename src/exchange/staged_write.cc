@@ -4,6 +4,7 @@
 #include "exchange/slot_io.h"
 #include "exchange/staged_call.h"
 #include "plan/tiling.h"
+#include "record/call_timer.h"
 #include "view/copy.h"
 
 namespace headrace::exchange {
@@ -102,6 +103,7 @@ void StagedWrite::fill(std::int64_t window) {
   const plan::FileRange file = call_.range(window);
   const view::Window slot{call_.slots.bytes(window), file.begin};
   const auto copy = [&](auto&& visit) {
+    const record::InPhase phase(record::Phase::copy);
     access_.copy(Direction::write, slot, std::min(access_.end, file.end), visit);
   };
   if (!call_.may_tile) {
@@ -127,6 +129,7 @@ void StagedWrite::work_until(Done done) {
   while (!done()) {
     write_ready();
     if (done()) return;
+    const record::InPhase phase(record::Phase::wait);
     event_.wait(
         call_.waiter, [&] { return done() || has_work(); }, fabric::Event::Sleeper::standby);
   }

@@ -31,11 +31,13 @@ Access access_of(const TransferCall& call, const View& view, std::int64_t positi
 }
 
 CallExecutor::CallExecutor(exchange::FileChannel& channel, storage::Store& store,
-                           const std::string& path, FailureLedger& failures, bool verifies)
+                           const std::string& path, FailureLedger& failures, RecordedFile& recorded,
+                           bool verifies)
     : channel_(channel),
       store_(store),
       path_(path),
       failures_(failures),
+      recorded_(recorded),
       own_share_(own_share_of(channel.nodes().node_size())),
       collective_(channel, store) {
   if (verifies) verification_ = std::make_unique<Verification>(channel, store, path);
@@ -50,7 +52,15 @@ Access CallExecutor::no_access(Direction direction) const {
 }
 
 Outcome CallExecutor::execute(PreparedCall& prepared, const fabric::Waiter& waiter) {
-  return prepared.call.in_parts ? execute_parts(prepared, waiter) : execute_once(prepared, waiter);
+  const bool is_collective = prepared.call.collective;
+  const Direction direction = prepared.call.direction;
+  const record::CallTimer timer(recorded_.counts(), is_collective);
+  Outcome outcome =
+      prepared.call.in_parts ? execute_parts(prepared, waiter) : execute_once(prepared, waiter);
+  if (is_collective) {
+    recorded_.note_choice(collective_.choice(direction), direction, timer.elapsed());
+  }
+  return outcome;
 }
 
 void CallExecutor::execute_without_data(PreparedCall& prepared, const fabric::Waiter& waiter) {

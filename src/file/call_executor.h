@@ -10,6 +10,7 @@
 #include "file/collective_transfer.h"
 #include "file/failure_ledger.h"
 #include "file/prepared_call.h"
+#include "file/recorded_file.h"
 #include "file/verification.h"
 #include "record/summary.h"
 
@@ -21,7 +22,7 @@ class CallExecutor {
  public:
   /// All arguments must outlive it. `verifies`: collective writes are read back.
   CallExecutor(exchange::FileChannel& channel, storage::Store& store, const std::string& path,
-               FailureLedger& failures, bool verifies);
+               FailureLedger& failures, RecordedFile& recorded, bool verifies);
 
   CollectiveTransfer& collective() { return collective_; }
   const CollectiveTransfer& collective() const { return collective_; }
@@ -81,6 +82,7 @@ class CallExecutor {
   storage::Store& store_;
   const std::string& path_;
   FailureLedger& failures_;
+  RecordedFile& recorded_;
   const view::TypePtr byte_ = view::make_basic(1);
   const ByteCount own_share_;
   CollectiveTransfer collective_;
@@ -96,6 +98,7 @@ inline void CallExecutor::count(Direction direction, policy::Path path, ByteCoun
                          ? (staged ? totals_.written_staged : totals_.written_directly)
                          : (staged ? totals_.read_staged : totals_.read_directly);
   std::atomic_ref(total).fetch_add(bytes, std::memory_order_relaxed);
+  recorded_.note_moved(direction, bytes);
 }
 
 }  // namespace headrace::file

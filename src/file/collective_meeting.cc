@@ -7,6 +7,7 @@
 #include "base/rounding.h"
 #include "file/collective_transfer.h"
 #include "file/meeting_post.h"
+#include "record/call_timer.h"
 #include "topo/node.h"
 
 // How the ranks of a node meet when a collective call begins.
@@ -56,6 +57,7 @@ bool CollectiveTransfer::may_lead(int node_rank) {
 
 void CollectiveTransfer::announce(const Access& access, const plan::RankRange& range,
                                   const fabric::Waiter& waiter, bool may_exchange) {
+  const record::InPhase phase(record::Phase::exchange);
   if (!slots_ && channel_.nodes().node_rank() == 0) reserve_slots();
   MeetingPost post;
   post.direction = announced(access.direction);
@@ -120,7 +122,11 @@ void CollectiveTransfer::find_slots(Direction direction, const MeetingPost& lead
 CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
                                                      const fabric::Waiter& waiter) {
   fabric::Board& board = channel_.board();
-  board.wait_for_all(waiter);
+  {
+    const record::InPhase phase(record::Phase::wait);
+    board.wait_for_all(waiter);
+  }
+  const record::InPhase phase(record::Phase::exchange);
   const MeetingPost& leader = board.posted_by<MeetingPost>(0);
   find_slots(direction, leader);
   ranges_.clear();

@@ -7,6 +7,7 @@
 #include "base/settings.h"
 #include "file/meeting_post.h"
 #include "policy/streaming.h"
+#include "record/call_timer.h"
 #include "topo/node.h"
 
 namespace headrace::file {
@@ -172,6 +173,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& acc
 ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
                                                                   std::optional<Meeting>& meeting,
                                                                   const fabric::Waiter& waiter) {
+  const record::InPhase phase(record::Phase::exchange);
   const policy::PathHint hint = choice(direction).hint();
   if (channel_.nodes().is_leader()) {
     meeting.emplace(meet(direction, waiter));

@@ -9,6 +9,7 @@
 #include "base/own_buffer.h"
 #include "file/direct_read.h"
 #include "file/piece_walk.h"
+#include "record/call_timer.h"
 
 namespace headrace::file {
 namespace {
@@ -134,6 +135,7 @@ Transferred transfer_of_device(storage::Store& store, Access access, ByteCount s
 
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size) {
   if (access.bytes == 0) return {};
+  const record::InPhase phase(record::Phase::copy);
   return access.staging == nullptr ? transfer_of_host(store, std::move(access), sieve_size)
                                    : transfer_of_device(store, std::move(access), sieve_size);
 }

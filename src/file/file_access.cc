@@ -9,7 +9,9 @@
 // Views, pointers and transfers of an open file.
 
 namespace headrace::file {
+
 Error OpenFile::set_view(Result<View> view, const Hints& hints) {
+  const record::CallTimer timer(recorded_.counts(), false);
   calls_.wait_for_meetings();
   Error failed;
   if (mode_.sequential) {
@@ -123,6 +125,7 @@ Outcome OpenFile::transfer(const TransferCall& call) {
   if (const std::optional<StretchCall> stretch = stretch_of(call)) {
     if (std::optional<Outcome> outcome = transfer_stretch(*stretch)) return std::move(*outcome);
   }
+  recorded_.note_call(call.direction, call.collective);
   PreparedCall prepared = prepare(call, false);
   failures_->note_unwritten(call.direction, prepared.failed);
   // The others may wait for this rank in a collective call: it takes part without data.

@@ -102,6 +102,7 @@ Result<std::shared_ptr<Operation>> OpenFile::start(const TransferCall& call) {
 /// `in_background`: a helper thread executes it; otherwise it is done when this returns.
 Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call,
                                                         bool in_background) {
+  recorded_.note_call(call.direction, call.collective);
   PreparedCall prepared = prepare(call, in_background);
   Error failed = std::move(prepared.failed);
   const bool meets = prepared.keeps_order();

@@ -47,6 +47,7 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
 }
 
 Error OpenFile::close() {
+  const record::CallTimer timer(recorded_.counts(), false);
   calls_.wait_for_all();
   Error closed = attempt([this] { return store_->close(); });
   const std::optional<record::Verified> verified = executor_->collect_verified();
@@ -85,8 +86,8 @@ void OpenFile::record(const Closing& all, const std::optional<record::Verified>&
   record::FileRecord file;
   file.path = path_;
   file.totals = all.totals;
-  file.write_reason = executor_->collective().choice(Direction::write).path_and_reason();
-  file.read_reason = executor_->collective().choice(Direction::read).path_and_reason();
+  file.write = executor_->collective().choice(Direction::write).decision(path_);
+  file.read = executor_->collective().choice(Direction::read).decision(path_);
   file.store_choices = storage::explain({all.waited_for_turns != 0, all.read_by_other_ways != 0},
                                         settings().write_turns, settings().realign_reads);
   file.verified = verified;
@@ -97,6 +98,7 @@ void OpenFile::record(const Closing& all, const std::optional<record::Verified>&
 /// Bytes of this rank may lie in another node's cache, so all ranks sync and tell each other the
 /// result.
 Error OpenFile::sync() {
+  const record::CallTimer timer(recorded_.counts(), false);
   if (nodes_write_for_each_other_) calls_.wait_for_meetings();
   Error failed = attempt([this] { return store_->sync(); });
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});

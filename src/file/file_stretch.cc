@@ -63,6 +63,8 @@ std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
       call.offset ? pointer_.stretch().place_of(*call.offset, call.bytes)
                   : pointer_.take_stretch(call.bytes, move);
   if (!place) return std::nullopt;
+  const record::CallTimer timer(recorded_.counts(), call.collective);
+  recorded_.note_call(call.direction, call.collective);
   if (call.collective) executor_->collective().choice(call.direction).note_call(false);
   const bool may_not_copy = is_misplaced_read(call, *place) && device::find(call.memory);
   const Transferred done =
@@ -76,6 +78,10 @@ std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
     }
   }
   executor_->count(call.direction, policy::Path::direct, done.bytes);
+  if (call.collective) {
+    recorded_.note_choice(executor_->collective().choice(call.direction), call.direction,
+                          timer.elapsed());
+  }
   if (done.bytes < call.bytes) pointer_.pull_back(call.direction, call.bytes - done.bytes, move);
   if (done.system_error == 0) return Outcome{done.bytes, {}};
   return Outcome{done.bytes, failures_->fail(call.direction, done.system_error)};

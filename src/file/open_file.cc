@@ -104,11 +104,17 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
     hints_->start(hints);
     return {};
   });
+  static_cast<void>(attempt([this]() -> Error {
+    recorded_.open(path_);
+    return {};
+  }));
+  const record::CallTimer timer(recorded_.counts(), false);
   if (Error error = open_store(file_system, path); !failed) failed = std::move(error);
   if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
   if (!failed) {
     failed = attempt([&]() -> Error {
-      executor_.emplace(*channel_, *store_, path_, *failures_, may_verify && mode_.write);
+      executor_.emplace(*channel_, *store_, path_, *failures_, recorded_,
+                        may_verify && mode_.write);
       return {};
     });
   }
@@ -129,6 +135,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   executor_->collective().set(agreement.value());
   executor_->collective().get_ready(layout_.kind);
   report_corrections(agreement.value());
+  recorded_.note_open();
   if (!layout_.is_one_file) executor_->stop_verifying();
   Verification* const verification = executor_->verification();
   return verification != nullptr ? verification->set_up(mode_.read, nodes_write_for_each_other_)
@@ -138,7 +145,9 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
 /// Reports nothing if memory for the text lacks.
 void OpenFile::report_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
-    hints_->note_corrections(corrections_of(agreement));
+    const std::vector<std::string> lines = corrections_of(agreement);
+    if (channel_->nodes().rank() == 0) recorded_.note_corrections(lines);
+    hints_->note_corrections(lines);
     return {};
   }));
 }
@@ -164,7 +173,7 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
                                       .is_deleted_later = is_first && mode_.delete_on_close,
                                       .striping = striping_of(hints_->values())});
       if (!opened) return opened.error();
-      store_ = std::move(opened.value());
+      store_ = recorded_.counted(std::move(opened.value()));
       return {};
     });
   };

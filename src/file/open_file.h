@@ -12,6 +12,7 @@
 #include "file/file_hints.h"
 #include "file/file_pointer.h"
 #include "file/file_positions.h"
+#include "file/recorded_file.h"
 #include "file/split_call.h"
 #include "record/summary.h"
 
@@ -73,6 +74,7 @@ class OpenFile : public File {
   std::string path_;  ///< for messages: the absolute name at open
   AccessMode mode_;
   const view::TypePtr byte_ = view::make_basic(1);
+  RecordedFile recorded_;
   std::unique_ptr<storage::Store> store_;
   storage::Layout layout_;                   ///< as the first rank found it
   bool nodes_write_for_each_other_ = false;  ///< also if only some calls may

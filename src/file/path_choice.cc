@@ -69,10 +69,30 @@ std::string PathChoice::reason() const {
   return reason_of(last());
 }
 
-std::string PathChoice::path_and_reason() const {
+record::Decision PathChoice::decision(const std::string& file_name) const {
   const std::lock_guard lock(mutex_);
-  if (!chosen_.has_been_called && !before_) return {};
-  return std::string(policy::name_of(path_of(last()))) + ", " + reason_of(last());
+  record::Decision decision;
+  decision.subject = direction_ == Direction::write ? "collective writes to '" + file_name + "'"
+                                                    : "collective reads from '" + file_name + "'";
+  if (!chosen_.has_been_called && !before_) return decision;
+  decision.choice = policy::name_of(path_of(last()));
+  decision.reason = reason_of(last());
+  if (last().for_call) decision.alternatives = policy::alternatives(*last().for_call, last().facts);
+  return decision;
+}
+
+std::int64_t PathChoice::kind() const {
+  constexpr std::int64_t kReasons = 32;  // more than any list of reasons has
+  const std::lock_guard lock(mutex_);
+  const Chosen& of = last();
+  std::int64_t kind = static_cast<std::int64_t>(path_of(of));
+  const auto add = [&](std::int64_t number) { kind = kind * kReasons + number; };
+  add(static_cast<std::int64_t>(of.for_view.reason));
+  add(of.for_call ? 1 + static_cast<std::int64_t>(of.for_call->reason) : 0);
+  add(of.between_nodes ? 1 + static_cast<std::int64_t>(of.between_nodes->choice.decision.reason)
+                       : 0);
+  add((of.stayed_on_node ? 1 : 0) + (of.lacked_memory ? 2 : 0) + (of.has_been_called ? 4 : 0));
+  return kind;
 }
 
 const PathChoice::Chosen& PathChoice::last() const {

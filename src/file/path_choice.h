@@ -7,6 +7,7 @@
 
 #include "file/exchanged_transfer.h"
 #include "policy/path.h"
+#include "record/decision.h"
 
 namespace headrace::file {
 
@@ -63,8 +64,10 @@ class PathChoice {
 
   policy::Path path_taken() const;
   std::string reason() const;
-  /// Path and reason of the last call; empty if there was none.
-  std::string path_and_reason() const;
+  /// All of it, of a file of that name; without a choice where no call was made.
+  record::Decision decision(const std::string& file_name) const;
+  /// A number that is another one for each path and reason, whatever the numbers in the text.
+  std::int64_t kind() const;
 
  private:
   /// A flag that calls set without the lock.

@@ -235,4 +235,17 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   return estimates + "; cores are " + std::to_string(facts.page_transfer) + " ns a page apart";
 }
 
+std::string alternatives(const CallDecision& decision, const CallFacts& facts) {
+  if (decision.reason == CallReason::nothing_to_move || facts.bytes == 0) return {};
+  std::array<char, 64> times{};
+  // What a rank decides alone it compares with nothing.
+  if (decision.reason == CallReason::small_part) {
+    std::snprintf(times.data(), times.size(), "direct %.0f us", direct_cost(facts) / 1000);
+  } else {
+    std::snprintf(times.data(), times.size(), "direct %.0f us, staged %.0f us",
+                  direct_cost(facts) / 1000, staged_cost(facts) / 1000);
+  }
+  return times.data();
+}
+
 }  // namespace headrace::policy

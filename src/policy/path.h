@@ -119,6 +119,8 @@ bool is_too_sparse_to_read(ByteCount bytes, ByteCount span);
 CallDecision decide_call(PathHint hint, const CallFacts& facts);
 
 std::string explain(const CallDecision& decision, const CallFacts& facts);
+/// What either path was estimated at, in microseconds; empty where nothing was to be moved.
+std::string alternatives(const CallDecision& decision, const CallFacts& facts);
 
 /// Estimated nanoseconds of a call after the ranks have met, with the data in the page cache.
 double direct_cost(const CallFacts& facts);

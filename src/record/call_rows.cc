@@ -50,8 +50,9 @@ void merge(MatrixRow& into, const MatrixRow& row) {
 
 void merge(FilesRow& into, const FilesRow& row) {
   for (std::int64_t FilesRow::* const column :
-       {&FilesRow::opens, &FilesRow::read, &FilesRow::written, &FilesRow::time, &FilesRow::exchange,
-        &FilesRow::wait, &FilesRow::copy, &FilesRow::store}) {
+       {&FilesRow::opens, &FilesRow::read, &FilesRow::written, &FilesRow::reads, &FilesRow::writes,
+        &FilesRow::collective_reads, &FilesRow::collective_writes, &FilesRow::time,
+        &FilesRow::exchange, &FilesRow::wait, &FilesRow::copy, &FilesRow::store}) {
     add(into.*column, row.*column);
   }
   add_if_known(into.store_read, row.store_read);

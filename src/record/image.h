@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "record/decision.h"
+#include "record/file_counts.h"
+
 /// What a rank's recorder keeps, as it lies in a file that is mapped from the start: whatever ends
 /// the process leaves it there. Only programs of the same version read it (node_tables.h); what
 /// users keep is the record that is made of it.
@@ -39,15 +42,17 @@ struct ImageHeader {
   std::int64_t cpu_user;   ///< ns, at the end
   std::int64_t cpu_system;
   std::int64_t peak_memory;
-  std::atomic<std::uint32_t> state;       ///< RankState
-  std::atomic<std::uint32_t> lost_calls;  ///< of threads that found no room for a table
-  std::atomic<std::uint64_t> size;        ///< bytes in use
+  std::atomic<std::uint32_t> state;           ///< RankState
+  std::atomic<std::uint32_t> lost_calls;      ///< of threads that found no room for a table
+  std::atomic<std::uint32_t> lost_decisions;  ///< that found no room
+  std::uint32_t reserved;
+  std::atomic<std::uint64_t> size;  ///< bytes in use
   std::uint64_t capacity;
   std::uint64_t
       process_space;  ///< in which `process` is one's number: the inode of a PID namespace
 };
 
-enum class ExtentKind : std::uint32_t { thread = 1, rows, frames, peers, files, notes };
+enum class ExtentKind : std::uint32_t { thread = 1, rows, frames, peers, files, notes, decisions };
 
 struct ExtentHeader {
   ExtentKind kind;
@@ -107,16 +112,15 @@ struct Peer {
 struct FileItem {
   std::uint32_t name;  ///< a note's number
   std::uint32_t reserved;
-  std::int64_t opens;
-  std::int64_t read;
-  std::int64_t written;
-  std::int64_t store_read;
-  std::int64_t store_written;
-  std::int64_t ticks;
-  std::int64_t exchange;
-  std::int64_t wait;
-  std::int64_t copy;
-  std::int64_t store;
+  FileCounts counts;
+};
+
+/// One decision of this rank.
+struct DecisionItem {
+  std::uint32_t note;  ///< its number
+  std::uint32_t reserved;
+  std::int64_t ticks;  ///< when it was made
+  DecisionCost cost;
 };
 
 /// What is told once, with fields of text. Each kind is numbered by itself, from 0.
@@ -126,7 +130,7 @@ enum class NoteKind : std::uint16_t {
   function,       ///< name, file
   communicator,   ///< kind, size, ranks on the node, name
   file,           ///< name
-  decision,       ///< time in ticks, subject, choice, reason, alternatives, cost in ns
+  decision,       ///< subject, choice, reason, alternatives
   setting,        ///< name, value, origin
   variable,       ///< name, value
   fact,           ///< of the rank and job: name, value

@@ -181,10 +181,8 @@ std::uint32_t ImageFile::note(NoteKind kind, std::span<const std::string_view> f
   }
   const std::lock_guard lock(mutex_);
   const auto key = std::make_pair(kind, text);
-  if (kind != NoteKind::decision) {
-    if (const auto found = known_->numbers.find(key); found != known_->numbers.end()) {
-      return found->second;
-    }
+  if (const auto found = known_->numbers.find(key); found != known_->numbers.end()) {
+    return found->second;
   }
   std::vector<std::byte> bytes(round_up<std::size_t>(sizeof(NoteHeader) + text.size(), 8));
   const NoteHeader header{static_cast<std::uint32_t>(sizeof(NoteHeader) + text.size()), kind,
@@ -193,7 +191,7 @@ std::uint32_t ImageFile::note(NoteKind kind, std::span<const std::string_view> f
   std::memcpy(bytes.data() + sizeof header, text.data(), text.size());
   if (!append(bytes)) return kNone;
   const std::uint32_t number = known_->counts[kind]++;
-  if (kind != NoteKind::decision) known_->numbers.emplace(key, number);
+  known_->numbers.emplace(key, number);
   return number;
 }
 

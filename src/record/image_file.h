@@ -43,7 +43,7 @@ class ImageFile {
                      std::uint32_t capacity);
 
   /// Adds a note and returns its number, kNone if there is no room. One that is there already, with
-  /// the same fields, is not added again; decisions are.
+  /// the same fields, is not added again.
   std::uint32_t note(NoteKind kind, std::span<const std::string_view> fields);
 
   /// Whether this process made it: a forked child must leave it alone.

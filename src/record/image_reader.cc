@@ -71,6 +71,7 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::peers: return sizeof(Peer);
     case ExtentKind::files: return sizeof(FileItem);
     case ExtentKind::notes: return 1;
+    case ExtentKind::decisions: return sizeof(DecisionItem);
   }
   return std::nullopt;
 }
@@ -164,6 +165,7 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::frames: take_items(threads_[extent.thread].frames, first, used); return true;
     case ExtentKind::peers: take_items(threads_[extent.thread].peers, first, used); return true;
     case ExtentKind::files: take_items(files_, first, used); return true;
+    case ExtentKind::decisions: take_items(decisions_, first, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -209,6 +211,9 @@ void Image::check_references() {
     }
   }
   for (FileItem& file : files_) drop_unless_below(file.name, notes(NoteKind::file).size());
+  for (DecisionItem& one : decisions_) {
+    drop_unless_below(one.note, notes(NoteKind::decision).size());
+  }
 }
 
 std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t field) const {

@@ -42,6 +42,7 @@ class Image {
   RankState state() const { return static_cast<RankState>(header().state.load()); }
   const std::map<std::uint32_t, Thread>& threads() const { return threads_; }
   std::span<const FileItem> files() const { return files_; }
+  std::span<const DecisionItem> decisions() const { return decisions_; }
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -62,6 +63,7 @@ class Image {
   std::vector<std::byte> bytes_;
   std::map<std::uint32_t, Thread> threads_;
   std::vector<FileItem> files_;
+  std::vector<DecisionItem> decisions_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

@@ -10,9 +10,11 @@
 
 #include "base/message.h"
 #include "base/settings.h"
+#include "record/exit_lines.h"
 #include "record/gather.h"
 #include "record/image_owner.h"
 #include "record/recorder.h"
+#include "record/summary.h"
 
 namespace headrace::record {
 namespace {
@@ -46,29 +48,31 @@ std::string image_of(std::span<const RankEnd> ends, int rank) {
   return directories[place] + "/" + job_mark().name + "/rank-" + std::to_string(rank);
 }
 
-void tell(const Result<WrittenRecord>& written, const std::string& images) {
+/// `images`: where they still are, if no record was written; else empty.
+void tell(const JobRecord& job, const Result<WrittenRecord>& written, const std::string& images) {
+  JobStory story = job.story();
+  story.files = summary();
   if (!written) {
     std::string text = "no record was written (" + written.error().message + ")";
     if (!images.empty()) {
       text += "; what was recorded is in " + images + ", 'headrace record gather' makes the record";
     }
     print_message(text);
-    return;
-  }
-  const WrittenRecord& record = written.value();
-  if (!record.problem.empty()) {
-    print_message("the record is " + record.path + " (" + record.problem +
+  } else if (!written.value().problem.empty()) {
+    print_message("the record is " + written.value().path + " (" + written.value().problem +
                   "), set HEADRACE_LOGPATH to a directory that can be written to");
-  } else if (settings().summary && settings().gives("HEADRACE_RECORD")) {
-    print_message("record: " + record.path + " (headrace report shows it)");
+  } else {
+    story.record = written.value().path;
   }
+  if (!settings().summary || settings().quiet) return;
+  const bool is_known = story.ranks > 0;
+  for (const std::string& line : is_known ? exit_lines(story) : story.files) print_message(line);
 }
 
-Result<WrittenRecord> write(const std::vector<std::string>& images, const Facts& facts,
+Result<WrittenRecord> write(JobRecord& job, const std::vector<std::string>& images,
                             const std::string& missing) {
   Result<GatheredNode> node = gather_images(images, 0);
   if (!node) return node.error();
-  JobRecord job(facts, record_places());
   if (!missing.empty()) job.leave_out(missing);
   if (Error failed = job.add(std::move(node.value()))) return failed;
   return job.finish();
@@ -148,16 +152,18 @@ void finish_job(const Facts& facts, const std::string& missing) {
   const std::vector<std::string> images = images_of_node();
   if (images.empty()) return;  // why was told when MPI began
   wait_for(images);
-  const Result<WrittenRecord> written = write(images, facts, missing);
+  JobRecord job(facts, record_places());
+  const Result<WrittenRecord> written = write(job, images, missing);
   if (written) {
     for (const std::string& path : images) unlink(path.c_str());
     for (const std::string& path : images) remove_job_directory(directory_of(path));
   }
-  tell(written, directory_of(images.front()));
+  tell(job, written, directory_of(images.front()));
 }
 
 void finish_job(JobRecord& job) {
-  tell(job.finish(), "");
+  const Result<WrittenRecord> written = job.finish();
+  tell(job, written, "");
 }
 
 }  // namespace headrace::record

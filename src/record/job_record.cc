@@ -80,6 +80,19 @@ void JobRecord::leave_out(std::string what) {
   left_out_ += (left_out_.empty() ? "" : "; ") + std::move(what);
 }
 
+JobStory JobRecord::story() const {
+  JobStory story;
+  story.times = summary_.times;
+  story.ranks = summary_.ranks;
+  story.nodes = summary_.nodes;
+  story.first = first_;
+  if (!summary_.is_complete()) {
+    story.lacks = "of " + std::to_string(summary_.rank_count) + " ranks " +
+                  std::to_string(summary_.finalized) + " came to MPI_Finalize";
+  }
+  return story;
+}
+
 Error JobRecord::open(const RecordPlace& place) {
   if (place.is_private) {
     if (Error failed = make_private_directory(place.path)) return failed;
@@ -113,7 +126,10 @@ Error JobRecord::write_kept() {
 
 Error JobRecord::add(GatheredNode node) {
   try {
-    if (of_first_node_.empty()) of_first_node_ = std::move(node.record.facts);
+    if (of_first_node_.empty()) {
+      of_first_node_ = std::move(node.record.facts);
+      first_ = std::move(node.record.first);
+    }
     summary_.add(node.record.summary);
     for (std::string& each : node.left_out) leave_out(std::move(each));
     kept_bytes_ += node.record.sections.bytes.size();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "record/exit_lines.h"
 #include "record/node_tables.h"
 #include "record/record_file.h"
 
@@ -54,6 +55,9 @@ class JobRecord {
 
   Result<WrittenRecord> finish();
 
+  /// What is known of the job so far, but for its files' lines and the record's path.
+  JobStory story() const;
+
  private:
   Facts facts() const;
   Error open(const RecordPlace& place);
@@ -66,6 +70,7 @@ class JobRecord {
   const std::size_t most_kept_;
   JobSummary summary_;
   Facts of_first_node_;
+  Costliest first_;  ///< of that node
   std::string left_out_;
   std::vector<Sections> kept_;
   std::size_t kept_bytes_ = 0;

@@ -50,6 +50,9 @@ class NodeTables {
   /// What is the same on all ranks of the node, from one.
   void add_common(const Image& image);
   Sections pack();
+  NodeView view() const {
+    return {ranks_, calls_, paths_.paths(), paths_.modules(), texts_.texts()};
+  }
 
  private:
   void add_rank(const Image& image, const RankTimes& times);
@@ -160,15 +163,22 @@ void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
 }
 
 void NodeTables::add_files(const Image& image, const RankTimes& times) {
-  for (const FileItem& file : image.files()) {
+  for (const FileItem& item : image.files()) {
+    const FileCounts& file = item.counts;
+    // It was looked for, but not opened.
+    if (file.opens == 0 && file.reads == 0 && file.writes == 0 && file.ticks == 0) continue;
     FilesRow row;
     row.rank = image.header().rank;
-    row.file = texts_.place(image.field(NoteKind::file, file.name, 0));
+    row.file = texts_.place(image.field(NoteKind::file, item.name, 0));
     row.opens = not_negative(file.opens);
     row.read = not_negative(file.read);
     row.written = not_negative(file.written);
     row.store_read = std::max<std::int64_t>(file.store_read, -1);
     row.store_written = std::max<std::int64_t>(file.store_written, -1);
+    row.reads = not_negative(file.reads);
+    row.writes = not_negative(file.writes);
+    row.collective_reads = not_negative(file.collective_reads);
+    row.collective_writes = not_negative(file.collective_writes);
     row.time = times.ns(file.ticks);
     row.exchange = times.ns(file.exchange);
     row.wait = times.ns(file.wait);
@@ -179,17 +189,17 @@ void NodeTables::add_files(const Image& image, const RankTimes& times) {
 }
 
 void NodeTables::add_decisions(const Image& image, const RankTimes& times) {
-  const auto count = static_cast<std::uint32_t>(image.notes(NoteKind::decision).size());
-  for (std::uint32_t note = 0; note < count; ++note) {
-    const auto field = [&](std::size_t i) { return image.field(NoteKind::decision, note, i); };
+  for (const DecisionItem& item : image.decisions()) {
+    const auto field = [&](std::size_t i) { return image.field(NoteKind::decision, item.note, i); };
     DecisionsRow row;
     row.rank = image.header().rank;
-    row.time = times.since_begin(number_in(field(0), 0));
-    row.subject = texts_.place(field(1));
-    row.choice = texts_.place(field(2));
-    row.reason = texts_.place(field(3));
-    row.alternatives = texts_.place(field(4));
-    row.cost = std::max<std::int64_t>(number_in(field(5), -1), -1);
+    row.time = times.since_begin(item.ticks);
+    row.subject = texts_.place(field(0));
+    row.choice = texts_.place(field(1));
+    row.reason = texts_.place(field(2));
+    row.alternatives = texts_.place(field(3));
+    row.calls = not_negative(item.cost.calls);
+    row.cost = item.cost.ticks < 0 ? -1 : times.ns(item.cost.ticks);
     decisions_.push_back(row);
   }
 }
@@ -234,7 +244,8 @@ JobSummary summary_of(const Image& image, std::int64_t run) {
           image.state() == RankState::finalized ? 1 : 0,
           not_negative(header.start),
           run,
-          header.lost_calls.load()};
+          header.lost_calls.load(),
+          {}};
 }
 
 }  // namespace
@@ -247,6 +258,7 @@ void JobSummary::add(const JobSummary& other) {
   finalized += other.finalized;
   run = std::max(run, other.run);
   lost_calls += other.lost_calls;
+  times.add(other.times);
 }
 
 NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
@@ -265,6 +277,8 @@ NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
       if (note.size() >= 2) made.facts.emplace_back(note[0], note[1]);
     }
   }
+  made.summary.times = times_of_run(tables.view());
+  made.first = costliest(tables.view());
   made.sections = tables.pack();
   return made;
 }

@@ -10,6 +10,7 @@
 #include "record/image_reader.h"
 #include "record/packing.h"
 #include "record/process_facts.h"
+#include "record/run_findings.h"
 
 /// The images of one node's ranks -> the node's tables of a record.
 namespace headrace::record {
@@ -23,6 +24,7 @@ struct JobSummary {
   std::int64_t start = 0;       ///< of the first, in ns since 1970
   std::int64_t run = 0;         ///< of the one that ran longest, in ns
   std::int64_t lost_calls = 0;  ///< of threads that found no room, at least
+  RunTimes times{};
 
   bool is_complete() const { return ranks == rank_count && finalized == rank_count; }
   void add(const JobSummary& other);
@@ -33,6 +35,7 @@ struct NodeRecord {
   Sections sections;
   JobSummary summary;
   Facts facts;  ///< of the node's lowest rank
+  Costliest first;
 };
 
 /// `images` by rank, each rank once. `now`: of this node.

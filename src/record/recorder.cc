@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "base/process_mark.h"
 #include "base/settings.h"
 #include "record/call_cost.h"
+#include "record/file_names.h"
 #include "record/image_owner.h"
 #include "record/old_images.h"
 #include "record/process_facts.h"
@@ -20,6 +20,7 @@ namespace headrace::record {
 
 std::atomic<bool> is_recording = false;
 constinit thread_local ThreadRecord* own_record = nullptr;
+std::atomic<std::int64_t> next_sample = 0;
 
 namespace {
 
@@ -71,6 +72,14 @@ std::int64_t ns_of(const timeval& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1'000;
 }
 
+void note_usage(ImageHeader& header) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  header.cpu_user = ns_of(usage.ru_utime);
+  header.cpu_system = ns_of(usage.ru_stime);
+  header.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
+}
+
 std::uint32_t note_of(ImageFile& image, const char* name, CallClass call_class) {
   const std::string number = std::to_string(static_cast<int>(call_class));
   const std::string_view fields[] = {name, number};
@@ -91,11 +100,9 @@ void note_all(ImageFile& image, NoteKind kind, const Facts& facts) {
   }
 }
 
-/// The settings that the user gave; the others have the defaults of this version.
 void note_settings(ImageFile& image) {
-  for (const std::string& name : settings().given) {
-    const char* const value = std::getenv(name.c_str());
-    const std::string_view fields[] = {name, value == nullptr ? "" : value, "environment"};
+  for (const SettingInForce& one : recorded_settings()) {
+    const std::string_view fields[] = {one.name, one.value, one.origin};
     image.note(NoteKind::setting, fields);
   }
 }
@@ -137,11 +144,13 @@ Error start_recorder(const RecorderStart& start) {
   for (int i = 0; i < kCallClasses; ++i) {
     own.other[i] = note_of(*own.image, kOtherNames[i], static_cast<CallClass>(i));
   }
-  note_all(*own.image, NoteKind::fact, process_facts());
+  note_all(*own.image, NoteKind::fact, recorded_facts(process_facts()));
   if (!own.mark.number.empty()) note_all(*own.image, NoteKind::fact, {{"job", own.mark.number}});
-  note_all(*own.image, NoteKind::variable, allowed_variables());
+  note_all(*own.image, NoteKind::fact, start.facts);
+  note_all(*own.image, NoteKind::variable, recorded_variables(allowed_variables()));
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(directories, own.mark.name);
+  note_usage(own.image->header());
   fill_header(own.image->header(), start);
   is_recording = true;
   return {};
@@ -155,16 +164,19 @@ void mark_end(RankState state) {
   const ClockReading now = read_clock();
   header.end_ticks = now.ticks;
   header.end_ns = now.ns;
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  header.cpu_user = ns_of(usage.ru_utime);
-  header.cpu_system = ns_of(usage.ru_stime);
-  header.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
+  note_usage(header);
   {
     const std::lock_guard lock(own.mutex);
     for (const auto& thread : own.threads) thread->update_counts();
   }
   header.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+}
+
+void sample_process(std::int64_t now) noexcept {
+  constexpr std::int64_t kBetween = std::int64_t{1} << 29;  // ticks
+  next_sample.store(now + kBetween, std::memory_order_relaxed);
+  ImageFile* const own = is_recording.load(std::memory_order_relaxed) ? image() : nullptr;
+  if (own != nullptr) note_usage(own->header());
 }
 
 void stop_recorder() {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "record/job_mark.h"
 #include "record/job_record.h"
+#include "record/process_facts.h"
 #include "record/thread_record.h"
 
 /// The recorder of this process: one image, in which each thread that calls MPI has its tables.
@@ -29,6 +30,7 @@ struct RecorderStart {
   std::int64_t init_ns = 0;  ///< that MPI_Init took
   std::span<const Procedure> procedures;
   CallerOf caller_of = nullptr;
+  Facts facts;  ///< of the job
 };
 
 /// Begins to record. An error is told by the caller, and the program goes on without.

@@ -182,11 +182,8 @@ std::vector<std::string> summary() {
                   share("read", all.sum.read_directly, all.sum.read_staged) +
                   device_share(all.sum.of_devices));
   const FileRecord& largest = all.largest;
-  if (!largest.write_reason.empty()) {
-    lines.push_back("collective writes to '" + largest.path + "': " + largest.write_reason);
-  }
-  if (!largest.read_reason.empty()) {
-    lines.push_back("collective reads from '" + largest.path + "': " + largest.read_reason);
+  for (const Decision* const decision : {&largest.write, &largest.read}) {
+    if (!decision->choice.empty()) lines.push_back(text_of(*decision));
   }
   if (!largest.store_choices.empty()) {
     lines.push_back("calls on '" + largest.path + "': " + largest.store_choices);

@@ -8,6 +8,7 @@
 
 #include "base/memory_account.h"
 #include "base/types.h"
+#include "record/decision.h"
 
 namespace headrace::record {
 
@@ -51,8 +52,8 @@ struct Verified {
 struct FileRecord {
   std::string path;
   FileTotals totals;
-  std::string write_reason;  ///< empty where there was no collective write
-  std::string read_reason;
+  Decision write;  ///< without a choice where there was no collective write
+  Decision read;
   std::string store_choices{};         ///< what the stores did of their own accord
   std::optional<Verified> verified{};  ///< where writes were
   MemoryPeaks memory{};                ///< the greatest of any rank, when it was closed

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -16,6 +17,12 @@ namespace headrace::record {
 /// What kind of procedure it is, as reports sum them up.
 enum class CallClass : std::uint8_t { point_to_point, collective, one_sided, io, other };
 inline constexpr int kCallClasses = 5;
+
+/// When the process's CPU time and memory are looked at again, in ticks. Threads may look at once.
+extern std::atomic<std::int64_t> next_sample;
+/// Writes them down, so that they are known of a process that is killed: as they were some tenths
+/// of a second before its last call.
+void sample_process(std::int64_t now) noexcept;
 
 /// What the calls of one thread have come to. Only that thread writes it, so nothing is locked; any
 /// process may read the image meanwhile.
@@ -64,6 +71,8 @@ class ThreadRecord final : public PathStore {
     item_->last_ticks = end;
     item_->calls += 1;
     row.calls += 1;
+    if (end >= next_sample.load(std::memory_order_relaxed)) [[unlikely]]
+      sample_process(end);
   }
 
   /// `peer`: in MPI_COMM_WORLD, or -2 outside it.

@@ -37,12 +37,12 @@ void fill(MadeImage& made, int rank, int ranks) {
   row.received += 8;
   row.failed += rank == 0 ? 1 : 0;
   made.thread->add_message(-2, 5);
-  FileItem& file = made.file("/scratch/out\xff.dat");
+  FileCounts& file = made.file("/scratch/out\xff.dat");
   file.opens = 1;
   file.written = 4096;
   file.store_read = -1;
   file.ticks = 600;
-  made.note(NoteKind::decision, {"3000", "out.dat write", "staged", "small", "direct 9 ms", "77"});
+  made.decision({"out.dat write", "staged", "small", "direct 9 ms"}, 3000, {5, 154});
   made.note(NoteKind::setting, {"HEADRACE_QUIET", "1", "environment"});
   made.note(NoteKind::variable, {"OMP_NUM_THREADS", "4"});
   for (const auto& [name, value] : Facts{{"host", "n0"},

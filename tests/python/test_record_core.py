@@ -117,9 +117,9 @@ def test_messages_files_and_decisions_are_there(job: Job) -> None:
         assert (file["opens"], file["written"], file["store_read"]) == (1, 4096, -1)
         assert file["time"] == told["file_ns"]
     assert len(messages) == 2 * RANKS
-    assert {(row["time"], row["cost"]) for row in rows(node, "decisions")} == {
-        (1000, 77),
-        (2000, 77),
+    assert {(row["time"], row["calls"], row["cost"]) for row in rows(node, "decisions")} == {
+        (1000, 5, 77),
+        (2000, 5, 154),
     }
     assert node.texts_of("settings", "name") == ["HEADRACE_QUIET"]
     assert node.texts_of("variables", "value") == ["4"]

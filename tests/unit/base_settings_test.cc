@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <utility>
+
 #include "base/settings.h"
 
 namespace headrace {
@@ -148,6 +152,22 @@ TEST(Settings, KeepsWhatItSaysOfTheEnvironmentShort) {
 TEST(Settings, AreReadInOrdinaryPrograms) {
   EXPECT_FALSE(has_raised_privileges());
   EXPECT_FALSE(settings().disable);
+}
+
+TEST(Settings, TellWhereEachComesFrom) {
+  const char* const environment[] = {"HEADRACE_QUIET=1",         "MPICH_MPIIO_CB_ALIGN=1",
+                                     "HEADRACE_NODE_MEMORY=x",   "ROMIO_HINTS=/of/romio",
+                                     "HEADRACE_HINTS_FILE=/own", nullptr};
+  std::map<std::string, std::pair<std::string, std::string>> found;
+  for (const SettingInForce& one : settings_in_force(environment)) {
+    found[one.name] = {one.value, one.origin};
+  }
+  using Pair = std::pair<std::string, std::string>;
+  EXPECT_EQ(found.at("HEADRACE_QUIET"), Pair("1", "environment"));
+  EXPECT_EQ(found.at("HEADRACE_CB_ALIGN"), Pair("1", "MPICH_MPIIO_CB_ALIGN"));
+  EXPECT_EQ(found.at("HEADRACE_HINTS_FILE"), Pair("/own", "environment")) << "ours comes first";
+  EXPECT_EQ(found.at("HEADRACE_NODE_MEMORY"), Pair("64m", "default")) << "it is no size";
+  EXPECT_EQ(found.at("HEADRACE_VERIFY"), Pair("0", "default"));
 }
 
 }  // namespace

@@ -64,13 +64,20 @@ class MadeImage {
     return row;
   }
 
-  FileItem& file(const char* name) {
+  FileCounts& file(const char* name) {
     const std::uint32_t text = note(NoteKind::file, {name});
     ExtentHeader* const extent = image->take(ExtentKind::files, kNone, sizeof(FileItem), 1);
     auto* const item = new (extent + 1) FileItem{};
     item->name = text;
     extent->used = 1;
-    return *item;
+    return item->counts;
+  }
+  /// `ticks`: when; subject, choice, reason and alternatives are `fields`.
+  void decision(const std::vector<std::string>& fields, std::int64_t ticks, DecisionCost cost) {
+    const std::uint32_t number = note(NoteKind::decision, fields);
+    ExtentHeader* const extent = image->take(ExtentKind::decisions, kNone, sizeof(DecisionItem), 1);
+    new (extent + 1) DecisionItem{number, 0, ticks, cost};
+    extent->used = 1;
   }
 
   /// As at MPI_Finalize, one second after the begin.

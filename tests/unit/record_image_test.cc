@@ -26,7 +26,7 @@ void fill(MadeImage& made) {
   made.thread->add_message(1, 300);
   made.file("out.dat").opens = 1;
   made.note(NoteKind::fact, {"host", "n0"});
-  made.note(NoteKind::decision, {"2000", "a", "b", "c", "d", "5"});
+  made.decision({"a", "b", "c", "d"}, 2000, {1, 5});
   made.note(NoteKind::setting, {"HEADRACE_QUIET", "1", "default"});
   made.note(NoteKind::function, {"f", "f.py"});
   made.finish();

@@ -244,9 +244,8 @@ TEST_F(NodeTables, HaveTextsThatAreNotUtf8Escaped) {
 
 TEST_F(NodeTables, HaveDecisionsSettingsAndPythonFrames) {
   MadeImage& made = rank(0, 2);
-  made.note(NoteKind::decision, {std::to_string(MadeImage::kBeginTicks + 10), "file", "staged",
-                                 "small", "direct", "12"});
-  made.note(NoteKind::decision, {"nonsense", "file"});
+  made.decision({"file", "staged", "small", "direct"}, MadeImage::kBeginTicks + 10, {3, 24});
+  made.decision({"file"}, -7, {-1, -1});
   made.note(NoteKind::setting, {"HEADRACE_QUIET", "1", "environment"});
   made.note(NoteKind::variable, {"OMP_NUM_THREADS", "4"});
   made.note(NoteKind::fact, {"mpi", "MPICH"});
@@ -262,8 +261,10 @@ TEST_F(NodeTables, HaveDecisionsSettingsAndPythonFrames) {
   EXPECT_EQ(decisions[0].time, 5);
   EXPECT_EQ(text(decisions[0].choice), "staged");
   EXPECT_EQ(decisions[0].cost, 12);
+  EXPECT_EQ(decisions[0].calls, 3);
   EXPECT_EQ(decisions[1].time, 0);
   EXPECT_EQ(decisions[1].cost, -1);
+  EXPECT_EQ(decisions[1].calls, 0);
   const auto settings = rows<SettingsRow>(Table::settings);
   ASSERT_EQ(settings.size(), 1U) << "of one rank";
   EXPECT_EQ(text(settings[0].value), "1");

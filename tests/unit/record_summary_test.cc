@@ -9,16 +9,24 @@ namespace {
 
 constexpr ByteCount kMiB = 1 << 20;
 
+Decision write_of(const std::string& file, const char* choice, const char* reason) {
+  return {"collective writes to '" + file + "'", choice, reason, ""};
+}
+
 /// One test: what is recorded belongs to the process.
 TEST(Summary, TellsOfAllFilesInAFewLines) {
   EXPECT_TRUE(summary().empty()) << "nothing happened, nothing to say";
-  add_file({"small", {kMiB, 0, 0, 0, 1}, "direct, because", ""});
+  add_file({"small", {kMiB, 0, 0, 0, 1}, write_of("small", "direct", "because"), {}});
   ASSERT_EQ(summary().size(), 3U);
   EXPECT_EQ(summary()[0], "rank 0 opened 1 file, wrote 1.0 MiB (0 % by collective buffering)");
   EXPECT_EQ(summary()[1], "collective writes to 'small': direct, because");
   EXPECT_EQ(summary()[2].find("1 call failed"), 0U);
 
-  add_file({"large", {0, 3 * kMiB, 0, 4 * kMiB, 1}, "staged, small", "staged, too", "in turn"});
+  add_file({"large",
+            {0, 3 * kMiB, 0, 4 * kMiB, 1},
+            write_of("large", "staged", "small"),
+            {"collective reads from 'large'", "staged", "too", ""},
+            "in turn"});
   const std::vector<std::string> lines = summary();
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(
@@ -32,7 +40,7 @@ TEST(Summary, TellsOfAllFilesInAFewLines) {
 }
 
 TEST(Summary, TellsTheMostMemoryOfAnyRankAndFile) {
-  FileRecord file{"one", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
+  FileRecord file{"one", {kMiB, 0, 0, 0, 0}, {"", "direct", "because", ""}, {}};
   file.memory = {2 * kMiB, 3 * kMiB, 0, 0, 0};
   add_file(file);
   file.memory = {kMiB, 4 * kMiB, kMiB, 5 * kMiB, 0};
@@ -48,8 +56,8 @@ TEST(Summary, TellsTheMostMemoryOfAnyRankAndFile) {
 }
 
 TEST(Summary, TellsOfVerifiedWrites) {
-  FileRecord file{"verified", {kMiB, 0, 0, 0, 0}, "direct, because", ""};
-  file.read_reason = "staged, too";
+  FileRecord file{"verified", {kMiB, 0, 0, 0, 0}, {"", "direct", "because", ""}, {}};
+  file.read = {"collective reads", "staged", "too", ""};
   file.store_choices = "in turn";
   file.totals.failed_calls = 1;
   file.verified = {250'000'000, 750'000'000, 4 * kMiB, kMiB, 1, 2, {}};

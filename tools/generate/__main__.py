@@ -16,6 +16,7 @@ from tools.generate import (
     mpi,
     record_tables,
     settings,
+    verdict,
 )
 from tools.generate.rendering import Output, SpecError, finish
 
@@ -25,7 +26,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def outputs() -> list[Output]:
     """All generated files, with their text as it must be committed."""
     made = []
-    for module in (settings, hints, limits, datatypes, costs, collectives, mpi, record_tables):
+    modules = (
+        *(settings, hints, limits, datatypes, costs, collectives),
+        *(mpi, record_tables, verdict),
+    )
+    for module in modules:
         made += module.outputs(ROOT / "spec")
     return finish(made)
 

@@ -6,11 +6,12 @@ from headrace.analysis import files as of_files
 from headrace.analysis.calls import Sums, Totals, add_up
 from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
+from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.metrics import Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
 from headrace.analysis.placement import Place, placement
-from headrace.analysis.procedures import CLASSES, MATCHED, OUTSIDE_RUN
+from headrace.analysis.procedures import CLASSES, MATCHED
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
 from headrace.analysis.waiting import Wait, Waits, waiting

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.paths import UNKNOWN, Paths
-from headrace.analysis.procedures import OUTSIDE_RUN, only_receives
+from headrace.analysis.procedures import only_receives
 from headrace.record.tables import Node, Record
 
 BINS = ("<16 B", "<256 B", "<4 KiB", "<64 KiB", "<1 MiB", "<16 MiB", ">=16 MiB")

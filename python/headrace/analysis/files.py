@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from headrace.record.tables import Record
 
 _COLUMNS = (
-    *("rank", "opens", "read", "written", "store_read", "store_written"),
+    *("rank", "store_read", "store_written"),
+    *("opens", "read", "written", "reads", "writes", "collective_reads", "collective_writes"),
     *("time", "exchange", "wait", "copy", "store"),
 )
-_PHASES = ("exchange", "wait", "copy", "store")
+_SUMS = _COLUMNS[3:]
 
 
 @dataclass
@@ -23,6 +24,10 @@ class File:
     written: int = 0
     store_read: int | None = None
     store_written: int | None = None
+    reads: int = 0
+    writes: int = 0
+    collective_reads: int = 0
+    collective_writes: int = 0
     time: int = 0
     exchange: int = 0
     wait: int = 0
@@ -37,18 +42,14 @@ def files(record: Record) -> list[File]:
     for node in record.nodes:
         names = node.texts_of("files", "file")
         for name, row in zip(names, node["files"].rows(*_COLUMNS), strict=True):
-            rank, opens, read, written, store_read, store_written, time, *phases = row
+            rank, store_read, store_written, *sums = row
             file = found.setdefault(name, File(name))
             file.ranks += (name, rank) not in seen
             seen.add((name, rank))
-            file.opens += opens
-            file.read += read
-            file.written += written
             file.store_read = _plus(file.store_read, store_read)
             file.store_written = _plus(file.store_written, store_written)
-            file.time += time
-            for phase, value in zip(_PHASES, phases, strict=True):
-                setattr(file, phase, getattr(file, phase) + value)
+            for column, value in zip(_SUMS, sums, strict=True):
+                setattr(file, column, getattr(file, column) + value)
     return sorted(found.values(), key=lambda one: (-one.time, one.name))
 
 
@@ -81,7 +82,8 @@ def heaviest(edges: list[Edge], most: int) -> tuple[Edge, ...]:
 
 @dataclass
 class Decision:
-    """What Headrace chose, and in how many cases. cost: ns; None if unknown."""
+    """What Headrace chose. times: calls that went by it, or how often it was chosen. cost: ns;
+    None if unknown."""
 
     subject: str
     choice: str
@@ -99,8 +101,9 @@ def decisions(record: Record) -> list[Decision]:
     found: dict[tuple[str, ...], Decision] = {}
     for node in record.nodes:
         texts = zip(*(node.texts_of("decisions", name) for name in _TEXTS), strict=True)
-        for words, cost in zip(texts, node["decisions"]["cost"], strict=True):
+        numbers = node["decisions"].rows("calls", "cost")
+        for words, (calls, cost) in zip(texts, numbers, strict=True):
             one = found.setdefault(words, Decision(*words))
-            one.times += 1
+            one.times += calls or 1
             one.cost = _plus(one.cost, cost)
     return list(found.values())

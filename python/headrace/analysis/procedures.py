@@ -24,9 +24,6 @@ _ROOTED = {
 }
 MATCHED = SYNCHRONISING | _ROOTED
 
-# They lie before or behind the time that counts as the run.
-OUTSIDE_RUN = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}
-
 
 def only_receives(procedure: str) -> bool:
     return procedure in _ONLY_RECEIVE or procedure.startswith(_ONLY_RECEIVE_PREFIXES)

@@ -1,37 +1,47 @@
-"""One sentence on a run."""
+"""One sentence on a run. The core says the same at the end of the job, from the same texts."""
 
 from headrace.analysis.analyse import Findings
-
-ACCEPTABLE = 0.8  # POP's limit, for each efficiency
+from headrace.analysis.generated.verdict_texts import ACCEPTABLE, TEXTS
 
 
 def verdict(found: Findings) -> str:
     one = found.efficiency
     if one is None:
-        return "The record tells no time outside MPI, so nothing can be said of efficiency."
-    share = found.share(found.in_mpi.total)
-    if one.parallel >= ACCEPTABLE:
-        return (
-            f"Parallel efficiency is {one.parallel:.0%}, which is good{_costliest(found, share)}."
-        )
-    weaker = (
-        "ranks compute unequally long (load balance"
+        return TEXTS["unknown"]
+    name = (
+        "good"
+        if one.parallel >= ACCEPTABLE
+        else "unequal"
         if one.load_balance < one.communication
-        else "ranks are too long in MPI (communication efficiency"
+        else "in_mpi"
     )
-    worst = min(one.load_balance, one.communication)
-    return (
-        f"Parallel efficiency is {one.parallel:.0%}, below POP's {ACCEPTABLE:.0%}: {weaker} "
-        f"{worst:.0%}){_costliest(found, share)}."
+    return TEXTS[name].format(
+        parallel=f"{one.parallel:.0%}",
+        acceptable=f"{ACCEPTABLE:.0%}",
+        worst=f"{min(one.load_balance, one.communication):.0%}",
+        costliest=_costliest(found, found.share(found.in_mpi.total)),
     )
 
 
 def _costliest(found: Findings, share: float) -> str:
     names = [one for one in found.procedures if one.in_run and one.sums.time]
     if not names:
-        return "; no time was spent in MPI"
+        return TEXTS["no_cost"]
     first = names[0]
-    part = found.share(first.sums.time)
-    return (
-        f"; MPI takes {share:.0%} of the time, {first.name} the largest part of that ({part:.0%})"
+    return TEXTS["costliest"].format(
+        share=f"{share:.0%}",
+        procedure=first.name,
+        part=f"{found.share(first.sums.time):.0%}",
+    )
+
+
+def efficiency_line(found: Findings) -> str:
+    """Empty if nothing can be said of it."""
+    one = found.efficiency
+    if one is None:
+        return ""
+    return TEXTS["efficiency"].format(
+        parallel=f"{one.parallel:.3f}",
+        balance=f"{one.load_balance:.3f}",
+        communication=f"{one.communication:.3f}",
     )

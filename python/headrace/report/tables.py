@@ -146,12 +146,13 @@ def _files(found: Findings) -> Table:
             shown(one.name),
             f"{one.ranks:,}",
             f"{one.opens:,}",
+            f"{one.reads + one.writes:,}",
             *map(size, (one.read, one.store_read, one.written, one.store_written)),
             *map(seconds, (one.time, one.exchange, one.wait, one.copy, one.store)),
         )
         for one in found.files[:MOST_ROWS]
     ]
-    headers = ("file ", "ranks", "opens", "read", "from storage", "written", "to storage")
+    headers = ("file ", "ranks", "opens", "calls", "read", "from storage", "written", "to storage")
     headers += ("time", "exchange", "wait", "copy", "storage")
     note = "times of all ranks together; -: the MPI library moved the bytes"
     return Table("Files", headers, rows, note + _more(len(found.files)))

@@ -7,7 +7,8 @@ from rich.text import Text
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings
-from headrace.analysis.verdict import verdict
+from headrace.analysis.generated.verdict_texts import TEXTS
+from headrace.analysis.verdict import efficiency_line, verdict
 from headrace.report.actions import actions, all_advice, bar
 from headrace.report.quality import quality
 from headrace.report.tables import Table, tables, wait
@@ -44,14 +45,9 @@ def head(found: Findings) -> list[str]:
     words += [shown(text) for text in (run.mpi, run.command) if text]
     lines = [", ".join(words)]
     if run.lacks:
-        lines.append(f"The record is INCOMPLETE: {shown('; '.join(run.lacks))}.")
+        lines.append(TEXTS["incomplete"].format(lacks=shown("; ".join(run.lacks))))
     lines.append(verdict(found))
-    one = found.efficiency
-    if one:
-        lines.append(
-            f"parallel efficiency {one.parallel:.3f} = load balance {one.load_balance:.3f} x "
-            f"communication efficiency {one.communication:.3f} (POP)"
-        )
+    lines += filter(None, [efficiency_line(found)])
     if found.waits.procedures:
         lines.append(f"waiting in collective calls, of all ranks: {wait(found.waits.total)}")
     return lines

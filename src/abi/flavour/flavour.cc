@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
+#include "record/recorder.h"
 #include "record/summary.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -32,7 +33,8 @@ const ProcessMark& own_process() {
 
 void tell_summary(int rank) {
   if (rank != 0 || settings().quiet) return;
-  if (settings().summary) {
+  // Where the job is recorded the lines on files come with the others, when the record is made.
+  if (settings().summary && record::image() == nullptr) {
     for (const std::string& line : record::summary()) print_message(line);
   }
   if (!settings().memory_report) return;

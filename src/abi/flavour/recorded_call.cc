@@ -21,6 +21,8 @@ bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexce
   row_ = &thread_->row(*path_, record::procedure_note(entry_), call_class(), shape);
   if (has_failed) row_->failed += 1;
   thread_->add_call(*row_, begin_, end);
+  if (file_ != nullptr) [[unlikely]]
+    count_passed_call(*file_, recorded_procedures[entry_].name, end - begin_);
   return !has_failed;
 }
 
@@ -36,6 +38,8 @@ bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
 
 void Call::send(std::int64_t bytes) noexcept {
   row_->sent += bytes;
+  if (file_ != nullptr) [[unlikely]]
+    record::add(file_->written, bytes);
   row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
   is_binned_ = true;
 }
@@ -52,6 +56,8 @@ void Call::receive(const MPI_Status& status) noexcept {
 
 void Call::receive(std::int64_t bytes) noexcept {
   row_->received += bytes;
+  if (file_ != nullptr) [[unlikely]]
+    record::add(file_->read, bytes);
   if (!is_binned_) row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
 }
 
@@ -61,7 +67,8 @@ void Call::await(MPI_Request request) noexcept {
                   .call_class = call_class(),
                   .receives = true,
                   .is_binned = is_binned_,
-                  .is_active = true});
+                  .is_active = true,
+                  .file = file_});
 }
 
 void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept {

@@ -6,6 +6,7 @@
 #include "abi/flavour.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/recorded_communicator.h"
+#include "abi/flavour/recorded_file.h"
 #include "abi/words.h"
 #include "record/clock.h"
 #include "record/recorder.h"
@@ -29,6 +30,12 @@ class Call {
 
   /// False where the library itself calls, or nothing is recorded.
   bool is_recorded() const { return thread_ != nullptr; }
+
+  /// The call is on this file.
+  void on_file(MPI_File file) noexcept {
+    if (has_passed_files.load(std::memory_order_relaxed)) [[unlikely]]
+      file_ = find_passed_file(file);
+  }
 
   /// The library has returned `code`. Returns whether that is success: only then may it be asked
   /// about the call's arguments.
@@ -62,6 +69,7 @@ class Call {
   std::int64_t begin_ = 0;
   int entry_;
   bool is_binned_ = false;
+  record::FileCounts* file_ = nullptr;  ///< if the library moves its bytes
 };
 
 /// Counts a call whose time is not taken, since that would take longer than the call.

@@ -112,7 +112,8 @@ RecordedCommunicator::RecordedCommunicator(MPI_Comm communicator)
     neighbors_ = neighbors_of(communicator, rank_);
   }
   const std::string size = std::to_string(size_);
-  const std::string_view fields[] = {is_inter_ ? "1" : "0", size, "-1", name_of(communicator)};
+  const std::string on_node = record::job_mark().is_on_one_node() ? size : "-1";
+  const std::string_view fields[] = {is_inter_ ? "1" : "0", size, on_node, name_of(communicator)};
   shape_ = record::add_note(record::NoteKind::communicator, fields);
 }
 

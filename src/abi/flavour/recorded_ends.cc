@@ -52,6 +52,19 @@ Word Comm_disconnect(void* next, const std::uintptr_t* return_slot, Word communi
                               &recording::forget);
 }
 
+Word File_open(void* next, const std::uintptr_t* return_slot, Word communicator, Word name,
+               Word mode, Word info, Word file) {
+  Call call(Entry::File_open, return_slot);
+  const Word code = abi::call_words(next, communicator, name, mode, info, file);
+  if (!call.is_recorded() || !call.end(code, from_word<MPI_Comm>(communicator))) return code;
+  recording::note_opened(*from_word<const MPI_File*>(file), from_word<const char*>(name));
+  return code;
+}
+
+Word File_close(void* next, const std::uintptr_t* return_slot, Word file) {
+  return end_handle<MPI_File>(Entry::File_close, next, return_slot, file, &recording::note_closed);
+}
+
 Word Start(void* next, const std::uintptr_t* return_slot, Word request) {
   Call call(Entry::Start, return_slot);
   const Word code = abi::call_words(next, request);

@@ -13,6 +13,9 @@ abi::Word Abort(void* next, const std::uintptr_t* return_slot, abi::Word communi
                 abi::Word code);
 abi::Word Comm_free(void* next, const std::uintptr_t* return_slot, abi::Word communicator);
 abi::Word Comm_disconnect(void* next, const std::uintptr_t* return_slot, abi::Word communicator);
+abi::Word File_open(void* next, const std::uintptr_t* return_slot, abi::Word communicator,
+                    abi::Word name, abi::Word mode, abi::Word info, abi::Word file);
+abi::Word File_close(void* next, const std::uintptr_t* return_slot, abi::Word file);
 abi::Word Start(void* next, const std::uintptr_t* return_slot, abi::Word request);
 abi::Word Startall(void* next, const std::uintptr_t* return_slot, abi::Word count,
                    abi::Word requests);

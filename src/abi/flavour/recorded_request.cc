@@ -50,6 +50,7 @@ void count_arrival(const TrackedRequest& tracked, std::int64_t bytes) noexcept {
                          : own->row_without_path(tracked.row->procedure, tracked.call_class,
                                                  tracked.row->communicator);
   row.received += bytes;
+  if (tracked.file != nullptr) record::add(tracked.file->read, bytes);
   if (!tracked.is_binned) row.bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
 }
 

@@ -17,8 +17,9 @@ struct TrackedRequest {
   bool is_binned = false;  ///< by what it sends
   bool is_persistent = false;
   bool is_active = false;
-  std::int64_t bytes = 0;     ///< that each start sends
-  std::int64_t to = kNobody;  ///< in MPI_COMM_WORLD
+  std::int64_t bytes = 0;              ///< that each start sends
+  std::int64_t to = kNobody;           ///< in MPI_COMM_WORLD
+  record::FileCounts* file = nullptr;  ///< from which it reads, if the library moves its bytes
 };
 
 /// Remembers it until it is complete, or freed. Nothing where there is no memory.

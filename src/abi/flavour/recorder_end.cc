@@ -49,10 +49,6 @@ constexpr const char* kAbi = "MPICH";
 constexpr const char* kAbi = "MPI standard";
 #endif
 
-record::Facts known_facts() {
-  return {{"mpi", library_version()}, {"abi", kAbi}};
-}
-
 /// What rank 0 has until MPI has ended.
 struct Collected {
   bool is_due = false;  ///< this is rank 0, and the record is still to be written
@@ -147,7 +143,7 @@ std::unique_ptr<fabric::Messenger> make_leaders(const std::vector<std::vector<in
 /// On rank 0.
 void collect(fabric::Messenger* leaders, const std::vector<RankEnd>& ends,
              const std::vector<std::vector<int>>& nodes) {
-  record::Facts facts = known_facts();
+  record::Facts facts = job_facts();
   facts.emplace_back("nodes", std::to_string(nodes.size()));
   auto job = std::make_unique<record::JobRecord>(std::move(facts), record::record_places());
   if (Error failed = job->add(record::gather_node(ends, nodes[0], 0))) {
@@ -216,6 +212,10 @@ void finish_at_exit() {
 
 }  // namespace
 
+record::Facts job_facts() {
+  return {{"mpi", library_version()}, {"abi", kAbi}};
+}
+
 bool is_wanted(const Settings& settings) {
   return settings.record && !settings.log_path.empty();
 }
@@ -241,7 +241,7 @@ void finish_record() noexcept {
     if (own.job != nullptr) {
       record::finish_job(*own.job);
     } else {
-      record::finish_job(known_facts(), own.missing);
+      record::finish_job(job_facts(), own.missing);
     }
     return {};
   });

@@ -1,9 +1,13 @@
 #pragma once
 
 #include "base/settings.h"
+#include "record/process_facts.h"
 
 /// What the recorder does when the job ends.
 namespace headrace::HEADRACE_FLAVOUR::recording {
+
+/// Which MPI it is.
+record::Facts job_facts();
 
 bool is_wanted(const Settings& settings);
 

@@ -28,6 +28,7 @@ abi::Start start() {
   native.Comm_size(MPI_COMM_WORLD, &start.rank_count);
   start.procedures = recorded_procedures;
   start.caller_of = &caller_of;
+  start.facts = job_facts();
   const Error failed = record::start_recorder(start);
   if (!failed) return abi::Start::started;
   if (start.rank == 0) {

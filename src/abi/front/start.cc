@@ -18,6 +18,7 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "base/unwinding.h"
+#include "record/decision.h"
 
 namespace headrace::abi {
 
@@ -141,6 +142,9 @@ void advance(Entry entry) {
     own.awaits_init = !own.flavour->is_running();
     if (own.flavour->start()) {
       if (!refused_features().empty()) {
+        record::note_decision(
+            {"features", "going on without " + refused_features(), "MPI refused what it needs", ""},
+            false);
         print_for_job("going on without " + refused_features() +
                       " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
       }

@@ -899,18 +899,15 @@ Word File_call_errhandler(Word fh_word, Word errorcode_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_call_errhandler);
   Call call(Entry::File_call_errhandler, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, errorcode_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, errorcode_word);
   if (!call.end(code)) return code;
   return code;
 }
 template <Name name>
 Word File_close(Word fh_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_close);
-  Call call(Entry::File_close, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, fh_word);
-  const Word code = abi::call_words(next, fh_word);
-  if (!call.end(code)) return code;
-  return code;
+  return ends::File_close(abi::next_function(abi::FeatureId::recorder, name, Entry::File_close),
+                          HEADRACE_RETURN_SLOT, fh_word);
 }
 template <Name name>
 Word File_create_errhandler(Word file_errhandler_fn_word, Word errhandler_word) {
@@ -936,6 +933,7 @@ Word File_get_amode(Word fh_word, Word amode_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_amode);
   Call call(Entry::File_get_amode, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, amode_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, amode_word);
   if (!call.end(code)) return code;
   return code;
@@ -945,6 +943,7 @@ Word File_get_atomicity(Word fh_word, Word flag_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_atomicity);
   Call call(Entry::File_get_atomicity, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, flag_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, flag_word);
   if (!call.end(code)) return code;
   return code;
@@ -955,6 +954,7 @@ Word File_get_byte_offset(Word fh_word, Word offset_word, Word disp_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_byte_offset);
   Call call(Entry::File_get_byte_offset, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, offset_word, disp_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, disp_word);
   if (!call.end(code)) return code;
   return code;
@@ -973,6 +973,7 @@ Word File_get_group(Word fh_word, Word group_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_group);
   Call call(Entry::File_get_group, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, group_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, group_word);
   if (!call.end(code)) return code;
   return code;
@@ -982,6 +983,7 @@ Word File_get_info(Word fh_word, Word info_used_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_info);
   Call call(Entry::File_get_info, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, info_used_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, info_used_word);
   if (!call.end(code)) return code;
   return code;
@@ -991,6 +993,7 @@ Word File_get_position(Word fh_word, Word offset_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_position);
   Call call(Entry::File_get_position, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, offset_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word);
   if (!call.end(code)) return code;
   return code;
@@ -1001,6 +1004,7 @@ Word File_get_position_shared(Word fh_word, Word offset_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_position_shared);
   Call call(Entry::File_get_position_shared, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, offset_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word);
   if (!call.end(code)) return code;
   return code;
@@ -1010,6 +1014,7 @@ Word File_get_size(Word fh_word, Word size_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_size);
   Call call(Entry::File_get_size, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, size_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, size_word);
   if (!call.end(code)) return code;
   return code;
@@ -1020,6 +1025,7 @@ Word File_get_type_extent(Word fh_word, Word datatype_word, Word extent_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_type_extent);
   Call call(Entry::File_get_type_extent, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, datatype_word, extent_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, datatype_word, extent_word);
   if (!call.end(code)) return code;
   return code;
@@ -1031,6 +1037,7 @@ Word File_get_view(Word fh_word, Word disp_word, Word etype_word, Word filetype_
   Call call(Entry::File_get_view, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, disp_word, etype_word, filetype_word, datarep_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, disp_word, etype_word, filetype_word, datarep_word);
   if (!call.end(code)) return code;
@@ -1043,6 +1050,7 @@ Word File_iread(Word fh_word, Word buf_word, Word count_word, Word datatype_word
   Call call(Entry::File_iread, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -1056,6 +1064,7 @@ Word File_iread_all(Word fh_word, Word buf_word, Word count_word, Word datatype_
   Call call(Entry::File_iread_all, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -1070,6 +1079,7 @@ Word File_iread_at(Word fh_word, Word offset_word, Word buf_word, Word count_wor
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -1084,6 +1094,7 @@ Word File_iread_at_all(Word fh_word, Word offset_word, Word buf_word, Word count
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -1097,6 +1108,7 @@ Word File_iread_shared(Word fh_word, Word buf_word, Word count_word, Word dataty
   Call call(Entry::File_iread_shared, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -1110,6 +1122,7 @@ Word File_iwrite(Word fh_word, Word buf_word, Word count_word, Word datatype_wor
   Call call(Entry::File_iwrite, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -1125,6 +1138,7 @@ Word File_iwrite_all(Word fh_word, Word buf_word, Word count_word, Word datatype
   Call call(Entry::File_iwrite_all, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -1141,6 +1155,7 @@ Word File_iwrite_at(Word fh_word, Word offset_word, Word buf_word, Word count_wo
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -1157,6 +1172,7 @@ Word File_iwrite_at_all(Word fh_word, Word offset_word, Word buf_word, Word coun
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -1172,6 +1188,7 @@ Word File_iwrite_shared(Word fh_word, Word buf_word, Word count_word, Word datat
   Call call(Entry::File_iwrite_shared, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -1182,19 +1199,16 @@ Word File_iwrite_shared(Word fh_word, Word buf_word, Word count_word, Word datat
 }
 template <Name name>
 Word File_open(Word comm_word, Word filename_word, Word amode_word, Word info_word, Word fh_word) {
-  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_open);
-  Call call(Entry::File_open, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded())
-    return abi::call_words(next, comm_word, filename_word, amode_word, info_word, fh_word);
-  const Word code = abi::call_words(next, comm_word, filename_word, amode_word, info_word, fh_word);
-  if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  return code;
+  return ends::File_open(abi::next_function(abi::FeatureId::recorder, name, Entry::File_open),
+                         HEADRACE_RETURN_SLOT, comm_word, filename_word, amode_word, info_word,
+                         fh_word);
 }
 template <Name name>
 Word File_preallocate(Word fh_word, Word size_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_preallocate);
   Call call(Entry::File_preallocate, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, size_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, size_word);
   if (!call.end(code)) return code;
   return code;
@@ -1205,6 +1219,7 @@ Word File_read(Word fh_word, Word buf_word, Word count_word, Word datatype_word,
   Call call(Entry::File_read, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -1219,6 +1234,7 @@ Word File_read_all(Word fh_word, Word buf_word, Word count_word, Word datatype_w
   Call call(Entry::File_read_all, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -1232,6 +1248,7 @@ Word File_read_all_begin(Word fh_word, Word buf_word, Word count_word, Word data
   Call call(Entry::File_read_all_begin, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   return code;
@@ -1241,6 +1258,7 @@ Word File_read_all_end(Word fh_word, Word buf_word, Word status_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_read_all_end);
   Call call(Entry::File_read_all_end, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, buf_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code = abi::call_words(next, fh_word, buf_word, status_word);
   if (!call.end(code)) return code;
@@ -1255,6 +1273,7 @@ Word File_read_at(Word fh_word, Word offset_word, Word buf_word, Word count_word
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
@@ -1270,6 +1289,7 @@ Word File_read_at_all(Word fh_word, Word offset_word, Word buf_word, Word count_
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
@@ -1285,6 +1305,7 @@ Word File_read_at_all_begin(Word fh_word, Word offset_word, Word buf_word, Word 
   Call call(Entry::File_read_at_all_begin, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
@@ -1296,6 +1317,7 @@ Word File_read_at_all_end(Word fh_word, Word buf_word, Word status_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_read_at_all_end);
   Call call(Entry::File_read_at_all_end, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, buf_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code = abi::call_words(next, fh_word, buf_word, status_word);
   if (!call.end(code)) return code;
@@ -1309,6 +1331,7 @@ Word File_read_ordered(Word fh_word, Word buf_word, Word count_word, Word dataty
   Call call(Entry::File_read_ordered, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -1323,6 +1346,7 @@ Word File_read_ordered_begin(Word fh_word, Word buf_word, Word count_word, Word 
   Call call(Entry::File_read_ordered_begin, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   return code;
@@ -1333,6 +1357,7 @@ Word File_read_ordered_end(Word fh_word, Word buf_word, Word status_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_read_ordered_end);
   Call call(Entry::File_read_ordered_end, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, buf_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code = abi::call_words(next, fh_word, buf_word, status_word);
   if (!call.end(code)) return code;
@@ -1346,6 +1371,7 @@ Word File_read_shared(Word fh_word, Word buf_word, Word count_word, Word datatyp
   Call call(Entry::File_read_shared, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -1358,6 +1384,7 @@ Word File_seek(Word fh_word, Word offset_word, Word whence_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_seek);
   Call call(Entry::File_seek, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, offset_word, whence_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, whence_word);
   if (!call.end(code)) return code;
   return code;
@@ -1367,6 +1394,7 @@ Word File_seek_shared(Word fh_word, Word offset_word, Word whence_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_seek_shared);
   Call call(Entry::File_seek_shared, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, offset_word, whence_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, whence_word);
   if (!call.end(code)) return code;
   return code;
@@ -1376,6 +1404,7 @@ Word File_set_atomicity(Word fh_word, Word flag_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_set_atomicity);
   Call call(Entry::File_set_atomicity, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, flag_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, flag_word);
   if (!call.end(code)) return code;
   return code;
@@ -1394,6 +1423,7 @@ Word File_set_info(Word fh_word, Word info_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_set_info);
   Call call(Entry::File_set_info, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, info_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, info_word);
   if (!call.end(code)) return code;
   return code;
@@ -1403,6 +1433,7 @@ Word File_set_size(Word fh_word, Word size_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_set_size);
   Call call(Entry::File_set_size, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, size_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, size_word);
   if (!call.end(code)) return code;
   return code;
@@ -1415,6 +1446,7 @@ Word File_set_view(Word fh_word, Word disp_word, Word etype_word, Word filetype_
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, disp_word, etype_word, filetype_word, datarep_word,
                            info_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, disp_word, etype_word, filetype_word, datarep_word, info_word);
   if (!call.end(code)) return code;
@@ -1425,6 +1457,7 @@ Word File_sync(Word fh_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_sync);
   Call call(Entry::File_sync, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word);
   if (!call.end(code)) return code;
   return code;
@@ -1436,6 +1469,7 @@ Word File_write(Word fh_word, Word buf_word, Word count_word, Word datatype_word
   Call call(Entry::File_write, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -1451,6 +1485,7 @@ Word File_write_all(Word fh_word, Word buf_word, Word count_word, Word datatype_
   Call call(Entry::File_write_all, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -1466,6 +1501,7 @@ Word File_write_all_begin(Word fh_word, Word buf_word, Word count_word, Word dat
   Call call(Entry::File_write_all_begin, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   const auto count = from_word<int>(count_word);
@@ -1478,6 +1514,7 @@ Word File_write_all_end(Word fh_word, Word buf_word, Word status_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::File_write_all_end);
   Call call(Entry::File_write_all_end, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, buf_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, status_word);
   if (!call.end(code)) return code;
   return code;
@@ -1490,6 +1527,7 @@ Word File_write_at(Word fh_word, Word offset_word, Word buf_word, Word count_wor
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -1506,6 +1544,7 @@ Word File_write_at_all(Word fh_word, Word offset_word, Word buf_word, Word count
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -1522,6 +1561,7 @@ Word File_write_at_all_begin(Word fh_word, Word offset_word, Word buf_word, Word
   Call call(Entry::File_write_at_all_begin, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
@@ -1536,6 +1576,7 @@ Word File_write_at_all_end(Word fh_word, Word buf_word, Word status_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_write_at_all_end);
   Call call(Entry::File_write_at_all_end, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, buf_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, status_word);
   if (!call.end(code)) return code;
   return code;
@@ -1547,6 +1588,7 @@ Word File_write_ordered(Word fh_word, Word buf_word, Word count_word, Word datat
   Call call(Entry::File_write_ordered, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -1562,6 +1604,7 @@ Word File_write_ordered_begin(Word fh_word, Word buf_word, Word count_word, Word
   Call call(Entry::File_write_ordered_begin, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   const auto count = from_word<int>(count_word);
@@ -1575,6 +1618,7 @@ Word File_write_ordered_end(Word fh_word, Word buf_word, Word status_word) {
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_write_ordered_end);
   Call call(Entry::File_write_ordered_end, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, buf_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, status_word);
   if (!call.end(code)) return code;
   return code;
@@ -1586,6 +1630,7 @@ Word File_write_shared(Word fh_word, Word buf_word, Word count_word, Word dataty
   Call call(Entry::File_write_shared, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -5354,6 +5399,7 @@ Word File_get_type_extent_c(Word fh_word, Word datatype_word, Word extent_word) 
       abi::next_function(abi::FeatureId::recorder, name, Entry::File_get_type_extent_c);
   Call call(Entry::File_get_type_extent_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, fh_word, datatype_word, extent_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, datatype_word, extent_word);
   if (!call.end(code)) return code;
   return code;
@@ -5365,6 +5411,7 @@ Word File_iread_all_c(Word fh_word, Word buf_word, Word count_word, Word datatyp
   Call call(Entry::File_iread_all_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -5379,6 +5426,7 @@ Word File_iread_at_all_c(Word fh_word, Word offset_word, Word buf_word, Word cou
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -5393,6 +5441,7 @@ Word File_iread_at_c(Word fh_word, Word offset_word, Word buf_word, Word count_w
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -5406,6 +5455,7 @@ Word File_iread_c(Word fh_word, Word buf_word, Word count_word, Word datatype_wo
   Call call(Entry::File_iread_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -5419,6 +5469,7 @@ Word File_iread_shared_c(Word fh_word, Word buf_word, Word count_word, Word data
   Call call(Entry::File_iread_shared_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -5432,6 +5483,7 @@ Word File_iwrite_all_c(Word fh_word, Word buf_word, Word count_word, Word dataty
   Call call(Entry::File_iwrite_all_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -5449,6 +5501,7 @@ Word File_iwrite_at_all_c(Word fh_word, Word offset_word, Word buf_word, Word co
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -5465,6 +5518,7 @@ Word File_iwrite_at_c(Word fh_word, Word offset_word, Word buf_word, Word count_
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                                     request_word);
   if (!call.end(code)) return code;
@@ -5480,6 +5534,7 @@ Word File_iwrite_c(Word fh_word, Word buf_word, Word count_word, Word datatype_w
   Call call(Entry::File_iwrite_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -5496,6 +5551,7 @@ Word File_iwrite_shared_c(Word fh_word, Word buf_word, Word count_word, Word dat
   Call call(Entry::File_iwrite_shared_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, request_word);
   if (!call.end(code)) return code;
@@ -5511,6 +5567,7 @@ Word File_read_all_begin_c(Word fh_word, Word buf_word, Word count_word, Word da
   Call call(Entry::File_read_all_begin_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   return code;
@@ -5522,6 +5579,7 @@ Word File_read_all_c(Word fh_word, Word buf_word, Word count_word, Word datatype
   Call call(Entry::File_read_all_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -5537,6 +5595,7 @@ Word File_read_at_all_begin_c(Word fh_word, Word offset_word, Word buf_word, Wor
   Call call(Entry::File_read_at_all_begin_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
@@ -5550,6 +5609,7 @@ Word File_read_at_all_c(Word fh_word, Word offset_word, Word buf_word, Word coun
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
@@ -5565,6 +5625,7 @@ Word File_read_at_c(Word fh_word, Word offset_word, Word buf_word, Word count_wo
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
@@ -5579,6 +5640,7 @@ Word File_read_c(Word fh_word, Word buf_word, Word count_word, Word datatype_wor
   Call call(Entry::File_read_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -5593,6 +5655,7 @@ Word File_read_ordered_begin_c(Word fh_word, Word buf_word, Word count_word, Wor
   Call call(Entry::File_read_ordered_begin_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   return code;
@@ -5604,6 +5667,7 @@ Word File_read_ordered_c(Word fh_word, Word buf_word, Word count_word, Word data
   Call call(Entry::File_read_ordered_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -5618,6 +5682,7 @@ Word File_read_shared_c(Word fh_word, Word buf_word, Word count_word, Word datat
   Call call(Entry::File_read_shared_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   OwnStatus own_status(status_word);
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
@@ -5632,6 +5697,7 @@ Word File_write_all_begin_c(Word fh_word, Word buf_word, Word count_word, Word d
   Call call(Entry::File_write_all_begin_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   const auto count = from_word<MPI_Count>(count_word);
@@ -5646,6 +5712,7 @@ Word File_write_all_c(Word fh_word, Word buf_word, Word count_word, Word datatyp
   Call call(Entry::File_write_all_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -5662,6 +5729,7 @@ Word File_write_at_all_begin_c(Word fh_word, Word offset_word, Word buf_word, Wo
   Call call(Entry::File_write_at_all_begin_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
@@ -5678,6 +5746,7 @@ Word File_write_at_all_c(Word fh_word, Word offset_word, Word buf_word, Word cou
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -5694,6 +5763,7 @@ Word File_write_at_c(Word fh_word, Word offset_word, Word buf_word, Word count_w
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word,
                            status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, offset_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -5709,6 +5779,7 @@ Word File_write_c(Word fh_word, Word buf_word, Word count_word, Word datatype_wo
   Call call(Entry::File_write_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -5724,6 +5795,7 @@ Word File_write_ordered_begin_c(Word fh_word, Word buf_word, Word count_word, Wo
   Call call(Entry::File_write_ordered_begin_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code = abi::call_words(next, fh_word, buf_word, count_word, datatype_word);
   if (!call.end(code)) return code;
   const auto count = from_word<MPI_Count>(count_word);
@@ -5739,6 +5811,7 @@ Word File_write_ordered_c(Word fh_word, Word buf_word, Word count_word, Word dat
   Call call(Entry::File_write_ordered_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;
@@ -5754,6 +5827,7 @@ Word File_write_shared_c(Word fh_word, Word buf_word, Word count_word, Word data
   Call call(Entry::File_write_shared_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded())
     return abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
+  call.on_file(from_word<MPI_File>(fh_word));
   const Word code =
       abi::call_words(next, fh_word, buf_word, count_word, datatype_word, status_word);
   if (!call.end(code)) return code;

@@ -27,7 +27,7 @@ enum class Table : std::uint32_t {
 };
 
 inline constexpr std::array<std::size_t, 12> kColumnCounts = {2,  1, 2,  5, 4, 18,
-                                                              21, 4, 12, 7, 3, 2};
+                                                              21, 4, 16, 8, 3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -124,6 +124,10 @@ struct FilesRow {
   std::int64_t written = 0;
   std::int64_t store_read = 0;
   std::int64_t store_written = 0;
+  std::int64_t reads = 0;
+  std::int64_t writes = 0;
+  std::int64_t collective_reads = 0;
+  std::int64_t collective_writes = 0;
   std::int64_t time = 0;
   std::int64_t exchange = 0;
   std::int64_t wait = 0;
@@ -139,6 +143,7 @@ struct DecisionsRow {
   std::int64_t choice = -1;
   std::int64_t reason = -1;
   std::int64_t alternatives = -1;
+  std::int64_t calls = 0;
   std::int64_t cost = 0;
 };
 
@@ -149,7 +154,7 @@ struct SettingsRow {
   std::int64_t origin = -1;
 };
 
-/// Variables of the environment, of those that the list in docs allows.
+/// Variables of the environment, of those that docs/report.md lists.
 struct VariablesRow {
   std::int64_t name = -1;
   std::int64_t value = -1;
@@ -195,13 +200,16 @@ inline constexpr std::string_view kSchema =
     "{\"name\":\"files\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"file\",\"unit\":\"text\"},{\"name\":\"opens\",\"unit\":\"number\"},{\"name\":"
     "\"read\",\"unit\":\"bytes\"},{\"name\":\"written\",\"unit\":\"bytes\"},{\"name\":\"store_"
-    "read\",\"unit\":\"bytes\"},{\"name\":\"store_written\",\"unit\":\"bytes\"},{\"name\":\"time\","
-    "\"unit\":\"ns\"},{\"name\":\"exchange\",\"unit\":\"ns\"},{\"name\":\"wait\",\"unit\":\"ns\"},{"
-    "\"name\":\"copy\",\"unit\":\"ns\"},{\"name\":\"store\",\"unit\":\"ns\"}]},"
+    "read\",\"unit\":\"bytes\"},{\"name\":\"store_written\",\"unit\":\"bytes\"},{\"name\":"
+    "\"reads\",\"unit\":\"calls\"},{\"name\":\"writes\",\"unit\":\"calls\"},{\"name\":\"collective_"
+    "reads\",\"unit\":\"calls\"},{\"name\":\"collective_writes\",\"unit\":\"calls\"},{\"name\":"
+    "\"time\",\"unit\":\"ns\"},{\"name\":\"exchange\",\"unit\":\"ns\"},{\"name\":\"wait\",\"unit\":"
+    "\"ns\"},{\"name\":\"copy\",\"unit\":\"ns\"},{\"name\":\"store\",\"unit\":\"ns\"}]},"
     "{\"name\":\"decisions\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"time\",\"unit\":\"ns\"},{\"name\":\"subject\",\"unit\":\"text\"},{\"name\":"
     "\"choice\",\"unit\":\"text\"},{\"name\":\"reason\",\"unit\":\"text\"},{\"name\":"
-    "\"alternatives\",\"unit\":\"text\"},{\"name\":\"cost\",\"unit\":\"ns\"}]},"
+    "\"alternatives\",\"unit\":\"text\"},{\"name\":\"calls\",\"unit\":\"number\"},{\"name\":"
+    "\"cost\",\"unit\":\"ns\"}]},"
     "{\"name\":\"settings\",\"of\":\"node\",\"columns\":[{\"name\":\"name\",\"unit\":\"text\"},{"
     "\"name\":\"value\",\"unit\":\"text\"},{\"name\":\"origin\",\"unit\":\"text\"}]},"
     "{\"name\":\"variables\",\"of\":\"node\",\"columns\":[{\"name\":\"name\",\"unit\":\"text\"},{"

@@ -18,6 +18,7 @@ SETTINGS = (
     Setting("HEADRACE_COLL_ORDER", "choice", "shape", values=("shape", "library")),
     Setting("HEADRACE_COLL_USE", "choice", "measured", values=("measured", "always")),
     Setting("HEADRACE_COLL_AFTER", "integer", "3", minimum=1, maximum=1000000),
+    Setting("HEADRACE_RECORD_NAMES", "choice", "full", values=("full", "hashed", "none")),
     Setting(
         "HEADRACE_WRITE_PATH",
         "choice",

@@ -1,0 +1,72 @@
+#include "abi/flavour/recorded_file.h"
+
+#include <mutex>
+#include <new>
+#include <string_view>
+#include <unordered_map>
+
+#include "abi/flavour/file_handle.h"
+
+namespace headrace::HEADRACE_FLAVOUR::recording {
+
+constinit std::atomic<bool> has_passed_files = false;
+
+namespace {
+
+struct Passed {
+  std::mutex mutex;
+  std::unordered_map<std::uintptr_t, record::FileCounts*> by_handle;
+};
+
+Passed& passed() {
+  static auto& only = *new Passed;  // never destroyed: files are closed during exit, too
+  return only;
+}
+
+bool has(std::string_view procedure, std::string_view part) {
+  return procedure.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+void note_opened(MPI_File file, const char* name) noexcept {
+  if (name == nullptr || find_file(file) != nullptr) return;
+  record::FileCounts* const counts = record::counts_of_file(name, true);
+  if (counts == nullptr) return;
+  record::add(counts->opens, 1);
+  try {
+    Passed& all = passed();
+    const std::lock_guard lock(all.mutex);
+    all.by_handle[handle_key(file)] = counts;
+    has_passed_files.store(true, std::memory_order_release);
+  } catch (const std::bad_alloc&) {
+    // Its calls are not counted.
+  }
+}
+
+void note_closed(MPI_File file) noexcept {
+  if (!has_passed_files.load(std::memory_order_acquire)) return;
+  Passed& all = passed();
+  const std::lock_guard lock(all.mutex);
+  all.by_handle.erase(handle_key(file));
+}
+
+record::FileCounts* find_passed_file(MPI_File file) noexcept {
+  Passed& all = passed();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.by_handle.find(handle_key(file));
+  return found == all.by_handle.end() ? nullptr : found->second;
+}
+
+void count_passed_call(record::FileCounts& counts, const char* procedure, std::int64_t ticks) {
+  record::add(counts.ticks, ticks);
+  const bool is_end = has(procedure, "_end");
+  const bool is_collective = has(procedure, "_all") || has(procedure, "_ordered");
+  const bool reads = has(procedure, "_read") || has(procedure, "_iread");
+  const bool writes = has(procedure, "_write") || has(procedure, "_iwrite");
+  if (is_end || (!reads && !writes)) return;
+  record::add(reads ? counts.reads : counts.writes, 1);
+  if (is_collective) record::add(reads ? counts.collective_reads : counts.collective_writes, 1);
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::recording

@@ -1,0 +1,81 @@
+#include "file/recorded_file.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "file/path_choice.h"
+#include "file/recorded_store.h"
+#include "record/file_names.h"
+
+namespace headrace::file {
+namespace {
+
+/// A file may be opened often, with other numbers in the text each time: what was kept of its name
+/// counts on.
+class KeptChoices {
+ public:
+  record::DecisionCost* find_or_keep(const record::Decision& decision, std::int64_t kind) {
+    const std::lock_guard lock(mutex_);
+    const auto [place, is_new] = costs_.try_emplace({decision.subject, kind}, nullptr);
+    if (is_new) place->second = record::note_decision(decision, true);
+    return place->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::int64_t>, record::DecisionCost*> costs_;
+};
+
+KeptChoices& kept_choices() {
+  static auto& only = *new KeptChoices;  // never destroyed: files are closed during exit, too
+  return only;
+}
+
+}  // namespace
+
+void RecordedFile::open(const std::string& path) {
+  counts_ = record::counts_of_file(path.c_str(), false);
+  if (counts_ != nullptr) name_ = record::recorded_name(path);
+}
+
+std::unique_ptr<storage::Store> RecordedFile::counted(std::unique_ptr<storage::Store> store) const {
+  if (counts_ == nullptr) return store;
+  return std::make_unique<RecordedStore>(std::move(store), *counts_);
+}
+
+void RecordedFile::count_call(Direction direction, bool is_collective) {
+  const bool writes = direction == Direction::write;
+  record::add(writes ? counts_->writes : counts_->reads, 1);
+  if (!is_collective) return;
+  record::add(writes ? counts_->collective_writes : counts_->collective_reads, 1);
+}
+
+/// What a choice's kind stands for is told with the numbers of its first call.
+void RecordedFile::add_to_choice(const PathChoice& choice, Direction direction,
+                                 std::int64_t ticks) {
+  static_cast<void>(attempt([&]() -> Error {
+    const std::int64_t kind = choice.kind();
+    const std::lock_guard lock(mutex_);
+    std::vector<Kept>& kept = kept_[direction == Direction::write ? 0 : 1];
+    auto place = std::ranges::find(kept, kind, &Kept::kind);
+    if (place == kept.end()) {
+      const record::Decision decision = choice.decision(name_);
+      if (decision.choice.empty()) return {};
+      place = kept.insert(kept.end(), {kind, kept_choices().find_or_keep(decision, kind)});
+    }
+    if (place->cost == nullptr) return {};
+    record::add(place->cost->calls, 1);
+    record::add(place->cost->ticks, ticks);
+    return {};
+  }));
+}
+
+void RecordedFile::note_corrections(const std::vector<std::string>& lines) const {
+  if (counts_ == nullptr) return;
+  for (const std::string& line : lines) {
+    record::note_decision({"hints of '" + name_ + "'", "corrected", line, ""}, false);
+  }
+}
+
+}  // namespace headrace::file

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "record/call_timer.h"
+#include "record/decision.h"
+#include "record/file_counts.h"
+#include "storage/store.h"
+
+namespace headrace::file {
+
+class PathChoice;
+
+/// What the recorder learns of one open file. All of it does nothing if nothing is recorded.
+/// Thread-safe from open() on.
+class RecordedFile {
+ public:
+  /// Before any call; the file is called `path` in messages.
+  void open(const std::string& path);
+  /// Null if nothing is recorded.
+  record::FileCounts* counts() const { return counts_; }
+  void note_open() {
+    if (counts_ != nullptr) record::add(counts_->opens, 1);
+  }
+
+  /// A store that counts what it moves, in the place of one that does not.
+  std::unique_ptr<storage::Store> counted(std::unique_ptr<storage::Store> store) const;
+
+  /// A call has begun.
+  void note_call(Direction direction, bool is_collective) {
+    if (counts_ != nullptr) [[unlikely]]
+      count_call(direction, is_collective);
+  }
+  /// A call has moved so much for the program.
+  void note_moved(Direction direction, ByteCount bytes) {
+    if (counts_ != nullptr) [[unlikely]]
+      record::add(direction == Direction::write ? counts_->written : counts_->read, bytes);
+  }
+  /// A collective call has gone as `choice` says, and took so many ticks.
+  void note_choice(const PathChoice& choice, Direction direction, std::int64_t ticks) {
+    if (counts_ != nullptr) [[unlikely]]
+      add_to_choice(choice, direction, ticks);
+  }
+  /// Hints that do not count as they were given, a line on each.
+  void note_corrections(const std::vector<std::string>& lines) const;
+
+  /// As records may have it; the file's own if nothing is recorded.
+  const std::string& name() const { return name_; }
+
+ private:
+  /// A choice of the file's that was kept.
+  struct Kept {
+    std::int64_t kind;
+    record::DecisionCost* cost;
+  };
+
+  void count_call(Direction direction, bool is_collective);
+  void add_to_choice(const PathChoice& choice, Direction direction, std::int64_t ticks);
+
+  std::string name_;
+  record::FileCounts* counts_ = nullptr;
+  std::mutex mutex_;                       ///< guards what follows
+  std::array<std::vector<Kept>, 2> kept_;  ///< by direction
+};
+
+}  // namespace headrace::file
