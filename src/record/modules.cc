@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 
 namespace headrace::record {
 namespace {
@@ -17,6 +18,7 @@ struct Search {
   Module module;
   bool is_first = true;  // the dynamic linker names the program first
   bool is_found = false;
+  bool lacks_memory = false;
 };
 
 std::string program_file() {
@@ -47,14 +49,19 @@ std::string build_id_of(const dl_phdr_info& info) {
   return {};
 }
 
-int look_at(dl_phdr_info* info, std::size_t, void* argument) {
+/// No exception may leave it: the dynamic linker's frames are another unwinder's.
+int look_at(dl_phdr_info* info, std::size_t, void* argument) noexcept {
   Search& search = *static_cast<Search*>(argument);
   const bool is_program = search.is_first;
   search.is_first = false;
   if (!holds(*info, search.address)) return 0;
   search.is_found = true;
-  search.module = {info->dlpi_name, build_id_of(*info), info->dlpi_addr};
-  if (is_program && search.module.name.empty()) search.module.name = program_file();
+  try {
+    search.module = {info->dlpi_name, build_id_of(*info), info->dlpi_addr};
+    if (is_program && search.module.name.empty()) search.module.name = program_file();
+  } catch (const std::bad_alloc&) {
+    search.lacks_memory = true;
+  }
   return 1;
 }
 
@@ -65,6 +72,7 @@ const Module* Modules::find(std::uintptr_t address) {
   // The call may be an object's last instruction.
   Search search{address - 1, {}};
   ::dl_iterate_phdr(&look_at, &search);
+  if (search.lacks_memory) throw std::bad_alloc();
   if (!search.is_found) return nullptr;
   const auto known = std::find(modules_.begin(), modules_.end(), search.module);
   return known != modules_.end() ? &*known : &modules_.emplace_back(std::move(search.module));
