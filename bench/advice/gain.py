@@ -4,7 +4,7 @@ without, in turn, and the gain against the bound that the record of the flawed r
 
     bench/advice/gain.py --launcher mpiexec --program ./advised --library libheadrace.so
 
-By hand, as it takes times. docs/advice.md has a result."""
+By hand, as it takes times; on an idle machine."""
 
 import argparse
 import json
