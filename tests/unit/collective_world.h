@@ -119,6 +119,8 @@ class World {
   }
 
   static constexpr int kTag = 7;
+  /// A slow rank goes on in one of so many turns.
+  static constexpr unsigned kSlowness = 12;
 
   const Layout& layout() const { return layout_; }
   Limits limits() const { return {stage_size_}; }
@@ -126,18 +128,22 @@ class World {
   std::int64_t messages() const { return office_.messages(kTag); }
   std::int64_t bytes() const { return office_.bytes(kTag); }
 
-  /// calls[rank][i]: the rank's i-th call. Which ranks go on when is drawn. Throws where none can.
+  /// calls[rank][i]: the rank's i-th call. Which ranks go on when is drawn, and one of them is
+  /// slow, so that others run ahead where they may. Throws where none can go on.
   void run(std::vector<std::vector<RankCall>>& calls, const Algorithm* algorithm,
            const Reduction& reduction, std::mt19937& random) {
     for (auto& rank : ranks_) rank->next = 0;
+    const int slow = static_cast<int>(random() % ranks_.size());
     for (std::size_t left = ranks_.size(); left > 0;) {
-      bool has_moved = false;
+      bool has_moved = random() % kSlowness != 0;
+      const bool skips = has_moved;
       std::vector<int> order(ranks_.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
       std::ranges::shuffle(order, random);
       left = 0;
       for (const int rank : order) {
-        has_moved |= advance(rank, calls[static_cast<std::size_t>(rank)], algorithm, reduction);
+        if (!skips || rank != slow)
+          has_moved |= advance(rank, calls[static_cast<std::size_t>(rank)], algorithm, reduction);
         const Rank& own = *ranks_[static_cast<std::size_t>(rank)];
         if (own.next < calls[static_cast<std::size_t>(rank)].size()) ++left;
       }
