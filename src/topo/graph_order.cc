@@ -65,17 +65,24 @@ std::vector<int> gathered(const Symmetric& graph, std::span<const int> sizes) {
   order.reserve(std::size_t(graph.size()));
   std::vector<bool> taken(std::size_t(graph.size()));
   std::vector<std::int64_t> pull(std::size_t(graph.size()));
+  std::vector<std::int64_t> all_pull(std::size_t(graph.size()));
+  using Near = std::priority_queue<std::pair<std::int64_t, int>>;  // pull; the lower number first
+  Near near_all;  // any node: a new one begins beside those that are full
   int first_free = 0;
+  const auto nearest = [&taken](Near& near) {
+    while (!near.empty()) {
+      const int next = -near.top().second;
+      near.pop();
+      if (!taken[std::size_t(next)]) return next;
+    }
+    return -1;
+  };
   for (const int size : sizes) {
     std::ranges::fill(pull, 0);
-    std::priority_queue<std::pair<std::int64_t, int>> near;  // pull, and the lower number first
+    Near near;
     for (int count = 0; count < size; ++count) {
-      int vertex = -1;
-      while (!near.empty() && vertex < 0) {
-        const int next = -near.top().second;
-        near.pop();
-        if (!taken[std::size_t(next)]) vertex = next;
-      }
+      int vertex = nearest(near);
+      if (vertex < 0) vertex = nearest(near_all);
       while (vertex < 0) {
         if (!taken[std::size_t(first_free)]) vertex = first_free;
         ++first_free;
@@ -86,6 +93,8 @@ std::vector<int> gathered(const Symmetric& graph, std::span<const int> sizes) {
         if (taken[std::size_t(to)]) continue;
         pull[std::size_t(to)] += weight;
         near.emplace(pull[std::size_t(to)], -to);
+        all_pull[std::size_t(to)] += weight;
+        near_all.emplace(all_pull[std::size_t(to)], -to);
       }
     }
   }
