@@ -9,8 +9,8 @@ from headrace.cli import cli
 from headrace.commands import CommandFolder, names
 
 TOP = (
-    *("bench", "compare", "demo", "doctor", "peek", "place", "preload", "record", "report"),
-    *("run", "simulate"),
+    *("apply", "bench", "compare", "demo", "doctor", "peek", "place", "preload"),
+    *("record", "report", "run", "simulate"),
 )
 BENCH = (
     *("checkpoint", "compare", "copy", "ior", "irregular", "lattice", "overlap", "paths"),

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from headrace.analysis.calls import Sums, Totals
-from headrace.analysis.procedures import COLLECTIVE, MATCHED, OUTSIDE_RUN
+from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
+from headrace.analysis.procedures import COLLECTIVE, MATCHED
 from headrace.analysis.run import Run
 from headrace.analysis.waiting import PerRank, least_by_rank, most_by_rank
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from headrace.analysis.calls import NO_SHAPE, RankTime, Shape, Totals
-from headrace.analysis.procedures import OUTSIDE_RUN, SYNCHRONISING
+from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
+from headrace.analysis.procedures import SYNCHRONISING
 
 INTRACOMMUNICATOR = 0
 PerRank = dict[str, dict[int, int]]  # ns, by procedure and rank

@@ -208,7 +208,9 @@ class SoloMessenger final : public fabric::Messenger {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  int largest_tag() const override { return 32767; }  ///< the least that MPI guarantees of MPI_TAG_UB
+  int largest_tag() const override {
+    return 32767;
+  }  ///< the least that MPI guarantees of MPI_TAG_UB
   bool serves_any_thread() const override { return true; }
 
   Error exchange(int, int to, std::span<const std::byte> outgoing, int from,
