@@ -35,7 +35,8 @@ def refusal(*arguments: object, **options: object) -> str:
 
 
 def test_the_table_has_what_the_data_has() -> None:
-    data = tomllib.loads((ROOT / "spec" / "settings.toml").read_text())["setting"]
+    files = sorted((ROOT / "spec" / "settings").glob("*.toml"))
+    data = [entry for file in files for entry in tomllib.loads(file.read_text())["setting"]]
     assert [one.name for one in SETTINGS] == [entry["name"] for entry in data]
     of_command = {entry["name"] for entry in data if "member" not in entry}
     assert {one.name for one in SETTINGS if one.of_command} == of_command != set()

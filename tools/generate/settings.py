@@ -1,4 +1,4 @@
-"""spec/settings.toml -> struct Settings and its reader, the command's table, the reference page."""
+"""spec/settings/*.toml -> struct Settings and its reader, the command's table, the reference page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CPP_TYPES = {
 
 @dataclass(frozen=True)
 class Setting:
-    """One entry of spec/settings.toml; see there for the meaning of each field."""
+    """One entry of spec/settings/*.toml; see there for the meaning of each field."""
 
     name: str
     type: str
@@ -80,18 +80,21 @@ class Setting:
     def number(self, text: str) -> int:
         found = re.fullmatch(r"(\d+)([kmg]?)", text)
         if not found:
-            raise SpecError(f"spec/settings.toml: {self.name}: '{text}' is not a number")
+            raise SpecError(f"spec/settings: {self.name}: '{text}' is not a number")
         return int(found[1]) * SIZE_UNITS[found[2]]
 
 
-def read(path: Path) -> list[Setting]:
-    """All settings, in the order of the file."""
-    settings = [Setting(**entry) for entry in tomllib.loads(path.read_text())["setting"]]
+def read(folder: Path) -> list[Setting]:
+    """All settings, in the order of the files' names and within each file."""
+    files = sorted(folder.glob("*.toml"))
+    settings = [
+        Setting(**entry) for file in files for entry in tomllib.loads(file.read_text())["setting"]
+    ]
     for setting in settings:
         if setting.type not in (*CPP_TYPES, "choice"):
-            raise SpecError(f"{path.name}: {setting.name} has the unknown type '{setting.type}'")
+            raise SpecError(f"spec/settings: {setting.name} has the unknown type '{setting.type}'")
         if setting.type == "choice" and setting.default not in setting.values:
-            raise SpecError(f"{path.name}: the default of {setting.name} is none of its values")
+            raise SpecError(f"spec/settings: the default of {setting.name} is none of its values")
     return settings
 
 
@@ -100,12 +103,12 @@ def enums(settings: list[Setting]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for setting in settings:
         if setting.enum and found.setdefault(setting.enum, setting.values) != setting.values:
-            raise SpecError(f"spec/settings.toml: two lists of values for {setting.enum}")
+            raise SpecError(f"spec/settings: two lists of values for {setting.enum}")
     return found
 
 
 def outputs(spec: Path) -> list[Output]:
-    settings = read(spec / "settings.toml")
+    settings = read(spec / "settings")
     values = {
         "settings": settings,
         "members": [setting for setting in settings if setting.member],

@@ -7,7 +7,7 @@ PREFIX = "HEADRACE_"
 
 @dataclass(frozen=True)
 class Setting:
-    """An entry of spec/settings.toml, which says what each field means.
+    """An entry of spec/settings/10_general.toml, which says what each field means.
 
     default: as a user would write it, be it out of the range of other values.
     minimum, maximum: of a size (in bytes) or a whole number.

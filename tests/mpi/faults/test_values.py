@@ -25,11 +25,12 @@ LONGEST_LINE = 1000
 ADVICE = re.compile(r"\(write .+\)|is out of range \(.+ to .+\)|write for example|, write ")
 
 
-def spec(name: str, entries: str) -> list[dict]:
-    return tomllib.loads((REPOSITORY / "spec" / name).read_text())[entries]
+def spec(pattern: str, entries: str) -> list[dict]:
+    files = sorted((REPOSITORY / "spec").glob(pattern))
+    return [one for file in files for one in tomllib.loads(file.read_text())[entries]]
 
 
-SETTINGS = [one for one in spec("settings.toml", "setting") if "member" in one]
+SETTINGS = [one for one in spec("settings/*.toml", "setting") if "member" in one]
 HINTS = spec("hints.toml", "hint")
 NUMBERS = ("size", "integer")
 
