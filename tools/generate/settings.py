@@ -1,4 +1,4 @@
-"""spec/settings/*.toml -> struct Settings and its reader, the command's table, the reference page."""
+"""spec/settings -> struct Settings and its reader, the command's table, the reference page."""
 
 from __future__ import annotations
 

@@ -16,10 +16,6 @@ namespace recording {
 
 namespace {
 
-bool is_wanted(const Settings& settings) {
-  return settings.record;
-}
-
 abi::Start start() {
   // By sessions alone there is no MPI_COMM_WORLD.
   if (!is_initialized()) return abi::Start::unneeded;

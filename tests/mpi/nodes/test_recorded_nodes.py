@@ -118,7 +118,6 @@ def test_a_job_that_ends_early(name: str, way: str, two_nodes: Cluster, library:
     assert {own["host"] for own in whole["placement"]} == set(two_nodes.names)
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_rank_without_the_layer_holds_nobody_up_for_long(
     name: str, two_nodes: Cluster, library: Path
