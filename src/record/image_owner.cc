@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,6 +12,10 @@
 #include "record/private_directory.h"
 
 namespace headrace::record {
+
+// python/headrace/launch/gather.py reads these there.
+static_assert(offsetof(ImageHeader, process) == 24 && offsetof(ImageHeader, process_start) == 32 &&
+              offsetof(ImageHeader, process_space) == 152);
 
 long long process_start(int process) {
   const std::string text =

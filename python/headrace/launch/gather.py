@@ -15,7 +15,7 @@ from headrace.launch.preload import find_library
 PROGRAM = "headrace_gather"
 MAGIC = b"HRIMAGE1"
 # Of src/record/image.h: the process, when it started, and the inode of its PID namespace.
-PROCESS = struct.Struct("<24xi4xq104xQ")
+PROCESS = struct.Struct("<24xi4xq112xQ")
 
 
 def gather(job: Path, records: Path, environ: Mapping[str, str], remove: bool = False) -> Path:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <new>
 
 #include "abi/flavour/predefined_type.h"
 
@@ -75,10 +77,16 @@ struct Known {
   CollectiveType type;
 };
 constexpr std::size_t kKnown = 64;
-thread_local constinit std::array<Known, kKnown> known_types = {};
+using KnownTypes = std::array<Known, kKnown>;
+/// On the heap: a library that is loaded late, as front libraries load this one, gets little memory
+/// for a thread's own variables.
+thread_local std::unique_ptr<KnownTypes> known_types;
 
-std::size_t place_of(std::uintptr_t key) {
-  return (key ^ key >> 6 ^ key >> 12) % kKnown;
+/// Where a type is kept, or null if there is no memory for that.
+Known* place_for(std::uintptr_t key) {
+  if (known_types == nullptr) known_types.reset(new (std::nothrow) KnownTypes{});
+  if (known_types == nullptr) return nullptr;
+  return &(*known_types)[(key ^ key >> 6 ^ key >> 12) % kKnown];
 }
 
 }  // namespace
@@ -86,8 +94,8 @@ std::size_t place_of(std::uintptr_t key) {
 CollectiveType collective_type(MPI_Datatype datatype) {
   if (datatype == MPI_DATATYPE_NULL) return {};
   const std::uintptr_t key = handle_key(datatype);
-  Known& own = known_types[place_of(key)];
-  if (own.key == key) return own.type;
+  Known* const own = place_for(key);
+  if (own != nullptr && own->key == key) return own->type;
   int integers = 0;
   int addresses = 0;
   int types = 0;
@@ -97,7 +105,7 @@ CollectiveType collective_type(MPI_Datatype datatype) {
   }
   const bool is_named = combiner == MPI_COMBINER_NAMED;
   const CollectiveType type = ask(datatype, is_named);
-  if (is_named && type.size >= 0) own = {key, type};
+  if (own != nullptr && is_named && type.size >= 0) *own = {key, type};
   return type;
 }
 
