@@ -49,16 +49,9 @@ def tallied(file: Path) -> tuple[dict[str, list[int]], dict[tuple[int, int], lis
     return calls, messages
 
 
-def check_exact(host: Host, directory: Path, ranks: int, objects: list[Path] | None = None) -> None:
-    program = compile_program(
-        host.compilers["c"], ["recorded.c", "recorded_tally.c"], f"recorded-{host.name}"
-    )
-    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
-    result = launch(host, ranks, [program, directory / "file"], True, settings, objects=objects)
-    assert result.code == 0, result.explain()
-    calls, messages = tallied(directory / "file")
-    (record,) = directory.glob("*.hrc")
-    report = report_of(record)
+def check_tally(report: dict, file: Path) -> None:
+    """Whether a report has what the program that wrote `file` tallied."""
+    calls, messages = tallied(file)
     found = {
         own["name"]: [own["calls"], own["bytes"], *own["bins"]]
         for own in report["mpi"]["procedures"]
@@ -68,6 +61,18 @@ def check_exact(host: Host, directory: Path, ranks: int, objects: list[Path] | N
         (own["from"], own["to"]): [own["messages"], own["bytes"]] for own in report["mpi"]["matrix"]
     }
     assert matrix == messages
+
+
+def check_exact(host: Host, directory: Path, ranks: int, objects: list[Path] | None = None) -> None:
+    program = compile_program(
+        host.compilers["c"], ["recorded.c", "recorded_tally.c"], f"recorded-{host.name}"
+    )
+    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
+    result = launch(host, ranks, [program, directory / "file"], True, settings, objects=objects)
+    assert result.code == 0, result.explain()
+    (record,) = directory.glob("*.hrc")
+    report = report_of(record)
+    check_tally(report, directory / "file")
     assert report["run"]["ranks"] == ranks and report["run"]["complete"]
 
 

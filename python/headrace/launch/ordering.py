@@ -1,7 +1,6 @@
 """The rank order that the settings ask for, applied to a launcher line."""
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 from headrace.errors import HeadraceError, unwritable
 from headrace.launch import order_choice, rank_order
 from headrace.launch.rank_order import Ordered
-from headrace.launchers.detection import PROBE_SECONDS, version_text
+from headrace.launchers.detection import answer_to, version_text
 from headrace.launchers.families import HYDRA, Family
 from headrace.launchers.job_size import JobSize
 from headrace.place import orders
@@ -58,19 +57,7 @@ def _is_crays_own(origin: str, family: Family, environ: Mapping[str, str]) -> bo
 
 def _abilities(launcher: Path, environ: Mapping[str, str]) -> str:
     """What a launcher prints about itself."""
-    try:
-        answer = subprocess.run(
-            [launcher, "--help"],
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=PROBE_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return version_text(launcher, environ)
-    return version_text(launcher, environ) + answer.stdout.decode("utf-8", "replace")
+    return version_text(launcher, environ) + answer_to("--help", launcher, environ)
 
 
 def write(file: tuple[Path, str]) -> None:

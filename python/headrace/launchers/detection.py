@@ -29,9 +29,14 @@ def family_by_name(path: Path) -> Family | None:
 
 def version_text(launcher: Path, environ: Mapping[str, str]) -> str:
     """What `launcher --version` prints, "" when it cannot be run."""
+    return answer_to("--version", launcher, environ)
+
+
+def answer_to(option: str, launcher: Path, environ: Mapping[str, str]) -> str:
+    """What a launcher prints when it has this option alone, "" when it cannot be run."""
     try:
         answer = subprocess.run(
-            [launcher, "--version"],
+            [launcher, option],
             env=dict(environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

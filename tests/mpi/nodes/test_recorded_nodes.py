@@ -11,7 +11,7 @@ import pytest
 from conftest import absent
 from hosts import REPOSITORY, Host, host_named
 from running import FOREIGN, compile_program, preload, work_directory
-from test_recorder import report_of, tallied
+from test_recorder import check_tally, report_of
 
 from .cluster import Cluster
 from .launching import launch_on_nodes
@@ -61,19 +61,10 @@ def test_counts_of_all_nodes_are_exact(name: str, nodes: Cluster, library: Path)
     result = launch_on_nodes(host, nodes, line, recording(library, directory))
     assert result.code == 0, result.explain()
     assert "headrace" not in result.err, result.explain()
-    calls, messages = tallied(directory / "file")
     (record,) = directory.glob("*.hrc")
     assert f".{2 * count}p{count}n." in record.name
     report = report_of(record)
-    found = {
-        own["name"]: [own["calls"], own["bytes"], *own["bins"]]
-        for own in report["mpi"]["procedures"]
-    }
-    assert found == calls
-    matrix = {
-        (own["from"], own["to"]): [own["messages"], own["bytes"]] for own in report["mpi"]["matrix"]
-    }
-    assert matrix == messages
+    check_tally(report, directory / "file")
     run = report["run"]
     assert (run["ranks"], run["nodes"], run["complete"]) == (2 * count, count, True)
     places = {own["host"]: own["ranks"] for own in report["placement"]}
