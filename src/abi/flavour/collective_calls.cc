@@ -62,10 +62,14 @@ bool set_blocks(Request& request, const Numbers& counts, const Numbers& displace
   return true;
 }
 
-void set_blocks_alike(Request& request, std::size_t bytes) {
+/// A block of `count` elements for each rank. False if that is more than can be counted.
+bool set_blocks_alike(Request& request, std::int64_t count, std::int64_t size) {
+  if (!may_count(count, size) || !may_count(count * request.size(), size)) return false;
+  const auto bytes = static_cast<std::size_t>(count * size);
   request.call.bytes = bytes;
   request.call.blocks.size = bytes;
   request.call.blocks.distance = bytes;
+  return true;
 }
 
 const std::byte* at(const void* address, std::int64_t offset) {
@@ -130,10 +134,7 @@ bool allgather(const Data& send, const Data& receive, MPI_Comm comm, int& code) 
     const CollectiveType type = collective_type(receive.type);
     if (type.size < 0) return request.pass(kUnknownType);
     const std::int64_t ranks = request.size();
-    if (!may_count(receive.count, type.size) || !may_count(receive.count * ranks, type.size)) {
-      return request.pass(kTooLarge);
-    }
-    set_blocks_alike(request, static_cast<std::size_t>(receive.count * type.size));
+    if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
     const Data in_place{at(receive.address, request.rank() * receive.count * type.extent),
                         receive.count, receive.type};
     const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
@@ -180,10 +181,7 @@ bool alltoall(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
     const CollectiveType type = collective_type(receive.type);
     if (type.size < 0) return request.pass(kUnknownType);
     const std::int64_t ranks = request.size();
-    if (!may_count(receive.count, type.size) || !may_count(receive.count * ranks, type.size)) {
-      return request.pass(kTooLarge);
-    }
-    set_blocks_alike(request, static_cast<std::size_t>(receive.count * type.size));
+    if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
     const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
     const Data own = send.address == MPI_IN_PLACE
                          ? Data{receive.address, receive.count * ranks, receive.type}
@@ -221,11 +219,7 @@ bool reduce_scatter_block(const void* send, const Data& receive, MPI_Op op, MPI_
   return attempted(request, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (!request.takes_reduction(op, type)) return false;
-    if (!may_count(receive.count, type.size) ||
-        !may_count(receive.count * request.size(), type.size)) {
-      return request.pass(kTooLarge);
-    }
-    set_blocks_alike(request, static_cast<std::size_t>(receive.count * type.size));
+    if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
     request.set_operands(receive.type, op, type);
     return request.run(send == MPI_IN_PLACE ? receive.address : send,
                        const_cast<void*>(receive.address), code);
