@@ -2,6 +2,7 @@
 library is loaded in every rank, in nothing of the launcher's own, and nowhere twice."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,6 +53,19 @@ def started(headrace: Command, mpi: Mpi) -> dict[str, str]:
     return {**variables, **allowance}
 
 
+# Hydra forwards its input to a proxy some time after the start, and SIGPIPE ends it if the proxy
+# has gone by then: a program of these tests lives long enough for that.
+BRIEFLY = ("sleep", "0.3")
+
+
+@pytest.fixture
+def brief(tmp_path: Path) -> tuple[object, ...]:
+    """A line whose program goes by another name than that of BRIEFLY."""
+    program = tmp_path / "brief"
+    program.symlink_to(shutil.which("sleep"))
+    return (program, "0.3")
+
+
 def own_part(command: list[str]) -> bool:
     """Whether a process is the launcher's: one of its daemons, or the launcher itself."""
     name = Path(command[0]).name
@@ -95,12 +109,12 @@ def other_launchers() -> list[tuple[Mpi, Path]]:
     ids=lambda value: value.name if isinstance(value, Path) else value.version,
 )
 def test_other_names_of_the_launcher(headrace, marker, mpi, launcher):
-    line = ("run", launcher, "-n", "2", "true")
+    line = ("run", launcher, "-n", "2", *BRIEFLY)
     # Intel's mpirun looks for mpiexec.hydra in PATH.
     path = f"{launcher.parent}:{headrace.environ['PATH']}"
     result = headrace(*line, **started(headrace, mpi), PATH=path)
     assert result.returncode == 0, result.stderr
-    assert_ranks(marker, {"true": 2})
+    assert_ranks(marker, {"sleep": 2})
 
 
 def test_several_programs(headrace, mpi, app, marker):
@@ -130,19 +144,20 @@ def test_number_of_ranks_only(headrace, mpi, app, marker):
 
 def test_more_ranks_than_cores(headrace, mpi, marker):
     ranks = os.cpu_count() + 1
-    result = headrace("run", "-n", ranks, "--mpi", mpi.library, "true")
+    result = headrace("run", "-n", ranks, "--mpi", mpi.library, *BRIEFLY)
     assert result.returncode == 0, result.stderr
-    assert_ranks(marker, {"true": ranks})
+    assert_ranks(marker, {"sleep": ranks})
 
 
-def test_application_file(headrace, mpi, marker):
+def test_application_file(headrace, mpi, marker, brief):
     names = {"openmpi": "--app", "mpich": "-configfile", "intel": "-configfile"}
     listing = headrace.directory / "listing"
-    listing.write_text("-n 1 true\n-n 1 sleep 0\n")
+    program, seconds = brief
+    listing.write_text(f"-n 1 {program} {seconds}\n-n 1 sleep {seconds}\n")
     result = headrace("run", mpi.launcher, names[mpi.kind], listing, **started(headrace, mpi))
     assert result.returncode == 0, result.stderr
     found = Counter(mark.name for mark in marker.marks())
-    assert (found["true"], found["sleep"]) == (1, 1)
+    assert (found["brief"], found["sleep"]) == (1, 1)
 
 
 @pytest.mark.parametrize("where", ["environment", "line"])
@@ -151,20 +166,20 @@ def test_libraries_of_the_users_own_are_loaded_too(headrace, mpi, marker, where)
     options = {"openmpi": ("-x", f"LD_PRELOAD={theirs}")}
     given = options.get(mpi.kind, ("-genv", "LD_PRELOAD", str(theirs))) if where == "line" else ()
     variables = {"LD_PRELOAD": str(theirs)} if where == "environment" else {}
-    line = ("run", mpi.launcher, *given, "-n", "1", "true")
+    line = ("run", mpi.launcher, *given, "-n", "1", *BRIEFLY)
     result = headrace(*line, **started(headrace, mpi), **variables)
     assert result.returncode == 0, result.stderr
-    (mark,) = [mark for mark in marker.marks() if mark.name == "true"]
+    (mark,) = [mark for mark in marker.marks() if mark.name == "sleep"]
     assert mark.environ["LD_PRELOAD"] == f"{theirs}:{marker.library}"
 
 
-def test_contexts_without_an_environment(headrace, mpi, marker):
+def test_contexts_without_an_environment(headrace, mpi, marker, brief):
     if mpi.kind == "openmpi":
         pytest.skip("Open MPI has no option that drops the environment of one program")
-    line = ("run", mpi.launcher, "-n", "1", "true", ":", "-n", "1", "-envnone", "sleep", "0")
+    line = ("run", mpi.launcher, "-n", "1", *brief, ":", "-n", "1", "-envnone", *BRIEFLY)
     result = headrace(*line, **started(headrace, mpi))
     assert result.returncode == 0, result.stderr
-    assert_ranks(marker, {"true": 1, "sleep": 1})
+    assert_ranks(marker, {"brief": 1, "sleep": 1})
 
 
 # What a launcher starts its daemons with on other nodes: nothing of our environment gets there.
@@ -189,17 +204,17 @@ def remote_options(mpi: Mpi, shell: Path) -> list[str]:
     return [*launcher, "-hosts", "nodea,nodeb", "-ppn", "1"]
 
 
-def test_ranks_on_other_nodes(headrace, mpi, marker, tmp_path):
+def test_ranks_on_other_nodes(headrace, mpi, marker, brief, tmp_path):
     shell = tmp_path / "shell"
     shell.write_text(REMOTE_SHELL)
     shell.chmod(0o755)
-    programs = ("-n", "1", "true", ":", "-n", "1", "sleep", "0")
+    programs = ("-n", "1", *brief, ":", "-n", "1", *BRIEFLY)
     line = ("run", mpi.launcher, *remote_options(mpi, shell), *programs)
     result = headrace(*line, **started(headrace, mpi), HEADRACE_QUIET="1")
     assert result.returncode == 0, result.stderr
     hosts = shell.with_name("shell.hosts").read_text().split()
     assert sorted(hosts) == ["nodea", "nodeb"]
-    assert_ranks(marker, {"true": 1, "sleep": 1}, setting="1")
+    assert_ranks(marker, {"brief": 1, "sleep": 1}, setting="1")
 
 
 def test_exit_code_is_the_launchers(headrace, mpi):
