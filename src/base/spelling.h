@@ -16,8 +16,8 @@ std::string lower_case(std::string_view text);
 
 inline constexpr std::size_t kMostPrinted = 60;
 
-/// Text from outside as a message may show it: cut where it is longer than kMostPrinted, and with
-/// nothing that a terminal would obey.
-std::string printable(std::string_view text);
+/// Text from outside as a message may show it: cut where it is longer than `most`, and with nothing
+/// that a terminal would obey.
+std::string printable(std::string_view text, std::size_t most = kMostPrinted);
 
 }  // namespace headrace

@@ -37,7 +37,8 @@ inline Transferred move_stretch(storage::Store& store, Direction direction, File
 /// Moves one rank's pieces by its own system calls, without any other rank.
 /// Writes touch exactly the bytes asked for. Reads of small pieces that lie close together read the
 /// gaps too ("data sieving", Thakur et al., Frontiers 1999), at most `sieve_size` bytes a call;
-/// larger ones come by one call, with gaps up to policy::kJoinedGap.
+/// larger ones come by one call, with gaps up to policy::kJoinedGap. With 0 each piece comes by a
+/// call of its own.
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size);
 
 }  // namespace headrace::file

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "file/hint_sources.h"
 #include "file/hints.h"
 
 namespace headrace::file {
@@ -14,17 +16,17 @@ namespace headrace::file {
 class FileHints {
  public:
   /// `reports`: whether this rank reports the user of hints that do not count; one does.
-  explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}}); }
+  explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}, {}}); }
 
-  /// Takes those of the hint file and the settings, then the program's. Throws where memory lacks.
-  void start(const Hints& given);
-  /// Those in use with `hints` over them; `source` says where these are from, but for the
-  /// program's.
-  HintsInUse with(const Hints& hints, const std::string& source = {}) const;
+  /// Takes those of all places, then the program's. `given_name`: the file's, as the program gave
+  /// it. Throws where memory lacks.
+  void start(std::string_view given_name, const std::string& full_name, const Hints& program);
+  /// Those in use with `hints`, which `origin` gives, over them.
+  HintsInUse with(const Hints& hints, const std::string& origin = kProgram) const;
   void set(HintsInUse next);
   /// For calls that change them, which are collective and come one at a time.
   const HintValues& values() const { return in_use_.values; }
-  /// Takes no lock.
+  /// 0: nothing is read with what lies between it. Takes no lock.
   ByteCount sieve_size() const { return sieve_size_.load(std::memory_order_relaxed); }
 
   /// Lines on hints that count for no rank, or not as this one gave them: told once to the user,
@@ -32,8 +34,12 @@ class FileHints {
   void note_corrections(const std::vector<std::string>& lines);
   /// With their values, and headrace_corrections.
   Hints shown() const;
+  /// Who gave them.
+  Hints origins() const;
 
  private:
+  void take(const HintSource& source, const PatternHints* pattern);
+
   const bool reports_;
   std::atomic<ByteCount> sieve_size_ = 0;
 

@@ -2,25 +2,28 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "file/hints.h"
+#include "base/settings_file.h"
 
 namespace headrace::file {
 
-/// Hints for all files, in a form that ROMIO defined: see HEADRACE_HINTS_FILE.
+/// What a file of hints says: see HEADRACE_HINTS_FILE.
 struct HintFile {
-  Hints hints;
-  std::string problem;  ///< why not all of it counts, or empty
+  std::vector<PatternHints> hints;
+  std::vector<std::string> settings;  ///< variables that it gives, too, which are read elsewhere
+  std::vector<std::string> problems;  ///< why not all of it counts
 };
 
-/// `path`: for the problem.
-HintFile parse_hint_file(std::string_view text, std::string_view path);
+/// Whether this is TOML, not ROMIO's form: what comes first, but for comments, is a bracket, with
+/// which no hint's name begins.
+bool is_toml(std::string_view text);
+
+/// In either form. `path`: for the problems.
+HintFile parse_hint_file(std::string_view text, const std::string& path);
 
 /// What the file at `path` says. One that is not there has no hints, which is a problem where it
 /// `must_exist`.
 HintFile read_hint_file(const std::string& path, bool must_exist);
-
-/// The file that the settings name, as it was when this process asked first.
-const HintFile& hint_file();
 
 }  // namespace headrace::file

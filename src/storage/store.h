@@ -11,6 +11,7 @@
 #include "base/types.h"
 #include "storage/choices.h"
 #include "storage/file_layout.h"
+#include "storage/open_flags.h"
 #include "storage/write_turn.h"
 
 namespace headrace::storage {
@@ -69,16 +70,6 @@ class Store {
   /// Asks for the file system's locks to write [begin, end) before they are needed, without waiting
   /// for them. For file systems that has_lock_ahead() knows.
   virtual void lock_ahead(FileOffset, FileOffset) {}
-};
-
-/// How to open: MPI's access mode without its numbers.
-struct OpenFlags {
-  bool read = false;
-  bool write = false;
-  bool create = false;
-  bool exclusive = false;
-  bool is_deleted_later = false;  ///< by Store::remove()
-  StripingHints striping = {};    ///< of a file that is created
 };
 
 /// Where files live.

@@ -12,6 +12,8 @@ from headrace.errors import HeadraceError
 from headrace.settings.setting import PREFIX, Setting, variable_name
 
 FILE_TABLE = "settings"
+HINTS_TABLE = "hints"
+HINTS_FILE = "HEADRACE_HINTS_FILE"
 LARGEST_FILE = 1 << 20  # bytes
 LARGEST_NUMBER = (1 << 63) - 1  # TOML's
 
@@ -25,13 +27,15 @@ class Layer:
     environment, which modules and profiles set for other versions, too: the library says what it
     ignores there.
     forwarded: whether ranks are given these variables. They read other toolkits' variables from
-    their own environment.
+    their own environment, and the files of the site and the user themselves.
+    problems: lines on why not all of the place counts.
     """
 
     origin: str
     values: Mapping[str, str]
     strict: bool = True
     forwarded: bool = True
+    problems: Sequence[str] = ()
 
 
 def command_line(assignments: Sequence[str], verify: bool = False) -> list[Layer]:
@@ -63,7 +67,20 @@ def environment(environ: Mapping[str, str], table: Iterable[Setting]) -> list[La
 
 
 def settings_file(path: Path) -> Layer:
-    """The layer of a settings file: TOML, with one table, [settings]."""
+    """The layer of a settings file: TOML with the tables [settings], [hints] and [hints.PATTERN].
+    Hints are for the ranks, which read them from the same file."""
+    document = _document(path)
+    values = _values(document.get(FILE_TABLE, {}), path)
+    if HINTS_TABLE in document:
+        _check_hints(document[HINTS_TABLE], path)
+        if HINTS_FILE in values:
+            why = f"it has hints, and {HINTS_FILE} names another file of hints"
+            raise _unreadable(path, why, "leave one of them out")
+        values[HINTS_FILE] = str(path.absolute())
+    return Layer(f"'{path}'", values)
+
+
+def _document(path: Path) -> dict[str, object]:
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
@@ -76,17 +93,17 @@ def settings_file(path: Path) -> Layer:
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or too deep
         why = f"it is not TOML: {error}".splitlines()[0]
         raise _unreadable(path, why, "write lines NAME = VALUE below [settings]") from error
-    return Layer(f"'{path}'", _values(document, path))
-
-
-def _values(document: Mapping[str, object], path: Path) -> dict[str, str]:
-    table = document.get(FILE_TABLE)
-    if not isinstance(table, dict):
+    tables = (FILE_TABLE, HINTS_TABLE)
+    if not any(isinstance(document.get(name), dict) for name in tables):
         raise _unreadable(path, "it has no table [settings]", "write [settings] above its lines")
-    others = [name for name in document if name != FILE_TABLE]
-    if others:
-        why = f"it has '{others[0]}' outside of the table [settings]"
-        raise _unreadable(path, why, "leave it out, or move it below [settings]")
+    for name, value in document.items():
+        if name not in tables or not isinstance(value, dict):
+            why = f"it has '{name}' outside of the tables [settings] and [hints]"
+            raise _unreadable(path, why, "leave it out, or move it below one of them")
+    return document
+
+
+def _values(table: Mapping[str, object], path: Path) -> dict[str, str]:
     values: dict[str, str] = {}
     for word, value in table.items():
         name = variable_name(word)
@@ -94,6 +111,16 @@ def _values(document: Mapping[str, object], path: Path) -> dict[str, str]:
             raise _unreadable(path, f"it gives {name} twice", "leave one of them out")
         values[name] = _text(word, value, path)
     return values
+
+
+def _check_hints(table: Mapping[str, object], path: Path) -> None:
+    """What hints there are, the library knows: it names what it ignores."""
+    for word, value in table.items():
+        if not isinstance(value, dict):
+            _text(word, value, path)
+            continue
+        for hint, inner in value.items():
+            _text(hint, inner, path)
 
 
 def _text(word: str, value: object, path: Path) -> str:

@@ -5,10 +5,12 @@ A setting has the value of the first of these that gives one:
 1. the command line: `--verify`, then `--set NAME=VALUE`
 2. settings files (`--settings FILE`), the last one named first
 3. the environment: HEADRACE_NAME, then another toolkit's variable that means the same
-4. the default
+4. the user's file, HEADRACE_USER
+5. the site's file, HEADRACE_SITE
+6. the default
 
-An empty value stands for the default: on the command line and in files it hides what comes after
-it; in the environment it is as if it were not there, as the library has it.
+An empty value stands for the default: on the command line and in settings files it hides what comes
+after it; elsewhere it is as if it were not there, as the library has it.
 """
 
 import difflib
@@ -18,9 +20,16 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.settings.generated.table import SETTINGS
-from headrace.settings.layers import Layer, command_line, environment, settings_file
+from headrace.settings.layers import (
+    HINTS_FILE,
+    Layer,
+    command_line,
+    environment,
+    settings_file,
+)
 from headrace.settings.reading import BadValue, Value, read
 from headrace.settings.setting import Setting
+from headrace.settings.standing import standing_layer
 
 DEFAULT = "the default"
 MOST_SHOWN = 200  # characters of a value in a line
@@ -84,13 +93,29 @@ def resolve_run(
     files: Sequence[Path] = (),
 ) -> Resolution:
     """The settings of a run, by the order above. Raises HeadraceError."""
-    return resolve(
-        [
-            *command_line(assignments, verify),
-            *map(settings_file, reversed(files)),
-            *environment(environ, SETTINGS),
-        ]
-    )
+    layers = [
+        *command_line(assignments, verify),
+        *map(settings_file, reversed(files)),
+        *environment(environ, SETTINGS),
+    ]
+    _require_one_file_of_hints(layers, files)
+    named = resolve(layers).settings
+    standing = []
+    for name, whose in (("HEADRACE_USER", "the user's"), ("HEADRACE_SITE", "the site's")):
+        one = named[name]
+        standing.append(standing_layer(one.text, one.origin != DEFAULT, whose, environ))
+    return resolve([*layers, *standing])
+
+
+def _require_one_file_of_hints(layers: Sequence[Layer], files: Sequence[Path]) -> None:
+    origins = {f"'{file}'" for file in files}
+    giving = [layer for layer in layers if layer.origin in origins and HINTS_FILE in layer.values]
+    if len(giving) > 1:
+        raise HeadraceError(
+            f"{giving[0].origin} and {giving[1].origin} cannot be used together",
+            "both give hints",
+            "write all hints to one file",
+        )
 
 
 def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Resolution:
@@ -98,8 +123,9 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
     unknown name or a bad value in a strict layer, even where another one hides it."""
     table = {setting.name: setting for setting in table}
     found: dict[str, Resolved] = {}
-    problems = []
+    problems: list[str] = []
     for layer in layers:
+        problems += layer.problems
         for name, text in layer.values.items():
             try:
                 one = _resolved(table, name, text, layer)
