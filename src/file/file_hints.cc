@@ -17,12 +17,24 @@ void note_origin(const std::string& origin, const Hints& before, const Hints& go
 }
 
 void take_settings_of(const HintSource& source, HintsInUse& next) {
-  const Hints before = hints_of(next.values);
-  const std::vector<std::string> taken = take_settings(source.settings, next.values);
-  std::string names;
-  for (const std::string& name : taken) names += (names.empty() ? "" : " or ") + name;
-  if (source.settings != Origin::environment) names += " of " + source.shown;
-  if (!taken.empty()) note_origin(names, before, {}, next);
+  const bool is_file = source.settings != Origin::environment;
+  for (const auto& [hint, variable] : take_settings(source.settings, next.values)) {
+    next.origins[hint] = is_file ? variable + " of " + source.shown : variable;
+  }
+}
+
+/// Without those that the program gave with the same value before.
+Hints without_repeated(Hints hints, const Hints& before) {
+  std::erase_if(hints, [&](const auto& hint) {
+    const auto found = before.find(hint.first);
+    return found != before.end() && found->second == hint.second;
+  });
+  return hints;
+}
+
+std::string place_of(const HintSource& source, const PatternHints& pattern) {
+  if (pattern.pattern.empty()) return source.shown;
+  return source.shown + ", pattern '" + printable(pattern.pattern) + "'";
 }
 
 }  // namespace
@@ -40,7 +52,9 @@ void FileHints::start(std::string_view given_name, const std::string& full_name,
   }
   set(with(program));
   // The last source is the variable.
-  if (settings().hints_override && pattern != nullptr) take(sources.list.back(), pattern);
+  if (!settings().hints_override || pattern == nullptr) return;
+  set(with(pattern->hints, place_of(sources.list.back(), *pattern)));
+  overridden_ = program;
 }
 
 void FileHints::take(const HintSource& source, const PatternHints* pattern) {
@@ -50,10 +64,9 @@ void FileHints::take(const HintSource& source, const PatternHints* pattern) {
     set(std::move(next));
   }
   for (const PatternHints& one : source.hints) {
-    if (one.pattern.empty()) set(with(one.hints, source.shown));
+    if (one.pattern.empty()) set(with(one.hints, place_of(source, one)));
   }
-  if (pattern == nullptr) return;
-  set(with(pattern->hints, source.shown + ", pattern '" + printable(pattern->pattern) + "'"));
+  if (pattern != nullptr) set(with(pattern->hints, place_of(source, *pattern)));
 }
 
 HintsInUse FileHints::with(const Hints& hints, const std::string& origin) const {
@@ -64,11 +77,13 @@ HintsInUse FileHints::with(const Hints& hints, const std::string& origin) const 
   }
   std::vector<std::string> problems;
   const Hints before = hints_of(next.values);
-  Hints good = apply_hints(hints, next.values, problems);
+  const bool is_program = origin == kProgram;
+  Hints good =
+      apply_hints(is_program ? without_repeated(hints, overridden_) : hints, next.values, problems);
   note_origin(origin, before, good, next);
   for (auto& [name, value] : good) next.given[name] = std::move(value);
   if (!reports_) return next;
-  const std::string place = origin == kProgram ? "" : origin + ": ";
+  const std::string place = is_program ? "" : origin + ": ";
   for (const std::string& problem : problems) print_message_once(place + problem);
   return next;
 }

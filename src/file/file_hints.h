@@ -41,6 +41,9 @@ class FileHints {
   void take(const HintSource& source, const PatternHints* pattern);
 
   const bool reports_;
+  /// The program's at the open, where the variable's count over them. Views are often set with the
+  /// same once more, which changes nothing.
+  Hints overridden_;
   std::atomic<ByteCount> sieve_size_ = 0;
 
   mutable std::mutex mutex_;  ///< guards what follows

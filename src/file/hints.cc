@@ -219,18 +219,18 @@ HintValues default_hint_values() {
   return values;
 }
 
-std::vector<std::string> take_settings(Origin origin, HintValues& values) {
+Hints take_settings(Origin origin, HintValues& values) {
   const HintValues set = default_hint_values();
-  std::vector<std::string> taken;
-  const auto take = [&](const char* name, auto HintValues::* member) {
+  Hints taken;
+  const auto take = [&](const char* name, const char* hint, auto HintValues::* member) {
     if (settings().origin_of(name) != origin) return;
     values.*member = set.*member;
-    taken.emplace_back(name);
+    taken[hint] = name;
   };
-  take("HEADRACE_WRITE_PATH", &HintValues::write_path);
-  take("HEADRACE_READ_PATH", &HintValues::read_path);
-  take("HEADRACE_BUFFER_SIZE", &HintValues::buffer_size);
-  take("HEADRACE_CB_ALIGN", &HintValues::alignment);
+  take("HEADRACE_WRITE_PATH", "headrace_write_path", &HintValues::write_path);
+  take("HEADRACE_READ_PATH", "headrace_read_path", &HintValues::read_path);
+  take("HEADRACE_BUFFER_SIZE", "cb_buffer_size", &HintValues::buffer_size);
+  take("HEADRACE_CB_ALIGN", "cb_align", &HintValues::alignment);
   return taken;
 }
 

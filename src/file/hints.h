@@ -50,8 +50,8 @@ inline constexpr const char* kProgram = "the program";
 /// What the settings alone ask for.
 HintValues default_hint_values();
 
-/// Applies the settings that `origin` gave. Their variables.
-std::vector<std::string> take_settings(Origin origin, HintValues& values);
+/// Applies the settings that `origin` gave. For each hint that this sets: the variable.
+Hints take_settings(Origin origin, HintValues& values);
 
 /// Applies `hints` to `values` and returns those that are known and well formed. A line for each of
 /// the others is added to `problems`.
