@@ -15,10 +15,10 @@ CLOSED = {
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    for name, value in CLOSED.items():
-        monkeypatch.setenv(name, value)
-    return bench_command(tmp_path)
+def bench(tmp_path: Path) -> Command:
+    command = bench_command(tmp_path)
+    command.environ.update(CLOSED)
+    return command
 
 
 def shown(bench: Command, *flags: object) -> str:
@@ -27,8 +27,8 @@ def shown(bench: Command, *flags: object) -> str:
     return done.stdout
 
 
-def test_hints_are_shown_with_their_origin(bench: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADRACE_HINTS", "*/a.h5:cb_nodes=4:romio_ds_write=disable")
+def test_hints_are_shown_with_their_origin(bench: Command) -> None:
+    bench.environ["HEADRACE_HINTS"] = "*/a.h5:cb_nodes=4:romio_ds_write=disable"
     settings = bench.directory / "s.toml"
     settings.write_text("[settings]\nwrite_path = 'direct'\n[hints.'a.*']\ncb_align = 1\n")
     text = shown(bench, "a.h5", "ind_rd_buffer_size=64k", "--settings", settings)
@@ -53,10 +53,8 @@ def test_the_choice_follows_the_call(bench: Command) -> None:
     assert "for each of 8 ranks on 2 nodes: " in nodes
 
 
-def test_the_stripes_of_a_shared_file_let_nodes_exchange(
-    bench: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADRACE_MIMIC_STRIPES", "4x1m")
+def test_the_stripes_of_a_shared_file_let_nodes_exchange(bench: Command) -> None:
+    bench.environ["HEADRACE_MIMIC_STRIPES"] = "4x1m"
     text = shown(bench, "a", "--ranks", 8, "--piece", 1000, "--pieces", 4000)
     assert "for each of 8 ranks on 2 nodes: exchanged (" in text
     assert "of 1048576 bytes" in text
