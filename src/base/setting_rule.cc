@@ -1,8 +1,5 @@
 #include "base/setting_rule.h"
 
-#include <sys/auxv.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -76,71 +73,70 @@ std::string size_text(ByteCount size) {
   return std::to_string(size) + units[unit];
 }
 
-/// The environment, or null in a setuid program: whoever starts one chooses its environment.
-const char* const* trusted_environment() {
-  return has_raised_privileges() ? nullptr : environ;
-}
+/// Takes values one by one; the last one for a setting counts.
+class Taker {
+ public:
+  Taker(std::span<const SettingRule> rules, Settings& settings, std::vector<std::string>& problems)
+      : rules_(rules), settings_(settings), problems_(problems) {}
 
-/// Reads our own variables into `settings`, or only their aliases.
-void apply(std::span<const SettingRule> rules, const char* const* environment, bool aliases,
-           Settings& settings, std::vector<std::string>& problems) {
-  std::size_t unknown = 0;
+  /// `shown`: the name as it was written, with the place where it stands.
+  void take(const SettingRule* rule, std::string_view name, const std::string& value, Origin origin,
+            const std::string& where) {
+    if (rule == nullptr) {
+      if (++unknown_ <= kMaxUnknown) problems_.push_back(unknown_variable(rules_, name) + where);
+      return;
+    }
+    if (rule->apply == nullptr || value.empty()) return;
+    const std::string problem = rule->apply(value, settings_);
+    // The default is always valid, even if it lies outside the range of other values.
+    if (problem.empty() || value == rule->default_text) return note({rule->name, value, origin});
+    problems_.push_back(std::string(name) + "='" + printable(value) + "' " + problem + ", " +
+                        (settings_.gives(rule->name)
+                             ? "it is ignored"
+                             : "the default " + std::string(rule->default_text) + " is used") +
+                        where);
+  }
+
+ private:
+  void note(GivenSetting given) {
+    const auto found = std::ranges::find(settings_.given, given.name, &GivenSetting::name);
+    if (found != settings_.given.end()) settings_.given.erase(found);
+    settings_.given.push_back(std::move(given));
+  }
+
+  std::span<const SettingRule> rules_;
+  Settings& settings_;
+  std::vector<std::string>& problems_;
+  std::size_t unknown_ = 0;
+};
+
+/// Takes our own variables of the environment, or only their aliases.
+void take_environment(std::span<const SettingRule> rules, const char* const* environment,
+                      bool aliases, Taker& taker) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos) continue;
-    const std::string name(entry.substr(0, equals));
-    if (aliases ? find_alias(rules, name) == nullptr : !name.starts_with(kPrefix)) continue;
-    const std::string value(entry.substr(equals + 1));
+    const std::string_view name = entry.substr(0, equals);
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
-    if (rule == nullptr) {
-      if (++unknown <= kMaxUnknown) problems.push_back(unknown_variable(rules, name));
-    } else if (rule->apply != nullptr && !value.empty()) {
-      const std::string problem = rule->apply(value, settings);
-      // The default is always valid, even if it lies outside the range of other values.
-      if (problem.empty() || value == rule->default_text) {
-        settings.given.emplace_back(rule->name);
-      } else {
-        problems.push_back(name + "='" + printable(value) + "' " + problem + ", the default " +
-                           rule->default_text + " is used");
-      }
-    }
+    if (aliases ? rule == nullptr : !name.starts_with(kPrefix)) continue;
+    taker.take(rule, name, std::string(entry.substr(equals + 1)), Origin::environment, "");
   }
 }
 
 }  // namespace
 
-bool has_raised_privileges() {
-  return getauxval(AT_SECURE) != 0;
-}
-
 Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
-                     std::vector<std::string>& problems) {
+                     std::span<const SettingLayer> below, std::vector<std::string>& problems) {
   Settings settings;
-  for (const bool aliases : {true, false}) {
-    apply(rules, environment, aliases, settings, problems);
+  Taker taker(rules, settings, problems);
+  for (const SettingLayer& layer : below) {
+    for (const auto& [name, value] : layer.values) {
+      taker.take(find_rule(rules, name), name, value, layer.origin, layer.where);
+    }
   }
+  for (const bool aliases : {true, false}) take_environment(rules, environment, aliases, taker);
   return settings;
-}
-
-const Settings& settings() {
-  static const auto* const read = [] {
-    std::vector<std::string> ignored;
-    // never destroyed: usable during exit
-    auto* const made = new Settings(read_settings(trusted_environment(), ignored));
-    if (has_raised_privileges()) made->disable = true;
-    return made;
-  }();
-  return *read;
-}
-
-const std::vector<std::string>& settings_problems() {
-  static const auto* const found = [] {
-    auto* const problems = new std::vector<std::string>;
-    read_settings(trusted_environment(), *problems);
-    return problems;
-  }();
-  return *found;
 }
 
 std::string read_boolean(const std::string& text, bool& value) {

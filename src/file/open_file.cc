@@ -1,7 +1,9 @@
 #include "file/open_file.h"
 
+#include "base/message.h"
 #include "base/settings.h"
 #include "file/agreement.h"
+#include "file/hint_display.h"
 
 namespace headrace::file {
 namespace {
@@ -101,7 +103,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   failures_.emplace(*channel_, path_, calls_.background()->unreported);
   hints_.emplace(channel_->nodes().rank() == 0);
   Error failed = attempt([&]() -> Error {
-    hints_->start(hints);
+    hints_->start(path, path_, hints);
     return {};
   });
   if (Error error = open_store(file_system, path); !failed) failed = std::move(error);
@@ -139,6 +141,9 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
 void OpenFile::report_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
     hints_->note_corrections(corrections_of(agreement));
+    if (channel_->nodes().rank() == 0 && settings().hints_display) {
+      print_message_once(explain_hints(path_, {hints(), hints_->shown(), hints_->origins()}));
+    }
     return {};
   }));
 }
@@ -162,7 +167,9 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
                                       .create = create,
                                       .exclusive = exclusive,
                                       .is_deleted_later = is_first && mode_.delete_on_close,
-                                      .striping = striping_of(hints_->values())});
+                                      .striping = striping_of(hints_->values()),
+                                      .permissions = hints_->values().permissions,
+                                      .style = hints_->values().style});
       if (!opened) return opened.error();
       store_ = std::move(opened.value());
       return {};

@@ -91,11 +91,20 @@ void note_all(ImageFile& image, NoteKind kind, const Facts& facts) {
   }
 }
 
-/// The settings that the user gave; the others have the defaults of this version.
+std::string_view name_of(Origin origin) {
+  switch (origin) {
+    case Origin::site: return "site";
+    case Origin::user: return "user";
+    case Origin::environment:
+    case Origin::fallback: break;
+  }
+  return "environment";
+}
+
+/// The settings that somebody gave; the others have the defaults of this version.
 void note_settings(ImageFile& image) {
-  for (const std::string& name : settings().given) {
-    const char* const value = std::getenv(name.c_str());
-    const std::string_view fields[] = {name, value == nullptr ? "" : value, "environment"};
+  for (const GivenSetting& given : settings().given) {
+    const std::string_view fields[] = {given.name, given.text, name_of(given.origin)};
     image.note(NoteKind::setting, fields);
   }
 }

@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
+#include "file/hint_sources.h"
 #include "record/summary.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -32,6 +33,7 @@ const ProcessMark& own_process() {
 
 void tell_summary(int rank) {
   if (rank != 0 || settings().quiet) return;
+  for (const std::string& line : file::unmatched_patterns()) print_message(line);
   if (settings().summary) {
     for (const std::string& line : record::summary()) print_message(line);
   }

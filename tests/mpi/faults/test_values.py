@@ -30,7 +30,7 @@ def spec(name: str, entries: str) -> list[dict]:
 
 
 SETTINGS = [one for one in spec("settings.toml", "setting") if "member" in one]
-HINTS = spec("hints.toml", "hint")
+HINTS = spec("hints.toml", "hint") + spec("hints_without_effect.toml", "hint")
 NUMBERS = ("size", "integer")
 
 

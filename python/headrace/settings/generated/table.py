@@ -43,7 +43,12 @@ SETTINGS = (
     Setting(
         "HEADRACE_CB_ALIGN", "integer", "2", minimum=0, maximum=2, alias="MPICH_MPIIO_CB_ALIGN"
     ),
+    Setting("HEADRACE_HINTS", "text", "", alias="MPICH_MPIIO_HINTS"),
     Setting("HEADRACE_HINTS_FILE", "text", "/etc/romio-hints", alias="ROMIO_HINTS"),
+    Setting("HEADRACE_HINTS_OVERRIDE", "boolean", "0"),
+    Setting("HEADRACE_HINTS_DISPLAY", "boolean", "0", alias="MPICH_MPIIO_HINTS_DISPLAY"),
+    Setting("HEADRACE_SITE", "text", "/etc/headrace/headrace.toml"),
+    Setting("HEADRACE_USER", "text", "~/.config/headrace/headrace.toml"),
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
     Setting("HEADRACE_CART_REORDER", "boolean", "0"),
