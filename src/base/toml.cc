@@ -181,7 +181,7 @@ class Reader {
 
   void read_entry(Line& words, int number) {
     const auto key = words.take_name();
-    if (!key || !words.take('=')) {
+    if (!key || key->empty() || !words.take('=')) {
       return refuse(number, "it is no KEY = VALUE", "write for example cb_nodes = 8");
     }
     const auto value = words.take_value();
