@@ -25,6 +25,14 @@ TEST(SettingsFile, HasSettingsAndHints) {
   EXPECT_EQ(file.hints[1].hints.at("cb_nodes"), "8");
 }
 
+TEST(SettingsFile, LeavesSuggestionsToTheCommand) {
+  const SettingsFile file =
+      parse_settings_file("[headrace]\nquiet = 1\n[environment]\nA = 1\n[hints]\nb = 1\n", "f");
+  EXPECT_TRUE(file.suggests);
+  EXPECT_TRUE(file.problems.empty() && file.settings.empty());
+  EXPECT_EQ(file.hints.size(), 1U);
+}
+
 TEST(SettingsFile, NamesWhatItLeavesOut) {
   const SettingsFile file =
       parse_settings_file("a = 1\n[other]\nb = 1\nc = 1\n[hints]\nd = 1.5\ne = 1\n", "f");
@@ -67,6 +75,14 @@ TEST_F(TrustedFile, IsWrittenByNobodyElse) {
                            "and others cannot write");
   ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
   EXPECT_EQ(problem(), "");
+}
+
+TEST_F(TrustedFile, SuggestsNothing) {
+  std::ofstream(path_) << "[headrace]\nquiet = 1\n[settings]\nquiet = 0\n";
+  const SettingsFile file = read_settings_file(path_, false);
+  EXPECT_EQ(file.settings.size(), 1U);
+  ASSERT_EQ(file.problems.size(), 1U);
+  EXPECT_NE(file.problems[0].find("only files of --settings suggest"), std::string::npos);
 }
 
 TEST_F(TrustedFile, LiesWhereNobodyElseCanReplaceIt) {
