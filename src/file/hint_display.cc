@@ -11,7 +11,7 @@
 namespace headrace::file {
 namespace {
 
-constexpr std::string_view kReport = "it is a report";
+constexpr std::string_view kReport = "it only reports";
 constexpr std::size_t kLongestName = 4096;
 
 std::string_view reason_of(std::string_view name) {

@@ -84,8 +84,8 @@ TEST(HintDisplay, TellsWhereEachValueComesFrom) {
             "equal parts of them; HEADRACE_HINTS, pattern '*' asked for 1)\n"
             "  cb_nodes = 8 (the program)\n"
             "  ind_rd_buffer_size = 1048576 (default)\n"
-            "  romio_ds_write = enable (the program; no effect, since bytes of others are never "
-            "read, modified and written)\n"
+            "  romio_ds_write = enable (the program; no effect, since Headrace never reads bytes "
+            "of others to write them back)\n"
             "  striping_unit = 4096 (the file system)\n"
             "  striping: none\n"
             "  corrected: cb_nodes=8 counts as 4");
