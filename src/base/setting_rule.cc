@@ -1,8 +1,5 @@
 #include "base/setting_rule.h"
 
-#include <sys/auxv.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -76,104 +73,96 @@ std::string size_text(ByteCount size) {
   return std::to_string(size) + units[unit];
 }
 
-/// The environment, or null in a setuid program: whoever starts one chooses its environment.
-const char* const* trusted_environment() {
-  return has_raised_privileges() ? nullptr : environ;
-}
+/// Takes values one by one; the last one for a setting counts.
+class Taker {
+ public:
+  Taker(std::span<const SettingRule> rules, Settings& settings, std::vector<std::string>& problems)
+      : rules_(rules), settings_(settings), problems_(problems) {}
 
-/// Of a variable that is there several times the last one counts, as in apply().
-std::string last_value(const char* const* environment, std::string_view name) {
-  std::string value;
-  for (; environment != nullptr && *environment != nullptr; ++environment) {
-    const std::string_view entry = *environment;
-    if (!entry.starts_with(name) || entry.substr(name.size(), 1) != "=") continue;
-    if (entry.size() > name.size() + 1) value = entry.substr(name.size() + 1);
+  /// `shown`: the name as it was written, with the place where it stands.
+  void take(const SettingRule* rule, std::string_view name, const std::string& value, Origin origin,
+            const std::string& where) {
+    if (rule == nullptr) {
+      if (++unknown_ <= kMaxUnknown) problems_.push_back(unknown_variable(rules_, name) + where);
+      return;
+    }
+    if (rule->apply == nullptr || value.empty()) return;
+    const std::string problem = rule->apply(value, settings_);
+    // The default is always valid, even if it lies outside the range of other values.
+    if (problem.empty() || value == rule->default_text) {
+      return note({rule->name, std::string(name), value, origin});
+    }
+    problems_.push_back(std::string(name) + "='" + printable(value) + "' " + problem + ", " +
+                        (settings_.gives(rule->name)
+                             ? "it is ignored"
+                             : "the default " + std::string(rule->default_text) + " is used") +
+                        where);
   }
-  return value;
-}
 
-/// Reads our own variables into `settings`, or only their aliases.
-void apply(std::span<const SettingRule> rules, const char* const* environment, bool aliases,
-           Settings& settings, std::vector<std::string>& problems) {
-  std::size_t unknown = 0;
+ private:
+  void note(GivenSetting given) {
+    const auto found = std::ranges::find(settings_.given, given.name, &GivenSetting::name);
+    if (found != settings_.given.end()) settings_.given.erase(found);
+    settings_.given.push_back(std::move(given));
+  }
+
+  std::span<const SettingRule> rules_;
+  Settings& settings_;
+  std::vector<std::string>& problems_;
+  std::size_t unknown_ = 0;
+};
+
+/// Takes our own variables of the environment, or only their aliases.
+void take_environment(std::span<const SettingRule> rules, const char* const* environment,
+                      bool aliases, Taker& taker) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos) continue;
-    const std::string name(entry.substr(0, equals));
-    if (aliases ? find_alias(rules, name) == nullptr : !name.starts_with(kPrefix)) continue;
-    const std::string value(entry.substr(equals + 1));
+    const std::string_view name = entry.substr(0, equals);
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
-    if (rule == nullptr) {
-      if (++unknown <= kMaxUnknown) problems.push_back(unknown_variable(rules, name));
-    } else if (rule->apply != nullptr && !value.empty()) {
-      const std::string problem = rule->apply(value, settings);
-      // The default is always valid, even if it lies outside the range of other values.
-      if (problem.empty() || value == rule->default_text) {
-        settings.given.emplace_back(rule->name);
-      } else {
-        problems.push_back(name + "='" + printable(value) + "' " + problem + ", the default " +
-                           rule->default_text + " is used");
-      }
-    }
+    if (aliases ? rule == nullptr : !name.starts_with(kPrefix)) continue;
+    taker.take(rule, name, std::string(entry.substr(equals + 1)), Origin::environment, "");
   }
+}
+
+/// Who gave a value that counts, as SettingInForce tells it.
+std::string origin_text(const GivenSetting& given) {
+  switch (given.origin) {
+    case Origin::site: return "site";
+    case Origin::user: return "user";
+    case Origin::environment: return given.variable == given.name ? "environment" : given.variable;
+    case Origin::fallback: break;
+  }
+  return "default";
 }
 
 }  // namespace
 
-bool has_raised_privileges() {
-  return getauxval(AT_SECURE) != 0;
-}
-
 Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
-                     std::vector<std::string>& problems) {
+                     std::span<const SettingLayer> below, std::vector<std::string>& problems) {
   Settings settings;
-  for (const bool aliases : {true, false}) {
-    apply(rules, environment, aliases, settings, problems);
+  Taker taker(rules, settings, problems);
+  for (const SettingLayer& layer : below) {
+    for (const auto& [name, value] : layer.values) {
+      taker.take(find_rule(rules, name), name, value, layer.origin, layer.where);
+    }
   }
+  for (const bool aliases : {true, false}) take_environment(rules, environment, aliases, taker);
   return settings;
 }
 
 std::vector<SettingInForce> rules_in_force(std::span<const SettingRule> rules,
-                                           const char* const* environment) {
+                                           const Settings& settings) {
   std::vector<SettingInForce> in_force;
   for (const SettingRule& rule : rules) {
     if (rule.apply == nullptr) continue;
-    SettingInForce& one = in_force.emplace_back(rule.name, rule.default_text, "default");
-    for (const bool is_alias : {true, false}) {
-      const char* const name = is_alias ? rule.alias : rule.name;
-      const std::string value = name == nullptr ? "" : last_value(environment, name);
-      Settings scratch;
-      const bool counts =
-          !value.empty() && (rule.apply(value, scratch).empty() || value == rule.default_text);
-      if (counts) one = {rule.name, value, is_alias ? name : "environment"};
-    }
+    const auto given = std::ranges::find(settings.given, rule.name, &GivenSetting::name);
+    const bool is_default = given == settings.given.end();
+    in_force.emplace_back(rule.name, is_default ? rule.default_text : given->text,
+                          is_default ? "default" : origin_text(*given));
   }
   return in_force;
-}
-
-std::vector<SettingInForce> settings_in_force() {
-  return settings_in_force(trusted_environment());
-}
-
-const Settings& settings() {
-  static const auto* const read = [] {
-    std::vector<std::string> ignored;
-    // never destroyed: usable during exit
-    auto* const made = new Settings(read_settings(trusted_environment(), ignored));
-    if (has_raised_privileges()) made->disable = true;
-    return made;
-  }();
-  return *read;
-}
-
-const std::vector<std::string>& settings_problems() {
-  static const auto* const found = [] {
-    auto* const problems = new std::vector<std::string>;
-    read_settings(trusted_environment(), *problems);
-    return problems;
-  }();
-  return *found;
 }
 
 std::string read_boolean(const std::string& text, bool& value) {

@@ -23,13 +23,13 @@ struct SettingRule {
   const char* alias = nullptr;
 };
 
-/// The settings that `environment` asks for; see read_settings.
+/// The settings that `environment` and the layers `below` it ask for; see read_settings.
 Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
-                     std::vector<std::string>& problems);
+                     std::span<const SettingLayer> below, std::vector<std::string>& problems);
 
 /// See settings_in_force.
 std::vector<SettingInForce> rules_in_force(std::span<const SettingRule> rules,
-                                           const char* const* environment);
+                                           const Settings& settings);
 
 // Readers of one value: they store it and return "", or leave `value` and return the rest of a
 // sentence that begins with the text, such as "is not a size (...)".

@@ -15,6 +15,10 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_boolean(text, s.summary); }},
     {"HEADRACE_MEMORY_REPORT", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.memory_report); }},
+    {"HEADRACE_SITE", "/etc/headrace/headrace.toml",
+     [](const std::string& text, Settings& s) { return read_text(text, s.site); }},
+    {"HEADRACE_USER", "~/.config/headrace/headrace.toml",
+     [](const std::string& text, Settings& s) { return read_text(text, s.user); }},
     {"HEADRACE_RECORD", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record); }},
     {"HEADRACE_LOGPATH", "headrace-records",
@@ -102,9 +106,17 @@ const SettingRule rules[] = {
     {"HEADRACE_CB_ALIGN", "2",
      [](const std::string& text, Settings& s) { return read_integer(text, 0, 2, s.cb_align); },
      "MPICH_MPIIO_CB_ALIGN"},
+    {"HEADRACE_HINTS", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.hints); },
+     "MPICH_MPIIO_HINTS"},
     {"HEADRACE_HINTS_FILE", "/etc/romio-hints",
      [](const std::string& text, Settings& s) { return read_text(text, s.hints_file); },
      "ROMIO_HINTS"},
+    {"HEADRACE_HINTS_OVERRIDE", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.hints_override); }},
+    {"HEADRACE_HINTS_DISPLAY", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.hints_display); },
+     "MPICH_MPIIO_HINTS_DISPLAY"},
     {"HEADRACE_MIMIC_STRIPES", "none",
      [](const std::string& text, Settings& s) { return read_stripes(text, s.mimic_stripes); }},
     {"HEADRACE_COHERENT_FS", "none",
@@ -187,12 +199,13 @@ const SettingRule rules[] = {
 
 }  // namespace
 
-Settings read_settings(const char* const* environment, std::vector<std::string>& problems) {
-  return apply_rules(rules, environment, problems);
+Settings read_settings(const char* const* environment, std::vector<std::string>& problems,
+                       const std::vector<SettingLayer>& below) {
+  return apply_rules(rules, environment, below, problems);
 }
 
-std::vector<SettingInForce> settings_in_force(const char* const* environment) {
-  return rules_in_force(rules, environment);
+std::vector<SettingInForce> settings_in_force(const Settings& settings) {
+  return rules_in_force(rules, settings);
 }
 
 }  // namespace headrace

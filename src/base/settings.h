@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/settings_file.h"
 #include "base/types.h"
 
 namespace headrace {
@@ -25,12 +27,33 @@ enum class CollectiveOrderSetting { shape, library };
 
 enum class CollectiveUseSetting { measured, always };
 
-/// What the user set by HEADRACE_* variables; docs/reference/settings.md is its page.
+/// Who gives a value. Those further down count more.
+enum class Origin { fallback, site, user, environment };
+
+/// A setting that somebody gave a value, be it the default.
+struct GivenSetting {
+  std::string name;      ///< our own name of the variable
+  std::string variable;  ///< the name by which the value was given: ours, or an alias
+  std::string text;
+  Origin origin = Origin::environment;
+};
+
+/// Settings of one place, for read_settings().
+struct SettingLayer {
+  Origin origin = Origin::site;
+  std::string where;                                        ///< the place, for messages
+  std::vector<std::pair<std::string, std::string>> values;  ///< variable and value
+};
+
+/// What the user set by HEADRACE_* variables, or a file of the user or the site;
+/// docs/reference/settings.md is its page.
 struct Settings {
   bool disable = false;                                        ///< HEADRACE_DISABLE
   bool quiet = false;                                          ///< HEADRACE_QUIET
   bool summary = true;                                         ///< HEADRACE_SUMMARY
   bool memory_report = false;                                  ///< HEADRACE_MEMORY_REPORT
+  std::string site = "/etc/headrace/headrace.toml";            ///< HEADRACE_SITE
+  std::string user = "~/.config/headrace/headrace.toml";       ///< HEADRACE_USER
   bool record = false;                                         ///< HEADRACE_RECORD
   std::string log_path = "headrace-records";                   ///< HEADRACE_LOGPATH
   ByteCount record_memory = 4194304;                           ///< HEADRACE_RECORD_MEMORY
@@ -47,7 +70,10 @@ struct Settings {
   UseSetting write_turns = UseSetting::automatic;              ///< HEADRACE_WRITE_TURNS
   ByteCount node_memory = 67108864;                            ///< HEADRACE_NODE_MEMORY
   std::int64_t cb_align = 2;                                   ///< HEADRACE_CB_ALIGN
+  std::string hints = "";                                      ///< HEADRACE_HINTS
   std::string hints_file = "/etc/romio-hints";                 ///< HEADRACE_HINTS_FILE
+  bool hints_override = false;                                 ///< HEADRACE_HINTS_OVERRIDE
+  bool hints_display = false;                                  ///< HEADRACE_HINTS_DISPLAY
   Stripes mimic_stripes = {};                                  ///< HEADRACE_MIMIC_STRIPES
   std::vector<std::string> coherent_fs = {};                   ///< HEADRACE_COHERENT_FS
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
@@ -65,36 +91,46 @@ struct Settings {
   bool rank_display = false;                                           ///< HEADRACE_RANK_DISPLAY
   bool eager_display = false;                                          ///< HEADRACE_EAGER_DISPLAY
   std::string rank_nodes = "";                                         ///< HEADRACE_RANK_NODES
-  std::vector<std::string> given;  ///< the variables whose values count, by our own names
+  std::vector<GivenSetting> given;  ///< those whose values count, each once
 
-  /// Whether the user gave a value, be it the default.
-  bool gives(std::string_view name) const { return std::ranges::find(given, name) != given.end(); }
+  /// Whether somebody gave a value, be it the default.
+  bool gives(std::string_view name) const { return origin_of(name) != Origin::fallback; }
+  /// Who gave the value that counts.
+  Origin origin_of(std::string_view name) const {
+    const auto found = std::ranges::find(given, name, &GivenSetting::name);
+    return found == given.end() ? Origin::fallback : found->origin;
+  }
 };
 
-/// The settings of this process, read from its environment at the first call.
+/// The settings of this process, read at the first call: from its environment, and from the files
+/// of the user and the site, unless the environment turns the layer off.
 const Settings& settings();
+
+/// These files, as settings() has read them.
+const SettingsFile& site_file();
+const SettingsFile& user_file();
 
 /// Whether this is a setuid, setgid or similarly privileged program (getauxval(3), AT_SECURE).
 /// There the environment is not read and the layer is off.
 bool has_raised_privileges();
 
-/// One line for each variable of the environment that could not be used as it is.
+/// One line for each variable, and each line of these files, that could not be used as it is.
 const std::vector<std::string>& settings_problems();
 
 /// Reads settings from `environment`, a null-terminated array of "NAME=value" as `environ` is, and
-/// adds a line to `problems` for each variable that cannot be used; its default stands then.
-Settings read_settings(const char* const* environment, std::vector<std::string>& problems);
+/// where it has none from `below`, of which the last layer counts most. Adds a line to `problems`
+/// for each value that cannot be used; what stands below it counts then, or the default.
+Settings read_settings(const char* const* environment, std::vector<std::string>& problems,
+                       const std::vector<SettingLayer>& below = {});
 
 /// What a setting is, and which place says so.
 struct SettingInForce {
   std::string name;
   std::string value;   ///< as a user would write it
-  std::string origin;  ///< "default", "environment", or the name of an alias
+  std::string origin;  ///< "default", "site", "user", "environment", or the name of an alias
 };
 
-/// All settings that this library reads, in the order of their page; of `environment`, or this
-/// process's.
-std::vector<SettingInForce> settings_in_force(const char* const* environment);
-std::vector<SettingInForce> settings_in_force();
+/// All settings that this library reads, in the order of their page.
+std::vector<SettingInForce> settings_in_force(const Settings& settings);
 
 }  // namespace headrace

@@ -32,12 +32,12 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-std::string printable(std::string_view text) {
-  std::string result(text.substr(0, kMaxPrinted));
+std::string printable(std::string_view text, std::size_t most) {
+  std::string result(text.substr(0, most));
   for (char& letter : result) {
     if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
   }
-  if (text.size() > kMaxPrinted) result += "...";
+  if (text.size() > most) result += "...";
   return result;
 }
 

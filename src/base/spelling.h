@@ -16,8 +16,8 @@ std::string lower_case(std::string_view text);
 
 inline constexpr std::size_t kMaxPrinted = 60;
 
-/// Text from outside, made fit for a message: cut to kMaxPrinted characters, with control
-/// characters replaced.
-std::string printable(std::string_view text);
+/// Text from outside, made fit for a message: cut to `most` characters, with control characters
+/// replaced.
+std::string printable(std::string_view text, std::size_t most = kMaxPrinted);
 
 }  // namespace headrace

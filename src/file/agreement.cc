@@ -4,10 +4,9 @@
 #include <cstring>
 
 #include "base/fingerprint.h"
-#include "base/rounding.h"
 #include "base/settings.h"
 #include "fabric/combined.h"
-#include "policy/exchange.h"
+#include "file/agreed_view.h"
 #include "policy/slot_count.h"
 #include "topo/node.h"
 
@@ -15,7 +14,6 @@ namespace headrace::file {
 namespace {
 
 using fabric::Extremes;
-using policy::PathHint;
 
 /// What each rank contributes when all agree.
 struct RankFacts {
@@ -49,16 +47,6 @@ ByteCount mean_piece(const view::Type& filetype) {
   return filetype.size() / filetype.piece_count();
 }
 
-/// The window size for buffers of `buffer_size` bytes: whole pages, and whole stripes if they are
-/// known. A stripe so large that no memory would be left for another file is cut into several
-/// windows.
-ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
-  constexpr ByteCount kLargestWindow = ByteCount{4} << 20;
-  const ByteCount most = std::max(buffer_size, kLargestWindow);
-  if (stripe <= most) return round_up(buffer_size, std::max(kPage, stripe));
-  return plan::domain_window(buffer_size, most, {.stripe_size = stripe});
-}
-
 /// A hash of what must be the same on all ranks of a view (MPI 4.1, section 14.3): the etype's
 /// extent and the representation's name.
 std::int64_t form_of(const View& view) {
@@ -72,11 +60,6 @@ std::int64_t slots_wanted(const exchange::FileChannel& channel) {
   if (settings().buffer_count > 0) return settings().buffer_count;
   return policy::slots_for_ranks(channel.nodes().node_count(), channel.nodes().node_size(),
                                  channel.is_crowded());
-}
-
-int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
-  if (settings().buffer_count == 0) wanted = policy::slots_of_size(wanted, window_size, nodes);
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, exchange::kMaxSlots));
 }
 
 /// This rank's contribution. The layout counts on the file's first rank only; whether the mount is
@@ -103,42 +86,6 @@ storage::Layout layout_of(const RankFacts& all) {
   layout.is_coherent = all.is_coherent == 1;
   layout.is_one_file = all.file.are_same() || !storage::has_lasting_numbers(layout.kind);
   return layout;
-}
-
-/// What follows from the hints and the layout that all have agreed on.
-void apply_hints_and_layout(Agreement& agreement) {
-  const CommonHints& hints = agreement.hints;
-  agreement.write_path = static_cast<PathHint>(hints[kWritePath]);
-  agreement.read_path = static_cast<PathHint>(hints[kReadPath]);
-  const Stripes stripes = stripes_of(agreement.layout, hints);
-  agreement.stripe = stripes.size;
-  agreement.stripe_count = stripes.count;
-  // The file counts as one stripe without end.
-  if (stripes.size == 0 && agreement.layout.locks_whole_files) agreement.stripe_count = 1;
-  agreement.alignment = static_cast<plan::Alignment>(hints[kCbAlign]);
-  agreement.aggregators = {std::min<std::int64_t>(hints[kCbNodes], agreement.ranks),
-                           hints[kNodesMultiplier], hints[kMaxForObject]};
-  agreement.lock_ahead = hints[kLockAhead] == 1 && storage::has_lock_ahead(agreement.layout.kind);
-}
-
-/// Called after apply_hints_and_layout(): sets the facts of the view, and the windows and slots for
-/// them.
-void set_view(Agreement& agreement, const exchange::FileChannel& channel, const RankFacts& all) {
-  const CommonHints& hints = agreement.hints;
-  agreement.view = {.node_ranks = channel.nodes().node_size(),
-                    .smallest_mean_piece = all.mean_piece,
-                    .is_monotonic = all.is_monotonic == 1,
-                    .nodes = channel.nodes().node_count(),
-                    .stripe = agreement.stripe,
-                    .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0,
-                    .is_one_file = agreement.layout.is_one_file};
-  const ByteCount asked = hints[kBufferSize];
-  agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
-  const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();
-  agreement.window_size =
-      is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
-  agreement.view.window = agreement.node_window;
-  agreement.slot_count = slot_count(all.slots, agreement.window_size, channel.nodes().node_count());
 }
 
 }  // namespace
@@ -184,7 +131,11 @@ Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, con
   }
   agreement.layout = layout_of(all);
   apply_hints_and_layout(agreement);
-  set_view(agreement, channel, all);
+  set_view(agreement, {.node_ranks = channel.nodes().node_size(),
+                       .nodes = channel.nodes().node_count(),
+                       .mean_piece = all.mean_piece,
+                       .is_monotonic = all.is_monotonic == 1,
+                       .slots = all.slots});
   return agreement;
 }
 

@@ -199,6 +199,7 @@ Transferred read_one_by_one(storage::Store& store, Access& access) {
 
 Transferred direct_read(storage::Store& store, const Access& access, ByteCount sieve_size) {
   Access together = access;
+  if (sieve_size == 0) return read_one_by_one(store, together);
   const Transferred done = read_together(store, together, sieve_size);
   if (done.system_error == 0) return done;
   // Perhaps only bytes in a gap cannot be read, so try the pieces one by one.

@@ -38,7 +38,8 @@ inline Transferred move_stretch(storage::Store& store, Direction direction, File
 /// Moves one rank's pieces by its own system calls, without any other rank. Writes touch exactly
 /// the requested bytes. Reads of small pieces that lie close together also read the gaps ("data
 /// sieving", Thakur et al., Frontiers 1999), at most `sieve_size` bytes a call. Larger pieces are
-/// read together if the gaps between them are at most policy::kJoinedGap bytes.
+/// read together if the gaps between them are at most policy::kJoinedGap bytes. If `sieve_size` is
+/// 0, each piece is read by a call of its own.
 Transferred direct_transfer(storage::Store& store, Access access, ByteCount sieve_size);
 
 }  // namespace headrace::file

@@ -1,42 +1,98 @@
 #include "file/file_hints.h"
 
 #include "base/message.h"
-#include "base/settings.h"
 #include "base/spelling.h"
-#include "file/hint_file.h"
 
 namespace headrace::file {
+namespace {
 
-void FileHints::start(const Hints& given) {
-  const HintFile& file = hint_file();
-  if (reports_ && !file.problem.empty()) print_message_once(file.problem);
-  if (!file.hints.empty()) {
-    HintsInUse next = with(file.hints, "'" + printable(settings().hints_file) + "': ");
-    take_settings(next.values);
-    set(std::move(next));
+/// Hints are by `origin` that it gave or that have another value since.
+void note_origin(const std::string& origin, const Hints& before, const Hints& good,
+                 HintsInUse& next) {
+  for (const auto& [name, value] : good) next.origins[name] = origin;
+  for (const auto& [name, value] : hints_of(next.values)) {
+    const auto found = before.find(name);
+    if (found == before.end() || found->second != value) next.origins[name] = origin;
   }
-  set(with(given));
 }
 
-HintsInUse FileHints::with(const Hints& hints, const std::string& source) const {
+void take_settings_of(const HintSource& source, HintsInUse& next) {
+  const bool is_file = source.settings != Origin::environment;
+  for (const auto& [hint, variable] : take_settings(source.settings, next.values)) {
+    next.origins[hint] = is_file ? variable + " of " + source.shown : variable;
+  }
+}
+
+/// Without those that the program gave with the same value before.
+Hints without_repeated(Hints hints, const Hints& before) {
+  std::erase_if(hints, [&](const auto& hint) {
+    const auto found = before.find(hint.first);
+    return found != before.end() && found->second == hint.second;
+  });
+  return hints;
+}
+
+std::string place_of(const HintSource& source, const PatternHints& pattern) {
+  if (pattern.pattern.empty()) return source.shown;
+  return source.shown + ", pattern '" + printable(pattern.pattern) + "'";
+}
+
+}  // namespace
+
+void FileHints::start(std::string_view given_name, const std::string& full_name,
+                      const Hints& program) {
+  const HintSources& sources = hint_sources();
+  if (reports_) {
+    for (const std::string& problem : sources.problems) print_message_once(problem);
+  }
+  const PatternHints* pattern = nullptr;
+  for (const HintSource& source : sources.list) {
+    pattern = find_pattern(source, given_name, full_name);
+    take(source, pattern);
+  }
+  set(with(program));
+  // The last source is the variable.
+  if (!settings().hints_override || pattern == nullptr) return;
+  set(with(pattern->hints, place_of(sources.list.back(), *pattern)));
+  overridden_ = program;
+}
+
+void FileHints::take(const HintSource& source, const PatternHints* pattern) {
+  if (source.settings != Origin::fallback) {
+    HintsInUse next = in_use_;
+    take_settings_of(source, next);
+    set(std::move(next));
+  }
+  for (const PatternHints& one : source.hints) {
+    if (one.pattern.empty()) set(with(one.hints, place_of(source, one)));
+  }
+  if (pattern != nullptr) set(with(pattern->hints, place_of(source, *pattern)));
+}
+
+HintsInUse FileHints::with(const Hints& hints, const std::string& origin) const {
   HintsInUse next;
   {
     const std::lock_guard lock(mutex_);
     next = in_use_;
   }
   std::vector<std::string> problems;
-  for (auto& [name, value] : apply_hints(hints, next.values, problems)) {
-    next.given[name] = std::move(value);
-  }
+  const Hints before = hints_of(next.values);
+  const bool is_program = origin == kProgram;
+  Hints good =
+      apply_hints(is_program ? without_repeated(hints, overridden_) : hints, next.values, problems);
+  note_origin(origin, before, good, next);
+  for (auto& [name, value] : good) next.given[name] = std::move(value);
   if (!reports_) return next;
-  for (const std::string& problem : problems) print_message_once(source + problem);
+  const std::string place = is_program ? "" : origin + ": ";
+  for (const std::string& problem : problems) print_message_once(place + problem);
   return next;
 }
 
 void FileHints::set(HintsInUse next) {
   const std::lock_guard lock(mutex_);
   in_use_ = std::move(next);
-  sieve_size_.store(in_use_.values.sieve_size, std::memory_order_relaxed);
+  const HintValues& values = in_use_.values;
+  sieve_size_.store(values.sieves_reads ? values.sieve_size : 0, std::memory_order_relaxed);
 }
 
 void FileHints::note_corrections(const std::vector<std::string>& lines) {
@@ -55,6 +111,11 @@ Hints FileHints::shown() const {
   for (auto& [name, value] : hints_of(in_use_.values)) hints[name] = std::move(value);
   if (!corrections_.empty()) hints["headrace_corrections"] = corrections_;
   return hints;
+}
+
+Hints FileHints::origins() const {
+  const std::lock_guard lock(mutex_);
+  return in_use_.origins;
 }
 
 }  // namespace headrace::file

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "file/hint_sources.h"
 #include "file/hints.h"
 
 namespace headrace::file {
@@ -14,17 +16,17 @@ namespace headrace::file {
 class FileHints {
  public:
   /// `reports`: whether this rank tells the user of hints that are not in effect; one rank does.
-  explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}}); }
+  explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}, {}}); }
 
-  /// Takes the hints of the hint file and the settings, then the program's. Throws std::bad_alloc.
-  void start(const Hints& given);
-  /// The hints in effect, overridden by `hints`. `source` names where `hints` come from; empty for
-  /// the program's.
-  HintsInUse with(const Hints& hints, const std::string& source = {}) const;
+  /// Takes the hints of all places, then the program's. `given_name`: the file's, as the program
+  /// gave it. Throws std::bad_alloc.
+  void start(std::string_view given_name, const std::string& full_name, const Hints& program);
+  /// The hints in effect, overridden by `hints`, which `origin` gives.
+  HintsInUse with(const Hints& hints, const std::string& origin = kProgram) const;
   void set(HintsInUse next);
   /// For calls that change hints: they are collective, and only one runs at a time.
   const HintValues& values() const { return in_use_.values; }
-  /// Takes no lock.
+  /// 0: nothing is read with what lies between it. Takes no lock.
   ByteCount sieve_size() const { return sieve_size_.load(std::memory_order_relaxed); }
 
   /// Notes lines on hints that are not in effect as this rank gave them, for the user (once) and
@@ -32,9 +34,16 @@ class FileHints {
   void note_corrections(const std::vector<std::string>& lines);
   /// All hints in effect with their values, and headrace_corrections.
   Hints shown() const;
+  /// Who gave them.
+  Hints origins() const;
 
  private:
+  void take(const HintSource& source, const PatternHints* pattern);
+
   const bool reports_;
+  /// The program's at the open, where the variable's count over them. Views are often set with the
+  /// same once more, which changes nothing.
+  Hints overridden_;
   std::atomic<ByteCount> sieve_size_ = 0;
 
   mutable std::mutex mutex_;  ///< guards what follows

@@ -1,17 +1,11 @@
 #include "file/hint_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <optional>
+#include <utility>
 
-#include "base/kept_errno.h"
-#include "base/settings.h"
 #include "base/spelling.h"
-#include "base/uninterrupted.h"
 
 namespace headrace::file {
 namespace {
@@ -39,33 +33,11 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-/// The file's text; nothing, and errno, if it cannot be read.
-std::optional<std::string> text_of(const std::string& path) {
-  // Does not wait for a writer if the name is a pipe's.
-  const int descriptor =
-      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); });
-  if (descriptor < 0) return std::nullopt;
-  std::string text(kLargest, '\0');
-  std::size_t size = 0;
-  ssize_t more = 0;
-  do {
-    more = uninterrupted([&] { return ::read(descriptor, text.data() + size, kLargest - size); });
-    if (more > 0) size += static_cast<std::size_t>(more);
-  } while (more > 0 && size < kLargest);
-  const KeptErrno kept;
-  ::close(descriptor);
-  if (more < 0) return std::nullopt;
-  text.resize(size);
-  return text;
-}
-
-}  // namespace
-
-HintFile parse_hint_file(std::string_view text, std::string_view path) {
-  HintFile file;
+/// ROMIO's: of several lines for one hint the first counts.
+HintFile parse_lines(std::string_view text, const std::string& path) {
+  PatternHints all;
   int ignored = 0;
   int first_ignored = 0;
-  text = text.substr(0, text.find('\0'));
   for (int number = 1; !text.empty(); ++number) {
     std::string_view line = take_line(text);
     if (line.starts_with('#')) continue;
@@ -76,33 +48,52 @@ HintFile parse_hint_file(std::string_view text, std::string_view path) {
       if (ignored++ == 0) first_ignored = number;
       continue;
     }
-    file.hints.emplace(name, value);
+    all.hints.emplace(name, value);
   }
+  HintFile file;
+  if (!all.hints.empty()) file.hints.push_back(std::move(all));
   if (ignored > 0) {
-    file.problem = "line " + std::to_string(first_ignored) + " of '" + printable(path) + "'" +
-                   (ignored > 1 ? " and " + std::to_string(ignored - 1) + " more" : "") +
-                   " is ignored (a hint is one name and one value), write NAME VALUE";
+    file.problems.push_back("line " + std::to_string(first_ignored) + " of '" + printable(path) +
+                            "'" +
+                            (ignored > 1 ? " and " + std::to_string(ignored - 1) + " more" : "") +
+                            " is ignored (a hint is one name and one value), write NAME VALUE");
   }
   return file;
+}
+
+HintFile parse_tables(std::string_view text, const std::string& path) {
+  SettingsFile read = parse_settings_file(text, path);
+  HintFile file{std::move(read.hints), {}, std::move(read.problems)};
+  for (auto& [name, value] : read.settings) file.settings.push_back(std::move(name));
+  return file;
+}
+
+}  // namespace
+
+bool is_toml(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const auto begin = line.find_first_not_of(" \t\r");
+    if (begin != std::string_view::npos && line[begin] != '#') return line[begin] == '[';
+  }
+  return false;
+}
+
+HintFile parse_hint_file(std::string_view text, const std::string& path) {
+  text = text.substr(0, text.find('\0'));
+  return is_toml(text) ? parse_tables(text, path) : parse_lines(text, path);
 }
 
 HintFile read_hint_file(const std::string& path, bool must_exist) {
-  if (const auto text = text_of(path)) return parse_hint_file(*text, path);
+  std::string text;
+  if (read_text_file(path, kLargest, text)) return parse_hint_file(text, path);
   HintFile file;
   if (errno != ENOENT || must_exist) {
-    file.problem = "'" + printable(path) + "' gives no hints (" + std::strerror(errno) +
-                   "), let HEADRACE_HINTS_FILE or ROMIO_HINTS name a file that can be read";
+    file.problems.push_back("'" + printable(path) + "' gives no hints (" + std::strerror(errno) +
+                            "), let HEADRACE_HINTS_FILE or ROMIO_HINTS name a file that can be "
+                            "read");
   }
   return file;
-}
-
-const HintFile& hint_file() {
-  // Never destroyed: usable during exit.
-  static const auto* const read = [] {
-    const std::string& path = settings().hints_file;
-    return new HintFile(read_hint_file(path, path != Settings().hints_file));
-  }();
-  return *read;
 }
 
 }  // namespace headrace::file

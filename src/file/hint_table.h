@@ -10,7 +10,7 @@ enum class HintUse {
   accepted  ///< read and returned, without effect for the reason in the table
 };
 
-enum class HintType { boolean, size, integer, choice, text, hosts };
+enum class HintType { boolean, size, integer, choice, text, hosts, permissions, styles };
 
 struct HintRule {
   std::string_view name;
@@ -22,10 +22,11 @@ struct HintRule {
 
 /// All hints that are known, sorted by name.
 inline constexpr HintRule hint_table[] = {
-    {"access_style", HintUse::accepted, HintType::text, "",
-     "Headrace chooses the path by what each call requests"},
+    {"abort_on_rw_error", HintUse::accepted, HintType::choice, "automatic|enable|disable",
+     "an error is raised at the call, and MPI_ERRORS_ARE_FATAL as error handler ends the program"},
+    {"access_style", HintUse::obeyed, HintType::styles, "", ""},
     {"cb_align", HintUse::obeyed, HintType::choice, "0|1|2", ""},
-    {"cb_block_size", HintUse::accepted, HintType::size, "", "file domains follow the buffer size"},
+    {"cb_block_size", HintUse::obeyed, HintType::size, "", ""},
     {"cb_buffer_size", HintUse::obeyed, HintType::size, "", ""},
     {"cb_config_list", HintUse::obeyed, HintType::hosts, "", ""},
     {"cb_nodes", HintUse::obeyed, HintType::integer, "", ""},
@@ -35,8 +36,10 @@ inline constexpr HintRule hint_table[] = {
     {"collective_buffering", HintUse::obeyed, HintType::boolean, "", ""},
     {"cray_cb_nodes_multiplier", HintUse::obeyed, HintType::integer, "", ""},
     {"cray_cb_write_lock_mode", HintUse::obeyed, HintType::choice, "0|1|2", ""},
-    {"file_perm", HintUse::accepted, HintType::text, "",
-     "new files get the permissions that the process's umask leaves, as other programs' do"},
+    {"direct_io", HintUse::accepted, HintType::boolean, "",
+     "O_DIRECT takes only data that lie on whole blocks in memory and in the file, which those of "
+     "programs rarely do"},
+    {"file_perm", HintUse::obeyed, HintType::permissions, "", ""},
     {"filename", HintUse::accepted, HintType::text, "", "the call gives the name"},
     {"headrace_bytes_sent", HintUse::accepted, HintType::text, "", "it only reports"},
     {"headrace_corrections", HintUse::accepted, HintType::text, "", "it only reports"},
@@ -63,19 +66,69 @@ inline constexpr HintRule hint_table[] = {
     {"num_io_nodes", HintUse::accepted, HintType::integer, "",
      "Headrace does not place data on devices"},
     {"overstriping_count", HintUse::obeyed, HintType::integer, "", ""},
+    {"romio_aggregator_list", HintUse::accepted, HintType::text, "",
+     "cb_config_list chooses hosts"},
+    {"romio_cb_alltoall", HintUse::accepted, HintType::choice, "automatic|enable|disable",
+     "Headrace sends what each node needs by messages of its own"},
+    {"romio_cb_ds_threshold", HintUse::accepted, HintType::size, "",
+     "Headrace never reads bytes of others to write them back"},
+    {"romio_cb_fr_alignment", HintUse::accepted, HintType::size, "",
+     "parts are whole stripes or collective buffers; cb_align sets it"},
+    {"romio_cb_fr_types", HintUse::accepted, HintType::text, "", "cb_align sets it"},
+    {"romio_cb_pfr", HintUse::accepted, HintType::choice, "automatic|enable|disable",
+     "cb_align=2, the default, does that"},
     {"romio_cb_read", HintUse::obeyed, HintType::choice, "automatic|enable|disable", ""},
     {"romio_cb_write", HintUse::obeyed, HintType::choice, "automatic|enable|disable", ""},
-    {"romio_ds_read", HintUse::accepted, HintType::choice, "automatic|enable|disable",
-     "Headrace reads gaps between pieces if that takes less time"},
+    {"romio_ds_read", HintUse::obeyed, HintType::choice, "automatic|enable|disable", ""},
     {"romio_ds_write", HintUse::accepted, HintType::choice, "automatic|enable|disable",
      "Headrace never reads bytes of others to write them back"},
+    {"romio_filesystem_type", HintUse::accepted, HintType::text, "",
+     "headrace_file_system tells it"},
+    {"romio_lustre_cb_lock_ahead_write", HintUse::obeyed, HintType::boolean, "", ""},
     {"romio_lustre_co_ratio", HintUse::obeyed, HintType::integer, "", ""},
+    {"romio_lustre_coll_threshold", HintUse::accepted, HintType::integer, "",
+     "Headrace chooses the path by the cost of each call"},
+    {"romio_lustre_ds_in_coll", HintUse::accepted, HintType::choice, "automatic|enable|disable",
+     "Headrace never reads bytes of others to write them back"},
     {"romio_lustre_start_iodevice", HintUse::obeyed, HintType::integer, "", ""},
+    {"romio_min_fdomain_size", HintUse::accepted, HintType::size, "",
+     "a part is one collective buffer at least"},
     {"romio_no_indep_rw", HintUse::accepted, HintType::boolean, "",
      "every rank opens the file once anyway"},
     {"start_iodevice", HintUse::obeyed, HintType::integer, "", ""},
     {"striping_factor", HintUse::obeyed, HintType::integer, "", ""},
     {"striping_unit", HintUse::obeyed, HintType::size, "", ""},
+};
+
+/// A variable of another MPI's that is about files.
+struct VariableRule {
+  std::string_view name;     ///< with * at its end: all that begin so
+  std::string_view hint;     ///< what it means; "": nothing here
+  std::string_view value;    ///< the value that means it; "": any
+  std::string_view meaning;  ///< the hint's value then; "": the variable's
+  std::string_view reason;   ///< why it has no effect where it has none
+};
+
+/// The first that fits a name counts.
+inline constexpr VariableRule variable_table[] = {
+    {"OMPI_MCA_io_ompio_num_aggregators", "cb_nodes", "", "", ""},
+    {"OMPI_MCA_io_ompio_bytes_per_agg", "cb_buffer_size", "", "", ""},
+    {"OMPI_MCA_fs_lustre_stripe_size", "striping_unit", "", "", ""},
+    {"OMPI_MCA_fs_lustre_stripe_width", "striping_factor", "", "", ""},
+    {"OMPI_MCA_fcoll", "collective_buffering", "individual", "false",
+     "they name algorithms of Open MPI's own, and Headrace chooses the path of each call by its "
+     "cost"},
+    {"OMPI_MCA_fcoll_*", "", "", "", "Headrace has algorithms of its own"},
+    {"OMPI_MCA_io_ompio_grouping_option", "", "", "",
+     "Headrace chooses them by nodes and stripes; cb_config_list names hosts"},
+    {"OMPI_MCA_io_ompio_cycle_buffer_size", "", "", "", "a system call takes all there is"},
+    {"OMPI_MCA_io_ompio_*", "", "", "", "Headrace carries out file access in place of OMPIO"},
+    {"OMPI_MCA_io", "", "", "", "Headrace carries out file access in place of both"},
+    {"OMPI_MCA_fs_*", "", "", "",
+     "Headrace finds out by itself what it needs to know of the file system"},
+    {"I_MPI_EXTRA_FILESYSTEM*", "", "", "",
+     "Headrace recognises file systems by itself; HEADRACE_COHERENT_FS tells what it cannot know"},
+    {"I_MPI_LUSTRE_STRIPE_AWARE", "", "", "", "Headrace always follows stripes"},
 };
 
 }  // namespace headrace::file

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <string_view>
 
@@ -72,6 +73,38 @@ std::string unknown_hint(const std::string& name) {
   return line + "did you mean '" + std::string(nearest) + "'?";
 }
 
+/// Octal digits, at most 777. The owner must be able to read and write, or no other rank could open
+/// the file.
+std::optional<storage::Permissions> permissions_of(std::string_view text) {
+  storage::Permissions permissions = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), permissions, 8);
+  if (error != std::errc{} || end != text.data() + text.size() || permissions > 0777) return {};
+  if ((permissions & 0600) != 0600) return {};
+  return permissions;
+}
+
+std::string check_styles(std::string_view text) {
+  constexpr std::string_view kWords[] = {"read_once",    "write_once", "read_mostly",
+                                         "write_mostly", "sequential", "reverse_sequential",
+                                         "random"};
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (std::ranges::find(kWords, text.substr(begin, end - begin)) == std::end(kWords)) {
+      return "has a word that is none of MPI's (write such as read_once,sequential)";
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+storage::Style style_of(const std::string& words) {
+  const auto has = [all = "," + words + ","](const char* word) {
+    return all.find(word) != std::string::npos;
+  };
+  if (has(",random,")) return storage::Style::random;
+  return has(",sequential,") ? storage::Style::sequential : storage::Style::usual;
+}
+
 /// "", or why the value cannot be used: the rest of a sentence that begins with the value.
 std::string check(const HintRule& rule, const std::string& value) {
   switch (rule.type) {
@@ -97,6 +130,11 @@ std::string check(const HintRule& rule, const std::string& value) {
       const auto list = plan::ConfigList::parse(value);
       return list ? std::string() : list.error().message;
     }
+    case HintType::permissions:
+      return permissions_of(value)
+                 ? ""
+                 : "is no octal number of permissions with 600 in it (write such as 640)";
+    case HintType::styles: return check_styles(value);
   }
   return {};
 }
@@ -128,8 +166,23 @@ void take_aggregators(const Hints& hints, HintValues& values) {
   if (const auto mode = hints.find("cray_cb_write_lock_mode"); mode != hints.end()) {
     values.lock_ahead = mode->second == "2";
   }
+  if (const auto ahead = hints.find("romio_lustre_cb_lock_ahead_write"); ahead != hints.end()) {
+    read_boolean(ahead->second, values.lock_ahead);
+  }
   if (const auto ahead = hints.find("headrace_lock_ahead"); ahead != hints.end()) {
     read_boolean(ahead->second, values.lock_ahead);
+  }
+}
+
+void take_access(const Hints& hints, HintValues& values) {
+  if (const auto reads = hints.find("romio_ds_read"); reads != hints.end()) {
+    values.sieves_reads = lower_case(reads->second) != "disable";
+  }
+  if (const auto found = hints.find("file_perm"); found != hints.end()) {
+    values.permissions = permissions_of(found->second);
+  }
+  if (const auto styles = hints.find("access_style"); styles != hints.end()) {
+    values.style = style_of(styles->second);
   }
 }
 
@@ -166,13 +219,19 @@ HintValues default_hint_values() {
   return values;
 }
 
-void take_settings(HintValues& values) {
-  const Settings& given = settings();
+Hints take_settings(Origin origin, HintValues& values) {
   const HintValues set = default_hint_values();
-  if (given.gives("HEADRACE_WRITE_PATH")) values.write_path = set.write_path;
-  if (given.gives("HEADRACE_READ_PATH")) values.read_path = set.read_path;
-  if (given.gives("HEADRACE_BUFFER_SIZE")) values.buffer_size = set.buffer_size;
-  if (given.gives("HEADRACE_CB_ALIGN")) values.alignment = set.alignment;
+  Hints taken;
+  const auto take = [&](const char* name, const char* hint, auto HintValues::* member) {
+    if (settings().origin_of(name) != origin) return;
+    values.*member = set.*member;
+    taken[hint] = name;
+  };
+  take("HEADRACE_WRITE_PATH", "headrace_write_path", &HintValues::write_path);
+  take("HEADRACE_READ_PATH", "headrace_read_path", &HintValues::read_path);
+  take("HEADRACE_BUFFER_SIZE", "cb_buffer_size", &HintValues::buffer_size);
+  take("HEADRACE_CB_ALIGN", "cb_align", &HintValues::alignment);
+  return taken;
 }
 
 Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::string>& problems) {
@@ -195,11 +254,13 @@ Hints apply_hints(const Hints& hints, HintValues& values, std::vector<std::strin
                  values.write_path);
   take_path_hint(good, {"headrace_read_path", "romio_cb_read", "collective_buffering"},
                  values.read_path);
+  take_size(good, "cb_block_size", ByteCount{1} << 16, values.buffer_size);
   take_size(good, "cb_buffer_size", ByteCount{1} << 16, values.buffer_size);
   take_size(good, "striping_unit", 1, values.striping_unit);
   take_size(good, "ind_rd_buffer_size", kPage, values.sieve_size);
   take_striping(good, values);
   take_aggregators(good, values);
+  take_access(good, values);
   return good;
 }
 

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/settings.h"
 #include "base/types.h"
 #include "plan/aggregators.h"
 #include "plan/domains.h"
 #include "policy/path.h"
 #include "storage/file_layout.h"
+#include "storage/open_flags.h"
 
 namespace headrace::file {
 
@@ -29,19 +32,26 @@ struct HintValues {
   plan::AggregatorHints aggregators;
   plan::ConfigList hosts;  ///< where aggregators may be
   bool lock_ahead = false;
+  bool sieves_reads = true;  ///< reads what lies between small pieces with them
+  std::optional<storage::Permissions> permissions;  ///< of a new file; none: what umask leaves
+  storage::Style style = storage::Style::usual;
 };
 
 /// The hints in effect for a file.
 struct HintsInUse {
   HintValues values;
-  Hints given;  ///< by the program, if known and well formed
+  Hints given;    ///< if known and well formed
+  Hints origins;  ///< for each that somebody gave or that follows from it: who
 };
+
+/// Who gave hints, where the program did.
+inline constexpr const char* kProgram = "the program";
 
 /// What the settings alone ask for.
 HintValues default_hint_values();
 
-/// Applies the settings that the user gave.
-void take_settings(HintValues& values);
+/// Applies the settings that `origin` gave. For each hint that this sets: the variable.
+Hints take_settings(Origin origin, HintValues& values);
 
 /// Applies `hints` to `values` and returns those that are known and well formed. Adds a line to
 /// `problems` for each of the others.

@@ -1,7 +1,9 @@
 #include "file/open_file.h"
 
+#include "base/message.h"
 #include "base/settings.h"
 #include "file/agreement.h"
+#include "file/hint_display.h"
 
 namespace headrace::file {
 namespace {
@@ -101,7 +103,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   failures_.emplace(*channel_, path_, calls_.background()->unreported);
   hints_.emplace(channel_->nodes().rank() == 0);
   Error failed = attempt([&]() -> Error {
-    hints_->start(hints);
+    hints_->start(path, path_, hints);
     return {};
   });
   static_cast<void>(attempt([this]() -> Error {
@@ -146,8 +148,12 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
 void OpenFile::report_corrections(const Agreement& agreement) {
   static_cast<void>(attempt([&]() -> Error {
     const std::vector<std::string> lines = corrections_of(agreement);
-    if (channel_->nodes().rank() == 0) recorded_.note_corrections(lines);
+    const bool is_first = channel_->nodes().rank() == 0;
+    if (is_first) recorded_.note_corrections(lines);
     hints_->note_corrections(lines);
+    if (is_first && settings().hints_display) {
+      print_message_once(explain_hints(path_, {hints(), hints_->shown(), hints_->origins()}));
+    }
     return {};
   }));
 }
@@ -171,7 +177,9 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
                                       .create = create,
                                       .exclusive = exclusive,
                                       .is_deleted_later = is_first && mode_.delete_on_close,
-                                      .striping = striping_of(hints_->values())});
+                                      .striping = striping_of(hints_->values()),
+                                      .permissions = hints_->values().permissions,
+                                      .style = hints_->values().style});
       if (!opened) return opened.error();
       store_ = recorded_.counted(std::move(opened.value()));
       return {};

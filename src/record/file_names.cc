@@ -59,7 +59,7 @@ Facts recorded_variables(Facts variables) {
 }
 
 std::vector<SettingInForce> recorded_settings() {
-  std::vector<SettingInForce> all = settings_in_force();
+  std::vector<SettingInForce> all = settings_in_force(settings());
   if (has_names()) return all;
   for (SettingInForce& one : all) {
     if (is_text(one)) one.value = kLeftOut;

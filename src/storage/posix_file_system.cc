@@ -273,8 +273,7 @@ class PosixFileSystem : public FileSystem {
     if (flags.exclusive) how |= O_EXCL;
     // Before the file is opened: without memory the descriptor would be lost.
     auto store = std::make_unique<PosixStore>(full_name(path));
-    const Created created =
-        create_striped(path, how, 0666, flags.create ? flags.striping : StripingHints{});
+    const Created created = open_or_create(path, how, flags);
     const int descriptor = created.descriptor;
     if (descriptor < 0) return system_failure(errno, "cannot open", path);
     struct stat status{};
@@ -283,12 +282,34 @@ class PosixFileSystem : public FileSystem {
     if (is_directory) {
       return system_failure(EISDIR, "cannot open", path);
     }
+    advise(descriptor, flags.style);
     const int lost = flags.is_deleted_later ? store->take_entry(path) : 0;
     if (lost != 0) return system_failure(lost, "cannot open", path);
     return std::unique_ptr<Store>(std::move(store));
   }
 
   std::string full_name(const std::string& path) override { return absolute_name(path); }
+
+ private:
+  static Created open_or_create(const std::string& path, int how, const OpenFlags& flags) {
+    const StripingHints striping = flags.create ? flags.striping : StripingHints{};
+    if (!flags.create || !flags.permissions) return create_striped(path, how, 0666, striping);
+    // Only of a file that this call makes are the permissions this call's affair.
+    const auto wanted = static_cast<mode_t>(*flags.permissions);
+    const Created created = create_striped(path, how | O_EXCL, wanted, striping);
+    // The umask has taken some off. Where the file system has no permissions it stays as it is.
+    if (created.descriptor >= 0) static_cast<void>(fchmod(created.descriptor, wanted));
+    if (created.descriptor >= 0 || errno != EEXIST || flags.exclusive) return created;
+    return create_striped(path, how, wanted, striping);
+  }
+
+  static void advise(int descriptor, Style style) {
+    if (style == Style::usual) return;
+    const bool is_random = style == Style::random;
+    // What cannot be advised is read as usual.
+    static_cast<void>(
+        posix_fadvise(descriptor, 0, 0, is_random ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL));
+  }
 };
 
 }  // namespace

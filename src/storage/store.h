@@ -11,6 +11,7 @@
 #include "base/types.h"
 #include "storage/choices.h"
 #include "storage/file_layout.h"
+#include "storage/open_flags.h"
 #include "storage/write_turn.h"
 
 namespace headrace::storage {
@@ -70,16 +71,6 @@ class Store {
   /// Requests the file system's locks for writing [begin, end) before they are needed, without
   /// waiting. For file systems with has_lock_ahead().
   virtual void lock_ahead(FileOffset, FileOffset) {}
-};
-
-/// How to open: MPI's access mode without its numbers.
-struct OpenFlags {
-  bool read = false;
-  bool write = false;
-  bool create = false;
-  bool exclusive = false;
-  bool is_deleted_later = false;  ///< by Store::remove()
-  StripingHints striping = {};    ///< for a file that is created
 };
 
 /// A file system, from which files are opened.

@@ -21,9 +21,11 @@ namespace headrace::parsers {
 namespace {
 
 const Target* const kTargets[] = {
-    &settings_target,         &hints_target,        &hint_file_target,      &file_name_target,
-    &pointer_question_target, &pointer_home_target, &claim_target,          &part_target,
-    &lustre_layout_target,    &mount_info_target,   &gluster_volume_target, &image_target};
+    &settings_target,      &hints_target,      &hint_file_target,
+    &hint_patterns_target, &file_name_target,  &pointer_question_target,
+    &pointer_home_target,  &claim_target,      &part_target,
+    &lustre_layout_target, &mount_info_target, &gluster_volume_target,
+    &image_target};
 
 /// One change of an input.
 void change(Input& input, const std::vector<Input>& corpus, std::mt19937_64& random) {

@@ -30,6 +30,7 @@ struct Target {
 extern const Target settings_target;
 extern const Target hints_target;
 extern const Target hint_file_target;
+extern const Target hint_patterns_target;
 extern const Target file_name_target;
 
 // message_targets.cc

@@ -4,6 +4,7 @@
 #include "abi/file_name.h"
 #include "base/settings.h"
 #include "file/hint_file.h"
+#include "file/hint_patterns.h"
 #include "file/hints.h"
 #include "parsers/target.h"
 
@@ -110,23 +111,51 @@ std::vector<Input> hints_corpus() {
                 "headrace_write_path=staged\nheadrace_read_path=automatic\naccess_style=x,y\n=\n"});
 }
 
-void run_hint_file(const Input& input) {
-  const file::HintFile file =
-      file::parse_hint_file(std::string(input.begin(), input.end()), "file");
-  if (!file.problem.empty()) check_messages({file.problem});
-  for (const auto& [name, value] : file.hints) {
-    for (const std::string& word : {name, value}) {
-      require(!word.empty(), "an empty word");
+void check_hints(const std::vector<PatternHints>& all) {
+  for (const PatternHints& one : all) {
+    for (const auto& [name, value] : one.hints) {
+      require(!name.empty(), "an empty name");
       // Info objects hold C's strings.
-      require(word.find_first_of(std::string_view("\0 \t\n", 4)) == std::string::npos,
-              "a blank in a word");
+      require((name + value).find('\0') == std::string::npos, "a zero in a hint");
     }
   }
 }
 
+void run_hint_file(const Input& input) {
+  const file::HintFile file =
+      file::parse_hint_file(std::string(input.begin(), input.end()), "file");
+  check_messages(file.problems);
+  check_hints(file.hints);
+}
+
 std::vector<Input> hint_file_corpus() {
   return texts({"# comment\ncb_nodes 32\n\tcb_config_list  a:1,b\r\nromio_cb_write enable",
-                "cb_nodes\n\ncb_nodes 1 2\n#cb_nodes 1\n # x y\n", std::string("a\0b c\n", 6)});
+                "cb_nodes\n\ncb_nodes 1 2\n#cb_nodes 1\n # x y\n", std::string("a\0b c\n", 6),
+                "[hints]\na = 1_0\nb = \"x\\u00e9\\\"\" # c\n[hints.'*.h5']\nc=true\n[settings]",
+                "[ hints . \"a\\n\" ]\n\"k y\" = 'v'\nk = \"\"\"\nz = -0\n[[x]]\n[hints\n"});
+}
+
+void run_hint_patterns(const Input& input) {
+  std::string text(input.begin(), input.end());
+  text = text.substr(0, text.find('\0'));  // the environment holds C's strings
+  const file::ParsedPatterns parsed = file::parse_hint_patterns(text);
+  check_messages(parsed.problems);
+  check_hints(parsed.hints);
+  for (const PatternHints& one : parsed.hints) {
+    require(!one.pattern.empty(), "an empty pattern");
+    const bool is_plain = one.pattern.find_first_of("*?[\\") == std::string::npos;
+    const bool is_itself = file::matches(one.pattern, one.pattern);
+    require(!is_plain || is_itself, "a plain pattern does not match itself");
+    require(file::matches("*", one.pattern), "* does not match everything");
+    static_cast<void>(file::matches(one.pattern, text));
+  }
+}
+
+std::vector<Input> hint_patterns_corpus() {
+  return texts({"*.h5:romio_cb_write=enable:cb_nodes=8,/a/b.*:striping_unit=4m",
+                "ufs:/a:cb_config_list=n1:2,n2:*:cb_nodes=3,*:a=1,b=2",
+                "*:cb_config_list=#*:2#:x=y", "a\\,b\\:c:d=e\\,f,[a-z],[!]x]?*:k=v",
+                ":a=b,,:,=,a:=,*:=:a="});
 }
 
 void run_file_name(const Input& input) {
@@ -145,6 +174,7 @@ std::vector<Input> file_name_corpus() {
 const Target settings_target{"settings", run_settings, settings_corpus};
 const Target hints_target{"hints", run_hints, hints_corpus};
 const Target hint_file_target{"hint_file", run_hint_file, hint_file_corpus};
+const Target hint_patterns_target{"hint_patterns", run_hint_patterns, hint_patterns_corpus};
 const Target file_name_target{"file_name", run_file_name, file_name_corpus};
 
 }  // namespace headrace::parsers

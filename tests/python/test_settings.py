@@ -201,7 +201,7 @@ BAD_FILES = [
     ("settings = 1\n", "no table [settings]"),
     ("[[settings]]\nquiet = 1\n", "no table [settings]"),
     ("quiet = 1\n[settings]\n", "'quiet' outside of the table"),
-    ("[settings]\n[hints]\n", "'hints' outside of the table"),
+    ("[settings]\n[hint]\n", "'hint' outside of the table [settings]"),
     ("[settings]\nquiet = 1\nHEADRACE_QUIET = 0\n", "HEADRACE_QUIET twice"),
     ("[settings]\nquiet 1\n", "not TOML"),
     ("[settings]\nquiet = 1.5\n", "value of 'quiet'"),
@@ -338,3 +338,71 @@ def test_the_last_suggestion_counts(tmp_path: Path) -> None:
 )
 def test_bad_suggestions_are_refused(tmp_path: Path, text: str, why: str) -> None:
     assert why in refusal({}, files=[write(tmp_path, text)])
+
+
+def standing(folder: Path, user: str = "", site: str = "") -> dict[str, str]:
+    """The environment of somebody with these files."""
+    folder.chmod(0o755)
+    names = {"HEADRACE_USER": (user, "user.toml"), "HEADRACE_SITE": (site, "site.toml")}
+    return {
+        name: str(write(folder, text, file)) if text else "/dev/null"
+        for name, (text, file) in names.items()
+    }
+
+
+def test_the_files_of_the_user_and_the_site_count_last(tmp_path: Path) -> None:
+    site = "[settings]\nbuffer_count = 3\ncb_align = 1\n[hints]\ncb_nodes = 4\n"
+    environ = standing(tmp_path, "[settings]\nbuffer_count = 4\n", site)
+    found = resolve_run(environ)
+    assert told(found) == (4, f"the user's '{tmp_path}/user.toml'")
+    assert told(found, ALIGN) == (1, f"the site's '{tmp_path}/site.toml'")
+    assert told(resolve_run({**environ, COUNT: "5"})) == (5, "the environment")
+    # Ranks read these files themselves, hints included.
+    assert found.for_ranks() == environ
+    assert found.settings["HEADRACE_HINTS_FILE"].origin == DEFAULT
+
+
+def test_files_of_all_jobs_that_cannot_be_used_are_told(tmp_path: Path) -> None:
+    environ = standing(tmp_path, "[settings]\nbuffer_count = 4\n", "[settings\n")
+    assert "is not TOML" in "".join(resolve_run(environ).problems).replace("it is", "is")
+    user = tmp_path / "user.toml"
+    user.chmod(0o664)
+    found = resolve_run(environ)
+    assert told(found) == (0, DEFAULT)
+    assert any("is ignored (others may write to it)" in line for line in found.problems)
+    user.chmod(0o644)
+    tmp_path.chmod(0o777)
+    found = resolve_run(environ)
+    assert any("others may write to its directory" in line for line in found.problems)
+    tmp_path.chmod(0o755)
+    user.unlink()
+    assert any("No such file" in line for line in resolve_run(environ).problems)
+    # Only the files that are there unless somebody names others need not be there.
+    lacking = {"HOME": str(tmp_path), "HEADRACE_SITE": "/dev/null"}
+    assert list(resolve_run(lacking).problems) == []
+
+
+def test_the_files_of_the_user_and_the_site_count_over_suggestions(tmp_path: Path) -> None:
+    path = write(tmp_path, SUGGESTING + "[hints]\ncb_nodes = 4\n")
+    site = "[settings]\nbuffer_count = 3\n[headrace]\ncb_align = 1\n"
+    found = resolve_run(standing(tmp_path, site=site), files=[path])
+    assert told(found) == (3, f"the site's '{tmp_path}/site.toml'")
+    ranks = found.for_ranks()
+    assert COUNT not in ranks and (ranks[ALIGN], ranks["OMP_NUM_THREADS"]) == ("2", "4")
+    assert ranks["HEADRACE_HINTS_FILE"] == str(path)
+    assert [line.split("; ")[0] for line in found.kept] == [
+        f"{COUNT}=3 from the site's '{tmp_path}/site.toml' is kept"
+    ]
+    assert any("only files of --settings suggest" in line for line in found.problems)
+
+
+def test_hints_of_a_settings_file_go_to_the_ranks(tmp_path: Path) -> None:
+    path = write(tmp_path, '[hints]\ncb_nodes = 4\n[hints."*.h5"]\ncb_align = 1\n')
+    given = resolve_run({"HEADRACE_HINTS_FILE": "/x"}, files=[path]).for_ranks()
+    assert given == {"HEADRACE_HINTS_FILE": str(path)}
+    other = write(tmp_path, "[hints]\n", "b.toml")
+    assert "both give hints" in refusal({}, files=[path, other])
+    both = write(tmp_path, "[settings]\nhints_file = '/x'\n[hints]\n", "c.toml")
+    assert "names another file of hints" in refusal({}, files=[both])
+    bad = write(tmp_path, "[hints]\ncb_nodes = 1.5\n", "d.toml")
+    assert "'cb_nodes' is neither text" in refusal({}, files=[bad])

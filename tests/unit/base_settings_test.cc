@@ -158,8 +158,13 @@ TEST(Settings, TellWhereEachComesFrom) {
   const char* const environment[] = {"HEADRACE_QUIET=1",         "MPICH_MPIIO_CB_ALIGN=1",
                                      "HEADRACE_NODE_MEMORY=x",   "ROMIO_HINTS=/of/romio",
                                      "HEADRACE_HINTS_FILE=/own", nullptr};
+  std::vector<std::string> problems;
+  const SettingLayer site = {
+      Origin::site, "", {{"HEADRACE_VERIFY", "1"}, {"HEADRACE_LISTEN", "0"}}};
+  const SettingLayer user = {Origin::user, "", {{"HEADRACE_LISTEN", "1"}}};
   std::map<std::string, std::pair<std::string, std::string>> found;
-  for (const SettingInForce& one : settings_in_force(environment)) {
+  for (const SettingInForce& one :
+       settings_in_force(read_settings(environment, problems, {site, user}))) {
     found[one.name] = {one.value, one.origin};
   }
   using Pair = std::pair<std::string, std::string>;
@@ -167,7 +172,9 @@ TEST(Settings, TellWhereEachComesFrom) {
   EXPECT_EQ(found.at("HEADRACE_CB_ALIGN"), Pair("1", "MPICH_MPIIO_CB_ALIGN"));
   EXPECT_EQ(found.at("HEADRACE_HINTS_FILE"), Pair("/own", "environment")) << "ours comes first";
   EXPECT_EQ(found.at("HEADRACE_NODE_MEMORY"), Pair("64m", "default")) << "it is no size";
-  EXPECT_EQ(found.at("HEADRACE_VERIFY"), Pair("0", "default"));
+  EXPECT_EQ(found.at("HEADRACE_SUMMARY"), Pair("1", "default"));
+  EXPECT_EQ(found.at("HEADRACE_VERIFY"), Pair("1", "site"));
+  EXPECT_EQ(found.at("HEADRACE_LISTEN"), Pair("1", "user"));
 }
 
 }  // namespace

@@ -5,9 +5,15 @@
 #include <fstream>
 
 #include "file/hint_file.h"
+#include "file/hints.h"
 
 namespace headrace::file {
 namespace {
+
+/// Those for all files.
+Hints hints_of(const HintFile& file) {
+  return file.hints.empty() ? Hints() : file.hints.front().hints;
+}
 
 TEST(HintFile, IsReadAsRomioReadsIt) {
   const HintFile file = parse_hint_file(
@@ -19,27 +25,65 @@ TEST(HintFile, IsReadAsRomioReadsIt) {
       "romio_cb_write enable",
       "f");
   EXPECT_EQ(
-      file.hints,
+      hints_of(file),
       (Hints{{"cb_nodes", "32"}, {"cb_config_list", "n01,n11"}, {"romio_cb_write", "enable"}}));
-  EXPECT_EQ(file.problem, "");
+  EXPECT_TRUE(file.problems.empty());
 }
 
 TEST(HintFile, TellsOfLinesThatAreNoHint) {
   const HintFile one = parse_hint_file("cb_nodes 4\nnonsense\n", "f");
-  EXPECT_EQ(one.hints, (Hints{{"cb_nodes", "4"}}));
-  EXPECT_EQ(one.problem,
+  EXPECT_EQ(hints_of(one), (Hints{{"cb_nodes", "4"}}));
+  ASSERT_EQ(one.problems.size(), 1U);
+  EXPECT_EQ(one.problems[0],
             "line 2 of 'f' is ignored (a hint is one name and one value), write NAME VALUE");
   const HintFile more = parse_hint_file("cb_nodes = 4\n # not at the line's begin\n", "f");
   EXPECT_TRUE(more.hints.empty());
-  EXPECT_NE(more.problem.find("line 1 of 'f' and 1 more"), std::string::npos) << more.problem;
+  ASSERT_EQ(more.problems.size(), 1U);
+  EXPECT_NE(more.problems[0].find("line 1 of 'f' and 1 more"), std::string::npos);
+}
+
+TEST(HintFile, IsTomlIfItBeginsWithATable) {
+  const HintFile file = parse_hint_file(
+      "# of a site\n\n"
+      "  [hints]\n"
+      "cb_nodes = 8\n"
+      "[hints.\"*.h5\"] # a pattern\n"
+      "romio_cb_write = \"enable\"\n"
+      "cb_config_list = 'n1:2,n2:1'\n"
+      "collective_buffering = true\n",
+      "f");
+  EXPECT_TRUE(file.problems.empty()) << file.problems.front();
+  ASSERT_EQ(file.hints.size(), 2U);
+  EXPECT_EQ(file.hints[0].pattern, "");
+  EXPECT_EQ(file.hints[0].hints, (Hints{{"cb_nodes", "8"}}));
+  EXPECT_EQ(file.hints[1].pattern, "*.h5");
+  EXPECT_EQ(file.hints[1].hints, (Hints{{"cb_config_list", "n1:2,n2:1"},
+                                        {"collective_buffering", "true"},
+                                        {"romio_cb_write", "enable"}}));
+  // A comment alone, or a name first, is ROMIO's form.
+  EXPECT_FALSE(is_toml("# [hints]\ncb_nodes 8\n"));
+  EXPECT_FALSE(is_toml(""));
+}
+
+TEST(HintFile, OfTomlHonoursTheLinesThatAreGood) {
+  const HintFile file = parse_hint_file(
+      "[hints]\ncb_nodes = 8\ncb_align = [1]\n[settings]\nquiet = true\n[other]\na = 1\n", "f");
+  EXPECT_EQ(hints_of(file), (Hints{{"cb_nodes", "8"}}));
+  ASSERT_EQ(file.problems.size(), 2U);
+  EXPECT_EQ(file.problems[0],
+            "'f' line 3 is ignored (its value is no text in quotes, whole number, true or false), "
+            "write it in quotes");
+  EXPECT_NE(file.problems[1].find("no table 'other'"), std::string::npos) << file.problems[1];
+  EXPECT_EQ(file.settings, std::vector<std::string>{"HEADRACE_QUIET"});
 }
 
 TEST(HintFile, NeedNotBeThereUnlessSomebodyNamedIt) {
-  EXPECT_EQ(read_hint_file("/no/such/file", false).problem, "");
+  EXPECT_TRUE(read_hint_file("/no/such/file", false).problems.empty());
   const HintFile named = read_hint_file("/no/such/file", true);
-  EXPECT_NE(named.problem.find("'/no/such/file' gives no hints"), std::string::npos);
+  ASSERT_EQ(named.problems.size(), 1U);
+  EXPECT_NE(named.problems[0].find("'/no/such/file' gives no hints"), std::string::npos);
   // Not a file.
-  EXPECT_NE(read_hint_file("/", false).problem, "");
+  EXPECT_FALSE(read_hint_file("/", false).problems.empty());
 }
 
 TEST(HintFile, IsReadFromDisk) {
@@ -48,8 +92,8 @@ TEST(HintFile, IsReadFromDisk) {
   std::ofstream(path) << "cb_nodes 2\n";
   const HintFile file = read_hint_file(path, true);
   std::filesystem::remove(path);
-  EXPECT_EQ(file.hints, (Hints{{"cb_nodes", "2"}}));
-  EXPECT_EQ(file.problem, "");
+  EXPECT_EQ(hints_of(file), (Hints{{"cb_nodes", "2"}}));
+  EXPECT_TRUE(file.problems.empty());
 }
 
 }  // namespace

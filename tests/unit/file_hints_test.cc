@@ -114,6 +114,27 @@ TEST(Hints, AboutStripesBecomeAWishForANewFile) {
   EXPECT_TRUE(striping_of(default_hint_values()).is_empty());
 }
 
+TEST(Hints, AboutAccessAreObeyed) {
+  const Applied applied(Hints{{"file_perm", "0640"},
+                              {"romio_ds_read", "Disable"},
+                              {"access_style", "read_once,sequential"},
+                              {"cb_block_size", "128k"}});
+  EXPECT_TRUE(applied.problems.empty());
+  EXPECT_EQ(applied.values.permissions, 0640U);
+  EXPECT_FALSE(applied.values.sieves_reads);
+  EXPECT_EQ(applied.values.style, storage::Style::sequential);
+  EXPECT_EQ(applied.values.buffer_size, 128 << 10);
+  EXPECT_EQ(Applied(Hints{{"access_style", "random"}}).values.style, storage::Style::random);
+  EXPECT_EQ(
+      Applied(Hints{{"cb_block_size", "128k"}, {"cb_buffer_size", "256k"}}).values.buffer_size,
+      256 << 10);
+  for (const char* const bad : {"", "rw-r--r--", "9", "1777", "0440", "-1"}) {
+    const Applied refused(Hints{{"file_perm", bad}, {"access_style", bad}});
+    EXPECT_EQ(refused.problems.size(), 2U) << bad;
+    EXPECT_FALSE(refused.values.permissions.has_value()) << bad;
+  }
+}
+
 TEST(Hints, TellTheLayoutThatWasFound) {
   storage::Layout layout;
   EXPECT_FALSE(hints_of(layout).contains("striping_unit"));

@@ -1,4 +1,4 @@
-"""spec/hints.toml -> the hint table of the engine and the reference page."""
+"""spec/hints.toml and those beside it -> the hint table of the engine and the reference page."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ TYPES = {
     "choice": "",
     "text": "text",
     "hosts": "`HOST:COUNT,...`; `*` stands for any host, or for all its processes",
+    "permissions": "octal digits, such as `640`",
+    "styles": "the standard's words, with commas between them",
 }
 
 
@@ -36,22 +38,49 @@ class Hint:
         return TYPES[self.type] or ", ".join(f"`{value}`" for value in self.values)
 
 
-def read(path: Path) -> list[Hint]:
+@dataclass(frozen=True)
+class Variable:
+    """An entry of spec/hint_variables.toml; see there for the meaning of each field."""
+
+    name: str
+    source: str
+    doc: str
+    hint: str = ""
+    value: str = ""
+    meaning: str = ""
+    reason: str = ""
+
+
+def read_variables(path: Path, hints: list[Hint]) -> list[Variable]:
+    """All variables of other MPIs, in the order of the file: the first that fits counts."""
+    variables = [Variable(**entry) for entry in tomllib.loads(path.read_text())["variable"]]
+    names = {hint.name for hint in hints}
+    for variable in variables:
+        if variable.hint and variable.hint not in names:
+            raise SpecError(f"{variable.name} means a hint that is not there: {variable.hint}")
+        if not variable.hint and not variable.reason:
+            raise SpecError(f"{variable.name} has neither a hint nor a reason")
+    return variables
+
+
+def read(paths: list[Path]) -> list[Hint]:
     """All hints, sorted by name, which the table's users rely on."""
-    hints = [Hint(**entry) for entry in tomllib.loads(path.read_text())["hint"]]
+    entries = [entry for path in paths for entry in tomllib.loads(path.read_text())["hint"]]
+    hints = [Hint(**entry) for entry in entries]
     for hint in hints:
         if hint.use not in USES or hint.type not in TYPES:
-            raise SpecError(f"{path.name}: {hint.name} has an unknown use or type")
+            raise SpecError(f"hints: {hint.name} has an unknown use or type")
         if (hint.use == "accepted") != bool(hint.reason):
-            raise SpecError(f"{path.name}: {hint.name}: only 'accepted' hints have a reason")
+            raise SpecError(f"hints: {hint.name}: only 'accepted' hints have a reason")
         if (hint.type == "choice") != bool(hint.values):
-            raise SpecError(f"{path.name}: {hint.name}: only choices have values")
+            raise SpecError(f"hints: {hint.name}: only choices have values")
     return sorted(hints, key=lambda hint: hint.name)
 
 
 def outputs(spec: Path) -> list[Output]:
-    hints = read(spec / "hints.toml")
+    hints = read([spec / "hints.toml", spec / "hints_without_effect.toml"])
+    variables = read_variables(spec / "hint_variables.toml", hints)
     return [
-        render("hint_table.h.j2", "src/file/hint_table.h", hints=hints),
-        render("hints.md.j2", "docs/reference/hints.md", hints=hints),
+        render("hint_table.h.j2", "src/file/hint_table.h", hints=hints, variables=variables),
+        render("hints.md.j2", "docs/reference/hints.md", hints=hints, variables=variables),
     ]

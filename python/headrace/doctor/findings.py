@@ -11,6 +11,7 @@ from headrace.errors import HeadraceError
 from headrace.front import library as front
 from headrace.launch.preload import find_library
 from headrace.mpi.installed import Mpi, embedded, find_all
+from headrace.settings.resolver import resolve_run
 
 # Columns where the output is no terminal: lines stay whole for grep.
 PLAIN_WIDTH = 240
@@ -40,7 +41,16 @@ def show(fronts: Sequence[Path], environ: Mapping[str, str]) -> list[str]:
         console.print("embedded  no MPICH wheel beside headrace (pip install mpich)", markup=False)
     for path in fronts:
         problems += _show_front(console, path.absolute())
-    return problems
+    return problems + _show_settings(console, environ)
+
+
+def _show_settings(console: Console, environ: Mapping[str, str]) -> list[str]:
+    """Settings that are not at their defaults, and who says so. What cannot be used is wrong."""
+    found = resolve_run(environ)
+    for one in found.changed():
+        line = f"setting   {one.setting.name}={one.text} from {one.origin}"
+        console.print(line, markup=False)
+    return list(found.problems)
 
 
 def _table(mpis: Sequence[Mpi]) -> Table:

@@ -15,7 +15,9 @@ from headrace.settings.setting import PREFIX, Setting, variable_name
 FILE_TABLE = "settings"
 SUGGESTED_TABLE = "headrace"
 ENVIRONMENT_TABLE = "environment"
-FILE_TABLES = (FILE_TABLE, SUGGESTED_TABLE, ENVIRONMENT_TABLE)
+HINTS_TABLE = "hints"
+FILE_TABLES = (FILE_TABLE, HINTS_TABLE, SUGGESTED_TABLE, ENVIRONMENT_TABLE)
+HINTS_FILE = "HEADRACE_HINTS_FILE"
 LARGEST_FILE = 1 << 20  # bytes
 LARGEST_NUMBER = (1 << 63) - 1  # TOML's
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -30,9 +32,10 @@ class Layer:
     environment, which modules and profiles set for other versions, too: the library says what it
     ignores there.
     forwarded: whether ranks are given these variables. They read other toolkits' variables from
-    their own environment.
-    suggested: whether it gives way to everything that the user has said; then ranks are given only
-    those of its variables that count.
+    their own environment, and the files of the site and the user themselves.
+    suggested: whether it gives way to everything that the user or the site has said; then ranks are
+    given only those of its variables that count.
+    problems: lines on why not all of the place counts.
     """
 
     origin: str
@@ -40,6 +43,7 @@ class Layer:
     strict: bool = True
     forwarded: bool = True
     suggested: bool = False
+    problems: Sequence[str] = ()
 
 
 def command_line(assignments: Sequence[str], verify: bool = False) -> list[Layer]:
@@ -72,8 +76,8 @@ def environment(environ: Mapping[str, str], table: Iterable[Setting]) -> list[La
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What a file says: settings that count over the environment, those that it suggests, and
-    other programs' variables that it suggests."""
+    """What a file says: settings that count over the environment, hints included, which ranks read
+    from the same file; settings that it suggests; other programs' variables that it suggests."""
 
     settings: Layer
     suggestions: Layer
@@ -82,6 +86,23 @@ class SettingsFile:
 
 def settings_file(path: Path) -> SettingsFile:
     """A settings file: TOML, with one of FILE_TABLES at least."""
+    document = _document(path)
+    values = _values(document.get(FILE_TABLE, {}), path)
+    if HINTS_TABLE in document:
+        _check_hints(document[HINTS_TABLE], path)
+        if HINTS_FILE in values:
+            why = f"it has hints, and {HINTS_FILE} names another file of hints"
+            raise _unreadable(path, why, "leave one of them out")
+        values[HINTS_FILE] = str(path.absolute())
+    suggested = _values(document.get(SUGGESTED_TABLE, {}), path)
+    return SettingsFile(
+        Layer(f"'{path}'", values),
+        Layer(f"[{SUGGESTED_TABLE}] of '{path}'", suggested, forwarded=False, suggested=True),
+        Layer(f"[{ENVIRONMENT_TABLE}] of '{path}'", _variables(document, path), suggested=True),
+    )
+
+
+def _document(path: Path) -> dict[str, object]:
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
@@ -95,12 +116,7 @@ def settings_file(path: Path) -> SettingsFile:
         why = f"it is not TOML: {error}".splitlines()[0]
         raise _unreadable(path, why, "write lines NAME = VALUE below [settings]") from error
     _check_tables(document, path)
-    suggested = _values(document.get(SUGGESTED_TABLE, {}), path)
-    return SettingsFile(
-        Layer(f"'{path}'", _values(document.get(FILE_TABLE, {}), path)),
-        Layer(f"[{SUGGESTED_TABLE}] of '{path}'", suggested, forwarded=False, suggested=True),
-        Layer(f"[{ENVIRONMENT_TABLE}] of '{path}'", _variables(document, path), suggested=True),
-    )
+    return document
 
 
 def _check_tables(document: Mapping[str, object], path: Path) -> None:
@@ -137,6 +153,16 @@ def _values(table: Mapping[str, object], path: Path) -> dict[str, str]:
             raise _unreadable(path, f"it gives {name} twice", "leave one of them out")
         values[name] = _text(word, value, path)
     return values
+
+
+def _check_hints(table: Mapping[str, object], path: Path) -> None:
+    """What hints there are, the library knows: it names what it ignores."""
+    for word, value in table.items():
+        if not isinstance(value, dict):
+            _text(word, value, path)
+            continue
+        for hint, inner in value.items():
+            _text(hint, inner, path)
 
 
 def _text(word: str, value: object, path: Path) -> str:

@@ -5,14 +5,16 @@ A setting has the value of the first of these that gives one:
 1. the command line: `--verify`, then `--set NAME=VALUE`
 2. settings files (`--settings FILE`), the last one named first
 3. the environment: HEADRACE_NAME, then another toolkit's variable that means the same
-4. what settings files suggest below [headrace], the last one named first
-5. the default
+4. the user's file, HEADRACE_USER
+5. the site's file, HEADRACE_SITE
+6. what settings files (`--settings FILE`) suggest below [headrace], the last one named first
+7. the default
 
 Files may suggest other programs' variables, too, below [environment]: one that the environment has
 is left as it is.
 
-An empty value stands for the default: on the command line and in files it hides what comes after
-it; in the environment it is as if it were not there, as the library has it.
+An empty value stands for the default: on the command line and in settings files it hides what comes
+after it; elsewhere it is as if it were not there, as the library has it.
 """
 
 import difflib
@@ -22,9 +24,16 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.settings.generated.table import SETTINGS
-from headrace.settings.layers import Layer, command_line, environment, settings_file
+from headrace.settings.layers import (
+    HINTS_FILE,
+    Layer,
+    command_line,
+    environment,
+    settings_file,
+)
 from headrace.settings.reading import BadValue, Value, read
 from headrace.settings.setting import Setting
+from headrace.settings.standing import standing_layer
 
 DEFAULT = "the default"
 MOST_SHOWN = 200  # characters of a value in a line
@@ -92,24 +101,54 @@ def resolve_run(
 ) -> Resolution:
     """The settings of a run, by the order above. Raises HeadraceError."""
     said = [settings_file(path) for path in reversed(files)]
-    found = resolve(
-        [
-            *command_line(assignments, verify),
-            *(one.settings for one in said),
-            *environment(environ, SETTINGS),
-            *(one.suggestions for one in said),
-        ]
-    )
+    layers = [
+        *command_line(assignments, verify),
+        *(one.settings for one in said),
+        *environment(environ, SETTINGS),
+    ]
+    _require_one_file_of_hints(layers, files)
+    suggestions = [one.suggestions for one in said]
+    found = resolve([*layers, *_standing([*layers, *suggestions], environ), *suggestions])
+    variables, kept = _suggested_variables([one.variables for one in said], environ)
+    return replace(found, variables=variables, kept=[*found.kept, *kept])
+
+
+def _standing(layers: Sequence[Layer], environ: Mapping[str, str]) -> list[Layer]:
+    """The files of the user and the site, which `layers` name."""
+    named = resolve(layers).settings
+    standing = []
+    for name, whose in (("HEADRACE_USER", "the user's"), ("HEADRACE_SITE", "the site's")):
+        one = named[name]
+        standing.append(standing_layer(one.text, one.origin != DEFAULT, whose, environ))
+    return standing
+
+
+def _suggested_variables(
+    layers: Sequence[Layer], environ: Mapping[str, str]
+) -> tuple[dict[str, str], list[str]]:
+    """Other programs' variables by `layers`, of which the first counts most, and a line on each
+    that gives way to the environment."""
     variables: dict[str, str] = {}
     kept = []
-    for layer in (one.variables for one in said):
+    for layer in layers:
         for name, text in layer.values.items():
             own = environ.get(name)
             if own is None:
                 variables.setdefault(name, text)
             elif own != text:
                 kept.append(_kept(name, own, "the environment", text, layer.origin))
-    return replace(found, variables=variables, kept=[*found.kept, *kept])
+    return variables, kept
+
+
+def _require_one_file_of_hints(layers: Sequence[Layer], files: Sequence[Path]) -> None:
+    origins = {f"'{file}'" for file in files}
+    giving = [layer for layer in layers if layer.origin in origins and HINTS_FILE in layer.values]
+    if len(giving) > 1:
+        raise HeadraceError(
+            f"{giving[0].origin} and {giving[1].origin} cannot be used together",
+            "both give hints",
+            "write all hints to one file",
+        )
 
 
 def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Resolution:
@@ -117,8 +156,9 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
     unknown name or a bad value in a strict layer, even where another one hides it."""
     table = {setting.name: setting for setting in table}
     found: dict[str, Resolved] = {}
-    problems = []
+    problems: list[str] = []
     for layer in layers:
+        problems += layer.problems
         for name, text in layer.values.items():
             try:
                 one = _resolved(table, name, text, layer)

@@ -31,7 +31,7 @@ def spec(pattern: str, entries: str) -> list[dict]:
 
 
 SETTINGS = [one for one in spec("settings/*.toml", "setting") if "member" in one]
-HINTS = spec("hints.toml", "hint")
+HINTS = spec("hints*.toml", "hint")
 NUMBERS = ("size", "integer")
 
 

@@ -8,6 +8,8 @@ SETTINGS = (
     Setting("HEADRACE_QUIET", "boolean", "0"),
     Setting("HEADRACE_SUMMARY", "boolean", "1"),
     Setting("HEADRACE_MEMORY_REPORT", "boolean", "0"),
+    Setting("HEADRACE_SITE", "text", "/etc/headrace/headrace.toml"),
+    Setting("HEADRACE_USER", "text", "~/.config/headrace/headrace.toml"),
     Setting("HEADRACE_RECORD", "boolean", "0"),
     Setting("HEADRACE_LOGPATH", "text", "headrace-records"),
     Setting("HEADRACE_RECORD_MEMORY", "size", "4m", minimum=262144, maximum=1073741824),
@@ -38,7 +40,10 @@ SETTINGS = (
     Setting(
         "HEADRACE_CB_ALIGN", "integer", "2", minimum=0, maximum=2, alias="MPICH_MPIIO_CB_ALIGN"
     ),
+    Setting("HEADRACE_HINTS", "text", "", alias="MPICH_MPIIO_HINTS"),
     Setting("HEADRACE_HINTS_FILE", "text", "/etc/romio-hints", alias="ROMIO_HINTS"),
+    Setting("HEADRACE_HINTS_OVERRIDE", "boolean", "0"),
+    Setting("HEADRACE_HINTS_DISPLAY", "boolean", "0", alias="MPICH_MPIIO_HINTS_DISPLAY"),
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
     Setting(

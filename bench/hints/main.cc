@@ -1,0 +1,134 @@
+// Tells which hints would be in force for a file, where each comes from, and which path a
+// collective call would take. Everything is the engine's own code; nothing is opened for writing.
+// The command `headrace hints` starts it.
+//
+//   hints FILE RANKS RANKS_PER_NODE PIECE PIECES CORES [HINT=VALUE ...]
+//
+// CORES of a node, 0: as many as this one has. The hints are as a program would give them.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/rounding.h"
+#include "file/expected_choice.h"
+#include "file/file_hints.h"
+#include "file/hint_display.h"
+#include "storage/store.h"
+#include "topo/node.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 30;
+
+/// None for what is no number of this range.
+std::optional<std::int64_t> number(std::string_view text, std::int64_t least) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (value < least || value > kMost) return std::nullopt;
+  return value;
+}
+
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Of the file, or of a new one in its directory. None, and errno, if neither can be looked at.
+std::optional<storage::Layout> layout_of(const std::string& path) {
+  constexpr int kHow = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
+  const int file = ::open(path.c_str(), kHow);
+  const int place = file >= 0 ? file : ::open(directory_of(path).c_str(), kHow);
+  if (place < 0) return std::nullopt;
+  storage::Layout layout = storage::find_layout(place);
+  ::close(place);
+  return layout;
+}
+
+void tell(Direction direction, const file::HintValues& hints, const storage::Layout& layout,
+          file::ExpectedCall call) {
+  call.direction = direction;
+  const file::ExpectedChoice choice = file::expect_choice(hints, layout, call);
+  const bool writes = direction == Direction::write;
+  std::printf("%s of %lld bytes, %lld for each of %d ranks on %d nodes: %s (%s)\n",
+              writes ? "writes" : "reads", static_cast<long long>(call.piece),
+              static_cast<long long>(call.pieces), call.node_ranks * call.nodes, call.nodes,
+              std::string(policy::name_of(choice.path)).c_str(), choice.reason.c_str());
+  if (writes) {
+    std::printf("collective buffers of a node: %d of %lld bytes\n", choice.slot_count,
+                static_cast<long long>(choice.window_size));
+  }
+}
+
+int run(const std::string& name, const file::ExpectedCall& call, const file::Hints& program) {
+  const std::string path = storage::posix_file_system().full_name(name);
+  const auto layout = layout_of(path);
+  if (!layout) {
+    std::fprintf(stderr, "neither '%s' nor its directory can be looked at (%s)\n", path.c_str(),
+                 std::strerror(errno));
+    return 2;
+  }
+  file::FileHints hints(true);
+  hints.start(name, path, program);
+  file::HintsKnown known{hints.shown(), hints.shown(), hints.origins()};
+  for (auto& [key, value] : file::hints_of(*layout)) known.in_force[key] = std::move(value);
+  std::printf("%s\n", file::explain_hints(path, known).c_str());
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    tell(direction, hints.values(), *layout, call);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace headrace
+
+int main(int count, char** arguments) {
+  using headrace::number;
+  headrace::file::ExpectedCall call;
+  headrace::file::Hints program;
+  if (count < 7) {
+    std::fprintf(stderr, "usage: hints FILE RANKS RANKS_PER_NODE PIECE PIECES CORES [KEY=VALUE]\n");
+    return 2;
+  }
+  const auto ranks = number(arguments[2], 1);
+  const auto node_ranks = number(arguments[3], 1);
+  const auto piece = number(arguments[4], 1);
+  const auto pieces = number(arguments[5], 1);
+  const auto cores = number(arguments[6], 0);
+  if (!ranks || !node_ranks || !piece || !pieces || !cores) {
+    std::fprintf(stderr, "the numbers are not within 1 and 2^30\n");
+    return 2;
+  }
+  // Below, no product of these overflows.
+  if (*piece > (std::int64_t{1} << 60) / *pieces / *ranks) {
+    std::fprintf(stderr, "the call has more than 2^60 bytes\n");
+    return 2;
+  }
+  call.node_ranks = static_cast<int>(std::min(*ranks, *node_ranks));
+  call.nodes = static_cast<int>(headrace::divide_up(*ranks, std::int64_t{call.node_ranks}));
+  call.piece = *piece;
+  call.pieces = *pieces;
+  call.cores = *cores > 0 ? static_cast<int>(*cores) : headrace::topo::node_cores();
+  for (int i = 7; i < count; ++i) {
+    const std::string_view word = arguments[i];
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos) {
+      std::fprintf(stderr, "'%s' is no KEY=VALUE\n", arguments[i]);
+      return 2;
+    }
+    program[std::string(word.substr(0, equals))] = word.substr(equals + 1);
+  }
+  return headrace::run(arguments[1], call, program);
+}

@@ -1,0 +1,64 @@
+"""The files that count for all jobs, the user's and the site's, by the rules of the library
+(src/base/settings_file.cc): it reads them itself, in each rank."""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from headrace.errors import HeadraceError
+from headrace.settings.layers import Layer, settings_file
+
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def standing_layer(name: str, named: bool, whose: str, environ: Mapping[str, str]) -> Layer:
+    """The layer of the file `name`, if there is one that only root, this user or the owner of this
+    package can have written. Never an error: a job goes on without it. `named`: whether somebody
+    asked for this file, so that it must be there. `whose`: for people."""
+    if name.startswith("~/"):
+        name = environ["HOME"] + name[1:] if environ.get("HOME", "").startswith("/") else ""
+    path = Path(name)
+    origin = f"{whose} '{path}'"
+    try:
+        status = path.stat() if name else None
+    except OSError as error:
+        is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
+        if is_absent and not named:
+            return Layer(origin, {}, strict=False, forwarded=False)
+        return _refused(origin, error.strerror or str(error))
+    if status is None or stat.S_ISCHR(status.st_mode):  # /dev/null has nothing to say
+        return Layer(origin, {}, strict=False, forwarded=False)
+    why = _why_not_trusted(status, is_directory=False) or _why_not_trusted(
+        path.parent.stat(), is_directory=True
+    )
+    if why:
+        return _refused(origin, why)
+    try:
+        said = settings_file(path)
+    except HeadraceError as error:
+        return Layer(origin, {}, strict=False, forwarded=False, problems=[str(error)])
+    # The library takes the hints from the file itself, below those of a file of hints.
+    values = {
+        key: text for key, text in said.settings.values.items() if text != str(path.absolute())
+    }
+    problems = [
+        f"{one.origin} is ignored (only files of --settings suggest), move it to such a file"
+        for one in (said.suggestions, said.variables)
+        if one.values
+    ]
+    return Layer(origin, values, strict=False, forwarded=False, problems=problems)
+
+
+def _why_not_trusted(status: os.stat_result, is_directory: bool) -> str:
+    is_safe = is_directory and status.st_mode & stat.S_ISVTX
+    if status.st_mode & OTHERS and not is_safe:
+        return f"others may write to {'its directory' if is_directory else 'it'}"
+    if status.st_uid in (0, os.geteuid(), Path(__file__).stat().st_uid):
+        return ""
+    return f"{'its directory' if is_directory else 'it'} belongs to another user"
+
+
+def _refused(origin: str, why: str) -> Layer:
+    line = f"{origin} is ignored ({why}), give a file that you can read and others cannot write"
+    return Layer(origin, {}, strict=False, forwarded=False, problems=[line])

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "file/hints.h"
+
+namespace headrace::file {
+
+/// A collective call as somebody describes it: all ranks have as many pieces of one size, and the
+/// pieces of all ranks take turns in the file without gaps.
+struct ExpectedCall {
+  Direction direction = Direction::write;
+  int nodes = 1;
+  int node_ranks = 1;       ///< ranks on each node
+  ByteCount piece = 0;      ///< bytes
+  std::int64_t pieces = 1;  ///< of each rank
+  int cores = 1;            ///< of each node
+};
+
+struct ExpectedChoice {
+  policy::Path path = policy::Path::direct;
+  std::string reason;
+  ByteCount window_size = 0;  ///< bytes of a collective buffer
+  int slot_count = 0;         ///< collective buffers of a node
+};
+
+/// The path that such a call would take, by the rules of an open file, but for what only a running
+/// job knows: how far cores are apart, and how much memory other files have taken.
+ExpectedChoice expect_choice(const HintValues& hints, const storage::Layout& layout,
+                             const ExpectedCall& call);
+
+}  // namespace headrace::file

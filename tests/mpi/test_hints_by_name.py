@@ -1,0 +1,142 @@
+"""Hints by file name, the order in which places count, and what is shown of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hosts import Host
+from running import Result, compile_c, launch, work_directory
+
+SIZE = "ind_rd_buffer_size"
+
+
+def run(host: Host, place: Path, *hints: str, ranks: int = 1, **variables: str) -> Result:
+    """Opens and writes the file `data.bin` with hints of the program."""
+    program = compile_c(host, ["strided_file.c"], "strided_file")
+    words = [program, "write", place / "data.bin", 100, 10, *hints]
+    # The files of this machine's site and user have no part in it.
+    closed = {"HEADRACE_SITE": "/dev/null", "HEADRACE_USER": "/dev/null"}
+    environment = {"HEADRACE_QUIET": "0", "ROMIO_HINTS": "/dev/null", **closed, **variables}
+    result = launch(host, ranks, words, True, environment)
+    assert result.code == 0, result.explain()
+    return result
+
+
+def in_use(result: Result) -> dict[str, str]:
+    lines = [line.split(" ", 2) for line in result.out.splitlines()]
+    return {line[1]: line[2] for line in lines if line[0] == "hint" and len(line) == 3}
+
+
+def place_of(host: Host, name: str) -> Path:
+    place = work_directory(f"{name}-{host.name}")
+    place.chmod(0o755)
+    return place
+
+
+@pytest.mark.parametrize("variable", ["HEADRACE_HINTS", "MPICH_MPIIO_HINTS"])
+def test_the_first_pattern_that_matches_counts(host: Host, library: Path, variable: str) -> None:
+    place = place_of(host, "hints-by-name")
+    text = f"*.h5:{SIZE}=1m,{place}/d[a-c]t?.bin:{SIZE}=65536:cb_align=1,*:{SIZE}=2m:cb_align=0"
+    result = run(host, place, **{variable: text})
+    hints = in_use(result)
+    assert (hints[SIZE], hints["cb_align"]) == ("65536", "1"), result.explain()
+    # Named once: what no file matches, and what only a later pattern would have given.
+    assert result.err.count("pattern '*.h5' and 1 more had no effect") == 1, result.err
+
+
+def test_each_place_counts_over_those_before_it(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-order")
+    sizes = {name: str(4096 * (i + 2)) for i, name in enumerate("abcdefg")}
+    site, user, file = place / "site.toml", place / "user.toml", place / "hints.toml"
+    form = '[hints]\n{} = 4096\n[hints."*.bin"]\n{} = {}\n'
+    site.write_text(f"[settings]\nwrite_path = 'staged'\n{form.format(SIZE, SIZE, sizes['a'])}")
+    user.write_text(form.format(SIZE, SIZE, sizes["b"]))
+    file.write_text(form.format(SIZE, SIZE, sizes["c"]))
+    given: dict[str, str] = {}
+
+    def size(*hints: str) -> str:
+        return in_use(run(host, place, *hints, **given))[SIZE]
+
+    for name, variable, value in (
+        ("a", "HEADRACE_SITE", str(site)),
+        ("b", "HEADRACE_USER", str(user)),
+        ("c", "HEADRACE_HINTS_FILE", str(file)),
+        ("d", "HEADRACE_HINTS", f"*.bin:{SIZE}={sizes['d']}"),
+    ):
+        given[variable] = value
+        assert size() == sizes[name], variable
+    assert size(f"{SIZE}={sizes['e']}") == sizes["e"]
+    given["HEADRACE_HINTS_OVERRIDE"] = "1"
+    assert size(f"{SIZE}={sizes['e']}") == sizes["d"]
+    assert in_use(run(host, place, **given))["headrace_write_path"] == "staged"
+
+
+def test_what_is_in_force_is_shown_with_its_origin(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-display")
+    site = place / "site.toml"
+    site.write_text("[settings]\nbuffer_size = '128k'\n[hints]\nromio_ds_write = 'disable'\n")
+    result = run(
+        host,
+        place,
+        "cb_align=1",
+        ranks=2,
+        HEADRACE_SITE=str(site),
+        HEADRACE_HINTS="*:cb_nodes=5",
+        HEADRACE_HINTS_DISPLAY="1",
+        OMPI_MCA_fs_lustre_stripe_size="65536",
+        I_MPI_EXTRA_FILESYSTEM="on",
+    )
+    err = result.err
+    assert err.count(f"headrace: hints of '{place}/data.bin' on ") == 1, err
+    for line in (
+        "  cb_align = 1 (the program)",
+        f"  cb_buffer_size = 131072 (HEADRACE_BUFFER_SIZE of the site's '{site}'",
+        "  cb_nodes = 5 (HEADRACE_HINTS, pattern '*')",
+        "  headrace_write_path = automatic (default)",
+        f"  romio_ds_write = disable (the site's '{site}'; no effect, since bytes of others",
+        "  striping_unit = 65536 (OMPI_MCA_fs_lustre_stripe_size)",
+        "  I_MPI_EXTRA_FILESYSTEM has no effect (",
+        "  corrected: cb_nodes=5 counts as 2 (there are no more ranks)",
+    ):
+        assert line[:100] in err, f"{line}\n{err}"
+
+
+def test_malformed_hints_are_named_and_the_rest_counts(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-malformed")
+    text = f"*:{SIZE}=65536,romio_ds_write=disable,x,*:cb_align=7:cb_nodes=1"
+    result = run(host, place, HEADRACE_HINTS=text)
+    hints = in_use(result)
+    assert (hints[SIZE], hints["cb_nodes"], hints["cb_align"]) == ("65536", "1", "2")
+    for part in (
+        "HEADRACE_HINTS: 'romio_ds_write=disable' at character 28 is ignored (",
+        "HEADRACE_HINTS: 'x' at character 51 is ignored (no hints follow it)",
+        "HEADRACE_HINTS, pattern '*': hint cb_align='7' is not known",
+    ):
+        assert result.err.count(part) == 1, f"{part}\n{result.err}"
+
+
+def test_files_that_others_may_write_are_not_read(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-trust")
+    site = place / "site.toml"
+    site.write_text(f"[hints]\n{SIZE} = 65536\n")
+    site.chmod(0o666)
+    result = run(host, place, HEADRACE_SITE=str(site))
+    assert in_use(result)[SIZE] == "1048576"
+    assert result.err.count("is ignored (others may write to it)") == 1, result.err
+    site.chmod(0o644)
+    place.chmod(0o777)
+    result = run(host, place, HEADRACE_SITE=str(site))
+    assert in_use(result)[SIZE] == "1048576"
+    assert result.err.count("is ignored (others may write to its directory)") == 1, result.err
+
+
+def test_new_files_get_the_permissions_asked_for(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-permissions")
+    run(host, place, "file_perm=0664", ranks=2)
+    assert (place / "data.bin").stat().st_mode & 0o777 == 0o664
+    # A file that is there keeps what it has.
+    run(host, place, "file_perm=600", ranks=2)
+    assert (place / "data.bin").stat().st_mode & 0o777 == 0o664
+    result = run(host, place, "file_perm=rw-r--r--")
+    assert "file_perm='rw-r--r--' is no octal number of permissions" in result.err
