@@ -12,6 +12,14 @@ include(GoogleTest)
 set(HEADRACE_TEST_LIMIT 3600)
 set(HEADRACE_UNIT_TEST_LIMIT 600)
 
+# The headers of all C++ tests.
+if(GTest_FOUND)
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cc" CONTENT "int main() {}\n")
+  add_executable(headrace_test_headers EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/test_headers.cc")
+  target_link_libraries(headrace_test_headers PRIVATE headrace_options GTest::gtest)
+  headrace_precompile(headrace_test_headers HEADERS <gtest/gtest.h>)
+endif()
+
 # headrace_add_test(NAME SOURCES... [USES TARGET...] [LABEL L])
 function(headrace_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "USES")
@@ -24,6 +32,7 @@ function(headrace_add_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE headrace_options ${arg_USES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  headrace_precompile(${name} FROM headrace_test_headers)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${HEADRACE_UNIT_TEST_LIMIT})
 endfunction()
