@@ -1,0 +1,142 @@
+"""What files suggest, and the files of the user and the site: what counts, what is refused."""
+
+from pathlib import Path
+
+import pytest
+from settings_support import ALIGN, COUNT, refusal, told, write
+
+from headrace.settings.resolver import DEFAULT, resolve_run
+
+SUGGESTING = """
+[headrace]
+buffer_count = 8
+cb_align = 2
+[environment]
+OMP_NUM_THREADS = 4
+OTHER = "a b"
+"""
+
+
+def test_suggestions_count_where_nothing_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path, SUGGESTING)
+    resolution = resolve_run({COUNT: ""}, files=[path])
+    assert told(resolution) == (8, f"[headrace] of '{path}'")
+    assert resolution.for_ranks() == {
+        COUNT: "8",
+        ALIGN: "2",
+        "OMP_NUM_THREADS": "4",
+        "OTHER": "a b",
+    }
+    assert not resolution.kept
+    assert "OMP_NUM_THREADS=4 by a file" in resolution.told()
+
+
+def test_suggestions_give_way_to_all_that_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path, SUGGESTING)
+    own = {COUNT: "5", "MPICH_MPIIO_CB_ALIGN": "0", "OMP_NUM_THREADS": "", "OTHER": "a b"}
+    resolution = resolve_run(own, files=[path])
+    assert told(resolution) == (5, "the environment")
+    assert told(resolution, ALIGN) == (0, "MPICH_MPIIO_CB_ALIGN in the environment")
+    assert resolution.for_ranks() == {COUNT: "5"}
+    assert list(resolution.kept) == [
+        f"{COUNT}=5 from the environment is kept; [headrace] of '{path}' suggests {COUNT}=8",
+        f"{ALIGN}=0 from MPICH_MPIIO_CB_ALIGN in the environment is kept; "
+        f"[headrace] of '{path}' suggests {ALIGN}=2",
+        f"OMP_NUM_THREADS= from the environment is kept; [environment] of '{path}' suggests "
+        "OMP_NUM_THREADS=4",
+    ]
+    other = write(tmp_path, "[settings]\nbuffer_count = 6\n", "b.toml")
+    assert told(resolve_run({}, files=[other, path])) == (6, f"'{other}'")
+    assert told(resolve_run({}, ["buffer_count=7"], files=[path])) == (7, "the command line")
+
+
+def test_the_last_suggestion_counts(tmp_path: Path) -> None:
+    first = write(tmp_path, SUGGESTING)
+    last = write(tmp_path, "[headrace]\nbuffer_count = 9\n[environment]\nOTHER = 1\n", "b.toml")
+    ranks = resolve_run({}, files=[first, last]).for_ranks()
+    assert (ranks[COUNT], ranks["OTHER"], ranks["OMP_NUM_THREADS"]) == ("9", "1", "4")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[headrace]\nzzz = 1\n", "HEADRACE_ZZZ from [headrace] of"),
+        ("[headrace]\nbuffer_count = 65\n", "range 0 to 64"),
+        ("[environment]\nLD_PRELOAD = 'x'\n", "[environment] has LD_PRELOAD"),
+        ("[environment]\nHEADRACE_QUIET = 1\n", "move it below [headrace]"),
+        ("[environment]\n'a=b' = 1\n", "'a=b' is no name of a variable"),
+        ("[environment]\nA = [1]\n", "neither text nor"),
+        ('[environment]\nA = "\\u0000"\n', "'A' has a zero byte"),
+        ("[headrace]\n[launcher]\n", "'launcher' outside of the table [headrace]"),
+    ],
+)
+def test_bad_suggestions_are_refused(tmp_path: Path, text: str, why: str) -> None:
+    assert why in refusal({}, files=[write(tmp_path, text)])
+
+
+def standing(folder: Path, user: str = "", site: str = "") -> dict[str, str]:
+    """The environment of somebody with these files."""
+    folder.chmod(0o755)
+    names = {"HEADRACE_USER": (user, "user.toml"), "HEADRACE_SITE": (site, "site.toml")}
+    return {
+        name: str(write(folder, text, file)) if text else "/dev/null"
+        for name, (text, file) in names.items()
+    }
+
+
+def test_the_files_of_the_user_and_the_site_count_last(tmp_path: Path) -> None:
+    site = "[settings]\nbuffer_count = 3\ncb_align = 1\n[hints]\ncb_nodes = 4\n"
+    environ = standing(tmp_path, "[settings]\nbuffer_count = 4\n", site)
+    found = resolve_run(environ)
+    assert told(found) == (4, f"the user's '{tmp_path}/user.toml'")
+    assert told(found, ALIGN) == (1, f"the site's '{tmp_path}/site.toml'")
+    assert told(resolve_run({**environ, COUNT: "5"})) == (5, "the environment")
+    # Ranks read these files themselves, hints included.
+    assert found.for_ranks() == environ
+    assert found.settings["HEADRACE_HINTS_FILE"].origin == DEFAULT
+
+
+def test_files_of_all_jobs_that_cannot_be_used_are_told(tmp_path: Path) -> None:
+    environ = standing(tmp_path, "[settings]\nbuffer_count = 4\n", "[settings\n")
+    assert "is not TOML" in "".join(resolve_run(environ).problems).replace("it is", "is")
+    user = tmp_path / "user.toml"
+    user.chmod(0o664)
+    found = resolve_run(environ)
+    assert told(found) == (0, DEFAULT)
+    assert any("is ignored (others may write to it)" in line for line in found.problems)
+    user.chmod(0o644)
+    tmp_path.chmod(0o777)
+    found = resolve_run(environ)
+    assert any("others may write to its directory" in line for line in found.problems)
+    tmp_path.chmod(0o755)
+    user.unlink()
+    assert any("No such file" in line for line in resolve_run(environ).problems)
+    # Only the files that are there unless somebody names others need not be there.
+    lacking = {"HOME": str(tmp_path), "HEADRACE_SITE": "/dev/null"}
+    assert list(resolve_run(lacking).problems) == []
+
+
+def test_the_files_of_the_user_and_the_site_count_over_suggestions(tmp_path: Path) -> None:
+    path = write(tmp_path, SUGGESTING + "[hints]\ncb_nodes = 4\n")
+    site = "[settings]\nbuffer_count = 3\n[headrace]\ncb_align = 1\n"
+    found = resolve_run(standing(tmp_path, site=site), files=[path])
+    assert told(found) == (3, f"the site's '{tmp_path}/site.toml'")
+    ranks = found.for_ranks()
+    assert COUNT not in ranks and (ranks[ALIGN], ranks["OMP_NUM_THREADS"]) == ("2", "4")
+    assert ranks["HEADRACE_HINTS_FILE"] == str(path)
+    assert [line.split("; ")[0] for line in found.kept] == [
+        f"{COUNT}=3 from the site's '{tmp_path}/site.toml' is kept"
+    ]
+    assert any("only files of --settings suggest" in line for line in found.problems)
+
+
+def test_hints_of_a_settings_file_go_to_the_ranks(tmp_path: Path) -> None:
+    path = write(tmp_path, '[hints]\ncb_nodes = 4\n[hints."*.h5"]\ncb_align = 1\n')
+    given = resolve_run({"HEADRACE_HINTS_FILE": "/x"}, files=[path]).for_ranks()
+    assert given == {"HEADRACE_HINTS_FILE": str(path)}
+    other = write(tmp_path, "[hints]\n", "b.toml")
+    assert "both give hints" in refusal({}, files=[path, other])
+    both = write(tmp_path, "[settings]\nhints_file = '/x'\n[hints]\n", "c.toml")
+    assert "names another file of hints" in refusal({}, files=[both])
+    bad = write(tmp_path, "[hints]\ncb_nodes = 1.5\n", "d.toml")
+    assert "'cb_nodes' is neither text" in refusal({}, files=[bad])
