@@ -1,6 +1,9 @@
+#include <fnmatch.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/settings.h"
@@ -32,6 +35,13 @@ SettingLayer layer_of(const SettingsFile& file, Origin origin) {
   return {origin, " ('" + printable(file.path) + "')", file.settings};
 }
 
+/// Whether the layer is to stay off in programs of this name.
+bool is_left_out(const Settings& settings, const char* program) {
+  return std::ranges::any_of(settings.disable_for, [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), program, FNM_CASEFOLD) == 0;
+  });
+}
+
 Found* find_settings() {
   auto* const found = new Found;  // never destroyed: usable during exit
   if (has_raised_privileges()) {
@@ -50,6 +60,7 @@ Found* find_settings() {
   found->settings =
       read_settings(environ, found->problems,
                     {layer_of(found->site, Origin::site), layer_of(found->user, Origin::user)});
+  if (is_left_out(found->settings, program_invocation_short_name)) found->settings.disable = true;
   return found;
 }
 

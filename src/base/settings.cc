@@ -9,6 +9,8 @@ namespace {
 const SettingRule rules[] = {
     {"HEADRACE_DISABLE", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.disable); }},
+    {"HEADRACE_DISABLE_FOR", "none",
+     [](const std::string& text, Settings& s) { return read_names(text, s.disable_for); }},
     {"HEADRACE_QUIET", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.quiet); }},
     {"HEADRACE_SUMMARY", "1",

@@ -49,6 +49,7 @@ struct SettingLayer {
 /// docs/reference/settings.md is its page.
 struct Settings {
   bool disable = false;                                        ///< HEADRACE_DISABLE
+  std::vector<std::string> disable_for = {};                   ///< HEADRACE_DISABLE_FOR
   bool quiet = false;                                          ///< HEADRACE_QUIET
   bool summary = true;                                         ///< HEADRACE_SUMMARY
   bool memory_report = false;                                  ///< HEADRACE_MEMORY_REPORT

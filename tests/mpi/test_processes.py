@@ -53,18 +53,20 @@ def test_intercommunicator(host: Host, library) -> None:
 
 
 def test_disabled_is_plain(host: Host, library) -> None:
-    """HEADRACE_DISABLE=1: the same program finds no file carried, and the same files result."""
+    """HEADRACE_DISABLE=1, or HEADRACE_DISABLE_FOR with the program's name: it finds no file
+    carried, and the same files result."""
     program = compile_c(host, ["traced.c", *HARNESS], "traced")
     out, files = {}, {}
     for name, layered, environment in (
         ("plain", False, {}),
         ("disabled", True, {"HEADRACE_DISABLE": "1"}),
-        ("layer", True, {}),
+        ("left out", True, {"HEADRACE_DISABLE_FOR": "other,TRACED*"}),
+        ("layer", True, {"HEADRACE_DISABLE_FOR": "trace,*traced2"}),
     ):
-        directory = work_directory(f"disabled-{host.name}-{name}")
+        directory = work_directory(f"disabled-{host.name}-{name.replace(' ', '-')}")
         result = launch(host, 2, [program, directory], layered, environment)
         assert result.code == 0, result.explain()
         out[name], files[name] = result.out, tree(directory)
-    assert out["plain"] == out["disabled"] == "ok, 0 of 3 files carried\n"
+    assert out["plain"] == out["disabled"] == out["left out"] == "ok, 0 of 3 files carried\n"
     assert out["layer"] == "ok, 3 of 3 files carried\n"
-    assert files["plain"] == files["disabled"] == files["layer"]
+    assert files["plain"] == files["disabled"] == files["left out"] == files["layer"]

@@ -1,5 +1,6 @@
 """The command as users see it: exit codes, one line of error, nothing of ours on stdout."""
 
+import hashlib
 import re
 import shutil
 import signal
@@ -141,6 +142,19 @@ def test_doctor_lists_what_it_finds(headrace, make_launcher, marker):
     (row,) = [line for line in result.stdout.splitlines() if str(library) in line]
     assert "MPICH" in row and "4.5.6" in row
     assert str(marker.library) in result.stdout
+
+
+def test_doctor_reports_what_support_asks_for(headrace, marker):
+    own = {"UCX_SECRET_KEY": "hush", "I_MPI_DEBUG": "1\n\x1b", "NAME": "private"}
+    result = headrace("doctor", "--report", HEADRACE_MPI_PATH="", **own)
+    lines = result.stdout.splitlines()
+    assert any(line.startswith("libc      glibc 2.") for line in lines)
+    digest = hashlib.sha256(marker.library.read_bytes()).hexdigest()
+    assert any(line.endswith(f"SHA-256 {digest}") for line in lines)
+    assert any(line.startswith("files     /dev/shm: ") for line in lines)
+    assert "variable  UCX_SECRET_KEY=(left out)" in lines
+    assert "variable  I_MPI_DEBUG=1\\n\\x1b" in lines
+    assert "hush" not in result.stdout and "private" not in result.stdout
 
 
 def test_launcher_is_run_in_place_of_the_command(headrace, make_launcher, first_on_path, marker):

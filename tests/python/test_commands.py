@@ -9,8 +9,8 @@ from headrace.cli import cli
 from headrace.commands import CommandFolder, names
 
 TOP = (
-    *("apply", "bench", "compare", "demo", "doctor", "peek", "place", "preload"),
-    *("record", "report", "run", "simulate"),
+    *("apply", "bench", "compare", "demo", "doctor", "hints", "peek", "place"),
+    *("preload", "record", "report", "run", "simulate", "site"),
 )
 BENCH = (
     *("checkpoint", "compare", "copy", "ior", "irregular", "lattice", "overlap", "paths"),

@@ -21,7 +21,7 @@ LAYERS = (
     ("advice", "front", "symbols"),
     ("compare", "launch"),
     ("bench", "doctor", "report"),
-    ("demo", "simulate"),
+    ("demo", "simulate", "site"),
     ("commands",),
     ("cli",),
     ("__main__",),

@@ -172,7 +172,7 @@ def measure(
     summary = file.with_name(file.name + ".json")
     command = [str(program), *job.arguments(way, file, summary, keep)]
     line = launch(host, job.ranks, command, environ, way.preload, dict(way.variables))
-    code, output = _run_captured(line)
+    code, output = run_captured(line)
     # The programs end with 1 after a complete run that found wrong data, which we count.
     if code not in (0, 1) or not summary.is_file():
         raise RunFailed(
@@ -195,7 +195,7 @@ def _reason(job: Job, code: int, output: str) -> str:
     return own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
 
 
-def _run_captured(line: Launch) -> tuple[int, str]:
+def run_captured(line: Launch) -> tuple[int, str]:
     """Exit code and all output. Ends every process of the run on a timeout or an interrupt."""
     with start_captured(line) as child:
         try:

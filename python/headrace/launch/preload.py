@@ -55,6 +55,14 @@ def find_library(environ: Mapping[str, str]) -> Path:
     return path
 
 
+def library_or_none(environ: Mapping[str, str]) -> Path | None:
+    """The library to preload, None if there is none that can be."""
+    try:
+        return find_library(environ)
+    except HeadraceError:
+        return None
+
+
 def _refuse_untrusted(path: Path) -> None:
     """Code of others: whoever can write the library runs as this user."""
     file = path.resolve()

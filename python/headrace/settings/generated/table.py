@@ -5,6 +5,7 @@ from headrace.settings.setting import Setting
 
 SETTINGS = (
     Setting("HEADRACE_DISABLE", "boolean", "0"),
+    Setting("HEADRACE_DISABLE_FOR", "names", "none"),
     Setting("HEADRACE_QUIET", "boolean", "0"),
     Setting("HEADRACE_SUMMARY", "boolean", "1"),
     Setting("HEADRACE_MEMORY_REPORT", "boolean", "0"),
