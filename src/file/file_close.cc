@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/message.h"
 #include "base/settings.h"
 #include "file/agreement.h"
 #include "file/open_file.h"
@@ -14,8 +15,11 @@ struct OpenFile::Closing {
   std::int64_t failed_writes = 0;
   record::FileTotals totals;
   MemoryPeaks peaks{};
-  std::int64_t waited_for_turns = 0;
-  std::int64_t read_by_other_ways = 0;
+  std::int64_t facts = 0;  ///< of any rank: bits of Fact
+
+  enum Fact { waited_for_turns = 1, read_by_other_ways = 2, tells_statistics = 4 };
+  void set(Fact fact, bool holds) { facts |= holds ? fact : 0; }
+  bool has(Fact fact) const { return (facts & fact) != 0; }
 
   void combine(const Closing& other) {
     fabric::keep_greatest(failure, other.failure);
@@ -29,8 +33,7 @@ struct OpenFile::Closing {
     for (std::size_t use = 0; use < peaks.size(); ++use) {
       fabric::keep_greatest(peaks[use], other.peaks[use]);
     }
-    fabric::keep_greatest(waited_for_turns, other.waited_for_turns);
-    fabric::keep_greatest(read_by_other_ways, other.read_by_other_ways);
+    facts |= other.facts;
   }
 };
 
@@ -38,12 +41,14 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
   const storage::Choices choices = store_->choices();
   record::FileTotals totals = executor_->totals();
   totals.failed_calls = failures_->failed_calls();
-  return {.failure = code_of(failed),
-          .failed_writes = failures_->own_writes(),
-          .totals = totals,
-          .peaks = memory_peaks(),
-          .waited_for_turns = choices.waited_for_turns ? 1 : 0,
-          .read_by_other_ways = choices.read_by_other_ways ? 1 : 0};
+  Closing own = {.failure = code_of(failed),
+                 .failed_writes = failures_->own_writes(),
+                 .totals = totals,
+                 .peaks = memory_peaks()};
+  own.set(Closing::waited_for_turns, choices.waited_for_turns);
+  own.set(Closing::read_by_other_ways, choices.read_by_other_ways);
+  own.set(Closing::tells_statistics, settings().io_stats > 0 || settings().io_timers > 0);
+  return own;
 }
 
 Error OpenFile::close() {
@@ -59,6 +64,7 @@ Error OpenFile::close() {
   // is then visible to anyone who opens the file.
   Error unreachable = channel_->combine(all);
   if (!failed && unreachable) failed = unreachable;
+  if (!unreachable && all.has(Closing::tells_statistics)) tell_statistics();
   if (mode_.delete_on_close) {
     Error removed;
     if (channel_->nodes().rank() == 0) removed = attempt([this] { return store_->remove(); });
@@ -88,11 +94,32 @@ void OpenFile::record(const Closing& all, const std::optional<record::Verified>&
   file.totals = all.totals;
   file.write = executor_->collective().choice(Direction::write).decision(path_);
   file.read = executor_->collective().choice(Direction::read).decision(path_);
-  file.store_choices = storage::explain({all.waited_for_turns != 0, all.read_by_other_ways != 0},
-                                        settings().write_turns, settings().realign_reads);
+  file.store_choices =
+      storage::explain({all.has(Closing::waited_for_turns), all.has(Closing::read_by_other_ways)},
+                       settings().write_turns, settings().realign_reads);
   file.verified = verified;
   file.memory = all.peaks;
   record::add_file(file);
+}
+
+/// All ranks add up what they counted, and the first one tells it, if its settings ask for it.
+void OpenFile::tell_statistics() const {
+  IoSums sums = recorded_.sums();
+  IoTimes times = recorded_.times();
+  if (channel_->combine(sums) || channel_->combine(times)) return;
+  if (channel_->nodes().rank() != 0) return;
+  static_cast<void>(attempt([&]() -> Error {
+    const ByteCount stripe = layout_.stripes.size;
+    const IoShape shape = {path_, channel_->nodes().size(), channel_->nodes().node_count(),
+                           stripe > 0 ? stripe : layout_.block_size};
+    if (settings().io_stats > 0) {
+      for (const std::string& line : statistics_lines(shape, sums)) print_message(line);
+    }
+    if (settings().io_timers > 0) {
+      for (const std::string& line : timer_lines(shape, times)) print_message(line);
+    }
+    return {};
+  }));
 }
 
 /// Bytes of this rank may lie in another node's cache, so all ranks sync and tell each other the

@@ -68,6 +68,7 @@ class OpenFile : public File {
   struct Closing;
   Closing values_at_close(const Error& failed) const;
   void record(const Closing& all, const std::optional<record::Verified>& verified) const;
+  void tell_statistics() const;
 
   std::shared_ptr<exchange::FileTeam> team_;
   std::unique_ptr<exchange::FileChannel> channel_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/settings.h"
 #include "file/path_choice.h"
 #include "file/recorded_store.h"
 #include "record/file_names.h"
@@ -37,11 +38,30 @@ KeptChoices& kept_choices() {
 void RecordedFile::open(const std::string& path) {
   counts_ = record::counts_of_file(path.c_str(), false);
   if (counts_ != nullptr) name_ = record::recorded_name(path);
+  if (settings().io_stats == 0 && settings().io_timers == 0) return;
+  requests_ = std::make_unique<StoreRequests>();
+  if (counts_ == nullptr) {
+    own_counts_ = std::make_unique<record::FileCounts>();
+    counts_ = own_counts_.get();
+    name_ = path;
+  }
+  begin_ = *counts_;
+  opened_ = record::read_clock();
+}
+
+IoSums RecordedFile::sums() const {
+  return requests_ == nullptr ? IoSums() : sums_of(begin_, *counts_, *requests_);
+}
+
+IoTimes RecordedFile::times() const {
+  if (requests_ == nullptr) return {};
+  return IoTimes::of(
+      times_of(begin_, *counts_, record::tick_length(opened_, record::read_clock())));
 }
 
 std::unique_ptr<storage::Store> RecordedFile::counted(std::unique_ptr<storage::Store> store) const {
   if (counts_ == nullptr) return store;
-  return std::make_unique<RecordedStore>(std::move(store), *counts_);
+  return std::make_unique<RecordedStore>(std::move(store), *counts_, requests_.get());
 }
 
 void RecordedFile::count_call(Direction direction, bool is_collective) {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/types.h"
+#include "file/io_statistics.h"
 #include "record/call_timer.h"
+#include "record/clock.h"
 #include "record/decision.h"
 #include "record/file_counts.h"
 #include "storage/store.h"
@@ -17,13 +19,13 @@ namespace headrace::file {
 
 class PathChoice;
 
-/// What the recorder learns of one open file. All of it does nothing if nothing is recorded.
-/// Thread-safe from open() on.
+/// What is counted of one open file: for the recorder, and for HEADRACE_IO_STATS and _TIMERS. All
+/// of it does nothing if none of them is on. Thread-safe from open() on.
 class RecordedFile {
  public:
   /// Before any call; the file is called `path` in messages.
   void open(const std::string& path);
-  /// Null if nothing is recorded.
+  /// Null if nothing is counted.
   record::FileCounts* counts() const { return counts_; }
   void note_open() {
     if (counts_ != nullptr) record::add(counts_->opens, 1);
@@ -31,6 +33,14 @@ class RecordedFile {
 
   /// A store that counts what it moves, in the place of one that does not.
   std::unique_ptr<storage::Store> counted(std::unique_ptr<storage::Store> store) const;
+
+  /// Bytes of a stripe, or of a block, by which requests are judged.
+  void set_unit(ByteCount unit) {
+    if (requests_ != nullptr) requests_->unit = unit;
+  }
+  /// What this rank has counted since the open, for those who ask for it; else zeros.
+  IoSums sums() const;
+  IoTimes times() const;
 
   /// A call has begun.
   void note_call(Direction direction, bool is_collective) {
@@ -65,6 +75,10 @@ class RecordedFile {
 
   std::string name_;
   record::FileCounts* counts_ = nullptr;
+  std::unique_ptr<record::FileCounts> own_counts_;  ///< if nothing is recorded, but told
+  std::unique_ptr<StoreRequests> requests_;         ///< if statistics are told
+  record::FileCounts begin_{};                      ///< the counts at the open
+  record::ClockReading opened_;
   std::mutex mutex_;                       ///< guards what follows
   std::array<std::vector<Kept>, 2> kept_;  ///< by direction
 };

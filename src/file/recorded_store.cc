@@ -11,6 +11,7 @@ storage::Transferred RecordedStore::read(FileOffset offset, std::span<const iove
   const InPhase phase(Phase::store);
   const storage::Transferred done = inner_->read(offset, segments);
   record::add(counts_.store_read, done.bytes);
+  if (requests_ != nullptr) requests_->note(Direction::read, offset, done.bytes);
   return done;
 }
 
@@ -18,6 +19,7 @@ storage::Transferred RecordedStore::write(FileOffset offset, std::span<const iov
   const InPhase phase(Phase::store);
   const storage::Transferred done = inner_->write(offset, segments);
   record::add(counts_.store_written, done.bytes);
+  if (requests_ != nullptr) requests_->note(Direction::write, offset, done.bytes);
   return done;
 }
 
@@ -25,7 +27,7 @@ Result<std::unique_ptr<storage::Store>> RecordedStore::reopen_to_read() {
   Result<std::unique_ptr<Store>> opened = inner_->reopen_to_read();
   if (!opened) return opened;
   return std::unique_ptr<Store>(
-      std::make_unique<RecordedStore>(std::move(opened.value()), counts_));
+      std::make_unique<RecordedStore>(std::move(opened.value()), counts_, requests_));
 }
 
 /// Another rank has what conflicts.

@@ -3,17 +3,19 @@
 #include <memory>
 #include <span>
 
+#include "file/io_statistics.h"
 #include "record/file_counts.h"
 #include "storage/store.h"
 
 namespace headrace::file {
 
 /// Another store, whose bytes are counted, and whose time if a collective call makes them. It is
-/// there only while the recorder is.
+/// there only if somebody wants to know. `requests`: null if nobody asks for these.
 class RecordedStore : public storage::Store {
  public:
-  RecordedStore(std::unique_ptr<storage::Store> inner, record::FileCounts& counts)
-      : inner_(std::move(inner)), counts_(counts) {}
+  RecordedStore(std::unique_ptr<storage::Store> inner, record::FileCounts& counts,
+                StoreRequests* requests)
+      : inner_(std::move(inner)), counts_(counts), requests_(requests) {}
 
   storage::Transferred read(FileOffset offset, std::span<const iovec> segments) override;
   storage::Transferred write(FileOffset offset, std::span<const iovec> segments) override;
@@ -39,6 +41,7 @@ class RecordedStore : public storage::Store {
  private:
   std::unique_ptr<storage::Store> inner_;
   record::FileCounts& counts_;
+  StoreRequests* requests_;
 };
 
 }  // namespace headrace::file

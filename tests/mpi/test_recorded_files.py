@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -159,3 +160,49 @@ def test_what_the_library_moves_is_not_known(host: Host, library: Path) -> None:
     assert own["bytes_written"] == 2 * 80
     assert (own["writes"], own["collective_writes"], own["reads"]) == (4, 2, 0)
     assert own["seconds"] > 0
+
+
+CALLS = (
+    r"  {}: (\d+) collective calls, (\d+) independent ones, (\d+) bytes; {} storage: "
+    r"(\d+) requests, (\d+) bytes"
+)
+
+
+def told(said: str) -> dict[str, list[int]]:
+    """What HEADRACE_IO_STATS printed, by file, over all its closes, as COLUMNS without opens."""
+    found: dict[str, list[int]] = defaultdict(lambda: [0] * 6)
+    lines = [line.removeprefix("headrace: ") for line in said.splitlines()]
+    for at, line in enumerate(lines):
+        head = re.fullmatch(r"I/O of '(.+)': (\d+) ranks? on 1 node, \d+ of them moved bytes", line)
+        if head is None:
+            continue
+        group = int(head[2])
+        writes = re.match(CALLS.format("writes", "to"), lines[at + 1])
+        reads = re.match(CALLS.format("reads", "from"), lines[at + 2])
+        collective = [group * int(own[1]) for own in (reads, writes)]
+        all_calls = [
+            more + int(own[2]) for more, own in zip(collective, (reads, writes), strict=True)
+        ]
+        numbers = [int(reads[3]), int(writes[3]), *all_calls, *collective]
+        found[head[1]] = [a + b for a, b in zip(found[head[1]], numbers, strict=True)]
+        if Path(head[1]).name == "contiguous":
+            assert writes[5] == writes[3] and reads[5] == reads[3]
+    return dict(found)
+
+
+@pytest.mark.parametrize("recorded", ("0", "1"))
+def test_statistics_at_the_close(host: Host, library: Path, recorded: str) -> None:
+    ranks = 2
+    directory, said = record(
+        *(host, ranks, f"stats-{recorded}"),
+        HEADRACE_QUIET="0",
+        HEADRACE_RECORD=recorded,
+        MPICH_MPIIO_STATS="1",
+        HEADRACE_IO_TIMERS="1",
+    )
+    expected = {name: row[1:] for name, row in tallied(directory / "tally").items()}
+    assert told(said) == expected, said
+    closes = said.count("headrace: I/O of '")
+    assert said.count("headrace: times of '") == said.count("  in storage") == closes >= 3
+    quiet = launch(host, ranks, [build(host), directory, directory / "tally"], True, {})
+    assert "I/O of" not in quiet.err and "times of" not in quiet.err
