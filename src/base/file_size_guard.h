@@ -1,23 +1,17 @@
 #pragma once
 
-#include <csignal>
+#include "base/signal_guard.h"
 
 namespace headrace {
 
-/// While an object lives, a write or truncation beyond RLIMIT_FSIZE fails with EFBIG: the thread
-/// blocks SIGXFSZ, which would end the program, and consumes it. A signal that was pending before
-/// stays pending. Shared memory counts as a file here. Keeps errno.
+/// While an object lives, a write or truncation beyond RLIMIT_FSIZE fails with EFBIG instead of
+/// ending the program. Shared memory counts as a file here.
 class FileSizeGuard {
  public:
-  FileSizeGuard();
-  ~FileSizeGuard();
-  FileSizeGuard(const FileSizeGuard&) = delete;
-  FileSizeGuard& operator=(const FileSizeGuard&) = delete;
+  FileSizeGuard() : guard_(SIGXFSZ) {}
 
  private:
-  sigset_t signal_{};
-  sigset_t previous_{};
-  bool was_pending_ = false;
+  SignalGuard guard_;
 };
 
 /// Whether this process has a limit on file sizes now. One system call; a guard takes four.

@@ -9,7 +9,9 @@
 #include <set>
 
 #include "base/kept_errno.h"
+#include "base/no_cancellation.h"
 #include "base/settings.h"
+#include "base/signal_guard.h"
 
 namespace headrace {
 namespace {
@@ -45,7 +47,10 @@ bool is_stderr() {
 void print_message(const std::string& text) {
   if (settings().quiet || !is_stderr()) return;
   const std::string line = "headrace: " + text + "\n";
-  // A message is worth no retry and no error of its own.
+  // A message is worth no retry and no error of its own, and no end of the program if nobody reads
+  // it any more.
+  const SignalGuard pipe(SIGPIPE);
+  const NoCancellation uncancelled;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -86,10 +86,16 @@ class Taker {
       if (++unknown_ <= kMaxUnknown) problems_.push_back(unknown_variable(rules_, name) + where);
       return;
     }
+    const bool is_of_file = origin == Origin::site || origin == Origin::user;
+    if (is_of_file && rule->not_in_files[0] != '\0') {
+      return problems_.push_back(std::string(name) + " is ignored " + rule->not_in_files + where);
+    }
     if (rule->apply == nullptr || value.empty()) return;
     const std::string problem = rule->apply(value, settings_);
     // The default is always valid, even if it lies outside the range of other values.
-    if (problem.empty() || value == rule->default_text) {
+    const bool is_default = value == rule->default_text;
+    if (is_default) rule->reset(settings_);
+    if (problem.empty() || is_default) {
       return note({rule->name, std::string(name), value, origin});
     }
     problems_.push_back(std::string(name) + "='" + printable(value) + "' " + problem + ", " +

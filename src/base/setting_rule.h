@@ -19,8 +19,12 @@ struct SettingRule {
   /// Stores the value of `text` and returns "", or returns why it cannot and what to write instead.
   /// Null for a variable that this library knows but does not read.
   std::string (*apply)(const std::string& text, Settings& settings);
-  /// Another toolkit's variable with the same meaning; ours wins if both are set.
-  const char* alias = nullptr;
+  /// Gives the setting its default.
+  void (*reset)(Settings& settings);
+  /// Another toolkit's variable with the same meaning, or null; ours wins if both are set.
+  const char* alias;
+  /// Why files of the user and the site may not give it, and what to do; "" if they may.
+  const char* not_in_files;
 };
 
 /// The settings that `environment` and the layers `below` it ask for; see read_settings.

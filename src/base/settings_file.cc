@@ -152,8 +152,10 @@ SettingsFile read_settings_file(const std::string& path, bool must_exist) {
     }
     return file;
   }
-  file.problems.push_back("'" + printable(path) + "' is ignored (" + why +
-                          "), give a file that you can read and others cannot write");
+  const std::string remedy = why.find("directory") == std::string::npos
+                                 ? "give a file that you can read and others cannot write"
+                                 : "let its owner type chmod go-w " + printable(directory_of(path));
+  file.problems.push_back("'" + printable(path) + "' is ignored (" + why + "), " + remedy);
   return file;
 }
 

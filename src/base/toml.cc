@@ -60,6 +60,17 @@ class Line {
     return take_word(is_bare);
   }
 
+  /// Whether a value begins that goes on in the next line.
+  bool begins_several_lines() const {
+    for (const auto& [begin, end] : {std::pair<std::string_view, std::string_view>{"[", "]"},
+                                     {"{", "}"},
+                                     {R"(""")", R"(""")"},
+                                     {"'''", "'''"}}) {
+      if (rest_.starts_with(begin)) return rest_.find(end, begin.size()) == std::string_view::npos;
+    }
+    return false;
+  }
+
   std::optional<std::string> take_value() {
     if (rest_.starts_with('"') || rest_.starts_with('\'')) return take_text();
     auto word = take_word([](char letter) { return is_bare(letter) || letter == '+'; });
@@ -156,10 +167,13 @@ class Reader {
 
   void read(std::string_view line, int number) {
     Line words(line);
-    if (words.is_done()) return;
+    if (words.is_done() || is_over_) return;
     if (words.take('[')) {
       is_readable_ = read_header(words);
-      if (!is_readable_) {
+      if (is_readable_ && !tables_.insert(table_).second) {
+        is_readable_ = false;
+        refuse(number, "this table was there before", "put all its keys below one header");
+      } else if (!is_readable_) {
         refuse(number, "it is no header of a table that is read here",
                "write [NAME] or [NAME.\"PATTERN\"]; what stands below is ignored, too");
       }
@@ -184,6 +198,12 @@ class Reader {
     if (!key || key->empty() || !words.take('=')) {
       return refuse(number, "it is no KEY = VALUE", "write for example cb_nodes = 8");
     }
+    // Its further lines would be taken for keys.
+    if (words.begins_several_lines()) {
+      is_over_ = true;
+      return refuse(number, "texts and lists of several lines are not read here",
+                    "write one line; all that stands below is ignored, too");
+    }
     const auto value = words.take_value();
     if (!value || !words.is_done()) {
       return refuse(number, "its value is no text in quotes, whole number, true or false",
@@ -206,7 +226,9 @@ class Reader {
   TomlText text_;
   std::vector<std::string> table_;
   std::set<std::vector<std::string>> keys_;
+  std::set<std::vector<std::string>> tables_;
   bool is_readable_ = true;
+  bool is_over_ = false;
 };
 
 }  // namespace

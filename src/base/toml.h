@@ -21,8 +21,9 @@ struct TomlText {
 
 /// Reads the part of TOML that settings files need (toml.io, v1.0.0): comments, headers of tables
 /// with bare and quoted names, keys of one name, and values that are a text of one line, a whole
-/// number in decimal, true or false. What else TOML has is named and left out; so is a key that was
-/// there before. The rest counts. Takes time in proportion to the text.
+/// number in decimal, true or false. What else TOML has is named and left out; so is a key or a
+/// table that was there before, and all that follows a value of several lines. The rest counts.
+/// Takes time in proportion to the text.
 TomlText parse_toml(std::string_view text);
 
 }  // namespace headrace

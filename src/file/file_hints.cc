@@ -6,6 +6,9 @@
 namespace headrace::file {
 namespace {
 
+/// Of the hints of one place at most so many are named that cannot be used.
+constexpr std::size_t kMostLines = 20;
+
 /// Hints are by `origin` that it gave or that have another value since.
 void note_origin(const std::string& origin, const Hints& before, const Hints& good,
                  HintsInUse& next) {
@@ -84,6 +87,11 @@ HintsInUse FileHints::with(const Hints& hints, const std::string& origin) const 
   for (auto& [name, value] : good) next.given[name] = std::move(value);
   if (!reports_) return next;
   const std::string place = is_program ? "" : origin + ": ";
+  if (problems.size() > kMostLines) {
+    const std::size_t more = problems.size() - kMostLines;
+    problems.resize(kMostLines);
+    problems.push_back("and " + std::to_string(more) + " hints more have no effect");
+  }
   for (const std::string& problem : problems) print_message_once(place + problem);
   return next;
 }

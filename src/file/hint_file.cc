@@ -86,8 +86,13 @@ HintFile parse_hint_file(std::string_view text, const std::string& path) {
 
 HintFile read_hint_file(const std::string& path, bool must_exist) {
   std::string text;
-  if (read_text_file(path, kLargest, text)) return parse_hint_file(text, path);
   HintFile file;
+  if (read_text_file(path, kLargest + 1, text)) {
+    if (text.size() <= kLargest) return parse_hint_file(text, path);
+    file.problems.push_back("'" + printable(path) +
+                            "' gives no hints (it has more than 64 KiB), give a shorter file");
+    return file;
+  }
   if (errno != ENOENT || must_exist) {
     file.problems.push_back("'" + printable(path) + "' gives no hints (" + std::strerror(errno) +
                             "), let HEADRACE_HINTS_FILE or ROMIO_HINTS name a file that can be "

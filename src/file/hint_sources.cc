@@ -66,9 +66,11 @@ std::vector<HintSource> foreign_sources(ForeignVariables& found) {
 
 HintSource own_source(const Settings& settings, std::vector<std::string>& problems) {
   ParsedPatterns parsed = parse_hint_patterns(settings.hints);
-  for (const std::string& problem : parsed.problems)
-    problems.push_back("HEADRACE_HINTS: " + problem);
-  return {"HEADRACE_HINTS", Origin::environment, std::move(parsed.hints), true};
+  const auto given = std::ranges::find(settings.given, "HEADRACE_HINTS", &GivenSetting::name);
+  const std::string name =
+      given == settings.given.end() ? std::string("HEADRACE_HINTS") : given->variable;
+  for (const std::string& problem : parsed.problems) problems.push_back(name + ": " + problem);
+  return {name, Origin::environment, std::move(parsed.hints), true};
 }
 
 }  // namespace

@@ -122,7 +122,8 @@ std::string check(const HintRule& rule, const std::string& value) {
     }
     case HintType::choice: {
       const std::string all = "|" + std::string(rule.choices) + "|";
-      if (all.find("|" + lower_case(value) + "|") != std::string::npos) return {};
+      const bool is_one = value.find('|') == std::string::npos;
+      if (is_one && all.find("|" + lower_case(value) + "|") != std::string::npos) return {};
       return "is not known (write one of " + std::string(rule.choices) + ")";
     }
     case HintType::text: return {};

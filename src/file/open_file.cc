@@ -44,6 +44,10 @@ Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mod
                      "everywhere"};
   }
   if (Error error = own_or_others(refused, all.failure, {"open", path})) return error;
+  if (settings().verify && all.verifies == 0) {
+    print_message_once(
+        "no write is verified (HEADRACE_VERIFY is not set on all ranks), set it for the whole job");
+  }
   return all.verifies == 1;
 }
 

@@ -53,6 +53,8 @@ PathEnd& CallPaths::check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slo
   ++counts_.checks;
   Path* const found = leaf.path;
   if (found->end.is_foreign) return found->end;
+  know_stack();
+  if (!stack_.holds(return_slot)) return found->end;  // it cannot be walked
   StackWalk walk;
   walk_stack(return_slot, limits_.depth, stack_, walk);
   Path* const right = table_.add(frames_of(walk));
@@ -65,15 +67,18 @@ PathEnd& CallPaths::check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slo
   return right != nullptr ? right->end : fold(*return_slot);
 }
 
+void CallPaths::know_stack() noexcept {
+  if (knows_stack_) return;
+  knows_stack_ = true;
+  stack_.learn();
+}
+
 PathEnd& CallPaths::learn(const std::uintptr_t* return_slot, int procedure) noexcept {
   if (!is_usable_) {
     ++counts_.lost;
     return nowhere_;
   }
-  if (!knows_stack_) {
-    knows_stack_ = true;
-    stack_.learn();
-  }
+  know_stack();
   Caller caller = Caller::program;
   if (caller_of_ != nullptr && (has_wrappers_ || !trie_.has_site(*return_slot))) {
     caller = caller_of_(*return_slot, procedure);
@@ -104,7 +109,9 @@ PathEnd& CallPaths::unwind(const std::uintptr_t* return_slot) noexcept {
     is_full_ = true;
     return fold(*return_slot);
   }
-  if (path->leaves >= kMostLeaves) return path->end;
+  // The call site alone, on a stack that is not the thread's own: in the trie it would stand before
+  // all longer paths from there.
+  if (path->leaves >= kMostLeaves || !stack_.holds(return_slot)) return path->end;
   PathTrie::Leaf* const leaf = trie_.add(walk);
   if (leaf == nullptr) {
     is_full_ = true;

@@ -48,6 +48,12 @@ class CallPaths {
     return *end;
   }
 
+  /// Another thread goes on with what was learnt: it has a stack of its own.
+  void change_thread() noexcept {
+    stack_ = {};
+    knows_stack_ = false;
+  }
+
   struct Counts {
     std::uint64_t hits = 0;     ///< calls whose path was found in place
     std::uint64_t unwinds = 0;  ///< calls whose stack was unwound, but for checks
@@ -60,6 +66,7 @@ class CallPaths {
 
  private:
   bool is_nested(const std::uintptr_t* return_slot) noexcept;
+  void know_stack() noexcept;
   PathEnd& check(PathTrie::Leaf& leaf, const std::uintptr_t* return_slot) noexcept;
   PathEnd& learn(const std::uintptr_t* return_slot, int procedure) noexcept;
   bool is_called_by_tool(const std::uintptr_t* return_slot, int procedure) noexcept;

@@ -12,7 +12,10 @@
 #include <map>
 #include <utility>
 
+#include "base/file_size_guard.h"
+#include "base/no_cancellation.h"
 #include "base/rounding.h"
+#include "record/clock.h"
 #include "record/image_owner.h"
 #include "record/private_directory.h"
 
@@ -22,6 +25,20 @@ namespace {
 /// What is set aside in the file system at a time.
 constexpr std::uint64_t kStep = std::uint64_t{64} << 10;
 constexpr std::uint32_t kNoteBytes = 8 << 10;
+constexpr std::uint64_t kLeastCapacity = std::uint64_t{256} << 10;
+constexpr std::int64_t kPause = 5'000'000'000;  // ns
+
+/// Sets the first step aside, and makes the file as large as `capacity`, or as a limit on file
+/// sizes allows: `capacity` is then what it was made.
+bool set_size(int descriptor, std::uint64_t& capacity) {
+  const FileSizeGuard guard;
+  if (posix_fallocate(descriptor, 0, static_cast<off_t>(kStep)) != 0) return false;
+  while (ftruncate(descriptor, static_cast<off_t>(capacity)) != 0) {
+    if (errno != EFBIG || capacity / 2 < kLeastCapacity) return false;
+    capacity /= 2;
+  }
+  return true;
+}
 
 /// Another job that ends may remove the first before the second is in it. `is_new`: whether the
 /// second was not there.
@@ -65,6 +82,7 @@ void remove_job_directory(const std::string& job) {
 Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> directories,
                                                    const std::string& job, const std::string& name,
                                                    std::uint64_t capacity) {
+  const NoCancellation uncancelled;
   Error last{ErrorClass::no_space, 0, "no directory for the recorder's memory"};
   for (const std::string& directory : directories) {
     const std::string folder = directory + "/" + job;
@@ -82,8 +100,7 @@ Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> 
       last = system_failure(errno, "cannot make the recorder's memory", path);
       continue;
     }
-    const bool has_room = posix_fallocate(descriptor, 0, static_cast<off_t>(kStep)) == 0 &&
-                          ftruncate(descriptor, static_cast<off_t>(capacity)) == 0;
+    const bool has_room = set_size(descriptor, capacity);
     void* const memory =
         has_room ? mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
                  : MAP_FAILED;
@@ -94,9 +111,13 @@ Result<std::unique_ptr<ImageFile>> ImageFile::make(std::span<const std::string> 
       last = {ErrorClass::no_space, ENOSPC, {"there is no room for the recorder in ", directory}};
       continue;
     }
+    struct stat status{};
+    fstat(descriptor, &status);
     close(descriptor);
     std::unique_ptr<ImageFile> made(new ImageFile(static_cast<std::byte*>(memory), capacity, path));
     made->is_first_of_job_ = is_new;
+    made->device_ = status.st_dev;
+    made->inode_ = status.st_ino;
     return made;
   }
   return last;
@@ -124,18 +145,36 @@ void ImageFile::remove() {
   remove_job_directory(path_.substr(0, path_.rfind('/')));
 }
 
-/// A store into a page that the file system cannot back would end the program.
+/// A store into a page that the file system cannot back would end the program. What has no room is
+/// asked for again after a while: each call of the program may ask.
 bool ImageFile::make_room(std::uint64_t size) {
   if (size <= allocated_) return true;
   const std::uint64_t wanted = std::min(round_up(size, kStep), capacity_);
   if (wanted < size) return false;
+  const std::int64_t now = monotonic_ns();
+  if (refused_at_ != 0 && now - refused_at_ < kPause) return false;
+  if (allocate_to(wanted)) return true;
+  refused_at_ = now;
+  return false;
+}
+
+bool ImageFile::allocate_to(std::uint64_t size) {
+  const NoCancellation uncancelled;
+  const FileSizeGuard guard;
   const int descriptor = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return false;
-  const int failed = posix_fallocate(descriptor, static_cast<off_t>(allocated_),
-                                     static_cast<off_t>(wanted - allocated_));
+  const bool is_done =
+      is_at_path(descriptor) && posix_fallocate(descriptor, static_cast<off_t>(allocated_),
+                                                static_cast<off_t>(size - allocated_)) == 0;
   close(descriptor);
-  if (failed == 0) allocated_ = wanted;
-  return failed == 0;
+  if (is_done) allocated_ = size;
+  return is_done;
+}
+
+/// Somebody may have removed the file, and another one may have its name.
+bool ImageFile::is_at_path(int descriptor) const {
+  struct stat status{};
+  return fstat(descriptor, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
 ExtentHeader* ImageFile::take_locked(ExtentKind kind, std::uint32_t thread, std::uint32_t item_size,

@@ -27,7 +27,7 @@ void remove_job_directory(const std::string& job);
 class ImageFile {
  public:
   /// Makes `<job>/<name>` in the first directory that has room. One of that name that a process
-  /// left which is gone is put aside. `capacity` in bytes.
+  /// left which is gone is put aside. `capacity` in bytes; less if files are limited to less.
   static Result<std::unique_ptr<ImageFile>> make(std::span<const std::string> directories,
                                                  const std::string& job, const std::string& name,
                                                  std::uint64_t capacity);
@@ -58,6 +58,8 @@ class ImageFile {
  private:
   ImageFile(std::byte* memory, std::uint64_t capacity, std::string path);
   bool make_room(std::uint64_t size);
+  bool allocate_to(std::uint64_t size);
+  bool is_at_path(int descriptor) const;
   ExtentHeader* take_locked(ExtentKind kind, std::uint32_t thread, std::uint32_t item_size,
                             std::uint32_t capacity);
   bool append(std::span<const std::byte> note);
@@ -69,6 +71,9 @@ class ImageFile {
   const std::string path_;
   bool is_first_of_job_ = false;
   std::uint64_t allocated_;  ///< bytes from the front that the file system has set aside
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+  std::int64_t refused_at_ = 0;  ///< when there was no room, in ns of CLOCK_MONOTONIC; 0: never
   ExtentHeader* notes_ = nullptr;
   struct Notes;
   std::unique_ptr<Notes> known_;

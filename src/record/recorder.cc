@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/no_cancellation.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
 #include "record/call_cost.h"
@@ -218,10 +219,12 @@ ThreadRecord* make_own_record() noexcept {
   Recorder& own = recorder();
   if (own.image == nullptr || !own.image->is_ours()) return nullptr;
   static thread_local const Return returned;
+  const NoCancellation uncancelled;
   const std::lock_guard lock(own.mutex);
   if (!own.free.empty()) {
     own_record = own.free.back();
     own.free.pop_back();
+    own_record->change_thread();
     return own_record;
   }
   try {

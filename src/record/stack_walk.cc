@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "base/kept_errno.h"
-#include "record/own_memory.h"
 
 namespace headrace::record {
 namespace {
@@ -30,9 +29,7 @@ struct Walking {
 HEADRACE_READS_STACK [[maybe_unused]] bool holds_address(const Walking& walking,
                                                          const std::uintptr_t* slot,
                                                          std::uintptr_t address) {
-  if (walking.stack.holds(walking.slot)) return walking.stack.holds(slot) && *slot == address;
-  std::uintptr_t word = 0;
-  return read_own_memory(slot, &word, sizeof word) && word == address;
+  return walking.stack.holds(slot) && *slot == address;
 }
 
 // The context of a frame has the stack pointer as it is when the frame goes on. On x86-64 the
@@ -118,7 +115,9 @@ void walk_stack(const std::uintptr_t* return_slot, int depth, const ThreadStack&
   walk.link_count = 0;
 #if defined(__x86_64__)
   Walking walking{return_slot, depth < kMostFrames ? depth : kMostFrames, stack, walk, 0, {}};
-  if (walking.depth > 1) _Unwind_Backtrace(&take_frame, &walking);
+  // On a stack of the program's own making the outermost return address may be anything, and the
+  // unwinder reads the code there: the call site alone.
+  if (walking.depth > 1 && stack.holds(return_slot)) _Unwind_Backtrace(&take_frame, &walking);
   take_links(walking);
 #else
   // Elsewhere a return address has no fixed place in its frame, and may be signed (AArch64): the

@@ -62,7 +62,8 @@ class ThreadStack {
 /// Unwinds the calling thread's stack from the frame whose return address lies in `return_slot`,
 /// `depth` frames at most. The first is always that one. The walk ends before a frame whose return
 /// address is not found on the stack where it should be: the frame that a signal interrupted, one
-/// on another stack, one without unwind tables. A microsecond.
+/// on another stack, one without unwind tables. On a stack that is not the thread's own (a fiber's,
+/// a signal's) it has the first frame only. A microsecond.
 void walk_stack(const std::uintptr_t* return_slot, int depth, const ThreadStack& stack,
                 StackWalk& walk) noexcept;
 

@@ -41,6 +41,9 @@ class ThreadRecord final : public PathStore {
                                             const std::uint32_t (&other)[kCallClasses],
                                             CallerOf caller_of);
 
+  /// A thread takes over what another one that has ended had.
+  void change_thread() noexcept { paths_.change_thread(); }
+
   /// See CallPaths::find.
   PathEnd& find_path(const std::uintptr_t* return_slot, int procedure) noexcept {
     PathEnd& native = paths_.find(return_slot, procedure);

@@ -177,5 +177,34 @@ TEST(Settings, TellWhereEachComesFrom) {
   EXPECT_EQ(found.at("HEADRACE_LISTEN"), Pair("1", "user"));
 }
 
+TEST(Settings, GetTheirDefaultOverALayerBelow) {
+  const char* const environment[] = {"HEADRACE_BUFFER_SIZE=0", nullptr};
+  std::vector<std::string> problems;
+  const SettingLayer site = {Origin::site, "", {{"HEADRACE_BUFFER_SIZE", "1m"}}};
+  EXPECT_EQ(read_settings(environment, problems, {site}).buffer_size, 0);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(Settings, OfAWholeJobAreNotTakenFromFiles) {
+  const char* const environment[] = {nullptr};
+  std::vector<std::string> problems;
+  const SettingLayer site = {Origin::site,
+                             " ('/s')",
+                             {{"HEADRACE_COLLECTIVES", "1"},
+                              {"HEADRACE_USER", "/other"},
+                              {"HEADRACE_HINTS", "*:cb_nodes=1"},
+                              {"HEADRACE_LIBRARY", "/other.so"},
+                              {"HEADRACE_VERIFY", "1"}}};
+  const Settings found = read_settings(environment, problems, {site});
+  EXPECT_FALSE(found.collectives);
+  EXPECT_EQ(found.user, Settings().user);
+  EXPECT_TRUE(found.hints.empty());
+  EXPECT_TRUE(found.verify) << "what ranks agree on when they open a file may stand there";
+  ASSERT_EQ(problems.size(), 4U);
+  EXPECT_EQ(problems[0],
+            "HEADRACE_COLLECTIVES is ignored (all ranks of a job must have the same), let a module "
+            "or the job's environment set it ('/s')");
+}
+
 }  // namespace
 }  // namespace headrace

@@ -77,6 +77,29 @@ TEST(HintFile, OfTomlHonoursTheLinesThatAreGood) {
   EXPECT_EQ(file.settings, std::vector<std::string>{"HEADRACE_QUIET"});
 }
 
+TEST(HintFile, OfTomlDoesNotTakeTheLinesOfATextForKeys) {
+  const HintFile file = parse_hint_file(
+      "[hints]\ncb_nodes = 8\nx = \"\"\"a\ncb_align = 1\n\"\"\"\n[hints]\ncb_align = 2\n", "f");
+  EXPECT_EQ(hints_of(file), (Hints{{"cb_nodes", "8"}}));
+  ASSERT_EQ(file.problems.size(), 1U);
+  EXPECT_NE(file.problems[0].find("'f' line 3 is ignored (texts and lists of several lines"),
+            std::string::npos);
+  const HintFile twice = parse_hint_file("[hints]\ncb_nodes = 8\n[hints]\ncb_align = 2\n", "f");
+  EXPECT_EQ(hints_of(twice), (Hints{{"cb_nodes", "8"}}));
+  EXPECT_EQ(twice.problems.size(), 1U);
+}
+
+TEST(HintFile, TooLongGivesNoHints) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("headrace-hint-file-long-" + std::to_string(getpid()));
+  std::ofstream(path) << std::string(65530, '#') << "\ncb_nodes 16\n";
+  const HintFile file = read_hint_file(path, true);
+  std::filesystem::remove(path);
+  EXPECT_TRUE(hints_of(file).empty());
+  ASSERT_EQ(file.problems.size(), 1U);
+  EXPECT_NE(file.problems[0].find("more than 64 KiB"), std::string::npos);
+}
+
 TEST(HintFile, NeedNotBeThereUnlessSomebodyNamedIt) {
   EXPECT_TRUE(read_hint_file("/no/such/file", false).problems.empty());
   const HintFile named = read_hint_file("/no/such/file", true);

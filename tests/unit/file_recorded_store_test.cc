@@ -57,7 +57,7 @@ class RecordedStoreTest : public ::testing::Test {
     record::choose_clock();
     auto made = std::make_unique<SlowStore>(moved);
     slow = made.get();
-    store = std::make_unique<RecordedStore>(std::move(made), counts);
+    store = std::make_unique<RecordedStore>(std::move(made), counts, nullptr);
   }
 
   std::array<char, 64> memory{};

@@ -20,6 +20,14 @@ CPP_TYPES = {
     "text": "std::string",
 }
 
+# By scope, why a file of the user or the site may not give a setting, and what to do.
+SCOPES = {
+    "": "",
+    "job": "(all ranks of a job must have the same), let a module or the job's environment set it",
+    "start": "(it says where files and programs are found), let a module or the environment set it",
+    "tables": '(such files have tables for hints), write [hints."PATTERN"]',
+}
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -36,6 +44,12 @@ class Setting:
     values: list[str] = field(default_factory=list)
     alias: str = ""
     form: str = "a path"
+    scope: str = ""
+
+    @property
+    def not_in_files(self) -> str:
+        """Why a file of the user or the site may not give it, and what to do; "" if it may."""
+        return SCOPES[self.scope]
 
     @property
     def cpp_type(self) -> str:
@@ -93,6 +107,8 @@ def read(folder: Path) -> list[Setting]:
     for setting in settings:
         if setting.type not in (*CPP_TYPES, "choice"):
             raise SpecError(f"spec/settings: {setting.name} has the unknown type '{setting.type}'")
+        if setting.scope not in SCOPES:
+            raise SpecError(f"spec/settings: {setting.name} has the unknown scope '{setting.scope}'")
         if setting.type == "choice" and setting.default not in setting.values:
             raise SpecError(f"spec/settings: the default of {setting.name} is none of its values")
     return settings

@@ -12,6 +12,7 @@ class Setting:
     default: as a user would write it, be it out of the range of other values.
     minimum, maximum: of a size (in bytes) or a whole number.
     alias: another toolkit's variable that means the same.
+    not_in_files: why files of the user and the site may not give it, and what to do.
     of_command: only the `headrace` command reads it; ranks do not get it.
     """
 
@@ -22,6 +23,7 @@ class Setting:
     maximum: int = 0
     values: tuple[str, ...] = ()
     alias: str = ""
+    not_in_files: str = ""
     of_command: bool = False
 
 
