@@ -1,10 +1,11 @@
 """Rules: their language, their files, what they say of metrics, and the settings they lead to."""
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
-from cli_support import Command
+from cli_support import ROOT, Command
 from record_support import MILLISECOND, Job, small_job
 
 from headrace.advice.applying import changes
@@ -113,6 +114,15 @@ def test_bounds_by_hand(tmp_path: Path) -> None:
     assert [(rule.id, cause) for rule, cause in judged.suppressed] == [
         ("barriers", "load-imbalance")
     ]
+
+
+def test_rules_are_proven_or_hints() -> None:
+    """Programs of tests/mpi/test_advice.py prove them."""
+    programs = ROOT / "tests" / "mpi" / "programs" / "advised.c"
+    cases = set(re.findall(r'^    \{"([a-z-]+)"', programs.read_text(), re.MULTILINE))
+    assert {rule.id for rule in RULES if rule.proof} == cases | {"same-core", "oversubscribed"}
+    assert {rule.proof for rule in RULES} <= {"program", "gain", ""}
+    assert all(rule.is_hint != bool(rule.proof) for rule in RULES)
 
 
 def test_silence_below_one_percent(tmp_path: Path) -> None:
