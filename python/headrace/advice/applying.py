@@ -7,7 +7,9 @@ from typing import Any
 from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.settings import Setting
 
-OWN = "headrace"  # the section that `headrace run --settings` takes
+OWN = "headrace"
+# The sections that `headrace run --settings` takes: Headrace's settings and variables of the MPI.
+TAKEN = (OWN, "environment")
 
 
 @dataclass(frozen=True)
@@ -43,4 +45,4 @@ def _is_recording(name: str) -> bool:
 
 def taken(made: Iterable[Change]) -> Mapping[str, Any]:
     """What `headrace run --settings` sets."""
-    return {one.name: one.value for one in made if one.section == OWN and one.kept is None}
+    return {one.name: one.value for one in made if one.section in TAKEN and one.kept is None}
