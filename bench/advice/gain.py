@@ -45,7 +45,9 @@ class Case:
         gains = [b - a for b, a in zip(before, after, strict=True)]
         gain = median_interval(gains)
         upper, lower, own = (median(values) for values in zip(*self.advised, strict=True))
-        held = "yes" if gain.high <= upper else "not shown" if gain.low <= upper else "NO"
+        held = (
+            "within" if gain.median <= upper else "in the noise" if gain.low <= upper else "ABOVE"
+        )
         numbers = f"| {median(before):.3f} | {median(after):.3f} "
         numbers += (
             f"| {gain.median:.3f} [{gain.low:.3f}, {gain.high:.3f}] | {lower:.3f} to {upper:.3f} "

@@ -16,7 +16,7 @@ def settings_text(made: Iterable[Change], record: str) -> str:
     lines = [f"# Made by headrace apply from the record {shown(record)}."]
     for section in TAKEN:
         own = [one for one in every if one.section == section]
-        if own or section == OWN:
+        if own:
             lines += [f"[{_TABLES[section]}]", *(line for one in own for line in _lines(one)), ""]
     others = [one for one in every if one.section not in TAKEN]
     if others:
