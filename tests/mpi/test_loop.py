@@ -114,6 +114,7 @@ def test_what_the_user_has_set_stays(loop: Loop) -> None:
         + 'settings.headrace.HEADRACE_COLLECTIVES = "1"\n'
         + 'settings.environment.OMPI_MCA_mpi_yield_when_idle = "1"\n'
         + 'settings.headrace.HEADRACE_BUFFER_SIZE = "1m"\n'
+        + 'settings.headrace.HEADRACE_BUFFER_COUNT = "4"\n'
     )
     own = {"HEADRACE_COLLECTIVES": "0", "OMPI_MCA_mpi_yield_when_idle": "0"}
     own["HEADRACE_BUFFER_SIZE"] = "2m"
@@ -124,4 +125,5 @@ def test_what_the_user_has_set_stays(loop: Loop) -> None:
     second = loop.recorded("second", "--settings", "next.toml")
     report = loop.report(second)
     assert value_of(report, "settings", "HEADRACE_BUFFER_SIZE") == "2m"
+    assert value_of(report, "settings", "HEADRACE_BUFFER_COUNT") == "4"
     assert value_of(report, "variables", "OMPI_MCA_mpi_yield_when_idle") == "0"

@@ -24,7 +24,7 @@ def console() -> Console:
 
 
 def show(out: Console, found: Findings, symbols: Symbols, judgement: Judgement) -> None:
-    for line in (*head(found), bar(found), *actions(judgement, found)):
+    for line in first_lines(found, judgement):
         put_line(out, line)
     out.print()
     put_title(out, "Advice")
@@ -38,8 +38,12 @@ def show(out: Console, found: Findings, symbols: Symbols, judgement: Judgement) 
         put_line(out, line)
 
 
+def first_lines(found: Findings, judgement: Judgement) -> list[str]:
+    """They must suffice: what ran, how well, where the time went, and what to change first."""
+    return [*head(found), bar(found), *actions(judgement, found)]
+
+
 def head(found: Findings) -> list[str]:
-    """The first lines, which must suffice."""
     run = found.run
     words = [f"{counted(run.count, 'rank')} on {counted(run.nodes, 'node')}", seconds(run.elapsed)]
     words += filter(None, [library(run.mpi), shown(run.command)])
