@@ -33,14 +33,9 @@ def changes(
     for one in judgement.advice:
         for section, keys in one.rule.settings.items():
             for name, value in keys.items():
-                kept = None if _is_recording(name) else chosen.get(name)
-                found.setdefault((section, name), Change(section, name, value, one, kept))
+                change = Change(section, name, value, one, chosen.get(name))
+                found.setdefault((section, name), change)
     return list(found.values())
-
-
-def _is_recording(name: str) -> bool:
-    """What had to be set for there to be a record, and may be taken back."""
-    return name == "HEADRACE_RECORD"
 
 
 def taken(made: Iterable[Change]) -> Mapping[str, Any]:
