@@ -153,7 +153,7 @@ def test_names_of_cython(mangled: str, name: str) -> None:
 
 def test_what_all_paths_have_is_left_out() -> None:
     program, python = Frame("/opt/app", "1", 1), Frame("/usr/bin/python3.13", "2", 2)
-    start, line = Frame("/opt/app", "1", 3), Frame("/work/app.py", "", 0, "solve", 7)
+    start, line = Frame("/opt/app", "1", 3), Frame("/home/app.py", "", 0, "solve", 7)
     symbols = resolver.Symbols(
         {
             program: (Line("step"), Line("main")),
