@@ -1,7 +1,7 @@
 """Advice as lines of text."""
 
 from headrace.advice.judging import Advice, Judgement, Unjudged
-from headrace.analysis.analyse import Findings
+from headrace.analysis.analyse import Findings, Site
 from headrace.report.units import place, shown
 from headrace.symbols.resolver import Symbols
 
@@ -107,16 +107,21 @@ def reasons(one: Unjudged) -> str:
 
 
 def places(one: Advice, found: Findings, symbols: Symbols) -> list[str]:
-    """The hottest call sites of which it speaks: procedure and innermost function."""
+    """The hottest call sites of which it speaks: procedure and innermost function, whoever called
+    that."""
     procedures = found.costs.get(one.rule.cost, frozenset())
-    made = []
+    shares: dict[str, float] = {}
     for site in found.sites:
         if site.procedure in procedures:
-            lines = symbols.of_program(site.frames)[:1]
-            where = "".join(
-                f" in {shown(line.function)}"
-                + (f" ({place(line.file)}:{line.line})" * bool(line.file))
-                for line in lines
-            )
-            made.append(f"{site.procedure}{where}, {found.share(site.sums.time):.1%}")
-    return made[:MOST_FIRST]
+            text = site.procedure + _innermost(site, symbols)
+            shares[text] = shares.get(text, 0.0) + found.share(site.sums.time)
+    hottest = sorted(shares.items(), key=lambda item: -item[1])[:MOST_FIRST]
+    return [f"{text}, {share:.1%}" for text, share in hottest]
+
+
+def _innermost(site: Site, symbols: Symbols) -> str:
+    lines = symbols.of_program(site.frames)
+    if not lines:
+        return ""
+    where = f" ({place(lines[0].file)}:{lines[0].line})" if lines[0].file else ""
+    return f" in {shown(lines[0].function)}{where}"
