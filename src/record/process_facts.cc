@@ -23,9 +23,9 @@ constexpr std::array kAllowed = {
     "PBS_QUEUE",         "LSB_JOBID",           "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
     "UCX_TLS",           "UCX_NET_DEVICES",     "FI_PROVIDER",          "LD_PRELOAD"};
 constexpr std::array kAllowedBeginnings = {
-    "HEADRACE_",      "MPICH_",          "MPIR_CVAR_",   "I_MPI_ADJUST_", "I_MPI_FABRICS",
-    "I_MPI_PIN",      "OMPI_MCA_coll_",  "OMPI_MCA_btl", "OMPI_MCA_pml",  "OMPI_MCA_io",
-    "OMPI_MCA_fcoll", "OMPI_MCA_rmaps_", "ROMIO_"};
+    "HEADRACE_",   "MPICH_",         "MPIR_CVAR_",      "I_MPI_ADJUST_", "I_MPI_FABRICS",
+    "I_MPI_PIN",   "OMPI_MCA_coll_", "OMPI_MCA_mpi_",   "OMPI_MCA_btl",  "OMPI_MCA_pml",
+    "OMPI_MCA_io", "OMPI_MCA_fcoll", "OMPI_MCA_rmaps_", "ROMIO_"};
 
 bool is_allowed(std::string_view name) {
   return std::ranges::find(kAllowed, name) != kAllowed.end() ||

@@ -1,10 +1,11 @@
 """Rules: their language, their files, what they say of metrics, and the settings they lead to."""
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
-from cli_support import Command
+from cli_support import ROOT, Command
 from record_support import MILLISECOND, Job, small_job
 
 from headrace.advice.applying import changes
@@ -115,6 +116,25 @@ def test_bounds_by_hand(tmp_path: Path) -> None:
     ]
 
 
+def test_rules_are_proven_or_hints() -> None:
+    """Programs of tests/mpi/test_advice.py prove them."""
+    programs = ROOT / "tests" / "mpi" / "programs" / "advised.c"
+    cases = set(re.findall(r'^    \{"([a-z-]+)"', programs.read_text(), re.MULTILINE))
+    assert {rule.id for rule in RULES if rule.proof} == cases | {"same-core", "oversubscribed"}
+    assert {rule.proof for rule in RULES} <= {"program", "gain", ""}
+    assert all(rule.is_hint != bool(rule.proof) for rule in RULES)
+
+
+def test_the_lower_end_orders_bounds_that_are_alike() -> None:
+    metrics = {"run_seconds": 100.0, "io_open_share": 0.3, "opens_per_rank_ratio": 15.0}
+    metrics |= {"barrier_share": 0.03, "barrier_bound_upper_seconds": 99.01}
+    metrics |= {"barrier_bound_lower_seconds": 3.0, "io_open_bound_upper_seconds": 99.0}
+    metrics |= {"io_open_bound_lower_seconds": 21.0}
+    assert [one.rule.id for one in judge(RULES, metrics).advice][:2] == ["opened-again", "barriers"]
+    metrics["barrier_bound_upper_seconds"] = 101.0
+    assert [one.rule.id for one in judge(RULES, metrics).advice][:2] == ["barriers", "opened-again"]
+
+
 def test_silence_below_one_percent(tmp_path: Path) -> None:
     metrics = dict(analyse(read(imbalanced().write(tmp_path))).metrics)
     metrics.update(imbalance_seconds=0.09, balance_bound_upper_seconds=0.09)
@@ -159,10 +179,16 @@ def test_apply_without_a_setting(headrace: Command, tmp_path: Path) -> None:
     assert not record.with_suffix(".toml").exists()
 
 
-def test_the_first_of_two_settings_counts() -> None:
-    judged = judge(RULES, {"recorder_seconds": 1.0, "run_seconds": 2.0})
-    (change,) = changes(judged, [Setting("HEADRACE_RECORD", "1", "environment", 1)], [])
-    assert (change.name, change.value, change.kept) == ("HEADRACE_RECORD", "0", None)
+def test_what_is_set_is_kept_and_the_next_run_is_recorded() -> None:
+    """Without a record of the next run nothing could be compared."""
+    assert not any("HEADRACE_RECORD" in keys for one in RULES for keys in one.settings.values())
+    metrics = {"io_share": 0.5, "files": 1.0, "exchange_share": 0.9, "exchange_seconds": 1.0}
+    judged = judge(RULES, {**metrics, "run_seconds": 2.0})
+    for origin, kept in (("environment", "staged"), ("default", None)):
+        own = [Setting("HEADRACE_WRITE_PATH", "staged", origin, 1)]
+        (change,) = changes(judged, own, [])
+        assert (change.name, change.value) == ("HEADRACE_WRITE_PATH", "direct")
+        assert change.kept == kept
 
 
 @pytest.mark.parametrize(

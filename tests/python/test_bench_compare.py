@@ -224,11 +224,13 @@ def test_demo_shows_all_jobs(bench: Command) -> None:
         "bytes of others overwritten or missing: plain MPI 0, POSIX 0, Headrace 0",
         "./dev headrace run -n 4 ./app",
         "spinning",
+        "as a page for a browser: headrace-demo.html\n  2 ranks on 1 node, ",
     ):
         assert text in result.stdout
     assert result.stdout.count("identical to the byte") == 6
     assert " NO" not in result.stdout
-    assert not list(bench.directory.iterdir())
+    (page,) = bench.directory.iterdir()
+    assert "MPI_File_write" in page.read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -19,9 +19,10 @@ from headrace.advice.rules import collect
 from headrace.analysis.analyse import analyse
 from headrace.errors import HeadraceError
 from headrace.record.reader import read
+from headrace.report.actions import BAR, characters
 from headrace.report.document import document
 from headrace.report.terminal import show
-from headrace.report.units import short_time, shown, size
+from headrace.report.units import library, place, seconds, short_time, shown, size
 from headrace.symbols.resolver import resolve
 
 SCHEMA = json.loads((ROOT / "docs" / "reference" / "report.schema.json").read_text())
@@ -180,3 +181,22 @@ def test_many_ranks(tmp_path: Path) -> None:
 )
 def test_units(made: str, expected: str) -> None:
     assert made == expected
+
+
+def test_texts_that_people_read() -> None:
+    assert library("MPICH Version:      5.0.2\nMPICH Release date: x, y") != ""
+    assert library("MPICH Version:      5.0.2") == "MPICH 5.0.2"
+    assert library("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4") == "Open MPI v4.1.4"
+    assert library("\x1b[0m") == "\\u001b[0m" and library("") == ""
+    assert place("/tmp/build/src/a.c") == "a.c" and place("a.c") == "a.c" and place("d/") == "d/"
+    assert seconds(0) == "0.000 s" and seconds(499_999) == "500 us"
+    assert seconds(500_000) == "0.001 s" and seconds(1.5e9) == "1.500 s"
+
+
+@pytest.mark.parametrize(
+    "shares", [[1.0], [0.368, 0.626, 0.005, 0.001], [1 / 3] * 3, [0.005] * 200, [0.2, 0.1], []]
+)
+def test_the_bar_is_full_where_shares_are_a_whole(shares: list[float]) -> None:
+    drawn = characters(shares)
+    assert len(drawn) == len(shares) and sum(drawn) == round(sum(shares) * BAR)
+    assert all(abs(count - share * BAR) < 1 for count, share in zip(drawn, shares, strict=True))

@@ -135,3 +135,36 @@ def test_odd_output_of_a_tool() -> None:
         0x20: [Line("")],
         0x30: [Line("h", "x.c", 5)],
     }
+
+
+@pytest.mark.parametrize(
+    ("mangled", "name"),
+    [
+        ("__pyx_pw_6mpi4py_3MPI_4Comm_125Gatherv", "mpi4py.MPI.Comm.Gatherv"),
+        ("__pyx_f_6mpi4py_3MPI_PyMPI_gather", "mpi4py.MPI.PyMPI_gather"),
+        ("__pyx_fuse_1__pyx_f_6mpi4py_3MPI_options_set", "mpi4py.MPI.options_set"),
+        *((one, one) for one in ("__pyx_", "__pyx_f_9", "__pyx_pw_99a_b", "__pyx_f_3ab", "pyx_f")),
+        ("__pyx_f_" + "1a_" * 5000, "__pyx_f_" + "1a_" * 5000),
+    ],
+)
+def test_names_of_cython(mangled: str, name: str) -> None:
+    assert demangled(mangled) == name
+
+
+def test_what_all_paths_have_is_left_out() -> None:
+    program, python = Frame("/opt/app", "1", 1), Frame("/usr/bin/python3.13", "2", 2)
+    start, line = Frame("/opt/app", "1", 3), Frame("/home/app.py", "", 0, "solve", 7)
+    symbols = resolver.Symbols(
+        {
+            program: (Line("step"), Line("main")),
+            python: (Line("PyEval_EvalCode"),),
+            start: (Line("__libc_start_main"), Line("_start")),
+        }
+    )
+    names = [one.function for one in symbols.of_program([program, start])]
+    assert names == ["step", "main"]
+    names = [one.function for one in symbols.of_program([line, python, program, start])]
+    assert names == ["solve", "step", "main"]
+    # Without lines of Python the interpreter's are all that is known.
+    assert [one.function for one in symbols.of_program([python, start])] == ["PyEval_EvalCode"]
+    assert [one.function for one in symbols.of_program([start])] == ["__libc_start_main"]

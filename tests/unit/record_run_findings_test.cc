@@ -55,7 +55,7 @@ TEST(RunFindings, AddUpAsTheReportDoes) {
   EXPECT_EQ(first.site[1].function, "solve");
   EXPECT_EQ(verdict_of(times, 2, &first),
             "Parallel efficiency is 70%, below POP's 80%: ranks compute unequally long (load "
-            "balance 78%); MPI takes 30% of the time, MPI_Recv the largest part of that (25%).");
+            "balance 78%); MPI takes 30% of the time, MPI_Recv alone 25%.");
   EXPECT_EQ(verdict_of(times, 2, nullptr),
             "Parallel efficiency is 70%, below POP's 80%: ranks compute unequally long (load "
             "balance 78%); MPI takes 30% of the time.");

@@ -208,7 +208,8 @@ def demo(arguments: Sequence[str]) -> int:
     """Plain MPI, POSIX and Headrace side by side on this machine; --mpi all: every MPI."""
     every = "all" in arguments or "--mpi=all" in arguments
     layers = [*provision.BUILD, *([provision.WHEELS["intel"]] if every else [])]
-    return _headrace(["demo", *arguments], layers)
+    page = ["--page", str(BUILD / "headrace-demo.html")]
+    return _headrace(["demo", *page, *arguments], layers)
 
 
 def headrace(arguments: Sequence[str]) -> int:

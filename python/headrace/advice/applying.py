@@ -7,7 +7,9 @@ from typing import Any
 from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.settings import Setting
 
-OWN = "headrace"  # the section that `headrace run --settings` takes
+OWN = "headrace"
+# The sections that `headrace run --settings` takes: Headrace's settings and variables of the MPI.
+TAKEN = (OWN, "environment")
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,11 @@ def changes(
     for one in judgement.advice:
         for section, keys in one.rule.settings.items():
             for name, value in keys.items():
-                kept = None if _is_recording(name) else chosen.get(name)
-                found.setdefault((section, name), Change(section, name, value, one, kept))
+                change = Change(section, name, value, one, chosen.get(name))
+                found.setdefault((section, name), change)
     return list(found.values())
-
-
-def _is_recording(name: str) -> bool:
-    """What had to be set for there to be a record, and may be taken back."""
-    return name == "HEADRACE_RECORD"
 
 
 def taken(made: Iterable[Change]) -> Mapping[str, Any]:
     """What `headrace run --settings` sets."""
-    return {one.name: one.value for one in made if one.section == OWN and one.kept is None}
+    return {one.name: one.value for one in made if one.section in TAKEN and one.kept is None}

@@ -62,14 +62,24 @@ def judge(rules: Iterable[Rule], metrics: Mapping[str, float | None]) -> Judgeme
             suppressed.append((one.rule, causes[0]))
         else:
             kept.append(one)
-    kept.sort(key=_order)
+    run = metrics.get("run_seconds") or 1.0
+    kept.sort(key=lambda one: _order(one, run))
     return Judgement(tuple(kept), tuple(suppressed), tuple(unjudged))
 
 
-def _order(one: Advice) -> tuple:
-    """Actions by their bounds, then hints, then what has no bound."""
-    own = one.own or 0.0
-    return (one.upper is None, one.is_hint, -(one.upper or 0.0), -own, one.rule.id)
+def _order(one: Advice, run: float) -> tuple:
+    """Actions by their bounds, then hints, then what has no bound. Bounds that differ by less than
+    1 % of the run are alike: where most of the run is messages or files, many reach all of it. Then
+    the lower end decides."""
+    upper = round((one.upper or 0.0) / (LEAST_SHARE * run))
+    return (
+        one.upper is None,
+        one.is_hint,
+        -upper,
+        -(one.lower or 0.0),
+        -(one.own or 0.0),
+        one.rule.id,
+    )
 
 
 def _why(name: str) -> str:

@@ -20,7 +20,9 @@ _TEXTS = ("title", "action")
 class Rule:
     """bound: the most the run would gain, in seconds, and lower: the lower end of that bound, where
     it is an interval. None: the rule has no bound, it only says something. own: the time that is
-    shown beside the bound. cost: of whose calls it speaks. settings: what the next run may set."""
+    shown beside the bound. cost: of whose calls it speaks. proof: "program" if the rule tells a
+    program that has the flaw from one that has not, "gain" if the measured gain lay within the
+    bound, too. settings: what the next run may set."""
 
     id: str
     title: str
@@ -33,6 +35,7 @@ class Rule:
     by: tuple[str, ...]
     cost: str
     is_hint: bool
+    proof: str
     suppressed_by: tuple[str, ...]
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -111,6 +114,7 @@ def _rule(path: Path, row: dict[str, Any]) -> Rule:
         by=by,
         cost=str(row.get("cost", "")),
         is_hint=row.get("hint") is True,
+        proof=str(row.get("proof", "")),
         suppressed_by=texts("suppressed_by"),
         settings=_settings(path, name, row.get("settings", {})),
     )
@@ -118,7 +122,7 @@ def _rule(path: Path, row: dict[str, Any]) -> Rule:
 
 _KEYS = {
     *("id", "title", "when", "bound", "lower", "own", "evidence", "action", "by", "cost", "hint"),
-    *("suppressed_by", "settings"),
+    *("proof", "suppressed_by", "settings"),
 }
 
 

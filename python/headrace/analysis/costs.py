@@ -94,17 +94,22 @@ class Costing:
 
     def __init__(self, run: Run, totals: Totals):
         self._run = run
+        self._calls = sum(sums.calls for sums in totals.procedures.values())
         self._least = least_by_rank(totals, run.count)
         self._most = most_by_rank(totals)
 
-    def bound(self, by_rank: Mapping[int, int], replaced: Mapping[str, Mapping[int, int]]) -> Bound:
+    def bound(
+        self, by_rank: Mapping[int, int], replaced: Mapping[str, Mapping[int, int]], calls: int = 0
+    ) -> Bound:
         """by_rank: the cost. replaced: what of it is in MPI, by procedure, which is then not
-        counted as waiting, too."""
+        counted as waiting, too. calls: how many would go; what the recorder took for them lies
+        outside their times and goes, too."""
         lower = upper = self._run.elapsed
         for one in self._run.ranks:
             early = self._run.elapsed - one.run + by_rank.get(one.rank, 0)
+            recorder = one.recorder * calls // max(1, self._calls)
             lower = min(lower, early + _elsewhere(self._least, one.rank, replaced))
-            upper = min(upper, early + _elsewhere(self._most, one.rank, replaced))
+            upper = min(upper, early + recorder + _elsewhere(self._most, one.rank, replaced))
         return Bound(max(0, min(lower, upper)), max(0, upper))
 
     def balanced(self) -> Bound:
@@ -126,12 +131,13 @@ class Costing:
             for rank, time in sums.by_rank.items():
                 by_rank[rank] += time
                 replaced[name][rank] += time
+        calls = sum(sums.calls for _, sums in parts)
         return Cost(
             by_rank,
-            sum(sums.calls for _, sums in parts),
+            calls,
             sum(sums.bytes for _, sums in parts),
             frozenset(name for name, sums in parts if sums.time),
-            self.bound(by_rank, replaced),
+            self.bound(by_rank, replaced, calls),
         )
 
 

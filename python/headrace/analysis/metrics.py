@@ -79,6 +79,7 @@ def _of_run(run: Run, totals: Totals, waits: Waits, outside: Mapping[int, float]
     return {
         "ranks": run.count,
         "nodes": run.nodes,
+        "is_open_mpi": float(run.mpi.startswith("Open MPI")),
         "run_seconds": run.elapsed / NS if count else None,
         "outside_average_seconds": average if count else None,
         "outside_greatest_seconds": greatest if count else None,

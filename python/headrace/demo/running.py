@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -23,8 +23,10 @@ def run_demo(
     seconds: float,
     directory: Path | None,
     environ: Mapping[str, str],
+    finish: Callable[[list[Comparison], Host, Path], None],
 ) -> list[Comparison]:
-    """The comparisons under the MPIs of a value of --mpi, in about `seconds` for each."""
+    """The comparisons under the MPIs of a value of --mpi, in about `seconds` for each. `finish` is
+    called at the end, with the first MPI and a folder that is still there."""
     base = directory or Path(tempfile.gettempdir())
     total = seconds * len(kinds_of(wanted))
     comparisons: list[Comparison] = []
@@ -32,12 +34,15 @@ def run_demo(
     def tell(text: str) -> None:
         console.print(text, markup=False, highlight=False)
 
-    with workspace(base) as folder, DemoProgress(console, total) as progress:
-        console.print(
-            f"Headrace demo in {surroundings(base)}, about {total:.0f} s", highlight=False
-        )
-        for host in find_wanted([wanted], environ, tell):
-            comparisons += _run_parts(host, seconds, folder, environ, progress)
+    with workspace(base) as folder:
+        with DemoProgress(console, total) as progress:
+            console.print(
+                f"Headrace demo in {surroundings(base)}, about {total:.0f} s", highlight=False
+            )
+            hosts = find_wanted([wanted], environ, tell)
+            for host in hosts:
+                comparisons += _run_parts(host, seconds, folder, environ, progress)
+        finish(comparisons, hosts[0], folder)
     return comparisons
 
 

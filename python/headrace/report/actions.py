@@ -1,8 +1,8 @@
 """Advice as lines of text."""
 
 from headrace.advice.judging import Advice, Judgement, Unjudged
-from headrace.analysis.analyse import Findings
-from headrace.report.units import shown
+from headrace.analysis.analyse import Findings, Site
+from headrace.report.units import place, shown
 from headrace.symbols.resolver import Symbols
 
 MOST_FIRST = 3
@@ -21,12 +21,29 @@ def parts(found: Findings) -> list[tuple[str, float]]:
 
 
 def bar(found: Findings) -> str:
-    """One line: each character stands for 2 % of the ranks' time."""
+    """One line: each character stands for 2 % of the ranks' time. What has none there has none in
+    the legend, unless it is 0.5 % or more."""
     marks = {name: mark for mark, name in _PARTS}
     shares = parts(found)
-    filled = "".join(marks.get(name, "+") * round(share * BAR) for name, share in shares)
-    legend = ", ".join(f"{marks.get(n, '+')} {n} {share:.0%}" for n, share in shares if share)
-    return f"[{filled[:BAR]:<{BAR}}] {legend}"
+    drawn = characters([share for _, share in shares])
+    filled = "".join(
+        marks.get(name, "+") * count for (name, _), count in zip(shares, drawn, strict=True)
+    )
+    legend = ", ".join(
+        f"{marks.get(name, '+')} {name} {share:.0%}" for name, share in shares if share >= 0.005
+    )
+    return f"[{filled:<{BAR}}] {legend}"
+
+
+def characters(shares: list[float]) -> list[int]:
+    """How many of BAR each share gets: rounded down, then one more for the greatest remainders, so
+    that shares of a whole fill the bar."""
+    counts = [int(share * BAR) for share in shares]
+    left = min(BAR, round(sum(shares) * BAR)) - sum(counts)
+    remainders = sorted(range(len(shares)), key=lambda at: counts[at] - shares[at] * BAR)
+    for at in remainders[: max(0, left)]:
+        counts[at] += 1
+    return counts
 
 
 def gain(one: Advice) -> str:
@@ -90,16 +107,21 @@ def reasons(one: Unjudged) -> str:
 
 
 def places(one: Advice, found: Findings, symbols: Symbols) -> list[str]:
-    """The hottest call sites of which it speaks: procedure and innermost function."""
+    """The hottest call sites of which it speaks: procedure and innermost function, whoever called
+    that."""
     procedures = found.costs.get(one.rule.cost, frozenset())
-    made = []
+    shares: dict[str, float] = {}
     for site in found.sites:
         if site.procedure in procedures:
-            lines = symbols.shown(site.frames)[:1]
-            where = "".join(
-                f" in {shown(line.function)}"
-                + (f" ({shown(line.file)}:{line.line})" * bool(line.file))
-                for line in lines
-            )
-            made.append(f"{site.procedure}{where}, {found.share(site.sums.time):.1%}")
-    return made[:MOST_FIRST]
+            text = site.procedure + _innermost(site, symbols)
+            shares[text] = shares.get(text, 0.0) + found.share(site.sums.time)
+    hottest = sorted(shares.items(), key=lambda item: -item[1])[:MOST_FIRST]
+    return [f"{text}, {share:.1%}" for text, share in hottest]
+
+
+def _innermost(site: Site, symbols: Symbols) -> str:
+    lines = symbols.of_program(site.frames)
+    if not lines:
+        return ""
+    where = f" ({place(lines[0].file)}:{lines[0].line})" if lines[0].file else ""
+    return f" in {shown(lines[0].function)}{where}"

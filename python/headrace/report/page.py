@@ -13,7 +13,7 @@ from headrace.report import pictures
 from headrace.report.actions import first, nothing, parts, places, reasons
 from headrace.report.quality import quality
 from headrace.report.tables import tables
-from headrace.report.units import seconds, shown, size
+from headrace.report.units import library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
 
 NS = 1e9
@@ -71,7 +71,7 @@ def page(found: Findings, symbols: Symbols, judgement: Judgement) -> str:
     return _template().render(
         verdict=shown(verdict(found), LONGEST_COMMAND),
         command=shown(run.command, LONGEST_COMMAND),
-        mpi=shown(run.mpi),
+        mpi=library(run.mpi),
         run=run,
         seconds=seconds(run.elapsed),
         lacks=[shown(one) for one in run.lacks],

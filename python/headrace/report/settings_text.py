@@ -1,29 +1,33 @@
 """The file that `headrace apply` writes: TOML for `headrace run --settings`, with the reasons as
-comments. What only a launcher or the environment can set stands there as a comment, too."""
+comments. What only a launcher or the program can set stands there as a comment, too."""
 
 import json
 from collections.abc import Iterable
 
-from headrace.advice.applying import OWN, Change
+from headrace.advice.applying import OWN, TAKEN, Change
 from headrace.report.actions import gain
 from headrace.report.units import shown
 
+_TABLES = {OWN: "settings", "environment": "environment"}
+
 
 def settings_text(made: Iterable[Change], record: str) -> str:
-    own = [one for one in made if one.section == OWN]
-    others = [one for one in made if one.section != OWN]
-    lines = [f"# Made by headrace apply from the record {shown(record)}.", "[settings]"]
-    for one in own:
-        lines.append(f"# {_reason(one)}")
-        line = f"{one.name} = {_value(one.value)}"
-        lines.append(line if one.kept is None else f"# {line}  # {_kept(one)}")
+    every = list(made)
+    lines = [f"# Made by headrace apply from the record {shown(record)}."]
+    for section in TAKEN:
+        own = [one for one in every if one.section == section]
+        if own:
+            lines += [f"[{_TABLES[section]}]", *(line for one in own for line in _lines(one)), ""]
+    others = [one for one in every if one.section not in TAKEN]
     if others:
-        lines += [
-            "",
-            "# Not Headrace's to set. Give these to the launcher or the program yourself:",
-        ]
+        lines.append("# Not Headrace's to set. Give these to the launcher or the program yourself:")
         lines += [f"# {told(one)}" for one in others]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _lines(one: Change) -> list[str]:
+    line = f"{one.name} = {_value(one.value)}"
+    return [f"# {_reason(one)}", line if one.kept is None else f"# {line}  # {_kept(one)}"]
 
 
 def told(one: Change) -> str:

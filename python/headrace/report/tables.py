@@ -6,12 +6,12 @@ from headrace.analysis.analyse import Findings, Site
 from headrace.analysis.calls import BINS
 from headrace.analysis.numbers import Balance, ranges
 from headrace.analysis.waiting import Wait
-from headrace.report.units import percent, seconds, short_time, shown, size
+from headrace.report.units import percent, place, seconds, short_time, shown, size
 from headrace.symbols.resolver import Symbols
 from headrace.symbols.tools import Line
 
 MOST_ROWS = 20
-MOST_LINES = 8
+MOST_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def _sizes(found: Findings) -> Table:
 
 
 def line_text(line: Line) -> str:
-    place = f" at {shown(line.file)}:{line.line}" if line.file else ""
-    return f"{shown(line.function)}{place}"
+    where = f" at {place(line.file)}:{line.line}" if line.file else ""
+    return f"{shown(line.function)}{where}"
 
 
 def _paths(found: Findings, symbols: Symbols) -> Table:
@@ -119,7 +119,8 @@ def _paths(found: Findings, symbols: Symbols) -> Table:
 
 
 def path_lines(site: Site, symbols: Symbols) -> list[str]:
-    lines = [line_text(one) for one in symbols.shown(site.frames)]
+    """Without what all paths have: the loader's start of the program, Python's interpreter."""
+    lines = [line_text(one) for one in symbols.of_program(site.frames)]
     return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "..."]
 
 
@@ -193,10 +194,13 @@ def _placement(found: Findings) -> Table:
 
 
 def _settings(found: Findings) -> Table:
+    """A setting that a variable made is not shown again as a variable."""
     chosen = [one for one in found.settings if one.origin != "default"]
+    known = {one.name for one in chosen}
+    others = [one for one in found.variables if one.name not in known]
     rows = [
         (shown(one.name), shown(one.value), shown(one.origin), f"{one.nodes:,}")
-        for one in (*chosen, *found.variables)
+        for one in (*chosen, *others)
     ]
     note = f"{len(found.settings) - len(chosen)} settings are at their defaults"
     return Table("Settings", ("name ", "value ", "origin ", "nodes"), rows[: 3 * MOST_ROWS], note)

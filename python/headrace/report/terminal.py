@@ -12,7 +12,7 @@ from headrace.analysis.verdict import efficiency_line, verdict
 from headrace.report.actions import actions, all_advice, bar
 from headrace.report.quality import quality
 from headrace.report.tables import Table, tables, wait
-from headrace.report.units import seconds, shown
+from headrace.report.units import library, seconds, shown
 from headrace.symbols.resolver import Symbols
 
 WIDTH = 160  # where standard output is no terminal
@@ -24,7 +24,7 @@ def console() -> Console:
 
 
 def show(out: Console, found: Findings, symbols: Symbols, judgement: Judgement) -> None:
-    for line in (*head(found), bar(found), *actions(judgement, found)):
+    for line in first_lines(found, judgement):
         put_line(out, line)
     out.print()
     put_title(out, "Advice")
@@ -38,11 +38,15 @@ def show(out: Console, found: Findings, symbols: Symbols, judgement: Judgement) 
         put_line(out, line)
 
 
+def first_lines(found: Findings, judgement: Judgement) -> list[str]:
+    """They must suffice: what ran, how well, where the time went, and what to change first."""
+    return [*head(found), bar(found), *actions(judgement, found)]
+
+
 def head(found: Findings) -> list[str]:
-    """The first lines, which must suffice."""
     run = found.run
     words = [f"{counted(run.count, 'rank')} on {counted(run.nodes, 'node')}", seconds(run.elapsed)]
-    words += [shown(text) for text in (run.mpi, run.command) if text]
+    words += filter(None, [library(run.mpi), shown(run.command)])
     lines = [", ".join(words)]
     if run.lacks:
         lines.append(TEXTS["incomplete"].format(lacks=shown("; ".join(run.lacks))))

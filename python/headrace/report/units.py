@@ -1,10 +1,12 @@
 """Numbers and texts as a terminal shows them."""
 
 LONGEST = 160
+LEAST_SECONDS = 500_000  # ns
 
 
 def seconds(ns: float) -> str:
-    return f"{ns / 1e9:,.3f} s"
+    """Thousandths of a second; less in a shorter unit, as 0.000 s would tell nothing."""
+    return short_time(ns) if 0 < ns < LEAST_SECONDS else f"{ns / 1e9:,.3f} s"
 
 
 def short_time(ns: float) -> str:
@@ -38,3 +40,14 @@ def shown(text: str, longest: int = LONGEST) -> str:
         return plain
     half = (longest - 3) // 2
     return f"{plain[:half]}...{plain[-half:]}"
+
+
+def library(text: str) -> str:
+    """What MPI_Get_library_version says, without what tells how the library was built."""
+    first = " ".join(text.split(",")[0].split())
+    return shown(first.replace(" Version: ", " "))
+
+
+def place(file: str) -> str:
+    """A source file's name, without the directories of the machine where it was compiled."""
+    return shown(file.rpartition("/")[2] or file)

@@ -14,6 +14,9 @@ from headrace.symbols.tools import Line
 
 # The innermost frames that tell nothing of the program.
 _LAYERS = ("libheadrace", "libmpi", "libpmpi")
+_INTERPRETERS = ("python", "libpython")
+# The outermost ones, of the loader and the C library.
+_STARTS = ("_start", "__libc_start_")
 Module = tuple[str, str]
 
 
@@ -27,6 +30,17 @@ class Symbols:
     def shown(self, frames: Iterable[Frame]) -> list[Line]:
         """The lines of a path, innermost first, from where the program's own begin."""
         return [line for frame in program_frames(frames) for line in self.of(frame)]
+
+    def of_program(self, frames: Iterable[Frame]) -> list[Line]:
+        """As `shown`, without what every path has: how the system starts a program and, where the
+        lines of a Python program are known, the interpreter's own functions."""
+        kept = program_frames(frames)
+        if any(frame.function for frame in kept):
+            kept = [frame for frame in kept if frame.function or not is_interpreter(frame)]
+        lines = [line for frame in kept for line in self.of(frame)]
+        while len(lines) > 1 and lines[-1].function.startswith(_STARTS):
+            lines.pop()
+        return lines
 
     def of(self, frame: Frame) -> tuple[Line, ...]:
         if frame.function:
@@ -48,6 +62,10 @@ def program_frames(frames: Iterable[Frame]) -> list[Frame]:
 
 def is_layer(frame: Frame) -> bool:
     return not frame.function and Path(frame.module).name.startswith(_LAYERS)
+
+
+def is_interpreter(frame: Frame) -> bool:
+    return Path(frame.module).name.startswith(_INTERPRETERS)
 
 
 def resolve(paths: Iterable[Iterable[Frame]]) -> Symbols:
@@ -97,7 +115,11 @@ def _module_lines(
     for frame in frames:
         address = max(0, frame.offset - 1)
         name = demangled(functions.at(address))
-        found = [line for line in told.get(address, ()) if line.function]
+        found = [
+            Line(demangled(line.function), line.file, line.line)
+            for line in told.get(address, ())
+            if line.function
+        ]
         if not found and name:
             found = [Line(name, *lines.get(address, ("", 0)))]
         if found:

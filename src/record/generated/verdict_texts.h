@@ -24,7 +24,7 @@ inline constexpr std::string_view kInMpi =
     "(communication efficiency {worst}){costliest}.";
 inline constexpr std::string_view kNoCost = "; no time was spent in MPI";
 inline constexpr std::string_view kCostliest =
-    "; MPI takes {share} of the time, {procedure} the largest part of that ({part})";
+    "; MPI takes {share} of the time, {procedure} alone {part}";
 inline constexpr std::string_view kCostOnNodes = "; MPI takes {share} of the time";
 inline constexpr std::string_view kEfficiency =
     "parallel efficiency {parallel} = load balance {balance} x communication efficiency "

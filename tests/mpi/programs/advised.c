@@ -146,7 +146,7 @@ static void opened_again(void) {
 static void small_pieces(MPI_Comm comm, int writers) {
   static char data[1 << 20];
   MPI_File file = opened(comm);
-  const int pieces = is_bad ? 4000 : 1, size = is_bad ? 100 : 400000;
+  const int pieces = is_bad ? 20000 : 1, size = is_bad ? 50 : 1000000;
   for (int piece = 0; piece < pieces && rank < writers; ++piece) {
     const MPI_Offset at = (MPI_Offset)(rank * pieces + piece) * size;
     MPI_File_write_at(file, at, data, size, MPI_CHAR, MPI_STATUS_IGNORE);
@@ -174,6 +174,82 @@ static void one_rank_does_io(void) {
   }
   free(data);
   MPI_File_close(&file);
+}
+
+static void blocking_checkpoints(void) {
+  enum { size = 32 << 20 };
+  char* data = calloc(1, size);
+  MPI_File file = opened(MPI_COMM_WORLD);
+  for (int step = 0; step < 4; ++step) {
+    compute(0.02);
+    MPI_File_write_at_all(file, (MPI_Offset)rank * size, data, is_bad ? size : 1, MPI_CHAR,
+                          MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+  free(data);
+}
+
+static void sync_calls(void) {
+  static char data[1000];
+  MPI_File file = opened(MPI_COMM_WORLD);
+  for (int step = 0; step < 50; ++step) {
+    MPI_File_write_at(file, (MPI_Offset)(step * ranks + rank) * (MPI_Offset)sizeof data, data,
+                      sizeof data, MPI_CHAR, MPI_STATUS_IGNORE);
+    if (is_bad) MPI_File_sync(file);
+  }
+  MPI_File_close(&file);
+}
+
+/* More files than a thousand, of all ranks together; the twin opens three. */
+static void files_by_the_thousand(void) {
+  char name[4096];
+  const int count = is_bad ? 1200 / ranks : 3;
+  for (int number = 0; number < count; ++number) {
+    MPI_File file;
+    snprintf(name, sizeof name, "%s.%d.%d", path, rank, number);
+    if (MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                      &file) != 0)
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_File_close(&file);
+    remove(name);
+  }
+}
+
+/* Each rank reads 1 KiB of each 4 KiB by one call; the twin reads as much in one stretch. */
+static void read_amplification(void) {
+  enum { piece = 1 << 10, distance = 4 << 10, pieces = 4096 };
+  char* data = calloc(pieces, distance);
+  MPI_File file = opened(MPI_COMM_WORLD);
+  if (rank == 0) MPI_File_write_at(file, 0, data, pieces * distance, MPI_CHAR, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Datatype type;
+  MPI_Type_vector(pieces, piece, is_bad ? distance : piece, MPI_CHAR, &type);
+  MPI_Type_commit(&type);
+  MPI_File_set_view(file, 0, MPI_CHAR, type, "native", MPI_INFO_NULL);
+  for (int step = 0; step < 10; ++step)
+    MPI_File_read_at(file, 0, data, pieces * piece, MPI_CHAR, MPI_STATUS_IGNORE);
+  MPI_Type_free(&type);
+  MPI_File_close(&file);
+  free(data);
+}
+
+/* Ranks are late in turn; the twin has no window to meet at. */
+static void window_synchronisation(void) {
+  int value = 0;
+  MPI_Win window;
+  MPI_Win_create(&value, sizeof value, sizeof value, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  for (int step = 0; step < 4 * ranks; ++step) {
+    compute(step % ranks == rank ? 0.04 : 0.01);
+    if (is_bad) MPI_Win_fence(0, window);
+  }
+  MPI_Win_free(&window);
+}
+
+/* Ranks sleep; those of the twin compute. */
+static void waiting_for_cores(void) {
+  if (is_bad) compute(0.4);
+  for (double end = MPI_Wtime() + (is_bad ? 0.01 : 0.4); MPI_Wtime() < end;) {
+  }
 }
 
 static void shared_pointer(void) {
@@ -217,6 +293,12 @@ static const struct {
     {"small-serial-io", small_serial_io},
     {"one-rank-does-io", one_rank_does_io},
     {"shared-pointer", shared_pointer},
+    {"blocking-checkpoints", blocking_checkpoints},
+    {"sync-calls", sync_calls},
+    {"files-by-the-thousand", files_by_the_thousand},
+    {"read-amplification", read_amplification},
+    {"window-synchronisation", window_synchronisation},
+    {"waiting-for-cores", waiting_for_cores},
 };
 
 int main(int argc, char** argv) {

@@ -13,7 +13,7 @@ TEXTS = {
     "unequal": "Parallel efficiency is {parallel}, below POP's {acceptable}: ranks compute unequally long (load balance {worst}){costliest}.",
     "in_mpi": "Parallel efficiency is {parallel}, below POP's {acceptable}: ranks are too long in MPI (communication efficiency {worst}){costliest}.",
     "no_cost": "; no time was spent in MPI",
-    "costliest": "; MPI takes {share} of the time, {procedure} the largest part of that ({part})",
+    "costliest": "; MPI takes {share} of the time, {procedure} alone {part}",
     "cost_on_nodes": "; MPI takes {share} of the time",
     "efficiency": "parallel efficiency {parallel} = load balance {balance} x communication efficiency {communication} (POP)",
     "incomplete": "The record is INCOMPLETE: {lacks}.",
