@@ -15,6 +15,7 @@
 #include "record/image_owner.h"
 #include "record/old_images.h"
 #include "record/process_facts.h"
+#include "record/record_switch.h"
 
 namespace headrace::record {
 
@@ -51,6 +52,7 @@ Recorder& recorder() {
 struct Return {
   ~Return() {
     if (own_record == nullptr) return;
+    if (is_recording) own_record->end_regions(recorded_ticks());
     Recorder& own = recorder();
     const std::lock_guard lock(own.mutex);
     own.free.push_back(own_record);
@@ -153,6 +155,7 @@ Error start_recorder(const RecorderStart& start) {
   note_usage(own.image->header());
   fill_header(own.image->header(), start);
   is_recording = true;
+  begin_recorded_ticks(own.image->header().begin_ticks);
   return {};
 }
 
@@ -222,6 +225,7 @@ ThreadRecord* make_own_record() noexcept {
   if (!own.free.empty()) {
     own_record = own.free.back();
     own.free.pop_back();
+    take_early_regions(*own_record, own.image->header().begin_ticks);
     return own_record;
   }
   try {
@@ -233,6 +237,7 @@ ThreadRecord* make_own_record() noexcept {
         own.free.reserve(own.threads.size() + 1);
         own_record = made.get();
         own.threads.push_back(std::move(made));
+        take_early_regions(*own_record, own.image->header().begin_ticks);
         return own_record;
       }
     }
