@@ -43,8 +43,6 @@ const SettingRule rules[] = {
                                               },
                                               s.record_names);
      }},
-    {"HEADRACE_RECORD_REGIONS", "1",
-     [](const std::string& text, Settings& s) { return read_boolean(text, s.record_regions); }},
     {"HEADRACE_WRITE_PATH", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<PathSetting>(text,

@@ -60,7 +60,6 @@ struct Settings {
   std::string record_directory = "";                           ///< HEADRACE_RECORD_DIRECTORY
   std::int64_t record_depth = 8;                               ///< HEADRACE_RECORD_DEPTH
   RecordNamesSetting record_names = RecordNamesSetting::full;  ///< HEADRACE_RECORD_NAMES
-  bool record_regions = true;                                  ///< HEADRACE_RECORD_REGIONS
   PathSetting write_path = PathSetting::automatic;             ///< HEADRACE_WRITE_PATH
   PathSetting read_path = PathSetting::automatic;              ///< HEADRACE_READ_PATH
   bool verify = false;                                         ///< HEADRACE_VERIFY

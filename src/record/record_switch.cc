@@ -2,7 +2,6 @@
 
 #include <mutex>
 
-#include "base/settings.h"
 #include "record/clock.h"
 #include "record/recorder.h"
 
@@ -39,7 +38,6 @@ void set(std::int64_t off_ticks, std::int64_t off_since) noexcept {
 std::atomic<bool> is_switched_off = false;
 
 bool switch_recording(bool on) noexcept {
-  if (!settings().record_regions) return true;
   const std::lock_guard lock(own.mutex);
   const bool before = !is_switched_off.exchange(!on);
   if (before == on || !is_recording.load()) return before;

@@ -1,11 +1,9 @@
 #include "record/regions.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "base/message.h"
-#include "base/settings.h"
 #include "record/record_switch.h"
 #include "record/recorder.h"
 #include "record/region_names.h"
@@ -56,10 +54,6 @@ std::int64_t counted_entries() {
   return is_switched_off.load(std::memory_order_relaxed) ? 0 : 1;
 }
 
-bool are_followed() {
-  return settings().record_regions;
-}
-
 }  // namespace
 
 void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept {
@@ -75,7 +69,7 @@ RegionCall begin_region(int id, const char* label) noexcept {
     if (image() == nullptr && name_region(id, label)) begin_early(id);
     return RegionCall::unrecorded;
   }
-  ThreadRecord* const thread = are_followed() ? this_thread() : nullptr;
+  ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return RegionCall::unrecorded;
   thread->begin_region(id, label, recorded_ticks(), counted_entries());
   return RegionCall::noted;
@@ -86,7 +80,7 @@ RegionCall end_region(int id) noexcept {
     if (image() == nullptr) end_early(id);
     return RegionCall::unrecorded;
   }
-  ThreadRecord* const thread = are_followed() ? this_thread() : nullptr;
+  ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return RegionCall::unrecorded;
   return tell(id, thread->end_region(id, recorded_ticks()));
 }

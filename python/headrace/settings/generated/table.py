@@ -16,7 +16,6 @@ SETTINGS = (
     Setting("HEADRACE_RECORD_DIRECTORY", "text", ""),
     Setting("HEADRACE_RECORD_DEPTH", "integer", "8", minimum=1, maximum=32),
     Setting("HEADRACE_RECORD_NAMES", "choice", "full", values=("full", "hashed", "none")),
-    Setting("HEADRACE_RECORD_REGIONS", "boolean", "1"),
     Setting(
         "HEADRACE_WRITE_PATH",
         "choice",
