@@ -6,21 +6,14 @@
 #include <new>
 #include <string>
 
-#include "record/recorder.h"
-
 namespace headrace::record {
 namespace {
 
 constexpr const char* kOtherLabel = "(other regions)";
 
-struct Name {
-  std::string label;
-  std::uint32_t note = kNone;
-};
-
 struct Names {
   std::mutex mutex;
-  std::map<int, Name> names;
+  std::map<int, std::string> labels;
 };
 
 Names& all() {
@@ -47,35 +40,21 @@ bool name_region(int id, const char* label) noexcept {
   try {
     Names& own = all();
     const std::lock_guard lock(own.mutex);
-    if (own.names.contains(id)) return true;
-    if (own.names.size() >= kMostRegions) return false;
-    own.names.emplace(id, Name{label == nullptr ? "" : shortened(label)});
+    if (own.labels.contains(id)) return true;
+    if (own.labels.size() >= kMostRegions) return false;
+    own.labels.emplace(id, label == nullptr ? "" : shortened(label));
     return true;
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-std::uint32_t region_note(int id) noexcept {
-  try {
-    if (id == kOtherRegions) {
-      const std::string_view fields[] = {"", kOtherLabel};
-      return add_note(NoteKind::region, fields);
-    }
-    Names& own = all();
-    const std::lock_guard lock(own.mutex);
-    const auto found = own.names.find(id);
-    if (found == own.names.end()) return kNone;
-    Name& name = found->second;
-    if (name.note == kNone) {
-      const std::string number = std::to_string(id);
-      const std::string_view fields[] = {number, name.label};
-      name.note = add_note(NoteKind::region, fields);
-    }
-    return name.note;
-  } catch (const std::bad_alloc&) {
-    return kNone;
-  }
+std::string label_of_region(int id) {
+  if (id == kOtherRegions) return kOtherLabel;
+  Names& own = all();
+  const std::lock_guard lock(own.mutex);
+  const auto found = own.labels.find(id);
+  return found == own.labels.end() ? "" : found->second;
 }
 
 }  // namespace headrace::record

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <string>
 
 /// The regions of this process, by the numbers that the program gives them.
 namespace headrace::record {
@@ -14,8 +15,7 @@ inline constexpr int kOtherRegions = -1;
 /// Keeps the region's first label. False if it is one of those that find no room.
 bool name_region(int id, const char* label) noexcept;
 
-/// The region's note in the image, kNone if there is no room. `id`: one that has a name, or
-/// kOtherRegions.
-std::uint32_t region_note(int id) noexcept;
+/// The region's label; empty if it has none.
+std::string label_of_region(int id);
 
 }  // namespace headrace::record

@@ -64,11 +64,11 @@ void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept {
 }
 
 RegionCall begin_region(int id, const char* label) noexcept {
-  if (id < 0) return refuse("a region's number must not be negative");
   if (!is_recording.load(std::memory_order_relaxed)) {
-    if (image() == nullptr && name_region(id, label)) begin_early(id);
+    if (id >= 0 && image() == nullptr && name_region(id, label)) begin_early(id);
     return RegionCall::unrecorded;
   }
+  if (id < 0) return refuse("a region's number must not be negative");
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return RegionCall::unrecorded;
   thread->begin_region(id, label, recorded_ticks(), counted_entries());

@@ -1,6 +1,7 @@
 #include "record/thread_record.h"
 
 #include <new>
+#include <string>
 
 #include "record/region_names.h"
 
@@ -138,8 +139,11 @@ void ThreadRecord::find_peer(std::int64_t peer) {
   ++peer_count_;
 }
 
-RegionItem* ThreadRecord::new_region_item(int id) noexcept {
-  const std::uint32_t note = region_note(id);
+RegionItem* ThreadRecord::new_region_item(int id) {
+  const std::string number = id == kOtherRegions ? "" : std::to_string(id);
+  const std::string label = label_of_region(id);
+  const std::string_view fields[] = {number, label};
+  const std::uint32_t note = image_.note(NoteKind::region, fields);
   if (note == kNone) return nullptr;
   RegionItem* item = next_item<RegionItem>(region_items_);
   if (item == nullptr) {

@@ -117,7 +117,7 @@ class ThreadRecord final : public PathStore {
                std::uint32_t communicator);
   RowLink* new_link();
   RegionItem& region_item(int id, const char* label) noexcept;
-  RegionItem* new_region_item(int id) noexcept;
+  RegionItem* new_region_item(int id);
   void find_peer(std::int64_t peer);
   Peer* new_peer(std::int64_t rank);
   PathId add_frame(const Frame& frame) noexcept;
