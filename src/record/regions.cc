@@ -31,10 +31,12 @@ void end_early(int id) noexcept {
 }
 
 /// One rank tells for all; the record counts those of each.
-RegionCall refuse(const std::string& what) noexcept {
+RegionCall refuse(int id, const char* what) noexcept {
   try {
     ImageFile* const own = image();
-    if (own != nullptr && own->header().rank == 0) print_message_once(what);
+    if (own != nullptr && own->header().rank == 0) {
+      print_message_once("region " + std::to_string(id) + what);
+    }
   } catch (const std::bad_alloc&) {
     // The record has it.
   }
@@ -43,10 +45,9 @@ RegionCall refuse(const std::string& what) noexcept {
 
 RegionCall tell(int id, RegionStack::End how) noexcept {
   if (how == RegionStack::End::matched) return RegionCall::noted;
-  const std::string region = "region " + std::to_string(id);
-  return refuse(how == RegionStack::End::not_open
-                    ? region + " was ended and is not open: begin it in the same thread first"
-                    : region + " was ended before regions in it: end the innermost one first");
+  return refuse(id, how == RegionStack::End::not_open
+                        ? " was ended and is not open: begin it in the same thread first"
+                        : " was ended before regions in it: end the innermost one first");
 }
 
 /// Of one begin of a region.
@@ -68,7 +69,7 @@ RegionCall begin_region(int id, const char* label) noexcept {
     if (id >= 0 && image() == nullptr && name_region(id, label)) begin_early(id);
     return RegionCall::unrecorded;
   }
-  if (id < 0) return refuse("a region's number must not be negative");
+  if (id < 0) return refuse(id, " has a negative number: give it one from 0 on");
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return RegionCall::unrecorded;
   thread->begin_region(id, label, recorded_ticks(), counted_entries());

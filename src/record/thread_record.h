@@ -55,11 +55,14 @@ class ThreadRecord final : public PathStore {
   Row& row(PathEnd& path, std::uint32_t procedure, CallClass of_class, std::uint32_t communicator) {
     if (is_switched_off.load(std::memory_order_relaxed)) [[unlikely]]
       return unread_row_;
+    RowLink* before = nullptr;
     for (RowLink* link = static_cast<RowLink*>(path.rows); link != nullptr; link = link->next) {
       if (link->row->procedure == procedure && link->row->communicator == communicator &&
           link->row->region == regions_.region()) {
+        if (before != nullptr) bring_forward(path, *before, *link);
         return *link->row;
       }
+      before = link;
     }
     return add_row(path, procedure, of_class, communicator);
   }
@@ -109,6 +112,13 @@ class ThreadRecord final : public PathStore {
     Row* row;
     RowLink* next;
   };
+
+  /// Many regions may come by one path: the one that the thread is in is looked at first.
+  static void bring_forward(PathEnd& path, RowLink& before, RowLink& link) {
+    before.next = link.next;
+    link.next = static_cast<RowLink*>(path.rows);
+    path.rows = &link;
+  }
 
   ThreadRecord(ImageFile& image, std::uint32_t number, const Limits& limits, CallerOf caller_of);
   bool take_reserve(const std::uint32_t (&other)[kCallClasses]);

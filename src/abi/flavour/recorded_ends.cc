@@ -94,7 +94,8 @@ Word Request_free(void* next, const std::uintptr_t* return_slot, Word request) {
                                  &recording::untrack);
 }
 
-/// Levels as the MPI standard has them: MPI 5.0, section 15.2.4. Others are other tools'.
+/// Levels as the MPI standard has them (Profiling Interface, Miscellaneous Control of Profiling).
+/// Others are other tools'.
 void Pcontrol(int level) {
   constexpr int kFlush = 2;
   if (level == abi::kOff || level == abi::kOn) {
