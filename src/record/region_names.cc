@@ -11,13 +11,13 @@ namespace {
 
 constexpr const char* kOtherLabel = "(other regions)";
 
-struct Names {
+struct Labels {
   std::mutex mutex;
   std::map<int, std::string> labels;
 };
 
-Names& all() {
-  static auto& only = *new Names;  // never destroyed: regions end during exit, too
+Labels& all() {
+  static auto& only = *new Labels;  // never destroyed: regions end during exit, too
   return only;
 }
 
@@ -38,7 +38,7 @@ std::string shortened(const char* label) {
 
 bool name_region(int id, const char* label) noexcept {
   try {
-    Names& own = all();
+    Labels& own = all();
     const std::lock_guard lock(own.mutex);
     if (own.labels.contains(id)) return true;
     if (own.labels.size() >= kMostRegions) return false;
@@ -51,7 +51,7 @@ bool name_region(int id, const char* label) noexcept {
 
 std::string label_of_region(int id) {
   if (id == kOtherRegions) return kOtherLabel;
-  Names& own = all();
+  Labels& own = all();
   const std::lock_guard lock(own.mutex);
   const auto found = own.labels.find(id);
   return found == own.labels.end() ? "" : found->second;
