@@ -82,7 +82,6 @@ std::int64_t sum(std::int64_t one, std::int64_t other) {
 
 CallsRow call_row(const Row& row, const RankTimes& times) {
   CallsRow made;
-  made.region = row.region;
   made.calls = not_negative(row.calls);
   made.failed = not_negative(row.failed);
   made.sent = not_negative(row.sent);

@@ -49,10 +49,21 @@ struct ImageHeader {
   std::atomic<std::uint64_t> size;  ///< bytes in use
   std::uint64_t capacity;
   std::uint64_t
-      process_space;  ///< in which `process` is one's number: the inode of a PID namespace
+      process_space;       ///< in which `process` is one's number: the inode of a PID namespace
+  std::int64_t off_ticks;  ///< for which the program had recording off, but for what goes on
+  std::int64_t off_since;  ///< in ticks, since when it is off; 0 if it is on
 };
 
-enum class ExtentKind : std::uint32_t { thread = 1, rows, frames, peers, files, notes, decisions };
+enum class ExtentKind : std::uint32_t {
+  thread = 1,
+  rows,
+  frames,
+  peers,
+  files,
+  notes,
+  decisions,
+  regions
+};
 
 struct ExtentHeader {
   ExtentKind kind;
@@ -64,6 +75,15 @@ struct ExtentHeader {
   std::uint64_t next;  ///< bytes from this header to the next
 };
 
+/// Which region a thread is in. Times of regions are in ticks of the clock of recording, which
+/// stands still while recording is off (record_switch.h).
+struct RegionMark {
+  std::uint32_t region;  ///< its note's number and 1; 0: in none
+  std::uint32_t reserved;
+  std::int64_t since;       ///< when time was last counted for it
+  std::int64_t mismatched;  ///< ends without a begin, or before the end of an inner region
+};
+
 /// Of one thread.
 struct ThreadItem {
   std::int64_t last_ticks;  ///< the end of its last call
@@ -72,16 +92,18 @@ struct ThreadItem {
   std::int64_t unwinds;
   std::int64_t checks;
   std::int64_t wrong;
+  RegionMark region;
 };
 
 inline constexpr int kBins = 7;
 
-/// The calls of one procedure by one path on one shape of communicator, by one thread.
+/// The calls of one procedure by one path on one shape of communicator in one region, by one
+/// thread.
 struct Row {
   std::uint32_t procedure;     ///< a note's number
   std::uint32_t path;          ///< a frame of the same thread
   std::uint32_t communicator;  ///< a note's number
-  std::uint32_t region;
+  std::uint32_t region;        ///< a note's number and 1; 0: none
   std::int64_t sent;
   std::int64_t received;
   std::int64_t ticks;
@@ -115,6 +137,16 @@ struct FileItem {
   FileCounts counts;
 };
 
+/// One region of one thread.
+struct RegionItem {
+  std::uint32_t note;  ///< its number
+  std::uint32_t open;  ///< how often it is entered and not yet left
+  std::int64_t since;  ///< when it was entered, if it is open
+  std::int64_t own;    ///< ticks outside inner regions
+  std::int64_t ticks;  ///< ticks in it and in its inner regions, but for the time since `since`
+  std::int64_t entries;
+};
+
 /// One decision of this rank.
 struct DecisionItem {
   std::uint32_t note;  ///< its number
@@ -134,6 +166,7 @@ enum class NoteKind : std::uint16_t {
   setting,        ///< name, value, origin
   variable,       ///< name, value
   fact,           ///< of the rank and job: name, value
+  region,         ///< id (empty: those that found no room), label
 };
 
 /// Its fields follow: for each its length in four bytes, and its bytes. `size` counts all, and the
@@ -145,6 +178,7 @@ struct NoteHeader {
 };
 
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
+static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::is_standard_layout_v<ImageHeader>);

@@ -72,6 +72,7 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::files: return sizeof(FileItem);
     case ExtentKind::notes: return 1;
     case ExtentKind::decisions: return sizeof(DecisionItem);
+    case ExtentKind::regions: return sizeof(RegionItem);
   }
   return std::nullopt;
 }
@@ -166,6 +167,7 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::peers: take_items(threads_[extent.thread].peers, first, used); return true;
     case ExtentKind::files: take_items(files_, first, used); return true;
     case ExtentKind::decisions: take_items(decisions_, first, used); return true;
+    case ExtentKind::regions: take_items(threads_[extent.thread].regions, first, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -198,12 +200,16 @@ bool Image::take_notes(std::span<const std::byte> notes) {
 void Image::check_references() {
   const std::size_t modules = notes(NoteKind::module).size();
   const std::size_t functions = notes(NoteKind::function).size();
+  const std::size_t regions = notes(NoteKind::region).size();
   for (auto& [number, each] : threads_) {
     for (Row& row : each.rows) {
       drop_unless_below(row.procedure, notes(NoteKind::procedure).size());
       drop_unless_below(row.communicator, notes(NoteKind::communicator).size());
       drop_unless_below(row.path, each.frames.size());
+      if (row.region > regions) row.region = 0;
     }
+    for (RegionItem& region : each.regions) drop_unless_below(region.note, regions);
+    if (each.totals.region.region > regions) each.totals.region.region = 0;
     for (std::size_t i = 0; i < each.frames.size(); ++i) {
       drop_unless_below(each.frames[i].caller, i);
       drop_unless_below(each.frames[i].module, modules);

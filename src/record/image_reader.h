@@ -15,7 +15,7 @@
 /// Images of this rank or another one, finished, half written, or damaged.
 namespace headrace::record {
 
-inline constexpr std::size_t kNoteKinds = 10;  ///< numbers of NoteKind, from 0
+inline constexpr std::size_t kNoteKinds = 11;  ///< numbers of NoteKind, from 0
 
 /// An image's contents, checked: notes, frames and callers that it names are there, or are kNone.
 /// A caller's number is below its frame's.
@@ -26,6 +26,7 @@ class Image {
     std::vector<Row> rows;
     std::vector<Frame> frames;
     std::vector<Peer> peers;
+    std::vector<RegionItem> regions;
   };
   using Note = std::vector<std::string_view>;  ///< its fields
 

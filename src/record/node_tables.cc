@@ -8,6 +8,7 @@
 #include "record/call_rows.h"
 #include "record/image_owner.h"
 #include "record/node_paths.h"
+#include "record/node_regions.h"
 #include "record/rank_times.h"
 #include "record/text_table.h"
 #include "record/thread_record.h"
@@ -65,6 +66,7 @@ class NodeTables {
   const std::uint32_t node_;
   TextTable texts_;
   NodePaths paths_{texts_};
+  NodeRegions regions_{texts_};
   std::vector<CommunicatorsRow> communicators_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> communicator_places_;
   std::vector<RanksRow> ranks_;
@@ -99,7 +101,9 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
     row.unwinds = sum(row.unwinds, not_negative(thread.totals.unwinds));
     row.checks = sum(row.checks, not_negative(thread.totals.checks));
     row.wrong = sum(row.wrong, not_negative(thread.totals.wrong));
+    row.mismatched = sum(row.mismatched, not_negative(thread.totals.region.mismatched));
   }
+  row.off = std::min(times.ns(off_ticks(image)), row.run);
   constexpr double kPicoseconds = 1000;  // of a nanosecond
   row.recorder =
       bounded(static_cast<double>(calls) * static_cast<double>(header.call_cost) / kPicoseconds);
@@ -136,6 +140,7 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
                           told < 0 || told >= kCallClasses ? kCallClasses - 1 : told});
   }
   const std::vector<std::int64_t> communicators = communicators_of(image);
+  const std::vector<std::int64_t> regions = regions_.add(image, times);
   for (const auto& [number, thread] : image.threads()) {
     const std::vector<std::int64_t> paths = paths_.add(image, thread);
     for (const Row& row : thread.rows) {
@@ -145,6 +150,7 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
       made.thread = number;
       made.procedure = procedures[row.procedure].name;
       made.class_ = procedures[row.procedure].call_class;
+      made.region = regions[row.region];
       if (row.path != kNone) made.path = paths[row.path];
       if (row.communicator != kNone) made.communicator = communicators[row.communicator];
       calls_.push_back(made);
@@ -228,6 +234,7 @@ Sections NodeTables::pack() {
   append_rows<CommunicatorsRow>(made, Table::communicators, node_, communicators_);
   append_rows<RanksRow>(made, Table::ranks, node_, ranks_);
   append_rows<CallsRow>(made, Table::calls, node_, calls_);
+  append_rows<RegionsRow>(made, Table::regions, node_, regions_.rows());
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
   append_rows<DecisionsRow>(made, Table::decisions, node_, decisions_);

@@ -41,14 +41,26 @@ std::vector<RankTimes> times_of(std::span<const Image> images, const ClockReadin
   return times;
 }
 
+std::int64_t end_of(const Image& image) {
+  if (has_end(image.header())) return image.header().end_ticks;
+  std::int64_t end = 0;
+  for (const auto& [number, thread] : image.threads()) {
+    end = std::max(end, thread.totals.last_ticks);
+  }
+  return end;
+}
+
+std::int64_t off_ticks(const Image& image) {
+  const ImageHeader& header = image.header();
+  const std::int64_t now =
+      header.off_since > 0 ? std::max<std::int64_t>(end_of(image) - header.off_since, 0) : 0;
+  return std::max<std::int64_t>(header.off_ticks, 0) + now;
+}
+
 std::int64_t run_of(const Image& image, const RankTimes& times) {
   const ImageHeader& header = image.header();
   if (has_end(header)) return header.end_ns - header.begin_ns;
-  std::int64_t last = 0;
-  for (const auto& [number, thread] : image.threads()) {
-    last = std::max(last, thread.totals.last_ticks);
-  }
-  return times.since_begin(last);
+  return times.since_begin(end_of(image));
 }
 
 }  // namespace headrace::record

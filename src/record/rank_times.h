@@ -36,6 +36,12 @@ class RankTimes {
 /// the machine was started anew), another rank's counter tells. Images must stay.
 std::vector<RankTimes> times_of(std::span<const Image> images, const ClockReading& now);
 
+/// When the rank began MPI_Finalize or was last heard of, in ticks.
+std::int64_t end_of(const Image& image);
+
+/// For which the program had recording off until then, in ticks.
+std::int64_t off_ticks(const Image& image);
+
 /// From the end of MPI_Init to the begin of MPI_Finalize, or to the last call that is known.
 std::int64_t run_of(const Image& image, const RankTimes& times);
 

@@ -16,6 +16,7 @@
 #include "record/image_owner.h"
 #include "record/old_images.h"
 #include "record/process_facts.h"
+#include "record/record_switch.h"
 
 namespace headrace::record {
 
@@ -52,6 +53,7 @@ Recorder& recorder() {
 struct Return {
   ~Return() {
     if (own_record == nullptr) return;
+    if (is_recording) own_record->end_regions(recorded_ticks());
     Recorder& own = recorder();
     const std::lock_guard lock(own.mutex);
     own.free.push_back(own_record);
@@ -154,6 +156,7 @@ Error start_recorder(const RecorderStart& start) {
   note_usage(own.image->header());
   fill_header(own.image->header(), start);
   is_recording = true;
+  begin_recorded_ticks(own.image->header().begin_ticks);
   return {};
 }
 
@@ -225,6 +228,7 @@ ThreadRecord* make_own_record() noexcept {
     own_record = own.free.back();
     own.free.pop_back();
     own_record->change_thread();
+    take_early_regions(*own_record, own.image->header().begin_ticks);
     return own_record;
   }
   try {
@@ -236,6 +240,7 @@ ThreadRecord* make_own_record() noexcept {
         own.free.reserve(own.threads.size() + 1);
         own_record = made.get();
         own.threads.push_back(std::move(made));
+        take_early_regions(*own_record, own.image->header().begin_ticks);
         return own_record;
       }
     }

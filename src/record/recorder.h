@@ -60,6 +60,9 @@ extern constinit thread_local ThreadRecord* own_record;
 /// Makes the tables of a thread, or takes over those of one that has ended. Null if it gets none.
 ThreadRecord* make_own_record() noexcept;
 
+/// A new thread's: the regions in which it is already.
+void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept;
+
 /// The tables of this thread; null if nothing is recorded.
 inline ThreadRecord* this_thread() {
   if (!is_recording.load(std::memory_order_relaxed)) return nullptr;

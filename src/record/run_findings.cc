@@ -125,8 +125,9 @@ RunTimes times_of_run(const NodeView& node) {
   RunTimes times;
   for (const RanksRow& rank : node.ranks) {
     const std::int64_t own = in_mpi[rank.rank] / std::max<std::int64_t>(1, rank.threads);
-    const std::int64_t useful = std::max<std::int64_t>(0, rank.run - own);
-    times.add({rank.run, rank.run, own, useful, useful});
+    const std::int64_t recorded = rank.run - rank.off;
+    const std::int64_t useful = std::max<std::int64_t>(0, recorded - own);
+    times.add({recorded, recorded, own, useful, useful});
   }
   return times;
 }

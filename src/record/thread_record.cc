@@ -1,6 +1,9 @@
 #include "record/thread_record.h"
 
 #include <new>
+#include <string>
+
+#include "record/region_names.h"
 
 namespace headrace::record {
 namespace {
@@ -8,6 +11,7 @@ namespace {
 constexpr std::uint32_t kRowsAtATime = 32;
 constexpr std::uint32_t kFramesAtATime = 128;
 constexpr std::uint32_t kPeersAtATime = 64;
+constexpr std::uint32_t kRegionsAtATime = 16;
 constexpr std::size_t kLinksAtATime = 64;
 constexpr std::int64_t kOtherPeers = -1;
 
@@ -53,6 +57,7 @@ bool ThreadRecord::take_reserve(const std::uint32_t (&other)[kCallClasses]) {
   ExtentHeader* const thread = image_.take(ExtentKind::thread, number_, sizeof(ThreadItem), 1);
   if (thread == nullptr) return false;
   item_ = new (thread + 1) ThreadItem{};
+  regions_.attach(item_->region);
   publish(thread);
   for (int i = 0; i < kCallClasses; ++i) {
     other_rows_[i] = new_row(other[i], kNone, kNone);
@@ -72,7 +77,7 @@ Row* ThreadRecord::new_row(std::uint32_t procedure, std::uint32_t path,
     rows_ = extent;
     row = next_item<Row>(rows_);
   }
-  new (row) Row{procedure, path, communicator, 0, 0, 0, 0, INT64_MAX, 0, 0, {}, 0};
+  new (row) Row{procedure, path, communicator, regions_.region(), 0, 0, 0, INT64_MAX, 0, 0, {}, 0};
   ++row_count_;
   publish(rows_);
   return row;
@@ -132,6 +137,51 @@ void ThreadRecord::find_peer(std::int64_t peer) {
   }
   peer_table_[place] = last_;
   ++peer_count_;
+}
+
+RegionItem* ThreadRecord::new_region_item(int id) {
+  const std::string number = id == kOtherRegions ? "" : std::to_string(id);
+  const std::string label = label_of_region(id);
+  const std::string_view fields[] = {number, label};
+  const std::uint32_t note = image_.note(NoteKind::region, fields);
+  if (note == kNone) return nullptr;
+  RegionItem* item = next_item<RegionItem>(region_items_);
+  if (item == nullptr) {
+    ExtentHeader* const extent =
+        image_.take(ExtentKind::regions, number_, sizeof(RegionItem), kRegionsAtATime);
+    if (extent == nullptr) return nullptr;
+    region_items_ = extent;
+    item = next_item<RegionItem>(region_items_);
+  }
+  new (item) RegionItem{note, 0, 0, 0, 0, 0};
+  publish(region_items_);
+  return item;
+}
+
+/// Where there is no room the region is one of the others.
+RegionItem& ThreadRecord::region_item(int id, const char* label) noexcept {
+  const auto found = items_of_regions_.find(id);
+  if (found != items_of_regions_.end()) return *found->second;
+  try {
+    const bool is_kept = id == kOtherRegions || name_region(id, label);
+    RegionItem* item = is_kept ? new_region_item(id) : nullptr;
+    if (item == nullptr && id == kOtherRegions) return unkept_region_;
+    if (item == nullptr) return region_item(kOtherRegions, nullptr);
+    items_of_regions_.emplace(id, item);
+    return *item;
+  } catch (const std::bad_alloc&) {
+    return unkept_region_;
+  }
+}
+
+void ThreadRecord::begin_region(int id, const char* label, std::int64_t now,
+                                std::int64_t entered) noexcept {
+  regions_.begin(id, region_item(id, label), now, entered);
+}
+
+void ThreadRecord::note_now(std::int64_t now) {
+  item_->last_ticks = now;
+  update_counts();
 }
 
 PathId ThreadRecord::add_frame(const Frame& frame) noexcept {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "record/call_path.h"
@@ -11,6 +12,8 @@
 #include "record/image_file.h"
 #include "record/modules.h"
 #include "record/python_frames.h"
+#include "record/record_switch.h"
+#include "record/region_stack.h"
 
 namespace headrace::record {
 
@@ -50,12 +53,19 @@ class ThreadRecord final : public PathStore {
     return python_.is_there() && !native.is_foreign ? python_.find(native) : native;
   }
 
-  /// The row of a procedure called by this path.
+  /// The row of a procedure called by this path in the region in which the thread is. While
+  /// recording is off it is one that nobody reads.
   Row& row(PathEnd& path, std::uint32_t procedure, CallClass of_class, std::uint32_t communicator) {
+    if (is_switched_off.load(std::memory_order_relaxed)) [[unlikely]]
+      return unread_row_;
+    RowLink* before = nullptr;
     for (RowLink* link = static_cast<RowLink*>(path.rows); link != nullptr; link = link->next) {
-      if (link->row->procedure == procedure && link->row->communicator == communicator) {
+      if (link->row->procedure == procedure && link->row->communicator == communicator &&
+          link->row->region == regions_.region()) {
+        if (before != nullptr) bring_forward(path, *before, *link);
         return *link->row;
       }
+      before = link;
     }
     return add_row(path, procedure, of_class, communicator);
   }
@@ -80,10 +90,20 @@ class ThreadRecord final : public PathStore {
 
   /// `peer`: in MPI_COMM_WORLD, or -2 outside it.
   void add_message(std::int64_t peer, std::int64_t bytes) {
+    if (is_switched_off.load(std::memory_order_relaxed)) [[unlikely]]
+      return;
     if (peer != last_peer_) find_peer(peer);
     last_->sent += bytes;
     last_->messages += 1;
   }
+
+  /// See RegionStack; for `label`, name_region.
+  void begin_region(int id, const char* label, std::int64_t now, std::int64_t entered) noexcept;
+  RegionStack::End end_region(int id, std::int64_t now) noexcept { return regions_.end(id, now); }
+  void end_regions(std::int64_t now) noexcept { regions_.end_all(now); }
+
+  /// The thread is known to run until `now`, in ticks.
+  void note_now(std::int64_t now);
 
   /// Writes down what the call paths have come to.
   void update_counts();
@@ -96,12 +116,21 @@ class ThreadRecord final : public PathStore {
     RowLink* next;
   };
 
+  /// Many regions may come by one path: the one that the thread is in is looked at first.
+  static void bring_forward(PathEnd& path, RowLink& before, RowLink& link) {
+    before.next = link.next;
+    link.next = static_cast<RowLink*>(path.rows);
+    path.rows = &link;
+  }
+
   ThreadRecord(ImageFile& image, std::uint32_t number, const Limits& limits, CallerOf caller_of);
   bool take_reserve(const std::uint32_t (&other)[kCallClasses]);
   Row* new_row(std::uint32_t procedure, std::uint32_t path, std::uint32_t communicator);
   Row& add_row(PathEnd& path, std::uint32_t procedure, CallClass of_class,
                std::uint32_t communicator);
   RowLink* new_link();
+  RegionItem& region_item(int id, const char* label) noexcept;
+  RegionItem* new_region_item(int id);
   void find_peer(std::int64_t peer);
   Peer* new_peer(std::int64_t rank);
   PathId add_frame(const Frame& frame) noexcept;
@@ -117,6 +146,7 @@ class ThreadRecord final : public PathStore {
   ExtentHeader* rows_ = nullptr;
   ExtentHeader* frames_ = nullptr;
   ExtentHeader* peers_ = nullptr;
+  ExtentHeader* region_items_ = nullptr;
   std::size_t row_count_ = 0;
   std::size_t frame_count_ = 0;
   std::size_t peer_count_ = 0;
@@ -126,6 +156,10 @@ class ThreadRecord final : public PathStore {
   Peer* other_peers_ = nullptr;
   std::int64_t last_peer_ = INT64_MIN;
   Peer* last_ = nullptr;
+  Row unread_row_{kNone, kNone, kNone, 0, 0, 0, 0, INT64_MAX, 0, 0, {}, 0};
+  RegionStack regions_;
+  std::unordered_map<int, RegionItem*> items_of_regions_;
+  RegionItem unkept_region_{kNone, 0, 0, 0, 0, 0};  ///< there is no room for it
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };

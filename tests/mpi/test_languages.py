@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,14 +27,17 @@ def compare(host: Host, ranks: int, command: list, name: str) -> None:
     assert results[True] == results[False]
 
 
-def fortran_program(name: str, binding: str, source: str) -> tuple[Host, Path]:
-    """The MPI of this name, and a program that says by macros in which binding it is compiled."""
+def fortran_program(
+    name: str, binding: str, source: str, modules: Sequence[Path] = ()
+) -> tuple[Host, Path]:
+    """The MPI of this name, and a program that says by macros in which binding it is compiled.
+    modules: sources that it uses."""
     host = host_named(name)
     if host.missing:
         absent(host.missing)
     flags = ["-cpp", f"-D{MACROS[binding]}"]
     target = f"{Path(source).stem}-f-{binding}-{name}"
-    return host, compile_program(host.compilers[binding], [source], target, flags)
+    return host, compile_program(host.compilers[binding], [*modules, source], target, flags)
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -20,7 +20,11 @@ LIBRARY = Path(
     os.environ.get("HEADRACE_LIBRARY")
     or source_tree.ROOT / "build" / "release" / "lib" / "libheadrace.so"
 )
-FOR_FRONT = "headrace_"  # of procedures that some MPIs lack, see src/abi/front/front_library.h
+MPI_SPEC = tomllib.loads(source_tree.text(source_tree.ROOT / "spec" / "mpi.toml"))
+OWN = "headrace_"
+# Procedures that some MPIs lack, for front libraries: src/abi/front/front_library.h.
+FOR_FRONT = re.compile(r"^headrace_(P?MPI_[A-Z]\w*)$")
+SHOWN = {one["name"] for one in MPI_SPEC["shown"]["functions"]}
 WHEELS = source_tree.ROOT / ".dev" / "mpi"
 PYPROJECT = tomllib.loads(source_tree.text(source_tree.ROOT / "pyproject.toml"))
 GLIBC_MINIMUM = PYPROJECT["tool"]["headrace"]["glibc-minimum"]
@@ -101,8 +105,8 @@ def test_stack_is_not_executable(elf: ELFFile) -> None:
 
 
 def shown(elf: ELFFile) -> set[str]:
-    """What programs may look for: without what front libraries call us by."""
-    return {name for name in defined(elf) if not name.startswith(FOR_FRONT)}
+    """What programs may look for by MPI's names."""
+    return {name for name in defined(elf) if not name.startswith(OWN)}
 
 
 def test_shows_mpi_entries_only(elf: ELFFile) -> None:
@@ -112,10 +116,19 @@ def test_shows_mpi_entries_only(elf: ELFFile) -> None:
 
 
 def test_what_fronts_call_is_shown_by_no_other_name(elf: ELFFile) -> None:
-    hidden = {name.removeprefix(FOR_FRONT) for name in defined(elf) - shown(elf)}
+    hidden = {found[1] for name in defined(elf) if (found := FOR_FRONT.match(name))}
     assert {f"{prefix}MPI_File_write_all_c" for prefix in ("", "P")} <= hidden
-    assert [name for name in hidden if not re.match(r"^P?MPI_[A-Z]", name)] == []
     assert hidden & shown(elf) == set()
+
+
+def test_shows_names_of_its_own_for_programs_that_mark_regions(elf: ELFFile) -> None:
+    """And the headers look for these."""
+    own = {name for name in defined(elf) - shown(elf) if not FOR_FRONT.match(name)}
+    assert own == SHOWN
+    include = source_tree.ROOT / "python" / "headrace" / "include"
+    for file in ("headrace.h", "headrace.f90"):
+        text = source_tree.text(include / file)
+        assert [name for name in SHOWN if f'"{name}"' not in text] == []
 
 
 def test_every_entry_has_its_profiling_twin(elf: ELFFile) -> None:

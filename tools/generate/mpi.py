@@ -169,6 +169,7 @@ class Model:
             "exported": self.exported,
             "caught": self.caught,
             "aliases": aliases(self.caught),
+            "shown": self.spec["shown"]["functions"],
             "fortran_begin": sum(own.linkage == "c" for own in self.exported + self.caught),
             "features": self.features,
             "identity": self.spec["identity"]["procedures"],

@@ -12,6 +12,7 @@ from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
 from headrace.analysis.placement import Place, placement
 from headrace.analysis.procedures import CLASSES, MATCHED
+from headrace.analysis.regions import Region, regions
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
 from headrace.analysis.waiting import Wait, Waits, waiting
@@ -52,7 +53,8 @@ class Class:
 
 @dataclass(frozen=True)
 class Quality:
-    """What is known of how good the numbers are."""
+    """What is known of how good the numbers are. off: of the rank for which recording was off for
+    longest. mismatched: ends of regions, of all ranks."""
 
     folded: int
     checks: int
@@ -60,6 +62,8 @@ class Quality:
     recorder: int
     missing: tuple[str, ...]
     lost_calls: int = 0
+    off: int = 0
+    mismatched: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ class Findings:
     sites: tuple[Site, ...]
     matrix: tuple[Edge, ...]
     heaviest: tuple[Edge, ...]
+    regions: tuple[Region, ...]
     files: tuple[File, ...]
     decisions: tuple[Decision, ...]
     placement: tuple[Place, ...]
@@ -119,6 +124,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         sites=_sites(totals, size, most_sites),
         matrix=tuple(edges),
         heaviest=of_files.heaviest(edges, MOST_EDGES),
+        regions=regions(record, totals, size),
         files=files,
         decisions=tuple(of_files.decisions(record)),
         placement=placement(job.ranks),
@@ -131,6 +137,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             max((one.recorder for one in job.ranks), default=0),
             record.missing,
             lost_calls(record),
+            max((one.off for one in job.ranks), default=0),
+            sum(one.mismatched for one in job.ranks),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files),
         costs={name: one.procedures for name, one in by_cost.items()},

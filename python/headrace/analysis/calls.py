@@ -12,7 +12,7 @@ BINS = ("<16 B", "<256 B", "<4 KiB", "<64 KiB", "<1 MiB", "<16 MiB", ">=16 MiB")
 _BIN_COLUMNS = tuple(f"bin{place}" for place in range(len(BINS)))
 _COLUMNS = (
     *("rank", "procedure", "class", "path", "communicator", "calls", "failed", "sent", "received"),
-    *("time", "least", "greatest"),
+    *("time", "least", "greatest", "region"),
 )
 
 
@@ -38,6 +38,9 @@ class Shape:
     name: str
 
 
+RegionKey = tuple[int, str]
+"""What the program calls a region: its number and its label."""
+
 NO_SHAPE = Shape(-1, 0, "")
 
 
@@ -53,7 +56,8 @@ class RankTime:
 @dataclass
 class Totals:
     """`classes`: time in MPI of each rank by class. `in_run`: time in MPI of each rank between
-    MPI_Init and MPI_Finalize. `matched`: by procedure, shape and path, then by rank."""
+    MPI_Init and MPI_Finalize. `matched`: by procedure, shape and path, then by rank.
+    `regions`: by region, then by procedure."""
 
     procedures: dict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
     sites: dict[tuple[str, int], Sums] = field(default_factory=lambda: defaultdict(Sums))
@@ -63,6 +67,9 @@ class Totals:
     in_run: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     matched: dict[tuple[str, Shape, int], dict[int, RankTime]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(RankTime))
+    )
+    regions: dict[RegionKey, dict[str, Sums]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Sums))
     )
     paths: Paths = field(default_factory=Paths)
 
@@ -79,14 +86,18 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
     table = node["calls"]
     paths = totals.paths.add(node)
     shapes = _shapes(node)
+    regions = _regions(node)
     bins = table.rows(*_BIN_COLUMNS)
     for row, sizes in zip(table.rows(*_COLUMNS), bins, strict=True):
         rank, name, kind, path, communicator, calls, failed, sent, received = row[:9]
-        time, least, greatest = row[9:]
+        time, least, greatest, region = row[9:]
         procedure = node.text(name) or "?"
         place = paths[path] if path >= 0 else UNKNOWN
         moved = received if only_receives(procedure) else sent
-        for sums in (totals.procedures[procedure], totals.sites[procedure, place]):
+        together = [totals.procedures[procedure], totals.sites[procedure, place]]
+        if region in regions:
+            together.append(totals.regions[regions[region]][procedure])
+        for sums in together:
             sums.calls += calls
             sums.failed += failed
             sums.bytes += moved
@@ -110,6 +121,12 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
             one.least = min(one.least, least) if one.calls else least
             one.calls += calls
             one.time += time
+
+
+def _regions(node: Node) -> dict[int, RegionKey]:
+    """By the numbers that the node's calls have."""
+    keys = zip(node["regions"]["id"], node.texts_of("regions", "label"), strict=True)
+    return dict(zip(node["regions"]["region"], keys, strict=True))
 
 
 def _shapes(node: Node) -> list[Shape]:

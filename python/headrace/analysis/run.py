@@ -20,7 +20,7 @@ MOST_NAMED = 1000  # missing ranks
 
 @dataclass(frozen=True)
 class Rank:
-    """Times in ns, memory in bytes."""
+    """Times in ns, memory in bytes. run: without `off`, for which recording was off."""
 
     rank: int
     node: int
@@ -38,11 +38,13 @@ class Rank:
     folded: int
     checks: int
     wrong: int
+    off: int = 0
+    mismatched: int = 0
 
 
 _NUMBERS = (
     *("rank", "state", "run", "init", "cpu_user", "cpu_system", "peak_memory", "recorder"),
-    *("threads", "folded", "checks", "wrong"),
+    *("threads", "folded", "checks", "wrong", "off", "mismatched"),
 )
 _TEXTS = ("host", "cores", "program")
 
@@ -86,6 +88,7 @@ def _ranks(record: Record) -> tuple[Rank, ...]:
         texts = zip(*(node.texts_of("ranks", name) for name in _TEXTS), strict=True)
         for words, numbers in zip(texts, node["ranks"].rows(*_NUMBERS), strict=True):
             values = dict(zip((*_TEXTS, *_NUMBERS), (*words, *numbers), strict=True))
+            values["run"] = max(0, values["run"] - values["off"])
             found.append(Rank(node=node.number, **values))
     return tuple(sorted(found, key=lambda one: one.rank))
 

@@ -17,6 +17,7 @@ MAY_BE_NEGATIVE = {
     ("files", "store_read"),
     ("files", "store_written"),
     ("decisions", "cost"),
+    ("regions", "id"),
 }
 LEAST = -2
 MOST = {
@@ -27,6 +28,7 @@ MOST = {
     ("matrix", "rank"): (1 << 31) - 1,
     ("matrix", "peer"): (1 << 31) - 1,
     ("files", "rank"): (1 << 31) - 1,
+    ("regions", "rank"): (1 << 31) - 1,
 }
 
 Refuse = Callable[[str], Exception]

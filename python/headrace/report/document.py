@@ -7,6 +7,7 @@ from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
 from headrace.analysis.files import File
 from headrace.analysis.numbers import Balance
+from headrace.analysis.regions import Region
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
 from headrace.symbols.resolver import Symbols
@@ -50,6 +51,7 @@ def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[st
             "wait_seconds": _wait(found.waits.total if found.waits.procedures else None),
             "paths": [_site(one, symbols) for one in found.sites],
         },
+        "regions": [_region(one) for one in found.regions],
         "io": {"files": [_file(one) for one in found.files]},
         "decisions": [
             {
@@ -152,6 +154,28 @@ def _site(one: Site, symbols: Symbols) -> dict[str, Any]:
     }
 
 
+def _region(one: Region) -> dict[str, Any]:
+    return {
+        "id": None if one.id < 0 else one.id,
+        "label": one.label,
+        "ranks": one.ranks,
+        "entries": one.entries,
+        **_balance(one.time),
+        "own": _balance(one.own),
+        "in_mpi": _balance(one.in_mpi),
+        "mpi_share": one.mpi_share,
+        "calls": [
+            {
+                "procedure": calls.procedure,
+                "calls": calls.calls,
+                "bytes": calls.bytes,
+                "seconds": calls.time / NS,
+            }
+            for calls in one.calls
+        ],
+    }
+
+
 def _file(one: File) -> dict[str, Any]:
     return {
         "name": one.name,
@@ -194,6 +218,8 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
     return {
         "folded_calls": one.folded,
         "lost_calls": one.lost_calls,
+        "off_seconds": one.off / NS,
+        "mismatched_regions": one.mismatched,
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
         "recorder_seconds": one.recorder / NS,

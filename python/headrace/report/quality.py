@@ -1,7 +1,7 @@
 """How far the numbers can be trusted: what was not measured, folded, estimated, or is missing."""
 
 from headrace.analysis.analyse import Findings
-from headrace.report.units import short_time, shown
+from headrace.report.units import seconds, short_time, shown
 from headrace.symbols.resolver import Symbols
 
 
@@ -17,6 +17,16 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
         lines.append(
             f"not counted: {one.lost_calls:,} calls or more, for which there was no room: raise "
             "HEADRACE_RECORD_MEMORY"
+        )
+    if one.off:
+        lines.append(
+            f"not counted: calls while the program had recording off, {seconds(one.off)} of a rank "
+            "at most; the run's time is without these"
+        )
+    if one.mismatched:
+        lines.append(
+            f"regions: {one.mismatched:,} ends were not of the thread's innermost region: end "
+            "regions in the order in which they lie in each other"
         )
     failed = [f"{shown(p.name)} {p.sums.failed:,}" for p in found.procedures if p.sums.failed]
     if failed:

@@ -12,6 +12,7 @@ from headrace.symbols.tools import Line
 
 MOST_ROWS = 20
 MOST_LINES = 6
+MOST_CALLS = 3  # of a region
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
         _procedures(found),
         _sizes(found),
         _paths(found, symbols),
+        _regions(found),
         _matrix(found),
         _files(found),
         _decisions(found),
@@ -122,6 +124,26 @@ def path_lines(site: Site, symbols: Symbols) -> list[str]:
     """Without what all paths have: the loader's start of the program, Python's interpreter."""
     lines = [line_text(one) for one in symbols.of_program(site.frames)]
     return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "..."]
+
+
+def _regions(found: Findings) -> Table:
+    rows = [
+        (
+            shown(one.name),
+            f"{one.ranks:,}",
+            f"{one.entries:,}",
+            f"{found.share(one.time.total):.1%}",
+            *_balance(one.time),
+            seconds(one.own.average),
+            "" if one.mpi_share is None else f"{one.mpi_share:.1%}",
+            ", ".join(f"{shown(own.procedure)} {own.calls:,}" for own in one.calls[:MOST_CALLS]),
+        )
+        for one in found.regions[:MOST_ROWS]
+    ]
+    headers = ("region ", "ranks", "entered", "share", "average", "greatest", "imbalance")
+    headers += ("imbalance %", "own", "in MPI", "most costly calls ")
+    note = "own: without the regions in it; in MPI and calls: of its own time"
+    return Table("Regions", headers, rows, note + _more(len(found.regions)))
 
 
 def rank_text(rank: int) -> str:

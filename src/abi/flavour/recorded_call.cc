@@ -82,16 +82,17 @@ void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool r
                   .to = to});
 }
 
-void count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
+bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
   record::ThreadRecord* const thread = record::this_thread();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return false;
   const int index = static_cast<int>(entry);
   record::PathEnd& path = thread->find_path(return_slot, index);
-  if (path.is_foreign) return;
+  if (path.is_foreign) return false;
   record::Row& row = thread->row(path, record::procedure_note(index),
                                  recorded_procedures[index].call_class, record::kNone);
   row.least = 0;
   row.calls += 1;
+  return true;
 }
 
 std::int64_t arrived(const MPI_Status& status) noexcept {

@@ -72,8 +72,9 @@ class Call {
   record::FileCounts* file_ = nullptr;  ///< if the library moves its bytes
 };
 
-/// Counts a call whose time is not taken, since that would take longer than the call.
-void count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept;
+/// Counts a call whose time is not taken, since that would take longer than the call. Returns
+/// whether it is the program's.
+bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept;
 
 /// The status of a call that receives: the program's, or one of ours where it gave none.
 class OwnStatus {

@@ -4,6 +4,7 @@
 #include "abi/flavour/recorded_call.h"
 #include "abi/flavour/recorded_request.h"
 #include "abi/flavour/recorder_end.h"
+#include "abi/own_functions.h"
 
 namespace headrace::HEADRACE_FLAVOUR::ends {
 namespace {
@@ -91,6 +92,17 @@ Word Cancel(void* next, const std::uintptr_t* return_slot, Word request) {
 Word Request_free(void* next, const std::uintptr_t* return_slot, Word request) {
   return end_handle<MPI_Request>(Entry::Request_free, next, return_slot, request,
                                  &recording::untrack);
+}
+
+/// Levels as the MPI standard has them (Profiling Interface, Miscellaneous Control of Profiling).
+/// Others are other tools'.
+void Pcontrol(int level) {
+  constexpr int kFlush = 2;
+  if (level == abi::kOff || level == abi::kOn) {
+    abi::record_state(level);
+  } else if (level == kFlush) {
+    abi::flush();
+  }
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::ends

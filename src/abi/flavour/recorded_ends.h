@@ -22,4 +22,7 @@ abi::Word Startall(void* next, const std::uintptr_t* return_slot, abi::Word coun
 abi::Word Cancel(void* next, const std::uintptr_t* return_slot, abi::Word request);
 abi::Word Request_free(void* next, const std::uintptr_t* return_slot, abi::Word request);
 
+/// Of its arguments, the first.
+void Pcontrol(int level);
+
 }  // namespace headrace::HEADRACE_FLAVOUR::ends

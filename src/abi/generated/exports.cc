@@ -4,6 +4,7 @@
 // system each argument of these procedures is an integer or a pointer in a register of its own, so
 // forwarding machine words forwards the call for every MPI.
 #include "abi/front/entry_table.h"
+#include "abi/own_functions.h"
 
 #define HEADRACE_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -6018,4 +6019,22 @@ HEADRACE_EXPORT Word headrace_MPI_Win_shared_query_c(Word win, Word rank, Word s
 HEADRACE_EXPORT Word headrace_PMPI_Win_shared_query_c(Word win, Word rank, Word size,
                                                       Word disp_unit, Word baseptr) {
   return call<Name::pmpi, Entry::Win_shared_query_c>(win, rank, size, disp_unit, baseptr);
+}
+
+// Headrace's own.
+
+HEADRACE_EXPORT int headrace_region_begin(int id, const char* label) {
+  return headrace::abi::begin_region(id, label);
+}
+
+HEADRACE_EXPORT int headrace_region_end(int id) {
+  return headrace::abi::end_region(id);
+}
+
+HEADRACE_EXPORT int headrace_record(int state) {
+  return headrace::abi::record_state(state);
+}
+
+HEADRACE_EXPORT int headrace_flush() {
+  return headrace::abi::flush();
 }

@@ -2899,7 +2899,9 @@ Word Pack_size(Word incount_word, Word datatype_word, Word comm_word, Word size_
 template <Name name>
 Word Pcontrol(HEADRACE_ANY_PARAMETERS) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Pcontrol);
-  count_call(Entry::Pcontrol, HEADRACE_RETURN_SLOT);
+  if (count_call(Entry::Pcontrol, HEADRACE_RETURN_SLOT)) {
+    ends::Pcontrol(static_cast<int>(w0));
+  }
   return reinterpret_cast<abi::AnyFunction>(next)(HEADRACE_ANY_ARGUMENTS);
 }
 template <Name name>

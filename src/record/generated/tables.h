@@ -19,6 +19,7 @@ enum class Table : std::uint32_t {
   communicators,
   ranks,
   calls,
+  regions,
   matrix,
   files,
   decisions,
@@ -26,8 +27,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 12> kColumnCounts = {2,  1, 2,  5, 4, 18,
-                                                              21, 4, 16, 8, 3, 2};
+inline constexpr std::array<std::size_t, 13> kColumnCounts = {2, 1, 2,  5, 4, 20, 21,
+                                                              8, 4, 16, 8, 3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -80,9 +81,12 @@ struct RanksRow {
   std::int64_t unwinds = 0;
   std::int64_t checks = 0;
   std::int64_t wrong = 0;
+  std::int64_t off = 0;
+  std::int64_t mismatched = 0;
 };
 
-/// What was called: one row for each rank, thread, procedure, call path and shape of communicator.
+/// What was called: one row for each rank, thread, procedure, call path, shape of communicator and
+/// region.
 struct CallsRow {
   std::int64_t rank = 0;
   std::int64_t thread = 0;
@@ -105,6 +109,18 @@ struct CallsRow {
   std::int64_t bin4 = 0;
   std::int64_t bin5 = 0;
   std::int64_t bin6 = 0;
+};
+
+/// Parts of the program that it marks itself: one row for each rank, thread and region.
+struct RegionsRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t region = 0;
+  std::int64_t id = 0;
+  std::int64_t label = -1;
+  std::int64_t entries = 0;
+  std::int64_t time = 0;
+  std::int64_t own = 0;
 };
 
 /// Point-to-point messages as the program sent them.
@@ -182,7 +198,8 @@ inline constexpr std::string_view kSchema =
     "system\",\"unit\":\"ns\"},{\"name\":\"peak_memory\",\"unit\":\"bytes\"},{\"name\":"
     "\"recorder\",\"unit\":\"ns\"},{\"name\":\"threads\",\"unit\":\"number\"},{\"name\":\"folded\","
     "\"unit\":\"calls\"},{\"name\":\"unwinds\",\"unit\":\"number\"},{\"name\":\"checks\",\"unit\":"
-    "\"number\"},{\"name\":\"wrong\",\"unit\":\"number\"}]},"
+    "\"number\"},{\"name\":\"wrong\",\"unit\":\"number\"},{\"name\":\"off\",\"unit\":\"ns\"},{"
+    "\"name\":\"mismatched\",\"unit\":\"number\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
@@ -194,6 +211,10 @@ inline constexpr std::string_view kSchema =
     "\"bin2\",\"unit\":\"calls\"},{\"name\":\"bin3\",\"unit\":\"calls\"},{\"name\":\"bin4\","
     "\"unit\":\"calls\"},{\"name\":\"bin5\",\"unit\":\"calls\"},{\"name\":\"bin6\",\"unit\":"
     "\"calls\"}]},"
+    "{\"name\":\"regions\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
+    "\"id\",\"unit\":\"number\"},{\"name\":\"label\",\"unit\":\"text\"},{\"name\":\"entries\","
+    "\"unit\":\"number\"},{\"name\":\"time\",\"unit\":\"ns\"},{\"name\":\"own\",\"unit\":\"ns\"}]},"
     "{\"name\":\"matrix\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"messages\",\"unit\":\"number\"},{\"name\":"
     "\"sent\",\"unit\":\"bytes\"}]},"

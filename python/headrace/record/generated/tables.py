@@ -63,6 +63,8 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("unwinds", "number"),
             ("checks", "number"),
             ("wrong", "number"),
+            ("off", "ns"),
+            ("mismatched", "number"),
         ),
     ),
     "calls": (
@@ -89,6 +91,19 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("bin4", "calls"),
             ("bin5", "calls"),
             ("bin6", "calls"),
+        ),
+    ),
+    "regions": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("region", "number"),
+            ("id", "number"),
+            ("label", "text"),
+            ("entries", "number"),
+            ("time", "ns"),
+            ("own", "ns"),
         ),
     ),
     "matrix": (
