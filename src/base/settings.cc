@@ -173,10 +173,15 @@ const SettingRule rules[] = {
                                                 },
                                                 s.coll_use);
      }},
+    {"HEADRACE_COLL_TABLE", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.coll_table); }},
     {"HEADRACE_COLL_AFTER", "3",
      [](const std::string& text, Settings& s) {
        return read_integer(text, 1, 1000000, s.coll_after);
      }},
+    {"HEADRACE_COLL_SYNC", "0",
+     [](const std::string& text, Settings& s) { return read_names(text, s.coll_sync); },
+     "MPICH_COLL_SYNC"},
     {"HEADRACE_CART_REORDER", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.cart_reorder); }},
     {"HEADRACE_CPUMASK_DISPLAY", "0",

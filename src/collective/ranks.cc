@@ -1,6 +1,7 @@
 #include "collective/ranks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "fabric/combined.h"
@@ -24,14 +25,15 @@ std::uint64_t note_of(const Call& call, std::uint64_t number) {
   return (number << kBitsOfOperation | operation) << kBitsOfBytes | bytes;
 }
 
-/// Whether we were measured to be better at it.
-bool is_gained(Library library, const Shape& shape, const Call& call) {
+/// What was measured where we are better at it; else null.
+const Use* find_use(Library library, const Shape& shape, const Call& call) {
   const std::size_t block =
       call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
-  return std::ranges::any_of(kUses, [&](const Use& use) {
+  const auto* const found = std::ranges::find_if(kUses, [&](const Use& use) {
     return use.library == library && use.operation == call.operation &&
            use.is_on_one_node == (shape.node_count == 1) && use.least <= block && block <= use.most;
   });
+  return found == std::end(kUses) ? nullptr : found;
 }
 
 fabric::Waiter waiter_of(const fabric::Channel& channel) {
@@ -82,7 +84,9 @@ void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
   prepared.obstacle = choice.obstacle;
   prepared.schedule.steps.clear();
   prepared.schedule.meets = true;
-  if (choice.algorithm != nullptr && !is_part && library_ && !is_gained(*library_, shape(), call)) {
+  const bool asks = choice.algorithm != nullptr && !is_part && library_;
+  prepared.use = asks ? find_use(*library_, shape(), call) : nullptr;
+  if (asks && prepared.use == nullptr) {
     prepared.algorithm = nullptr;
     prepared.obstacle = "it was not measured to be slower";
   }

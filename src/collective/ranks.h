@@ -34,6 +34,7 @@ class Ranks {
   struct Prepared {
     const Algorithm* algorithm = nullptr;  ///< null where the library had better do it
     const char* obstacle = nullptr;        ///< why
+    const Use* use = nullptr;              ///< what was measured; null where that does not count
     std::size_t part = 0;                  ///< bytes that are moved at a time, at most
     Schedule schedule;                     ///< of a call that is made in one part
   };
