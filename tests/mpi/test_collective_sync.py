@@ -26,7 +26,8 @@ def run_sync(host: Host, label: str, *words: str, **settings: str) -> tuple[Path
 
 def early_by_rank(result: Result) -> dict[int, set[int]]:
     """Which operations each rank has left before the last rank came."""
-    found = {int(rank): {int(one) for one in early.split()} for rank, early in EARLY.findall(result.out)}
+    told = EARLY.findall(result.out)
+    found = {int(rank): {int(one) for one in early.split()} for rank, early in told}
     assert set(found) == set(range(RANKS)), result.explain()
     return found
 
