@@ -5,8 +5,13 @@
 #include <utility>
 
 #include "abi/flavour/communicator_team.h"
+#include "abi/flavour/job.h"
 #include "abi/flavour/kept_with_communicator.h"
+#include "base/message.h"
 #include "base/settings.h"
+#include "base/small_file.h"
+#include "base/spelling.h"
+#include "collective/use_table.h"
 #include "device/detection.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -19,23 +24,46 @@ int of(MPI_Comm communicator, Function function, int otherwise) {
   return function(communicator, &value) == MPI_SUCCESS ? value : otherwise;
 }
 
-/// What carries calls out that we leave; none where the user wants us to carry out all we can.
-std::optional<collective::Library> library_behind() {
-  if (settings().coll_use == CollectiveUseSetting::always) return std::nullopt;
+collective::Library find_library() {
 #ifdef HEADRACE_FLAVOUR_OPENMPI
   return collective::Library::openmpi;
 #else
-  static const collective::Library library = [] {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    if (native.Get_library_version != nullptr) native.Get_library_version(text, &length);
-    const std::string_view version(text);
-    if (version.find("Intel") != std::string_view::npos) return collective::Library::intel;
-    return version.find("MPICH") != std::string_view::npos ? collective::Library::mpich
-                                                           : collective::Library::other;
-  }();
-  return library;
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  if (native.Get_library_version != nullptr) native.Get_library_version(text, &length);
+  const std::string_view version(text);
+  if (version.find("Intel") != std::string_view::npos) return collective::Library::intel;
+  return version.find("MPICH") != std::string_view::npos ? collective::Library::mpich
+                                                         : collective::Library::other;
 #endif
+}
+
+/// The user's table; null without one. What is wrong with it is told by rank 0 of the job.
+const collective::UseTable* users_table() {
+  static const collective::UseTable* const table = []() -> const collective::UseTable* {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+    const std::string& name = settings().coll_table;
+    if (name.empty()) return nullptr;
+    const std::string text = read_small_file(name.c_str(), kMostBytes);
+    auto* const read = new collective::UseTable(collective::read_use_table(text));
+    if (text.empty()) read->problems.emplace_back("nothing can be read there, name another file");
+    if (rank_in_job() != 0) return read;
+    for (const std::string& problem : read->problems) {
+      print_message("HEADRACE_COLL_TABLE='" + printable(name) + "': " + problem);
+    }
+    return read;
+  }();
+  return table;
+}
+
+/// Where calls are carried out; none where the user wants us to carry out all we can.
+std::optional<collective::Measured> what_was_measured() {
+  if (settings().coll_use == CollectiveUseSetting::always) return std::nullopt;
+  static const collective::Library library = find_library();
+  collective::Measured measured;
+  measured.library = library;
+  if (users_table() != nullptr) measured.uses = users_table()->uses;
+  return measured;
 }
 
 }  // namespace
@@ -68,16 +96,22 @@ void CollectiveCommunicator::prepare() {
   Error refused;
   static_cast<void>(device::find(this));
   if (device::is_driver_known()) refused = {ErrorClass::other, 0, {}};
+  std::optional<collective::Measured> measured;
+  const Error lacking = attempt([&]() -> Error {
+    measured = what_was_measured();
+    return {};
+  });
+  if (lacking) refused = lacking;
   const auto made = [&]() -> Result<std::unique_ptr<collective::Ranks>> {
     auto team = staying_team_of(communicator_);
     if (!team) return team.error();
     if (team.value() == nullptr) return std::unique_ptr<collective::Ranks>();
-    return collective::Ranks::create(std::move(team.value()), library_behind(), refused);
+    return collective::Ranks::create(std::move(team.value()), measured, refused);
   };
   static_cast<void>(attempt([&]() -> Error {
     auto ranks = made();
     if (!ranks) {
-      left_out_ = refused ? "the process uses a device" : ranks.error().message;
+      left_out_ = device::is_driver_known() ? "the process uses a device" : ranks.error().message;
       return {};
     }
     ranks_ = std::move(ranks.value());
