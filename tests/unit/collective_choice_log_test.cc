@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collective/choice_log.h"
+#include "record/image.h"
 #include "unit/collective_world.h"
 
 namespace headrace::collective {
