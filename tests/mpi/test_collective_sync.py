@@ -80,7 +80,7 @@ def test_results_are_right(host: Host, collectives: str, library: Path) -> None:
 
 
 def test_bad_input_is_named_once(host: Host, library: Path) -> None:
-    settings = {"HEADRACE_COLL_SYNC": "bcats:3,gather:x,scan", "HEADRACE_QUIET": "0"}
+    settings = {"HEADRACE_COLL_SYNC": "bcasts:3,gather:x,scan", "HEADRACE_QUIET": "0"}
     _, result = run_sync(host, "bad", **settings)
     lines = [line for line in result.err.splitlines() if "HEADRACE_COLL_SYNC" in line]
     assert len(lines) == 2 and "did you mean bcast?" in lines[0], result.explain()
