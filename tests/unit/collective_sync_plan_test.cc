@@ -52,9 +52,10 @@ TEST(SyncPlan, SaysWhatItIgnoresAndUsesTheRest) {
     EXPECT_NE(plan.problems[0].find("is ignored ("), std::string::npos) << plan.problems[0];
     EXPECT_EQ(plan.problems[0].find('\x1b'), std::string::npos);
   }
-  EXPECT_EQ(read({"bcasts"}).problems[0],
-            "'bcasts' of HEADRACE_COLL_SYNC is ignored (no operation that can have a barrier before "
-            "it has this name), did you mean bcast?");
+  EXPECT_EQ(
+      read({"bcasts"}).problems[0],
+      "'bcasts' of HEADRACE_COLL_SYNC is ignored (no operation that can have a barrier before "
+      "it has this name), did you mean bcast?");
   EXPECT_EQ(read({"bcast:0"}).problems[0],
             "'bcast:0' of HEADRACE_COLL_SYNC is ignored (no whole number from 1 to 1000000 follows "
             "the colon), write for example bcast:64");
