@@ -88,7 +88,9 @@ struct Settings {
   bool coll_display = false;                                           ///< HEADRACE_COLL_DISPLAY
   CollectiveOrderSetting coll_order = CollectiveOrderSetting::shape;   ///< HEADRACE_COLL_ORDER
   CollectiveUseSetting coll_use = CollectiveUseSetting::measured;      ///< HEADRACE_COLL_USE
+  std::string coll_table = "";                                         ///< HEADRACE_COLL_TABLE
   std::int64_t coll_after = 3;                                         ///< HEADRACE_COLL_AFTER
+  std::vector<std::string> coll_sync = {};                             ///< HEADRACE_COLL_SYNC
   bool cart_reorder = false;                                           ///< HEADRACE_CART_REORDER
   bool cpumask_display = false;                                        ///< HEADRACE_CPUMASK_DISPLAY
   bool rank_display = false;                                           ///< HEADRACE_RANK_DISPLAY

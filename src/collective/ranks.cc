@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fingerprint.h"
 #include "fabric/combined.h"
 
 namespace headrace::collective {
@@ -24,14 +25,41 @@ std::uint64_t note_of(const Call& call, std::uint64_t number) {
   return (number << kBitsOfOperation | operation) << kBitsOfBytes | bytes;
 }
 
-/// Whether we were measured to be better at it.
-bool is_gained(Library library, const Shape& shape, const Call& call) {
+/// What was measured where we are better at it; else null.
+const Use* find_use(const Measured& measured, const Shape& shape, const Call& call) {
   const std::size_t block =
       call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
-  return std::ranges::any_of(kUses, [&](const Use& use) {
-    return use.library == library && use.operation == call.operation &&
+  const auto found = std::ranges::find_if(measured.uses, [&](const Use& use) {
+    return use.library == measured.library && use.operation == call.operation &&
            use.is_on_one_node == (shape.node_count == 1) && use.least <= block && block <= use.most;
   });
+  return found == measured.uses.end() ? nullptr : &*found;
+}
+
+/// A number that is the same where the same was measured.
+std::int64_t print_of(const std::optional<Measured>& measured) {
+  Fingerprint print;
+  if (!measured) return print.value();
+  print.add(static_cast<std::int64_t>(measured->library));
+  for (const Use& use : measured->uses) {
+    print.add(static_cast<std::int64_t>(use.library));
+    print.add(static_cast<std::int64_t>(use.operation));
+    print.add(use.is_on_one_node ? 1 : 0);
+    print.add(static_cast<std::int64_t>(use.least));
+    print.add(static_cast<std::int64_t>(use.most));
+  }
+  return print.value();
+}
+
+/// Collective: an error on all ranks where they would choose differently.
+Error compare(fabric::Channel& channel, const std::optional<Measured>& measured) {
+  fabric::Greatest greatest{print_of(measured)};
+  fabric::Greatest least{-greatest.value};
+  if (Error error = channel.combine(greatest)) return error;
+  if (Error error = channel.combine(least)) return error;
+  if (greatest.value == -least.value) return {};
+  return {ErrorClass::not_same, 0,
+          "the ranks have different tables (HEADRACE_COLL_TABLE), let all read the same file"};
 }
 
 fabric::Waiter waiter_of(const fabric::Channel& channel) {
@@ -43,19 +71,21 @@ fabric::Waiter waiter_of(const fabric::Channel& channel) {
 }  // namespace
 
 Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
-             std::optional<Library> library)
+             const std::optional<Measured>& measured)
     : channel_(std::move(channel)),
       memory_(std::move(memory)),
-      library_(library),
+      measured_(measured),
       transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
                  waiter_of(*channel_), channel_->tag(kCallTag)) {}
 
 Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
-                                             std::optional<Library> library, const Error& refused) {
+                                             const std::optional<Measured>& measured,
+                                             const Error& refused) {
   if (Error error = team->agree(refused)) return error;
   auto channel = team->open_channel<fabric::Channel>();
   if (!channel) return channel.error();
   fabric::Channel& own = *channel.value();
+  if (Error error = compare(own, measured)) return error;
   const int tag = own.tag(kSetupTag);
   std::vector<int> on_node;
   const Result<NodeTables> tables = gather_tables(own, tag, on_node);
@@ -64,7 +94,7 @@ Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
   if (!memory) return memory.error();
   std::unique_ptr<Ranks> made;
   const Error lacking = attempt([&]() -> Error {
-    made.reset(new Ranks(std::move(channel.value()), std::move(memory.value()), library));
+    made.reset(new Ranks(std::move(channel.value()), std::move(memory.value()), measured));
     return {};
   });
   // Also: all milestones are set.
@@ -82,7 +112,9 @@ void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
   prepared.obstacle = choice.obstacle;
   prepared.schedule.steps.clear();
   prepared.schedule.meets = true;
-  if (choice.algorithm != nullptr && !is_part && library_ && !is_gained(*library_, shape(), call)) {
+  const bool asks = choice.algorithm != nullptr && !is_part && measured_;
+  prepared.use = asks ? find_use(*measured_, shape(), call) : nullptr;
+  if (asks && prepared.use == nullptr) {
     prepared.algorithm = nullptr;
     prepared.obstacle = "it was not measured to be slower";
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/result.h"
 #include "collective/algorithm.h"
@@ -16,14 +17,21 @@
 
 namespace headrace::collective {
 
+/// What would carry calls out without us, and where we are faster. The table must live as long.
+struct Measured {
+  Library library = Library::other;
+  std::span<const Use> uses = kUses;
+};
+
 /// The ranks of one communicator as those that carry out collective operations together. One call
 /// at a time, in the same order on all ranks, as MPI asks.
 class Ranks {
  public:
   /// Collective over the team; `refused`: why this rank cannot take part, then none does.
-  /// `library`: what would carry calls out without us; none: we always do where we can.
+  /// `measured`: none: we always carry calls out where we can. All ranks must have the same, or
+  /// none takes part.
   static Result<std::unique_ptr<Ranks>> create(std::shared_ptr<fabric::Team> team,
-                                               std::optional<Library> library,
+                                               const std::optional<Measured>& measured,
                                                const Error& refused = {});
 
   const Shape& shape() const { return memory_->shape(); }
@@ -34,6 +42,7 @@ class Ranks {
   struct Prepared {
     const Algorithm* algorithm = nullptr;  ///< null where the library had better do it
     const char* obstacle = nullptr;        ///< why
+    const Use* use = nullptr;              ///< what was measured; null where that does not count
     std::size_t part = 0;                  ///< bytes that are moved at a time, at most
     Schedule schedule;                     ///< of a call that is made in one part
   };
@@ -70,7 +79,7 @@ class Ranks {
   };
 
   Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
-        std::optional<Library> library);
+        const std::optional<Measured>& measured);
   Outcome run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                    const Reduction& reduction, std::uint64_t note, Error& error);
   Outcome run_parts(const Call& call, std::size_t most, const Buffers& buffers,
@@ -83,7 +92,7 @@ class Ranks {
 
   std::unique_ptr<fabric::Channel> channel_;
   std::unique_ptr<StageMemory> memory_;
-  std::optional<Library> library_;
+  std::optional<Measured> measured_;
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;
   Prepared unkept_;  ///< of calls whose blocks have sizes of their own

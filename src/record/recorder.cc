@@ -38,6 +38,7 @@ struct Recorder {
   CallerOf caller_of = nullptr;
   std::uint32_t other[kCallClasses] = {};
   std::unique_ptr<std::atomic<std::uint32_t>[]> notes;  ///< of procedures, kNone if not yet there
+  std::unique_ptr<std::atomic<std::uint32_t>[]> sync_notes;  ///< of barriers before their calls
   std::mutex mutex;
   std::vector<std::unique_ptr<ThreadRecord>> threads;
   std::vector<ThreadRecord*> free;  ///< of threads that have ended
@@ -83,7 +84,7 @@ void note_usage(ImageHeader& header) {
   header.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-std::uint32_t note_of(ImageFile& image, const char* name, CallClass call_class) {
+std::uint32_t note_of(ImageFile& image, std::string_view name, CallClass call_class) {
   const std::string number = std::to_string(static_cast<int>(call_class));
   const std::string_view fields[] = {name, number};
   return image.note(NoteKind::procedure, fields);
@@ -126,6 +127,24 @@ void fill_header(ImageHeader& header, const RecorderStart& start) {
   header.magic = kImageMagic;
 }
 
+/// The note of a procedure's name with `suffix` behind it, kept in `notes`.
+std::uint32_t find_note(const std::unique_ptr<std::atomic<std::uint32_t>[]>& notes, int entry,
+                        const char* suffix) {
+  Recorder& own = recorder();
+  std::atomic<std::uint32_t>& place = notes[static_cast<std::size_t>(entry)];
+  std::uint32_t number = place.load(std::memory_order_relaxed);
+  if (number != kNone) return number;
+  const Procedure& procedure = own.procedures[static_cast<std::size_t>(entry)];
+  try {
+    number = note_of(*own.image, std::string(procedure.name) + suffix, procedure.call_class);
+  } catch (const std::bad_alloc&) {
+    number = kNone;
+  }
+  if (number == kNone) number = own.other[static_cast<int>(procedure.call_class)];
+  place.store(number, std::memory_order_relaxed);
+  return number;
+}
+
 }  // namespace
 
 Error start_recorder(const RecorderStart& start) {
@@ -142,8 +161,10 @@ Error start_recorder(const RecorderStart& start) {
   if (own.image->is_first_of_job()) remove_old_images(directories, {});
   own.procedures = start.procedures;
   own.caller_of = start.caller_of;
-  own.notes = std::make_unique<std::atomic<std::uint32_t>[]>(start.procedures.size());
-  for (std::size_t i = 0; i < start.procedures.size(); ++i) own.notes[i] = kNone;
+  for (auto* const notes : {&own.notes, &own.sync_notes}) {
+    *notes = std::make_unique<std::atomic<std::uint32_t>[]>(start.procedures.size());
+    for (std::size_t i = 0; i < start.procedures.size(); ++i) (*notes)[i] = kNone;
+  }
   for (int i = 0; i < kCallClasses; ++i) {
     own.other[i] = note_of(*own.image, kOtherNames[i], static_cast<CallClass>(i));
   }
@@ -253,19 +274,11 @@ ThreadRecord* make_own_record() noexcept {
 }
 
 std::uint32_t procedure_note(int entry) {
-  Recorder& own = recorder();
-  std::atomic<std::uint32_t>& place = own.notes[static_cast<std::size_t>(entry)];
-  std::uint32_t number = place.load(std::memory_order_relaxed);
-  if (number != kNone) return number;
-  const Procedure& procedure = own.procedures[static_cast<std::size_t>(entry)];
-  try {
-    number = note_of(*own.image, procedure.name, procedure.call_class);
-  } catch (const std::bad_alloc&) {
-    number = kNone;
-  }
-  if (number == kNone) number = own.other[static_cast<int>(procedure.call_class)];
-  place.store(number, std::memory_order_relaxed);
-  return number;
+  return find_note(recorder().notes, entry, "");
+}
+
+std::uint32_t sync_note(int entry) {
+  return find_note(recorder().sync_notes, entry, "(sync)");
 }
 
 std::uint32_t add_note(NoteKind kind, std::span<const std::string_view> fields) noexcept {

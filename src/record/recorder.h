@@ -71,6 +71,8 @@ inline ThreadRecord* this_thread() {
 
 /// The note of a procedure.
 std::uint32_t procedure_note(int entry);
+/// That of the barrier before its calls (HEADRACE_COLL_SYNC): its name with "(sync)" behind it.
+std::uint32_t sync_note(int entry);
 
 /// Adds a note; kNone if there is no room or nothing is recorded.
 std::uint32_t add_note(NoteKind kind, std::span<const std::string_view> fields) noexcept;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "record/call_path.h"
@@ -88,6 +89,12 @@ class ThreadRecord final : public PathStore {
       sample_process(end);
   }
 
+  /// So many ticks of the call that is under way are a barrier before it, which is recorded as a
+  /// call of its own.
+  void set_apart(std::int64_t ticks) { apart_ += ticks; }
+  /// Those of the call that ends; none from now on.
+  std::int64_t take_apart() { return std::exchange(apart_, 0); }
+
   /// `peer`: in MPI_COMM_WORLD, or -2 outside it.
   void add_message(std::int64_t peer, std::int64_t bytes) {
     if (is_switched_off.load(std::memory_order_relaxed)) [[unlikely]]
@@ -143,6 +150,7 @@ class ThreadRecord final : public PathStore {
   const std::uint32_t number_;
   const Limits limits_;
   ThreadItem* item_ = nullptr;
+  std::int64_t apart_ = 0;
   ExtentHeader* rows_ = nullptr;
   ExtentHeader* frames_ = nullptr;
   ExtentHeader* peers_ = nullptr;

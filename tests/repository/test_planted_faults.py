@@ -8,7 +8,11 @@ from pathlib import Path
 import source_tree
 
 TESTS = source_tree.ROOT / "tests"
-FOLDERS = (TESTS / "fuzz" / "faults", TESTS / "faults" / "planted")
+FOLDERS = (
+    TESTS / "fuzz" / "faults",
+    TESTS / "faults" / "planted",
+    TESTS / "unit" / "faults",
+)
 
 
 def patches(*folders: Path) -> list[Path]:

@@ -144,5 +144,38 @@ TEST(Ranks, AreNotMadeWhereOneRefuses) {
   EXPECT_EQ(made, 0);
 }
 
+/// As each rank has read it; how many ranks were made.
+int made_with(const std::vector<std::vector<Use>>& tables) {
+  const int count = static_cast<int>(tables.size());
+  sim::PostOffice office(count);
+  std::atomic<int> made = 0;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      const Measured measured{Library::mpich, tables[static_cast<std::size_t>(rank)]};
+      const auto ranks = Ranks::create(make_team(office, rank, "a"), measured);
+      if (!ranks) return;
+      ++made;
+      const Ranks::Prepared& small = ranks.value()->prepare(sum_call(1));
+      EXPECT_NE(small.algorithm, nullptr);
+      EXPECT_EQ(small.use, tables[static_cast<std::size_t>(rank)].data());
+      const Ranks::Prepared& large = ranks.value()->prepare(sum_call(100));
+      EXPECT_EQ(large.algorithm, nullptr);
+      EXPECT_STREQ(large.obstacle, "it was not measured to be slower");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return made;
+}
+
+TEST(Ranks, AreMadeWhereAllHaveTheSameTable) {
+  const Use use{Library::mpich, Operation::allreduce, true, 8, 64, 1.5};
+  Use other = use;
+  other.most = 65;
+  EXPECT_EQ(made_with({{use}, {use}, {use}}), 3);
+  EXPECT_EQ(made_with({{use}, {use, other}, {use}}), 0);
+  EXPECT_EQ(made_with({{use}, {use}, {other}}), 0);
+}
+
 }  // namespace
 }  // namespace headrace::collective

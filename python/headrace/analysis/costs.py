@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from headrace.analysis.calls import Sums, Totals
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
-from headrace.analysis.procedures import COLLECTIVE, MATCHED
+from headrace.analysis.procedures import COLLECTIVE, MATCHED, SYNCS
 from headrace.analysis.run import Run
 from headrace.analysis.waiting import PerRank, least_by_rank, most_by_rank
 
@@ -64,7 +64,7 @@ def _is_independent(name: str) -> bool:
 
 
 _SITES: dict[str, tuple[Callable[[str], bool], int]] = {
-    "small_collectives": (lambda name: name in MATCHED - {"MPI_Barrier"}, SMALL_COLLECTIVE),
+    "small_collectives": (lambda name: name in MATCHED - SYNCS - {"MPI_Barrier"}, SMALL_COLLECTIVE),
     "small_messages": (lambda name: name in _SENDS, SMALL_MESSAGE),
     "small_io": (_is_independent, SMALL_TRANSFER),
 }

@@ -22,6 +22,9 @@ _ROOTED = {
     *("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv"),
     *("MPI_Scan", "MPI_Exscan"),
 }
+# The barriers that HEADRACE_COLL_SYNC puts before collective operations.
+SYNCS = {f"{name}(sync)" for name in (SYNCHRONISING | _ROOTED) - {"MPI_Barrier"}}
+SYNCHRONISING |= SYNCS
 MATCHED = SYNCHRONISING | _ROOTED
 
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "abi/flavour/native.h"
+#include "collective/choice_log.h"
 #include "collective/ranks.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -23,14 +23,15 @@ class CollectiveCommunicator {
   /// with the others, once there were enough. Null where the library is to carry the call out.
   collective::Ranks* enter() noexcept;
 
+  /// Why enter() gives null.
+  const char* reason() const;
+
   MPI_Comm handle() const { return communicator_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Tells the user, once for each kind of call, what is done with it. `algorithm`: empty where the
-  /// library does it, and `reason` tells why.
-  void show(collective::Operation operation, std::size_t bytes, std::string_view algorithm,
-            const char* reason);
+  /// What is told of its calls.
+  collective::ChoiceLog& log() { return log_; }
 
  private:
   enum class State { counting, ready, left_out };
@@ -43,7 +44,8 @@ class CollectiveCommunicator {
   State state_ = State::counting;
   std::int64_t calls_ = 0;
   std::unique_ptr<collective::Ranks> ranks_;
-  std::vector<std::string> shown_;
+  std::string left_out_;  ///< why
+  collective::ChoiceLog log_;
 };
 
 /// Once, when MPI runs. False where MPI refuses.

@@ -7,6 +7,7 @@
 #include "abi/flavour/glue.h"
 #include "base/settings.h"
 #include "device/detection.h"
+#include "record/clock.h"
 
 namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 namespace {
@@ -54,8 +55,12 @@ Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
   call.operation = operation;
   communicator_ = CollectiveCommunicator::find(comm);
   if (communicator_ == nullptr) return;
+  if (collective::ChoiceLog::is_recorded()) begin_ = record::ticks();
   ranks_ = communicator_->enter();
-  if (ranks_ == nullptr) return;
+  if (ranks_ == nullptr) {
+    note({.reason = communicator_->reason(), .has_size = false}, nullptr);
+    return;
+  }
   if ((switched_off() >> static_cast<unsigned>(operation) & 1U) != 0) {
     pass("HEADRACE_COLL_OFF names it");
   } else if (reduces(operation) && settings().coll_order == CollectiveOrderSetting::library) {
@@ -63,15 +68,16 @@ Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
   }
 }
 
+void Request::note(const collective::Chosen& chosen, const collective::Ranks* prepared) noexcept {
+  collective::ChoiceLog& log = communicator_->log();
+  if (log.is_on()) [[unlikely]]
+    cost_ = log.note(call, chosen, prepared);
+}
+
 bool Request::pass(const char* reason) noexcept {
   ranks_->pass();
+  note({.reason = reason, .has_size = has_size_}, ranks_);
   ranks_ = nullptr;
-  if (settings().coll_display) {
-    static_cast<void>(attempt([&]() -> Error {
-      communicator_->show(call.operation, call.bytes, {}, reason);
-      return {};
-    }));
-  }
   return false;
 }
 
@@ -92,12 +98,11 @@ void Request::reduce_local(const void* context, const std::byte* from, std::byte
 }
 
 bool Request::run(const void* send, void* receive, int& code) {
+  has_size_ = true;
   const collective::Ranks::Prepared& prepared = ranks_->prepare(call);
   if (prepared.algorithm == nullptr) return pass(prepared.obstacle);
   if (are_on_device(send, receive)) return pass("the data is in a device's memory");
-  if (settings().coll_display) {
-    communicator_->show(call.operation, call.bytes, prepared.algorithm->name, nullptr);
-  }
+  note({.algorithm = prepared.algorithm, .use = prepared.use}, ranks_);
   collective::Ranks* const ranks = std::exchange(ranks_, nullptr);
   Error error;
   auto outcome = collective::Ranks::Outcome::failed;
@@ -112,7 +117,12 @@ bool Request::run(const void* send, void* receive, int& code) {
 }
 
 bool Request::finish(collective::Ranks::Outcome outcome, const Error& error, int& code) {
-  if (outcome == collective::Ranks::Outcome::differs) return false;
+  if (outcome == collective::Ranks::Outcome::differs) {
+    if (cost_ != nullptr) record::add(cost_->calls, -1);
+    note({.reason = "another rank left it to the library"}, nullptr);
+    return false;
+  }
+  if (cost_ != nullptr && begin_ != 0) record::add(cost_->ticks, record::ticks() - begin_);
   code = MPI_SUCCESS;
   if (outcome == collective::Ranks::Outcome::failed) {
     code = code_of(error);

@@ -27,7 +27,8 @@ class Request {
   int rank() const { return communicator_->rank(); }
   int size() const { return communicator_->size(); }
 
-  /// The call is left to the library: tells those of the node, and the user. Returns false.
+  /// The call is left to the library, by its operation and what is known of its data: tells those
+  /// of the node, and the user. Returns false.
   bool pass(const char* reason) noexcept;
 
   /// Whether we carry out a reduction by this operation on elements of this type; else the call is
@@ -43,8 +44,13 @@ class Request {
   bool run(const void* send, void* receive, int& code);
 
  private:
+  /// Tells of the call, if anybody wants to know.
+  void note(const collective::Chosen& chosen, const collective::Ranks* prepared) noexcept;
   bool finish(collective::Ranks::Outcome outcome, const Error& error, int& code);
 
+  record::DecisionCost* cost_ = nullptr;  ///< null where none is taken
+  std::int64_t begin_ = 0;                ///< ticks
+  bool has_size_ = false;                 ///< whether the data's is known
   CollectiveCommunicator* communicator_ = nullptr;
   collective::Ranks* ranks_ = nullptr;
   collective::Reduction reduction_;

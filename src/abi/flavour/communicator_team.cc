@@ -50,35 +50,6 @@ int keyval_of_teams() {
   return is_initialized() ? keyval.get() : MPI_KEYVAL_INVALID;
 }
 
-/// Whether all ranks of the communicator are in this process's job: its MPI_COMM_WORLD.
-Result<bool> lies_in_world(MPI_Comm communicator) {
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  if (native.Comm_group(communicator, &group) != MPI_SUCCESS ||
-      group_of_job(&world) != MPI_SUCCESS) {
-    return native_failure("find the ranks of a communicator");
-  }
-  int size = 0;
-  native.Group_size(group, &size);
-  // In parts, without taking memory: a rank that lacks memory must find the same answer.
-  std::array<int, 256> ranks;
-  std::array<int, 256> world_ranks;
-  int code = MPI_SUCCESS;
-  bool inside = true;
-  for (int begin = 0; begin < size && inside && code == MPI_SUCCESS;) {
-    const int count = std::min(size - begin, static_cast<int>(ranks.size()));
-    std::iota(ranks.begin(), ranks.begin() + count, begin);
-    code = native.Group_translate_ranks(group, count, ranks.data(), world, world_ranks.data());
-    const auto end = world_ranks.begin() + count;
-    inside = std::find(world_ranks.begin(), end, MPI_UNDEFINED) == end;
-    begin += count;
-  }
-  native.Group_free(&group);
-  native.Group_free(&world);
-  if (code != MPI_SUCCESS) return native_failure("find the ranks of a communicator");
-  return inside;
-}
-
 /// The team that all communicators of one process share.
 Result<FileTeamPtr> solo_team() {
   static std::mutex& mutex = *new std::mutex;
@@ -148,6 +119,34 @@ Result<TeamPtr> make_and_keep(MPI_Comm communicator, StayingTeam*& kept) {
 }
 
 }  // namespace
+
+Result<bool> lies_in_world(MPI_Comm communicator) {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  if (native.Comm_group(communicator, &group) != MPI_SUCCESS ||
+      group_of_job(&world) != MPI_SUCCESS) {
+    return native_failure("find the ranks of a communicator");
+  }
+  int size = 0;
+  native.Group_size(group, &size);
+  // In parts, without taking memory: a rank that lacks memory must find the same answer.
+  std::array<int, 256> ranks;
+  std::array<int, 256> world_ranks;
+  int code = MPI_SUCCESS;
+  bool inside = true;
+  for (int begin = 0; begin < size && inside && code == MPI_SUCCESS;) {
+    const int count = std::min(size - begin, static_cast<int>(ranks.size()));
+    std::iota(ranks.begin(), ranks.begin() + count, begin);
+    code = native.Group_translate_ranks(group, count, ranks.data(), world, world_ranks.data());
+    const auto end = world_ranks.begin() + count;
+    inside = std::find(world_ranks.begin(), end, MPI_UNDEFINED) == end;
+    begin += count;
+  }
+  native.Group_free(&group);
+  native.Group_free(&world);
+  if (code != MPI_SUCCESS) return native_failure("find the ranks of a communicator");
+  return inside;
+}
 
 Result<FileTeamPtr> file_team_of(MPI_Comm communicator) {
   int size = 0;

@@ -19,6 +19,9 @@ Result<std::shared_ptr<exchange::FileTeam>> file_team_of(MPI_Comm communicator);
 /// null. The communicator has several ranks.
 Result<std::shared_ptr<fabric::Team>> staying_team_of(MPI_Comm communicator);
 
+/// Whether all ranks of an intracommunicator are in this process's job: its MPI_COMM_WORLD.
+Result<bool> lies_in_world(MPI_Comm communicator);
+
 /// Called once, when MPI runs. False if MPI refuses.
 bool start_teams();
 

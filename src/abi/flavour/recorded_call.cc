@@ -14,10 +14,16 @@ Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
     thread_ = nullptr;
     return;
   }
+  static_cast<void>(thread_->take_apart());  // of a call that was not recorded
   begin_ = record::ticks();
 }
 
 bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept {
+  if (const std::int64_t apart = thread_->take_apart(); apart > 0) [[unlikely]] {
+    record::Row& barrier = thread_->row(*path_, record::sync_note(entry_), call_class(), shape);
+    thread_->add_call(barrier, begin_, begin_ + apart);
+    begin_ += apart;
+  }
   row_ = &thread_->row(*path_, record::procedure_note(entry_), call_class(), shape);
   if (has_failed) row_->failed += 1;
   thread_->add_call(*row_, begin_, end);

@@ -1309,13 +1309,14 @@ inline constexpr int kFortranBegin = 638;
 /// What may stand between, outermost first.
 enum class FeatureId : int {
   recorder,
+  sync,
   collective,
   completion,
   topology,
   file,
 };
 
-inline constexpr int kFeatureCount = 5;
+inline constexpr int kFeatureCount = 6;
 
 /// File procedures that work on any native handle, ours too, and are left alone.
 inline constexpr const char* identity_symbols[] = {

@@ -7,6 +7,8 @@ namespace headrace::HEADRACE_FLAVOUR {
 
 extern const abi::Wrapper recorder_wrappers[636];
 extern const abi::Feature recorder_feature;
+extern const abi::Wrapper sync_wrappers[32];
+extern const abi::Feature sync_feature;
 extern const abi::Wrapper collective_wrappers[15];
 extern const abi::Feature collective_feature;
 extern const abi::Wrapper completion_wrappers[13];
@@ -18,7 +20,8 @@ extern const abi::Feature file_feature;
 
 /// Outermost first.
 inline constexpr const abi::Feature* features[] = {
-    &recorder_feature, &collective_feature, &completion_feature, &topology_feature, &file_feature,
+    &recorder_feature,   &sync_feature,     &collective_feature,
+    &completion_feature, &topology_feature, &file_feature,
 };
 
 }  // namespace headrace::HEADRACE_FLAVOUR

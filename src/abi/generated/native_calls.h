@@ -12,6 +12,7 @@ struct NativeCalls {
   decltype(&PMPI_Allreduce) Allreduce = nullptr;
   decltype(&PMPI_Add_error_code) Add_error_code = nullptr;
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
+  decltype(&PMPI_Barrier) Barrier = nullptr;
   decltype(&PMPI_Cancel) Cancel = nullptr;
   decltype(&PMPI_Cartdim_get) Cartdim_get = nullptr;
   decltype(&PMPI_Comm_call_errhandler) Comm_call_errhandler = nullptr;
@@ -116,6 +117,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Allreduce", calls.Allreduce, true);
   visit("PMPI_Add_error_code", calls.Add_error_code, true);
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
+  visit("PMPI_Barrier", calls.Barrier, true);
   visit("PMPI_Cancel", calls.Cancel, true);
   visit("PMPI_Cartdim_get", calls.Cartdim_get, true);
   visit("PMPI_Comm_call_errhandler", calls.Comm_call_errhandler, true);

@@ -17,31 +17,32 @@ struct Use {
   bool is_on_one_node;
   std::size_t least;  ///< bytes of one rank's block, on average
   std::size_t most;
+  double gain;  ///< how many times as fast, at the least
 };
 
 /// Measured on 2 cores of Zen 5, a virtual machine; nodes are network namespaces,
 /// 2026-11-28; see docs/collectives.md.
 inline constexpr Use kUses[] = {
-    {Library::mpich, Operation::barrier, true, 0, 0},
-    {Library::mpich, Operation::bcast, true, 1048576, 16777216},
-    {Library::mpich, Operation::allreduce, true, 1, 512},
-    {Library::mpich, Operation::allreduce, true, 4096, 1048576},
-    {Library::mpich, Operation::allgather, true, 1, 16384},
-    {Library::mpich, Operation::allgatherv, true, 1, 65536},
-    {Library::mpich, Operation::alltoall, true, 1, 16384},
-    {Library::mpich, Operation::reduce_scatter_block, true, 1, 16384},
-    {Library::mpich, Operation::reduce_scatter, true, 1, 1024},
-    {Library::openmpi, Operation::barrier, true, 0, 0},
-    {Library::openmpi, Operation::bcast, true, 512, 4096},
-    {Library::openmpi, Operation::allreduce, true, 128, 32768},
-    {Library::openmpi, Operation::allgather, true, 128, 4096},
-    {Library::openmpi, Operation::allgatherv, true, 128, 4096},
-    {Library::openmpi, Operation::alltoall, true, 128, 4096},
-    {Library::openmpi, Operation::reduce_scatter_block, true, 128, 16384},
-    {Library::openmpi, Operation::reduce_scatter, true, 1024, 16384},
-    {Library::intel, Operation::barrier, true, 0, 0},
-    {Library::intel, Operation::bcast, true, 1048576, 16777216},
-    {Library::intel, Operation::reduce_scatter_block, true, 1, 128},
+    {Library::mpich, Operation::barrier, true, 0, 0, 2.2},
+    {Library::mpich, Operation::bcast, true, 1048576, 16777216, 1.6},
+    {Library::mpich, Operation::allreduce, true, 1, 512, 1.5},
+    {Library::mpich, Operation::allreduce, true, 4096, 1048576, 1.2},
+    {Library::mpich, Operation::allgather, true, 1, 16384, 1.1},
+    {Library::mpich, Operation::allgatherv, true, 1, 65536, 1.2},
+    {Library::mpich, Operation::alltoall, true, 1, 16384, 1.4},
+    {Library::mpich, Operation::reduce_scatter_block, true, 1, 16384, 1.1},
+    {Library::mpich, Operation::reduce_scatter, true, 1, 1024, 1.7},
+    {Library::openmpi, Operation::barrier, true, 0, 0, 1.1},
+    {Library::openmpi, Operation::bcast, true, 512, 4096, 1.2},
+    {Library::openmpi, Operation::allreduce, true, 128, 32768, 1.1},
+    {Library::openmpi, Operation::allgather, true, 128, 4096, 1.3},
+    {Library::openmpi, Operation::allgatherv, true, 128, 4096, 1.1},
+    {Library::openmpi, Operation::alltoall, true, 128, 4096, 1.3},
+    {Library::openmpi, Operation::reduce_scatter_block, true, 128, 16384, 1.2},
+    {Library::openmpi, Operation::reduce_scatter, true, 1024, 16384, 1.3},
+    {Library::intel, Operation::barrier, true, 0, 0, 1.4},
+    {Library::intel, Operation::bcast, true, 1048576, 16777216, 2.4},
+    {Library::intel, Operation::reduce_scatter_block, true, 1, 128, 1.2},
 };
 
 }  // namespace headrace::collective

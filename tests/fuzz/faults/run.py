@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows that the nets have no hole: plants each fault in a copy of the engine, and requires that it
 is found. Those of this folder random programs must find, those of tests/faults/planted the same
-under faults of disk and memory (docs/faults.md)."""
+under faults of disk and memory (docs/faults.md), and those of tests/unit/faults the unit tests."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from pathlib import Path
 FAULTS = Path(__file__).resolve().parent
 ROOT = FAULTS.parents[2]
 INJECTED = ROOT / "tests" / "faults" / "planted"
+# In collective operations.
+TESTED = ROOT / "tests" / "unit" / "faults"
+UNIT_TESTS = ("collective_schedules_test", "collective_ranks_test")
+UNIT_SECONDS = 300  # for one of them, of seconds: a fault may show by a hang
 TREE = ROOT / "build" / "faults" / "tree"
 BUILD = ROOT / "build" / "faults" / "build"
 # What the targets are made from.
@@ -56,13 +60,13 @@ def call(what: str, *command: object) -> None:
         raise Failed(f"{what}:\n{(done.stdout + done.stderr)[-3000:]}")
 
 
-def build(cmake: str, target: str) -> None:
+def build(cmake: str, *targets: str) -> None:
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DHEADRACE_BENCH=OFF", "-DHEADRACE_WERROR=OFF"]
     if ccache := shutil.which("ccache"):
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}")
     if not (BUILD / "build.ninja").exists():
         call("cannot configure", cmake, "-S", TREE, "-B", BUILD, "-G", "Ninja", *options)
-    call("cannot be built", cmake, "--build", BUILD, "--target", target)
+    call("cannot be built", cmake, "--build", BUILD, "--target", *targets)
 
 
 def inject() -> tuple[bool, str]:
@@ -82,6 +86,39 @@ def inject() -> tuple[bool, str]:
         if done.returncode != 0 and "FAILED: " in done.stdout:
             return True, said[said.index("FAILED: ") :]
     return False, said
+
+
+def test() -> tuple[bool, str]:
+    """Whether a unit test failed or hung, and what it says of the first that did."""
+    for name in UNIT_TESTS:
+        (program,) = (path for path in BUILD.rglob(name) if path.is_file())
+        try:
+            done = subprocess.run(
+                [program, "--gtest_fail_fast"],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=UNIT_SECONDS,
+            )
+        except subprocess.TimeoutExpired as hung:
+            said = (hung.stdout or b"").decode(errors="replace")
+            return True, f"{name} hangs\n{said.splitlines()[-1] if said else ''}"
+        if done.returncode != 0:
+            failed = re.search(r"\[ +FAILED +\] (\S+)", done.stdout)
+            return True, f"{name} fails\n{failed[1] if failed else done.returncode}"
+    return False, "all unit tests pass\n"
+
+
+def search(fault: Path, cmake: str, count: int) -> tuple[bool, str]:
+    """Builds what must find a fault, and runs it."""
+    if fault.parent == TESTED:
+        build(cmake, *UNIT_TESTS)
+        return test()
+    if fault.parent == INJECTED:
+        build(cmake, "faults")
+        return inject()
+    build(cmake, "fuzz")
+    return run(count)
 
 
 def run(count: int) -> tuple[bool, str]:
@@ -113,18 +150,20 @@ def patch(fault: Path, *options: str) -> None:
 
 def find(fault: Path, cmake: str, count: int) -> str:
     """Plants a fault and tells how it was found."""
-    is_injected = fault.parent == INJECTED
     patch(fault, "--dry-run")
     patch(fault)
     try:
-        build(cmake, "faults" if is_injected else "fuzz")
-        found, said = inject() if is_injected else run(count)
+        found, said = search(fault, cmake, count)
     finally:
         patch(fault, "--reverse")
     if not found:
-        raise Failed(f"not found within {count} sequences, or the injector's runs\n{said[-500:]}")
+        raise Failed(
+            f"not found within {count} sequences, the injector's runs, or unit tests\n{said[-500:]}"
+        )
     lines = said.splitlines()
-    if is_injected:
+    if fault.parent == TESTED:
+        return f"found by a unit test: {' '.join(lines)[:100]}"
+    if fault.parent == INJECTED:
         return f"found by the injector: {lines[1].strip()[:100]}"
     number = re.search(r"(\d+) sequences were run", said)
     return f"found by sequence {number[1] if number else '?'}: {lines[1][:100]}"
@@ -134,22 +173,25 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000, help="of sequences (2000)")
     parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("--of", help="only those of this folder, for example tests/unit/faults")
     parser.add_argument("names", nargs="*", help="of faults, or their beginnings; none: all")
     options = parser.parse_args(words)
     faults = sorted(
         path
-        for path in (*FAULTS.glob("*.patch"), *INJECTED.glob("*.patch"))
+        for folder in (FAULTS, INJECTED, TESTED)
+        for path in folder.glob("*.patch")
         if not options.names or path.name.startswith(tuple(options.names))
+        if not options.of or folder == (ROOT / options.of).resolve()
     )
     copy_tree()
+    kinds = {fault.parent for fault in faults}
     try:
-        build(options.cmake, "fuzz")
-        if run(100)[0]:
+        if FAULTS in kinds and search(FAULTS / "none", options.cmake, 100)[0]:
             raise Failed("sequences fail without a fault")
-        if any(fault.parent == INJECTED for fault in faults):
-            build(options.cmake, "faults")
-            if inject()[0]:
-                raise Failed("the injector's runs fail without a fault")
+        if INJECTED in kinds and search(INJECTED / "none", options.cmake, 0)[0]:
+            raise Failed("the injector's runs fail without a fault")
+        if TESTED in kinds and search(TESTED / "none", options.cmake, 0)[0]:
+            raise Failed("unit tests fail without a fault")
     except Failed as failed:
         print(f"faults: {failed}", file=sys.stderr)
         return 1

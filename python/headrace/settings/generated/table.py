@@ -102,6 +102,7 @@ SETTINGS = (
         values=("measured", "always"),
         not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
     ),
+    Setting("HEADRACE_COLL_TABLE", "text", ""),
     Setting(
         "HEADRACE_COLL_AFTER",
         "integer",
@@ -109,6 +110,13 @@ SETTINGS = (
         minimum=1,
         maximum=1000000,
         not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
+    ),
+    Setting(
+        "HEADRACE_COLL_SYNC",
+        "names",
+        "0",
+        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
+        alias="MPICH_COLL_SYNC",
     ),
     Setting(
         "HEADRACE_CART_REORDER",

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/functions.h"
+#include "common/world.h"
+
+namespace headrace::bench::collectives {
+
+/// The names of all operations, as HEADRACE_COLL_OFF takes them.
+std::vector<std::string> operation_names();
+
+/// One operation on blocks of one size, with the memory of its calls. Data are doubles that hold
+/// whole numbers, so that sums are exact in any order; each call has other ones.
+class Cell {
+ public:
+  /// `bytes`: of a rank's block (bcast, allreduce: of all the data), a multiple of 8. Collective;
+  /// throws AgreedFailure where a rank has not the memory.
+  Cell(const World& world, std::string_view operation, std::int64_t bytes);
+
+  /// Makes what is sent in call `number`.
+  void fill(std::int64_t number);
+  void call(const Functions& functions);
+  /// Elements of the result that are not what call `number` must give on this rank.
+  std::int64_t wrong(std::int64_t number) const;
+
+ private:
+  enum class Kind {
+    barrier,
+    bcast,
+    allreduce,
+    allgather,
+    allgatherv,
+    alltoall,
+    reduce_scatter,
+    reduce_scatter_block
+  };
+  friend std::vector<std::string> operation_names();
+
+  bool reduces() const;
+  double expected(std::int64_t number, std::size_t place) const;
+
+  const World& world_;
+  Kind kind_;
+  std::size_t count_;  ///< elements of a block
+  std::vector<double> send_;
+  std::vector<double> receive_;
+  std::vector<int> counts_;  ///< v-forms
+  std::vector<int> places_;
+};
+
+}  // namespace headrace::bench::collectives

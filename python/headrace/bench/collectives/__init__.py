@@ -1,0 +1,1 @@
+"""Collective operations: plain against Headrace."""

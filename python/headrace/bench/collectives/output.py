@@ -1,0 +1,91 @@
+"""The findings as tables, on the terminal and as Markdown."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from headrace.bench.collectives.findings import LEAST_SHARE, Cell, Job, losing_first
+from headrace.bench.peers.output import show_line, show_table
+from headrace.bench.peers.tables import Table, markdown, ratio_text
+from headrace.bench.report import verdict
+
+METHOD = (
+    "us: medians of a call, of the rank that took longest in each batch; times as fast: paired "
+    "ratios of batches that alternate within one job, [95 % interval of the median]; buffers are "
+    "written anew before each call"
+)
+
+
+def size_text(size: int) -> str:
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size and size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size} B"
+
+
+def cell_table(jobs: Sequence[Job]) -> Table:
+    """Losing cells first."""
+    rows = [_row(job, cell) for job, cell in losing_first(jobs)]
+    headers = (
+        "MPI",
+        "operation",
+        "size",
+        "plain us",
+        "Headrace us",
+        "times as fast",
+        "it is",
+        "by",
+    )
+    return Table("Collective operations, plain against Headrace", headers, rows, METHOD)
+
+
+def _row(job: Job, cell: Cell) -> tuple[str, ...]:
+    plain, ours = cell.microseconds()
+    marks = [ratio_text(cell.speedup), *(["LOST"] if cell.is_lost else [])]
+    return (
+        job.title,
+        cell.operation,
+        "" if cell.operation == "barrier" else size_text(cell.bytes),
+        f"{plain:.2f}",
+        f"{ours:.2f}",
+        " ".join(marks),
+        verdict(cell.speedup),
+        cell.taken or "?",
+    )
+
+
+def summary(jobs: Sequence[Job]) -> list[str]:
+    cells = [cell for job in jobs for cell in job.cells]
+    lost = sum(cell.is_lost for cell in cells)
+    won = sum(cell.speedup.is_confident and cell.speedup.low > 1 for cell in cells)
+    ours = sum(cell.by_layer for cell in cells)
+    return [
+        f"Headrace surely loses more than {1 - LEAST_SHARE:.0%} in {lost} of {len(cells)} cells, "
+        f"and surely wins {won}. It carries {ours} out itself.",
+        *(f"{job.title} on {_nodes(job)}, {job.date}: {job.settings}" for job in jobs),
+    ]
+
+
+def _nodes(job: Job) -> str:
+    return "one node" if job.nodes == 1 else f"{job.nodes} nodes"
+
+
+def wrong_lines(jobs: Sequence[Job]) -> list[str]:
+    return [
+        f"WRONG: {job.title}, {cell.operation}, {size_text(cell.bytes)}: {cell.wrong} elements"
+        for job in jobs
+        for cell in job.cells
+        if cell.wrong
+    ]
+
+
+def show(console: Console, jobs: Sequence[Job]) -> None:
+    for line in (*wrong_lines(jobs), *summary(jobs)):
+        show_line(console, line)
+    show_table(console, cell_table(jobs))
+
+
+def page(jobs: Sequence[Job]) -> str:
+    """As Markdown."""
+    lines = [*wrong_lines(jobs), *summary(jobs)]
+    return "\n".join([*(f"- {line}" for line in lines), "", *markdown(cell_table(jobs))]) + "\n"

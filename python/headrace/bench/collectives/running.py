@@ -1,0 +1,93 @@
+"""Runs the program that measures, and reads what it and Headrace tell."""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from headrace.bench.collectives.findings import Cell, Job
+from headrace.bench.programs import find_program
+from headrace.bench.runner import Host, end_group, fair_settings, launch, start_captured
+from headrace.errors import HeadraceError
+
+LIMIT_SECONDS = 3600
+PROGRAM = "collectives"
+SHOWN = re.compile(
+    r"^headrace: (\w+) on (\d+) ranks(?:, from (\d+ (?:B|KiB|MiB)))?: by (.*?)(?: \(.*\))?$",
+    re.MULTILINE,
+)
+# Their sizes, as Headrace tells them, are of all blocks.
+OF_ALL_BLOCKS = ("allgatherv", "reduce_scatter")
+
+
+def measure(
+    host: Host,
+    ranks: int,
+    flags: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    always: bool,
+) -> Job:
+    """One job in which plain calls and Headrace's alternate. flags: the program's. folder: for its
+    results. always: with all that Headrace can carry out, whatever was measured before."""
+    results = folder / f"collectives-{host.name}.json"
+    command = [str(find_program(PROGRAM, host.name, environ)), *flags, "--json", str(results)]
+    variables = {
+        "HEADRACE_COLLECTIVES": "1",
+        "HEADRACE_COLL_DISPLAY": "1",
+        "HEADRACE_QUIET": "0",
+        **({"HEADRACE_COLL_USE": "always"} if always else {}),
+    }
+    line = launch(host, ranks, command, environ, preload=True, variables=variables)
+    with start_captured(line) as child:
+        try:
+            output, _ = child.communicate(timeout=LIMIT_SECONDS)
+        except BaseException:
+            end_group(child)
+            raise
+    # It ends with 1 after a complete run that found wrong results, which we tell.
+    if child.returncode not in (0, 1) or not results.is_file():
+        raise _failure(host, ranks, child, output)
+    document = json.loads(results.read_text())
+    cells = [
+        Cell(**cell, taken=taken(output, cell["operation"], cell["bytes"], ranks))
+        for cell in document["cells"]
+    ]
+    today = datetime.now(UTC).date().isoformat()
+    settings = fair_settings(host, ranks)
+    return Job(host.title, host.name, ranks, document["nodes"], settings, today, cells)
+
+
+def taken(output: str, operation: str, block: int, ranks: int) -> str:
+    """What carried an operation out, by the lines of HEADRACE_COLL_DISPLAY. block: bytes."""
+    size = block * ranks if operation in OF_ALL_BLOCKS else block
+    wanted = None if operation == "barrier" else _size_text(size)
+    ways = [
+        way
+        for name, of, shown, way in SHOWN.findall(output)
+        if name == operation and int(of) == ranks and (wanted is None or shown == wanted)
+    ]
+    return ways[-1] if ways else ""
+
+
+def _size_text(size: int) -> str:
+    """The power of two that a size reaches, as Headrace tells it."""
+    power = 1 << (size.bit_length() - 1) if size else 0
+    if power < 1 << 10:
+        return f"{power} B"
+    return f"{power >> 10} KiB" if power < 1 << 20 else f"{power >> 20} MiB"
+
+
+def _failure(host: Host, ranks: int, child: "subprocess.Popen[str]", output: str) -> HeadraceError:
+    marker = f"{PROGRAM}: error: "
+    lines = [line for line in output.splitlines() if line.strip()]
+    own = [line.split(marker, 1)[1] for line in lines if marker in line]
+    why = own[0] if own else f"exit code {child.returncode}" + (f": {lines[-1]}" if lines else "")
+    return HeadraceError(
+        f"{PROGRAM} failed under {host.title} on {ranks} ranks",
+        why,
+        "try fewer ranks or a smaller --most",
+        1,
+    )

@@ -1,0 +1,104 @@
+"""`headrace bench collectives`."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from headrace.bench import report
+from headrace.bench.collectives import figure, output
+from headrace.bench.collectives.findings import read_jobs, to_text
+from headrace.bench.collectives.running import measure
+from headrace.bench.peers.figure import require
+from headrace.bench.programs import CHOICES
+from headrace.bench.runner import find_wanted
+from headrace.bench.workspace import workspace
+from headrace.errors import say
+
+_FILE = click.Path(dir_okay=False)
+
+
+@click.command(short_help="Measures collective operations, plain against Headrace.")
+@click.option("-n", "--np", type=click.IntRange(min=2), default=2, show_default=True, help="Ranks.")
+@click.option(
+    "--mpi",
+    "wanted",
+    multiple=True,
+    type=click.Choice(CHOICES),
+    default=("mpich",),
+    show_default=True,
+    help="The MPI to measure under; repeatable.",
+)
+@click.option("--operations", default="", help="Names with commas between them.  [all]")
+@click.option("--least", default="8", show_default=True, help="The first size, in bytes of a rank.")
+@click.option(
+    "--most", default="4m", show_default=True, help="The last; each is 8 times the other."
+)
+@click.option(
+    "--batches",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="Pairs of batches of each size, plain and with Headrace.",
+)
+@click.option(
+    "--always", is_flag=True, help="With all that Headrace can carry out (HEADRACE_COLL_USE)."
+)
+@click.option("--json", "json_file", type=_FILE, help="Write the times here.")
+@click.option("--markdown", type=_FILE, help="Write a page of them here.")
+@click.option(
+    "--figure", "prefix", type=click.Path(path_type=Path), help="Draw FIGURE.svg and FIGURE.png."
+)
+@click.option(
+    "--from",
+    "earlier",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Show what earlier runs wrote with --json instead of measuring; repeatable.",
+)
+def collectives(
+    np: int,
+    wanted: tuple[str, ...],
+    operations: str,
+    least: str,
+    most: str,
+    batches: int,
+    always: bool,
+    json_file: str | None,
+    markdown: str | None,
+    prefix: Path | None,
+    earlier: tuple[Path, ...],
+) -> int:
+    """Measure collective operations on this node: the MPI library's own, and as a program gets them
+    with HEADRACE_COLLECTIVES=1, in turns within one job. Results are checked.
+
+    \b
+    headrace bench collectives -n 2 --mpi mpich --mpi openmpi --json c.json
+    headrace bench collectives --from c.json --figure c
+
+    Cells in which Headrace loses come first. The exit status is 0 unless a result was wrong.
+    """
+    for path in (json_file, markdown):
+        report.require_writable(path)
+    if prefix is not None:
+        require()
+    if earlier:
+        jobs = [job for path in earlier for job in read_jobs(path)]
+    else:
+        flags = ["--least", least, "--most", most, "--batches", str(batches)]
+        flags += ["--operations", operations] if operations else []
+        with workspace(Path(tempfile.gettempdir())) as folder:
+            jobs = [
+                measure(host, np, flags, folder, os.environ, always)
+                for host in find_wanted(wanted, os.environ, say)
+            ]
+    output.show(report.make_console(), jobs)
+    if json_file is not None:
+        report.write_text(json_file, to_text(jobs))
+    if markdown is not None:
+        report.write_text(markdown, output.page(jobs))
+    if prefix is not None:
+        for file in figure.draw(jobs, prefix):
+            say(f"the figure is in '{file}'")
+    return 1 if output.wrong_lines(jobs) else 0

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "abi/flavour/attribute.h"
+
+namespace headrace::HEADRACE_FLAVOUR {
+
+/// A Value for each communicator of the program, made from its handle when it is asked for first;
+/// an attribute of it.
+template <class Value>
+class KeptWithCommunicator {
+ public:
+  /// Once, when MPI runs. False where MPI refuses.
+  static bool start() {
+    if (keyval() == MPI_KEYVAL_INVALID) return false;
+    is_running_.store(true, std::memory_order_release);
+    return true;
+  }
+  /// Before MPI ends: from now on there are none.
+  static void stop() { is_running_.store(false, std::memory_order_release); }
+
+  /// Null before start() and after stop(), where MPI refuses, and where memory lacks.
+  static Value* find(MPI_Comm communicator) noexcept {
+    if (!is_running_.load(std::memory_order_acquire) || communicator == MPI_COMM_NULL) {
+      return nullptr;
+    }
+    const std::uintptr_t key = handle_key(communicator);
+    const std::uint64_t now = generation_.load(std::memory_order_acquire);
+    if (last_.key == key && last_.generation == now) return last_.value;
+    try {
+      Value* const found = attribute_of(communicator);
+      if (found != nullptr) last_ = {key, now, found};
+      return found;
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+
+ private:
+  /// What a thread found last.
+  struct Found {
+    std::uintptr_t key = 0;
+    std::uint64_t generation = 0;
+    Value* value = nullptr;
+  };
+
+  static int forget(MPI_Comm, int, void* value, void*) {
+    generation_.fetch_add(1, std::memory_order_release);
+    delete static_cast<Value*>(value);
+    return MPI_SUCCESS;
+  }
+
+  /// MPI_KEYVAL_INVALID by sessions alone, and where MPI refuses.
+  static int keyval() {
+    static auto& own = *new Keyval([](int* made) {
+      return native.Comm_create_keyval(&do_not_copy<MPI_Comm>, &forget, made, nullptr);
+    });
+    return is_initialized() ? own.get() : MPI_KEYVAL_INVALID;
+  }
+
+  static Value* attribute_of(MPI_Comm communicator) {
+    const int own = keyval();
+    Value* kept = nullptr;
+    int found = 0;
+    if (own == MPI_KEYVAL_INVALID ||
+        native.Comm_get_attr(communicator, own, &kept, &found) != MPI_SUCCESS) {
+      return nullptr;
+    }
+    if (found != 0) return kept;
+    auto made = std::make_unique<Value>(communicator);
+    if (native.Comm_set_attr(communicator, own, made.get()) != MPI_SUCCESS) return nullptr;
+    return made.release();  // now owned by the attribute
+  }
+
+  static inline std::atomic<bool> is_running_ = false;
+  /// Changes when a communicator ends, whose handle another one may get.
+  static inline constinit std::atomic<std::uint64_t> generation_ = 1;
+  static inline thread_local constinit Found last_;
+};
+
+}  // namespace headrace::HEADRACE_FLAVOUR

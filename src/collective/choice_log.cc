@@ -1,0 +1,152 @@
+#include "collective/choice_log.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "base/message.h"
+#include "base/result.h"
+#include "record/recorder.h"
+
+namespace headrace::collective {
+namespace {
+
+constexpr const char* kLibrary = "the MPI library";
+
+std::string size_text(std::size_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  if (bytes < (std::size_t{1} << 20)) return std::to_string(bytes >> 10) + " KiB";
+  return std::to_string(bytes >> 20) + " MiB";
+}
+
+int bin_of(const Call& call) {
+  return record::bin_of(static_cast<std::int64_t>(call.bytes));
+}
+
+/// The bytes of a bin, as the record's calls have them: " of 16 to 255 B".
+std::string bin_text(int bin) {
+  constexpr const char* kTexts[record::kBins] = {
+      " of less than 16 B",  " of 16 to 255 B", " of 256 B to 4 KiB", " of 4 to 64 KiB",
+      " of 64 KiB to 1 MiB", " of 1 to 16 MiB", " of 16 MiB and more"};
+  return kTexts[bin];
+}
+
+std::string reason_of(const Chosen& chosen) {
+  if (chosen.algorithm == nullptr) return chosen.reason;
+  if (chosen.use == nullptr) return "HEADRACE_COLL_USE=always";
+  char text[96] = "";
+  std::snprintf(text, sizeof text, "measured to be at least %.1f times as fast as the MPI library",
+                chosen.use->gain);
+  return text;
+}
+
+/// Communicators may be many, with other numbers among the alternatives: what was kept of a choice
+/// counts on.
+record::DecisionCost* find_or_note(record::Decision decision, bool is_timed) {
+  using Key = std::tuple<std::string, std::string, std::string>;
+  static auto& mutex = *new std::mutex;  // never destroyed: programs may call during exit
+  static auto& costs = *new std::map<Key, record::DecisionCost*>;
+  const std::lock_guard lock(mutex);
+  const auto [place, is_new] =
+      costs.try_emplace({decision.subject, decision.choice, decision.reason}, nullptr);
+  if (is_new) place->second = record::note_decision(decision, is_timed);
+  return place->second;
+}
+
+}  // namespace
+
+bool ChoiceLog::is_recorded() noexcept {
+  return record::is_recording.load(std::memory_order_relaxed);
+}
+
+bool ChoiceLog::is_on() const noexcept {
+  return prints_ || is_recorded();
+}
+
+record::DecisionCost* ChoiceLog::note(const Call& call, const Chosen& chosen,
+                                      const Ranks* prepared) noexcept {
+  record::DecisionCost* cost = nullptr;
+  // Where memory lacks, the program goes on untold.
+  static_cast<void>(attempt([&]() -> Error {
+    if (prints_ && prepared != nullptr) print(call, chosen);
+    if (is_recorded()) cost = find_or_keep(call, chosen, prepared);
+    return {};
+  }));
+  if (cost == nullptr) return nullptr;
+  record::add(cost->calls, 1);
+  return chosen.algorithm != nullptr ? cost : nullptr;
+}
+
+record::DecisionCost* ChoiceLog::find_or_keep(const Call& call, const Chosen& chosen,
+                                              const Ranks* prepared) {
+  const int bin = bin_of(call);
+  const auto found = std::ranges::find_if(kept_, [&](const Kept& one) {
+    return one.operation == call.operation && one.algorithm == chosen.algorithm &&
+           one.reason == chosen.reason && one.use == chosen.use &&
+           one.has_size == chosen.has_size && (!chosen.has_size || one.bin == bin);
+  });
+  if (found != kept_.end()) return found->cost;
+  std::string others;
+  if (prepared != nullptr && chosen.has_size) {
+    others = alternatives_of(prepared->shape(), call, prepared->limits(), chosen.algorithm);
+  }
+  record::DecisionCost* const cost = find_or_note(
+      decision_of(call, chosen, ranks_, std::move(others)), chosen.algorithm != nullptr);
+  kept_.push_back(
+      {call.operation, chosen.has_size, bin, chosen.algorithm, chosen.reason, chosen.use, cost});
+  return cost;
+}
+
+void ChoiceLog::print(const Call& call, const Chosen& chosen) {
+  std::string text =
+      std::string(name_of(call.operation)) + " on " + std::to_string(ranks_) + " ranks";
+  // A size is shown as the power of 2 that it reaches.
+  if (chosen.has_size && call.operation != Operation::barrier) {
+    text += ", from " + size_text(call.bytes == 0 ? 0 : std::bit_floor(call.bytes));
+  }
+  text += ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibrary);
+  if (chosen.algorithm == nullptr) text += std::string(" (") + chosen.reason + ")";
+  if (std::ranges::find(printed_, text) != printed_.end()) return;
+  print_message(text);
+  printed_.push_back(std::move(text));
+}
+
+record::Decision decision_of(const Call& call, const Chosen& chosen, int ranks,
+                             std::string alternatives) {
+  record::Decision decision;
+  decision.subject = std::string(name_of(call.operation));
+  if (chosen.has_size && call.operation != Operation::barrier) {
+    decision.subject += bin_text(bin_of(call));
+  }
+  decision.subject += " on " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+  decision.choice = chosen.algorithm != nullptr ? std::string(chosen.algorithm->name) : kLibrary;
+  decision.reason = reason_of(chosen);
+  decision.alternatives = std::move(alternatives);
+  return decision;
+}
+
+std::string alternatives_of(const Shape& shape, const Call& call, const Limits& limits,
+                            const Algorithm* chosen) {
+  std::string text = chosen != nullptr ? kLibrary : "";
+  Call part = call;
+  part.bytes = part_bytes(shape, call, limits);
+  if (part.blocks.are_alike() && part.blocks.size != 0) part.blocks.size = part.bytes;
+  for (const Algorithm* const one : algorithms()) {
+    if (one == chosen || one->operation != call.operation) continue;
+    if (one->obstacle(shape, part, limits) != nullptr) continue;
+    text += (text.empty() ? "" : "; ") + std::string(one->name);
+    if (shape.node_count == 1) continue;
+    const Algorithm::Cost cost = one->cost(shape, part);
+    text += " (" + size_text(static_cast<std::size_t>(cost.bytes)) + " in " +
+            std::to_string(std::lround(cost.messages)) + " messages of each leader)";
+  }
+  return text;
+}
+
+}  // namespace headrace::collective
