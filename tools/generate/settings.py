@@ -108,7 +108,9 @@ def read(folder: Path) -> list[Setting]:
         if setting.type not in (*CPP_TYPES, "choice"):
             raise SpecError(f"spec/settings: {setting.name} has the unknown type '{setting.type}'")
         if setting.scope not in SCOPES:
-            raise SpecError(f"spec/settings: {setting.name} has the unknown scope '{setting.scope}'")
+            raise SpecError(
+                f"spec/settings: {setting.name} has the unknown scope '{setting.scope}'"
+            )
         if setting.type == "choice" and setting.default not in setting.values:
             raise SpecError(f"spec/settings: the default of {setting.name} is none of its values")
     return settings
@@ -129,6 +131,7 @@ def outputs(spec: Path) -> list[Output]:
         "settings": settings,
         "members": [setting for setting in settings if setting.member],
         "enums": enums(settings),
+        "scopes": SCOPES,
     }
     return [
         render("settings.h.j2", "src/base/settings.h", **values),

@@ -11,7 +11,7 @@
 #define PAT_STATE_ON HEADRACE_ON
 #define PAT_STATE_QUERY HEADRACE_QUERY
 
-static __inline__ int PAT_region_begin(int id, const char *label) {
+static __inline__ int PAT_region_begin(int id, const char* label) {
   return headrace_region_begin(id, label) < 0 ? PAT_API_FAIL : PAT_API_OK;
 }
 
@@ -27,7 +27,7 @@ static __inline__ int PAT_record(int state) {
 }
 
 /* The record is in memory of the node at all times: no byte has to be written. */
-static __inline__ int PAT_flush_buffer(unsigned long *bytes) {
+static __inline__ int PAT_flush_buffer(unsigned long* bytes) {
   headrace_flush();
   if (bytes) *bytes = 0;
   return PAT_API_OK;

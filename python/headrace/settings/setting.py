@@ -12,7 +12,7 @@ class Setting:
     default: as a user would write it, be it out of the range of other values.
     minimum, maximum: of a size (in bytes) or a whole number.
     alias: another toolkit's variable that means the same.
-    not_in_files: why files of the user and the site may not give it, and what to do.
+    scope: why files of the user and the site may not give it, a key of NOT_IN_FILES in the table.
     of_command: only the `headrace` command reads it; ranks do not get it.
     """
 
@@ -23,7 +23,7 @@ class Setting:
     maximum: int = 0
     values: tuple[str, ...] = ()
     alias: str = ""
-    not_in_files: str = ""
+    scope: str = ""
     of_command: bool = False
 
 

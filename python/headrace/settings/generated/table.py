@@ -3,24 +3,25 @@
 
 from headrace.settings.setting import Setting
 
+# By scope, why a file of the user or the site may not give a setting, and what to do.
+NOT_IN_FILES = {
+    "job": (
+        "(all ranks of a job must have the same), let a module or the job's environment set it"
+    ),
+    "start": (
+        "(it says where files and programs are found), let a module or the environment set it"
+    ),
+    "tables": ('(such files have tables for hints), write [hints."PATTERN"]'),
+}
+
 SETTINGS = (
     Setting("HEADRACE_DISABLE", "boolean", "0"),
     Setting("HEADRACE_DISABLE_FOR", "names", "none"),
     Setting("HEADRACE_QUIET", "boolean", "0"),
     Setting("HEADRACE_SUMMARY", "boolean", "1"),
     Setting("HEADRACE_MEMORY_REPORT", "boolean", "0"),
-    Setting(
-        "HEADRACE_SITE",
-        "text",
-        "/etc/headrace/headrace.toml",
-        not_in_files="(it says where files and programs are found), let a module or the environment set it",
-    ),
-    Setting(
-        "HEADRACE_USER",
-        "text",
-        "~/.config/headrace/headrace.toml",
-        not_in_files="(it says where files and programs are found), let a module or the environment set it",
-    ),
+    Setting("HEADRACE_SITE", "text", "/etc/headrace/headrace.toml", scope="start"),
+    Setting("HEADRACE_USER", "text", "~/.config/headrace/headrace.toml", scope="start"),
     Setting("HEADRACE_RECORD", "boolean", "0"),
     Setting("HEADRACE_LOGPATH", "text", "headrace-records"),
     Setting("HEADRACE_RECORD_MEMORY", "size", "4m", minimum=262144, maximum=1073741824),
@@ -51,13 +52,7 @@ SETTINGS = (
     Setting(
         "HEADRACE_CB_ALIGN", "integer", "2", minimum=0, maximum=2, alias="MPICH_MPIIO_CB_ALIGN"
     ),
-    Setting(
-        "HEADRACE_HINTS",
-        "text",
-        "",
-        not_in_files='(such files have tables for hints), write [hints."PATTERN"]',
-        alias="MPICH_MPIIO_HINTS",
-    ),
+    Setting("HEADRACE_HINTS", "text", "", scope="tables", alias="MPICH_MPIIO_HINTS"),
     Setting("HEADRACE_HINTS_FILE", "text", "/etc/romio-hints", alias="ROMIO_HINTS"),
     Setting("HEADRACE_HINTS_OVERRIDE", "boolean", "0"),
     Setting("HEADRACE_HINTS_DISPLAY", "boolean", "0", alias="MPICH_MPIIO_HINTS_DISPLAY"),
@@ -74,77 +69,21 @@ SETTINGS = (
     Setting("HEADRACE_HELPER_THREADS", "integer", "4", minimum=1, maximum=64),
     Setting("HEADRACE_HELPER_CORES", "choice", "automatic", values=("automatic", "inherited")),
     Setting("HEADRACE_LISTEN", "boolean", "1"),
-    Setting(
-        "HEADRACE_COLLECTIVES",
-        "boolean",
-        "0",
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-    ),
-    Setting(
-        "HEADRACE_COLL_OFF",
-        "names",
-        "0",
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-        alias="MPICH_COLL_OPT_OFF",
-    ),
+    Setting("HEADRACE_COLLECTIVES", "boolean", "0", scope="job"),
+    Setting("HEADRACE_COLL_OFF", "names", "0", scope="job", alias="MPICH_COLL_OPT_OFF"),
     Setting("HEADRACE_COLL_DISPLAY", "boolean", "0", alias="MPICH_COLL_DISPLAY"),
-    Setting(
-        "HEADRACE_COLL_ORDER",
-        "choice",
-        "shape",
-        values=("shape", "library"),
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-    ),
-    Setting(
-        "HEADRACE_COLL_USE",
-        "choice",
-        "measured",
-        values=("measured", "always"),
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-    ),
+    Setting("HEADRACE_COLL_ORDER", "choice", "shape", values=("shape", "library"), scope="job"),
+    Setting("HEADRACE_COLL_USE", "choice", "measured", values=("measured", "always"), scope="job"),
     Setting("HEADRACE_COLL_TABLE", "text", ""),
+    Setting("HEADRACE_COLL_AFTER", "integer", "3", minimum=1, maximum=1000000, scope="job"),
+    Setting("HEADRACE_COLL_SYNC", "names", "0", scope="job", alias="MPICH_COLL_SYNC"),
+    Setting("HEADRACE_CART_REORDER", "boolean", "0", scope="job"),
+    Setting("HEADRACE_CPUMASK_DISPLAY", "boolean", "0", scope="job", alias="MPICH_CPUMASK_DISPLAY"),
     Setting(
-        "HEADRACE_COLL_AFTER",
-        "integer",
-        "3",
-        minimum=1,
-        maximum=1000000,
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-    ),
-    Setting(
-        "HEADRACE_COLL_SYNC",
-        "names",
-        "0",
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-        alias="MPICH_COLL_SYNC",
-    ),
-    Setting(
-        "HEADRACE_CART_REORDER",
-        "boolean",
-        "0",
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-    ),
-    Setting(
-        "HEADRACE_CPUMASK_DISPLAY",
-        "boolean",
-        "0",
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-        alias="MPICH_CPUMASK_DISPLAY",
-    ),
-    Setting(
-        "HEADRACE_RANK_DISPLAY",
-        "boolean",
-        "0",
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-        alias="MPICH_RANK_REORDER_DISPLAY",
+        "HEADRACE_RANK_DISPLAY", "boolean", "0", scope="job", alias="MPICH_RANK_REORDER_DISPLAY"
     ),
     Setting("HEADRACE_EAGER_DISPLAY", "boolean", "0"),
-    Setting(
-        "HEADRACE_RANK_NODES",
-        "text",
-        "",
-        not_in_files="(all ranks of a job must have the same), let a module or the job's environment set it",
-    ),
+    Setting("HEADRACE_RANK_NODES", "text", "", scope="job"),
     Setting("HEADRACE_LIMITS", "boolean", "1", of_command=True),
     Setting("HEADRACE_RANK_ORDER", "text", "", alias="MPICH_RANK_REORDER_METHOD", of_command=True),
     Setting(
@@ -154,25 +93,7 @@ SETTINGS = (
         alias="MPICH_RANK_REORDER_FILE",
         of_command=True,
     ),
-    Setting(
-        "HEADRACE_MPI_PATH",
-        "text",
-        "",
-        not_in_files="(it says where files and programs are found), let a module or the environment set it",
-        of_command=True,
-    ),
-    Setting(
-        "HEADRACE_BENCH_PATH",
-        "text",
-        "",
-        not_in_files="(it says where files and programs are found), let a module or the environment set it",
-        of_command=True,
-    ),
-    Setting(
-        "HEADRACE_LIBRARY",
-        "text",
-        "",
-        not_in_files="(it says where files and programs are found), let a module or the environment set it",
-        of_command=True,
-    ),
+    Setting("HEADRACE_MPI_PATH", "text", "", scope="start", of_command=True),
+    Setting("HEADRACE_BENCH_PATH", "text", "", scope="start", of_command=True),
+    Setting("HEADRACE_LIBRARY", "text", "", scope="start", of_command=True),
 )
