@@ -8,11 +8,13 @@ from headrace.advice.applying import OWN, Change
 from headrace.report.actions import gain
 from headrace.report.units import shown
 
+FIRST_WORDS = "# Made by headrace apply"
+
 
 def settings_text(made: Iterable[Change], record: str) -> str:
     own = [one for one in made if one.section == OWN]
     others = [one for one in made if one.section != OWN]
-    lines = [f"# Made by headrace apply from the record {shown(record)}.", "[settings]"]
+    lines = [f"{FIRST_WORDS} from the record {shown(record)}.", "[settings]"]
     for one in own:
         lines.append(f"# {_reason(one)}")
         line = f"{one.name} = {_value(one.value)}"
@@ -42,5 +44,5 @@ def _kept(one: Change) -> str:
 
 
 def _value(value: object) -> str:
-    """TOML's, which takes JSON's texts, numbers and truths."""
-    return json.dumps(value)
+    """TOML's: as JSON's, but without surrogates and without a raw DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
