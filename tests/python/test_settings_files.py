@@ -192,7 +192,7 @@ def test_a_file_that_is_exchanged_after_its_check_is_not_read(
 
 
 def test_a_run_tells_what_only_the_command_reads(headrace: Command, tmp_path: Path) -> None:
-    environ = {**os.environ, **standing(tmp_path, "[settings]\nlimits = 'maybe'\nverify = 'x'\n")}
-    line = ("run", "--launcher", "inherit", "true")
-    told = headrace(*line, environ=environ).stderr
-    assert "HEADRACE_LIMITS=maybe" in told and "HEADRACE_VERIFY" not in told
+    environ = standing(tmp_path, "[settings]\nlimits = 'maybe'\nverify = 'x'\n")
+    done = headrace("run", "--launcher", "inherit", "true", **environ)
+    assert done.returncode == 0, done.stderr
+    assert "HEADRACE_LIMITS=maybe" in done.stderr and "HEADRACE_VERIFY" not in done.stderr
