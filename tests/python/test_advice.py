@@ -191,6 +191,27 @@ def test_what_is_set_is_kept_and_the_next_run_is_recorded() -> None:
         assert change.kept == kept
 
 
+def test_apply_replaces_only_what_it_has_made(headrace: Command, tmp_path: Path) -> None:
+    rules = tmp_path / "site.toml"
+    text = OF_A_SITE.replace("HEADRACE_VERIFY = true", 'HEADRACE_LOGPATH = "\U0001f4be\\u007f"')
+    rules.write_text(text, encoding="utf-8")
+    record = small_job().write(tmp_path)
+    target = record.with_suffix(".toml")
+    target.write_text("precious")
+    done = headrace("apply", record, "--rules", rules)
+    assert done.returncode == 1 and "is not replaced (headrace apply has not" in done.stderr
+    assert target.read_text() == "precious"
+    target.unlink()
+    for _ in range(2):
+        assert headrace("apply", record, "--rules", rules).returncode == 0
+    assert tomllib.loads(target.read_text("utf-8")) == {
+        "settings": {"HEADRACE_LOGPATH": "\U0001f4be\x7f"}
+    }
+
+
+SETS = "[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nsettings."
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -202,6 +223,11 @@ def test_what_is_set_is_kept_and_the_next_run_is_recorded() -> None:
         ("[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nfoo=1", "has the key foo"),
         ("[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nby=['me']", "rule a, by: one of"),
         ("[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nsettings.x=1", "sections are"),
+        (SETS + "headrace.HEADRACE_LIBRARY='x'", "HEADRACE_LIBRARY', which no rule may set"),
+        (SETS + "headrace.\"X=1\\n[environment]\\nA\"='x'", "which no rule may set"),
+        (SETS + "environment.HYDRA_LAUNCHER_EXEC='x'", "which no rule may set"),
+        (SETS + "headrace.HEADRACE_QUIET=2026-11-28", "'HEADRACE_QUIET' is neither text nor"),
+        (SETS + "launcher.bind=1.5", "'bind' is neither text nor"),
     ],
 )
 def test_bad_rules_are_refused(tmp_path: Path, text: str, why: str) -> None:

@@ -14,7 +14,7 @@ from record_support import Job
 
 from headrace.cli import cli
 from headrace.errors import HeadraceError
-from headrace.place import compute, orders, partition, strips
+from headrace.place import compute, metis, orders, partition, strips
 from headrace.place.graph import Graph, cost, of_messages
 from headrace.place.grid import Grid, stencil_graph, stencils
 from headrace.place.refine import refined
@@ -131,7 +131,7 @@ def test_small_orders_against_all_there_are(
     kind: str, sizes: list[int], library: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not library:
-        monkeypatch.setattr(partition, "pymetis", None)
+        monkeypatch.setattr(metis, "is_there", lambda: False)
     graph = SMALL[kind]()
     choice = compute.choose(graph, sizes)
     assert np.bincount(orders.nodes(choice.slots, sizes)).tolist() == sizes

@@ -1,5 +1,6 @@
 """Rank orders on launcher lines: the size of a job, and what each launcher is given."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -67,11 +68,26 @@ def test_schedulers_tell_the_nodes(tmp_path: Path) -> None:
         ("n[1-2,07],m3", ["n1", "n2", "n07", "m3"]),
         ("n[08-11]-ib", ["n08-ib", "n09-ib", "n10-ib", "n11-ib"]),
         ("n[x-2]", []),
+        ("n[\u00b2]", []),
+        (f"n[{'9' * 5000}]", []),
+        ("n[0-1],[", []),
+        ("n[0-1]a[2]", []),
+        ("[" * 100_000, []),
         ("", []),
     ],
 )
 def test_lists_of_slurm(text: str, expected: list[str]) -> None:
     assert expanded(text) == expected
+
+
+def test_lists_that_name_too_many_nodes_are_an_error() -> None:
+    for text in ("n[0-99999999999]", ",".join(["n[0-9999999]"] * 2)):
+        with pytest.raises(HeadraceError, match="makes more than"):
+            expanded(text)
+
+
+def test_a_program_without_a_count_leaves_the_size_unknown() -> None:
+    assert sized("mpiexec -hosts a,b -n 2 x : y", HYDRA) == JobSize()
 
 
 @pytest.mark.parametrize(
@@ -246,6 +262,20 @@ def test_auto_takes_the_newest_record_of_as_many_ranks(tmp_path: Path) -> None:
     assert named.order.tolist() == found.order.tolist()
     with pytest.raises(HeadraceError, match="its run had 8 ranks, and the job has 4"):
         order_choice.wanted(str(path), "", tmp_path, JobSize(4, ("n0", "n1"), (2, 2)))
+
+
+def test_auto_leaves_a_record_out_that_cannot_be_read(tmp_path: Path) -> None:
+    size = JobSize(8, ("n0", "n1", "n2", "n3"), (2, 2, 2, 2))
+    good = recorded(tmp_path, 8, "app.1.8p4n.20261128T101400.hrc")
+    cut = tmp_path / "app.2.8p4n.20261128T101500.hrc"
+    cut.write_bytes(good.read_bytes()[:40])
+    os.utime(good, (1, 1))
+    found = order_choice.wanted("auto", "", tmp_path, size)
+    assert found.order is not None
+    assert f"'{good}'" in found.why and f"'{cut}' is left out (" in found.why
+    good.unlink()
+    with pytest.raises(HeadraceError, match=r"app\.2"):
+        order_choice.wanted("auto", "", tmp_path, size)
 
 
 def test_an_order_that_gains_little_is_not_applied(tmp_path: Path) -> None:

@@ -102,6 +102,21 @@ def test_jobs_are_found_by_a_part_of_their_name(
             find_job(wrong, environ)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a directory away")
+def test_what_others_planted_is_no_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.launch.gather.goes_on", lambda job: job.is_relative_to(tmp_path))
+    own = tmp_path / f"headrace-record-{os.geteuid()}"
+    for name in ("mine", "planted"):
+        (own / name).mkdir(parents=True)
+    os.chown(own / "planted", 65534, 65534)
+    (own / "link").symlink_to(own / "mine")
+    environ = {"HEADRACE_RECORD_DIRECTORY": str(tmp_path)}
+    assert find_job("", environ).name == "mine"
+    os.chown(own, 65534, 65534)
+    with pytest.raises(HeadraceError, match="was not found"):
+        find_job("mine", environ)
+
+
 def test_no_record_of_a_job_is_the_whole(tmp_path: Path) -> None:
     job = Job(facts={"ranks": "1"})
     one = read(job.write(tmp_path))

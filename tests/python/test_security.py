@@ -72,5 +72,29 @@ def test_a_library_of_another_user_is_not_preloaded(tmp_path: Path) -> None:
     library.write_bytes(b"")
     library.chmod(0o755)
     os.chown(library, 65534, 65534)
-    with pytest.raises(HeadraceError, match="another user"):
+    with pytest.raises(HeadraceError, match="it belongs to another user"):
+        find_library({"HEADRACE_LIBRARY": str(library)})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a directory away")
+def test_a_library_in_the_directory_of_another_is_not_preloaded(tmp_path: Path) -> None:
+    folder, good = tmp_path / "folder", tmp_path / "libheadrace.so"
+    folder.mkdir()
+    good.write_bytes(b"")
+    (folder / "copy.so").write_bytes(b"")
+    (folder / "link.so").symlink_to(good)
+    os.chown(folder, 65534, 0)
+    for name in ("copy.so", "link.so"):
+        with pytest.raises(HeadraceError, match="folder' belongs to another user"):
+            find_library({"HEADRACE_LIBRARY": str(folder / name)})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to change the group of a file")
+def test_a_library_that_another_group_may_change_is_not_preloaded(tmp_path: Path) -> None:
+    library = tmp_path / "libheadrace.so"
+    library.write_bytes(b"")
+    library.chmod(0o775)
+    assert find_library({"HEADRACE_LIBRARY": str(library)}) == library  # a group of one's own
+    os.chown(library, 0, max(os.getgroups(), default=0) + 1000)
+    with pytest.raises(HeadraceError, match="a group that you are not in may change it"):
         find_library({"HEADRACE_LIBRARY": str(library)})

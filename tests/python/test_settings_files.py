@@ -1,10 +1,14 @@
 """What files suggest, and the files of the user and the site: what counts, what is refused."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cli_support import Command
 from settings_support import ALIGN, COUNT, refusal, told, write
 
+from headrace.settings import standing as standing_module
 from headrace.settings.resolver import DEFAULT, resolve_run
 
 SUGGESTING = """
@@ -13,7 +17,7 @@ buffer_count = 8
 cb_align = 2
 [environment]
 OMP_NUM_THREADS = 4
-OTHER = "a b"
+OMP_PLACES = "a b"
 """
 
 
@@ -25,7 +29,7 @@ def test_suggestions_count_where_nothing_is_said(tmp_path: Path) -> None:
         COUNT: "8",
         ALIGN: "2",
         "OMP_NUM_THREADS": "4",
-        "OTHER": "a b",
+        "OMP_PLACES": "a b",
     }
     assert not resolution.kept
     assert "OMP_NUM_THREADS=4 by a file" in resolution.told()
@@ -33,7 +37,7 @@ def test_suggestions_count_where_nothing_is_said(tmp_path: Path) -> None:
 
 def test_suggestions_give_way_to_all_that_is_said(tmp_path: Path) -> None:
     path = write(tmp_path, SUGGESTING)
-    own = {COUNT: "5", "MPICH_MPIIO_CB_ALIGN": "0", "OMP_NUM_THREADS": "", "OTHER": "a b"}
+    own = {COUNT: "5", "MPICH_MPIIO_CB_ALIGN": "0", "OMP_NUM_THREADS": "", "OMP_PLACES": "a b"}
     resolution = resolve_run(own, files=[path])
     assert told(resolution) == (5, "the environment")
     assert told(resolution, ALIGN) == (0, "MPICH_MPIIO_CB_ALIGN in the environment")
@@ -52,9 +56,11 @@ def test_suggestions_give_way_to_all_that_is_said(tmp_path: Path) -> None:
 
 def test_the_last_suggestion_counts(tmp_path: Path) -> None:
     first = write(tmp_path, SUGGESTING)
-    last = write(tmp_path, "[headrace]\nbuffer_count = 9\n[environment]\nOTHER = 1\n", "b.toml")
+    last = write(
+        tmp_path, "[headrace]\nbuffer_count = 9\n[environment]\nOMP_PLACES = 1\n", "b.toml"
+    )
     ranks = resolve_run({}, files=[first, last]).for_ranks()
-    assert (ranks[COUNT], ranks["OTHER"], ranks["OMP_NUM_THREADS"]) == ("9", "1", "4")
+    assert (ranks[COUNT], ranks["OMP_PLACES"], ranks["OMP_NUM_THREADS"]) == ("9", "1", "4")
 
 
 @pytest.mark.parametrize(
@@ -65,8 +71,10 @@ def test_the_last_suggestion_counts(tmp_path: Path) -> None:
         ("[environment]\nLD_PRELOAD = 'x'\n", "[environment] has LD_PRELOAD"),
         ("[environment]\nHEADRACE_QUIET = 1\n", "move it below [headrace]"),
         ("[environment]\n'a=b' = 1\n", "'a=b' is no name of a variable"),
-        ("[environment]\nA = [1]\n", "neither text nor"),
-        ('[environment]\nA = "\\u0000"\n', "'A' has a zero byte"),
+        ("[environment]\nOMP_A = [1]\n", "neither text nor"),
+        ('[environment]\nOMP_A = "\\u0000"\n', "'OMP_A' has a zero byte"),
+        ("[headrace]\nlibrary = 'x.so'\n", "[headrace] has HEADRACE_LIBRARY"),
+        ("[headrace]\nHEADRACE_USER = 'x'\n", "[headrace] has HEADRACE_USER"),
         ("[headrace]\n[launcher]\n", "'launcher' outside of the table [headrace]"),
     ],
 )
@@ -140,3 +148,51 @@ def test_hints_of_a_settings_file_go_to_the_ranks(tmp_path: Path) -> None:
     assert "names another file of hints" in refusal({}, files=[both])
     bad = write(tmp_path, "[hints]\ncb_nodes = 1.5\n", "d.toml")
     assert "'cb_nodes' is neither text" in refusal({}, files=[bad])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("HYDRA_LAUNCHER_EXEC", "PYTHONPATH", "BASH_ENV", "GCONV_PATH", "GLIBC_TUNABLES", "PATH"),
+        *("OMPI_MCA_mca_base_component_path", "OMPI_MCA_plm_rsh_agent", "OMP_TOOL_LIBRARIES"),
+        *("I_MPI_HYDRA_BOOTSTRAP_EXEC", "FI_PROVIDER_PATH", "UCX_MODULE_DIR", "I_MPI_ROOT"),
+    ],
+)
+def test_no_file_suggests_which_code_runs(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, f"[environment]\n{name} = 'x'\n")
+    assert f"[environment] has {name}, which files may not" in refusal({}, files=[path])
+
+
+def test_files_suggest_what_tunes(tmp_path: Path) -> None:
+    names = ["FI_CXI_RX_MATCH_MODE", "OMPI_MCA_btl", "SLURM_CPU_BIND", "UCX_IB_NUM_PATHS"]
+    path = write(tmp_path, "[environment]\n" + "".join(f"{name} = 1\n" for name in names))
+    assert sorted(resolve_run({}, files=[path]).variables) == names
+
+
+def test_a_pipe_or_directory_of_the_users_name_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    for name in ("pipe", "."):
+        found = resolve_run({"HEADRACE_USER": str(tmp_path / name), "HEADRACE_SITE": "/dev/null"})
+        assert any("is ignored (it is no file)" in line for line in found.problems)
+
+
+def test_a_file_that_is_exchanged_after_its_check_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ = standing(tmp_path, "[settings]\nbuffer_count = 4\n")
+    other = write(tmp_path, "[settings]\nbuffer_count = 5\n", "other.toml")
+    check = standing_module._why_not_trusted
+
+    def exchanging(*arguments: Any, **options: Any) -> str:
+        other.exists() and other.replace(environ["HEADRACE_USER"])
+        return check(*arguments, **options)
+
+    monkeypatch.setattr(standing_module, "_why_not_trusted", exchanging)
+    assert told(resolve_run(environ))[0] == 4
+
+
+def test_a_run_tells_what_only_the_command_reads(headrace: Command, tmp_path: Path) -> None:
+    environ = standing(tmp_path, "[settings]\nlimits = 'maybe'\nverify = 'x'\n")
+    done = headrace("run", "--launcher", "inherit", "true", **environ)
+    assert done.returncode == 0, done.stderr
+    assert "HEADRACE_LIMITS=maybe" in done.stderr and "HEADRACE_VERIFY" not in done.stderr

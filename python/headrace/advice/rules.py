@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace.advice.expression import BadExpression, Expression, parse
 from headrace.errors import HeadraceError
+from headrace.settings.suggested import SUGGESTED, may_suggest_variable
 
 OWN = tuple(sorted(Path(__file__).with_name("own").glob("*.toml")))
 BY = ("headrace", "library", "system", "code")
@@ -132,4 +133,22 @@ def _settings(path: Path, name: str, value: Any) -> dict[str, dict[str, Any]]:
     )
     if not good:
         raise _bad(path, f"rule {name}, settings: sections are {', '.join(SECTIONS)}")
+    for section, keys in value.items():
+        for key, one in keys.items():
+            if not _may_set(section, key):
+                raise _bad(
+                    path, f"rule {name}, settings: {section} has {key!r}, which no rule may set"
+                )
+            if not isinstance(one, str | int):
+                why = (
+                    f"rule {name}, settings: {key!r} is neither text nor a whole number nor a truth"
+                )
+                raise _bad(path, why)
     return value
+
+
+def _may_set(section: str, key: str) -> bool:
+    """Rules say nothing of which code is loaded, whoever reads what is made of them."""
+    if section == "headrace":
+        return key in SUGGESTED
+    return section != "environment" or may_suggest_variable(key)

@@ -9,9 +9,9 @@ from headrace.advice.judging import judge
 from headrace.advice.rules import collect
 from headrace.analysis.analyse import analyse
 from headrace.commands._options import rules_option
-from headrace.errors import unwritable
+from headrace.errors import HeadraceError, unwritable
 from headrace.record.reader import read
-from headrace.report.settings_text import settings_text, told
+from headrace.report.settings_text import FIRST_WORDS, settings_text, told
 
 
 @click.command(short_help="Writes what a record advises as settings of the next run.")
@@ -37,7 +37,23 @@ def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
         return
     target = output or file.with_suffix(".toml")
     try:
+        _refuse_to_replace(target)
         target.write_text(settings_text(made, file.name), encoding="utf-8")
     except OSError as error:
         raise unwritable(target, error) from error
     click.echo(f"headrace run --settings {target} ...")
+
+
+def _refuse_to_replace(target: Path) -> None:
+    """Only what an earlier apply has written is written again."""
+    if not target.exists():
+        return
+    with target.open("rb") as stream:
+        if stream.read(len(FIRST_WORDS)) in (FIRST_WORDS.encode(), b""):
+            return
+    raise HeadraceError(
+        f"'{target}' is not replaced",
+        "headrace apply has not made it",
+        "name another file with --output, or remove it",
+        1,
+    )

@@ -110,7 +110,7 @@ def run(
     settings = resolve_run(os.environ, assignments, verify, files)
     preload = find_preload(settings, os.environ)
     if not preload.is_quiet:
-        for line in settings.kept:
+        for line in (*settings.kept, *(() if dry_run else settings.untold)):
             say(line)
     if np is None:
         launch = launch_of_line(command, family_name, preload)

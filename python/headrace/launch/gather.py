@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import struct
 import subprocess
 from collections.abc import Mapping
@@ -44,7 +45,16 @@ def job_directories(environ: Mapping[str, str]) -> list[Path]:
         "/tmp",
     ]
     roots = {Path(place) / own for place in places if place.startswith("/")}
-    return sorted(job for root in roots if root.is_dir() for job in root.iterdir() if job.is_dir())
+    return sorted(job for root in roots if _is_own(root) for job in root.iterdir() if _is_own(job))
+
+
+def _is_own(directory: Path) -> bool:
+    """Whether a name is a directory of this user's: others may plant theirs, or links, in /tmp."""
+    try:
+        status = directory.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def find_job(name: str, environ: Mapping[str, str]) -> Path:

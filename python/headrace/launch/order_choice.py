@@ -30,13 +30,13 @@ def wanted(asked: str, file: str, records: Path, size: JobSize) -> Wanted:
     if not size.sizes:
         raise HeadraceError(
             f"rank order {asked} cannot be applied",
-            "neither the launcher line nor a scheduler tells the nodes",
+            "neither the launcher line nor a scheduler tells the nodes and all counts",
             "give the launcher a host file and a number of ranks, or leave --rank-order out",
         )
     if asked in orders.NUMBERED:
         return Wanted(orders.numbered(asked, size.sizes), f"order {asked}, {orders.TITLES[asked]}")
     if asked == AUTO:
-        return _computed(_latest(records, size.ranks), size)
+        return _automatic(records, size)
     path = Path(file if asked == FILE else asked)
     if _is_record(path):
         return _computed(path, size)
@@ -51,11 +51,29 @@ def _is_record(path: Path) -> bool:
         return False
 
 
-def _latest(records: Path, ranks: int) -> Path:
-    """The newest record of as many ranks."""
+def _automatic(records: Path, size: JobSize) -> Wanted:
+    """From the newest record that gives an order; says which newer ones do not."""
+    newest, *others = _latest(records, size.ranks)
+    try:
+        return _computed(newest, size)
+    except HeadraceError as error:
+        first = error
+    for path in others:
+        try:
+            found = _computed(path, size)
+        except HeadraceError:
+            continue
+        skipped = f"'{newest}' is left out ({first}), an older record is used"
+        return Wanted(found.order, f"{found.why}; {skipped}")
+    raise first
+
+
+def _latest(records: Path, ranks: int) -> list[Path]:
+    """The records of as many ranks, the newest first."""
     found = sorted(
         (path for path in records.glob(f"*.{ranks}p*n.*hrc") if path.is_file()),
         key=lambda path: path.stat().st_mtime,
+        reverse=True,
     )
     if not found:
         raise HeadraceError(
@@ -63,7 +81,7 @@ def _latest(records: Path, ranks: int) -> Path:
             f"'{records}' has no record of a run with {ranks} ranks",
             "run the job once with HEADRACE_RECORD=1",
         )
-    return found[-1]
+    return found
 
 
 def _computed(path: Path, size: JobSize) -> Wanted:

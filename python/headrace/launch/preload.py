@@ -64,22 +64,28 @@ def library_or_none(environ: Mapping[str, str]) -> Path | None:
 
 
 def _refuse_untrusted(path: Path) -> None:
-    """Code of others: whoever can write the library runs as this user."""
+    """Code of others: whoever can write or replace the library runs as this user."""
     file = path.resolve()
-    why = ""
-    if file.stat().st_uid not in (0, os.geteuid(), PACKAGE_DIRECTORY.stat().st_uid):
-        why = "it belongs to another user"
-    for place in (file, *file.parents):
-        mode = place.stat().st_mode
-        # In directories like /tmp only the owners of files replace them.
-        if mode & stat.S_IWOTH and not (place.is_dir() and mode & stat.S_ISVTX):
-            why = (
-                "every user may change it" if place == file else f"every user may change '{place}'"
+    for place in dict.fromkeys((file, *file.parents, *path.parents)):
+        why = _why_not_trusted(place.stat(), "it" if place == file else f"'{place}'")
+        if why:
+            raise HeadraceError(
+                f"'{path}' is not preloaded", why, "give a copy that only you or root can write"
             )
-    if why:
-        raise HeadraceError(
-            f"'{path}' is not preloaded", why, "give a copy that only you or root can write"
-        )
+
+
+def _why_not_trusted(status: os.stat_result, name: str) -> str:
+    """Groups are trusted that this user is in; they share their software."""
+    if status.st_uid not in (0, os.geteuid(), PACKAGE_DIRECTORY.stat().st_uid):
+        return f"{name} belongs to another user"
+    # In directories like /tmp only the owners of files replace them.
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
+        return ""
+    if status.st_mode & stat.S_IWOTH:
+        return f"every user may change {name}"
+    if status.st_mode & stat.S_IWGRP and status.st_gid not in (os.getegid(), *os.getgroups()):
+        return f"a group that you are not in may change {name}"
+    return ""
 
 
 def without_headrace(environ: Mapping[str, str]) -> dict[str, str]:

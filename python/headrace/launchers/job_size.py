@@ -26,11 +26,12 @@ HOST_FILE = (
 )
 MAP_BY = ("-map-by", "--map-by")
 LARGEST_FILE = 1 << 26
-MOST = 1 << 24
+MOST = 1 << 24  # ranks
+UNKNOWN = -1  # ranks that no count tells
+MOST_DIGITS = 18  # of a node's number
 
 _ENTRY = re.compile(r"(?P<host>[^\s:=]+)(?:\s*:\s*(?P<count>\d{1,8}))?(?P<rest>\s.*)?", re.ASCII)
 _SLOTS = re.compile(r"\bslots\s*=\s*(\d{1,8})", re.ASCII)
-_GROUP = re.compile(r"([^,\[]+)(?:\[([^\]]*)\])?([^,\[]*)(?:,|$)")
 _TASKS = re.compile(r"(\d{1,8})(?:\(x(\d{1,8})\))?", re.ASCII)
 
 
@@ -63,6 +64,8 @@ def job_size(line: Sequence[str], family: Family, environ: Mapping[str, str]) ->
     hosts = _hosts(contexts, family, environ)
     per_node = _per_node(contexts, family, environ)
     ranks = _ranks(contexts, family, environ)
+    if ranks == UNKNOWN:
+        return JobSize()
     if not ranks:
         ranks = sum(per_node or one.count or 1 for one in hosts)
     if not hosts and family in (ALPS, PALS):
@@ -75,7 +78,12 @@ def job_size(line: Sequence[str], family: Family, environ: Mapping[str, str]) ->
 
 def _ranks(contexts: Sequence[Context], family: Family, environ: Mapping[str, str]) -> int:
     names = COUNT_OF_OPENMPI if family is OPENMPI else COUNT
-    found = [_number(option) for one in contexts for option in one.options if option.name in names]
+    found = [
+        next((_number(option) for option in reversed(one.options) if option.name in names), 0)
+        for one in contexts
+    ]
+    if any(found) and not all(found):
+        return UNKNOWN  # the launcher has a rule of its own for programs without a count
     return sum(found) or (_digits(environ.get("SLURM_NTASKS", "")) if family is SLURM else 0)
 
 
@@ -217,20 +225,45 @@ def _task_counts(text: str) -> list[int]:
 
 
 def expanded(text: str) -> list[str]:
-    """Slurm's list of nodes, `n[0-2,07],m1`, as names."""
+    """Slurm's list of nodes, `n[0-2,07],m1`, as names. Raises HeadraceError for more than MOST."""
     found: list[str] = []
-    for prefix, groups, suffix in _GROUP.findall(text):
-        if not groups:
-            found.append((prefix + suffix).strip())
+    while text:
+        prefix, mark, rest = _cut(text, "[,")
+        if mark != "[":
+            found.append(prefix.strip())
+            text = rest
             continue
-        found.extend(prefix.strip() + number + suffix for number in _numbers(groups))
+        groups, closed, rest = rest.partition("]")
+        suffix, mark, text = _cut(rest, ",[")
+        if not closed or mark == "[":
+            return []  # not a list that can be understood
+        for number in _numbers(groups, MOST - len(found)):
+            found.append(prefix.strip() + number + suffix)
     return [name for name in found if name]
 
 
-def _numbers(groups: str) -> Iterator[str]:
+def _cut(text: str, marks: str) -> tuple[str, str, str]:
+    """What is before the first of `marks`, that mark, and what is after it."""
+    at = min((place for place in map(text.find, marks) if place >= 0), default=len(text))
+    return text[:at], text[at : at + 1], text[at + 1 :]
+
+
+def _numbers(groups: str, most: int) -> Iterator[str]:
     for group in groups.split(","):
-        first, _, last = group.partition("-")
-        if not first.isdigit() or (last and not last.isdigit()):
+        first, dash, last = group.partition("-")
+        if not _is_number(first) or (dash and not _is_number(last)):
             return
-        for number in range(int(first), min(int(last or first), int(first) + MOST) + 1):
+        count = max(0, int(last or first) - int(first) + 1)
+        if count > most:
+            raise HeadraceError(
+                f"the list of hosts has '{group[:80]}'",
+                f"that makes more than {MOST} names",
+                "name the nodes that the job has",
+            )
+        most -= count
+        for number in range(int(first), int(first) + count):
             yield str(number).zfill(len(first))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS

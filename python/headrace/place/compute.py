@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -17,7 +16,6 @@ INTERLEAVED = "interleaved"
 LEAST_GAIN = 0.1  # of the bytes between nodes: an order that gains less is not worth a change
 SMALL = 256  # ranks: many starts are tried
 STARTS = 24
-STARTS_OF_GRIDS = 1  # beside their strips
 REFINED_STRIPS = 3
 TIES = 0.001
 
@@ -97,9 +95,7 @@ def _best(
         made.sort(key=lambda one: cost(weighed, one[1]).sent)
         found += made[:1]
         found += [(f"{way}, refined", refined(weighed, at)) for way, at in made[:REFINED_STRIPS]]
-    starts = _starts(weighed, sizes, kinds, known)
-    is_known = grid is not None and kinds is None and graph.ranks > SMALL
-    for way, start in islice(starts, STARTS_OF_GRIDS if is_known else None):
+    for way, start in _starts(weighed, sizes, grid, kinds, known):
         found.append((f"{way}, refined", refined(weighed, start, kinds)))
     return min(found, key=lambda one: cost(weighed, one[1]).sent)
 
@@ -113,14 +109,19 @@ def _weighed(graph: Graph) -> Graph:
 
 
 def _starts(
-    graph: Graph, sizes: Sequence[int], kinds: np.ndarray | None, known: dict[str, np.ndarray]
+    graph: Graph,
+    sizes: Sequence[int],
+    grid: Grid | None,
+    kinds: np.ndarray | None,
+    known: dict[str, np.ndarray],
 ) -> Iterator[tuple[str, np.ndarray]]:
     if kinds is not None:
         first = next(iter(known.values()))
         yield "exchanged", first
         yield "METIS", _parts_by_kind(graph, len(sizes), kinds, first)
     else:
-        yield from partition.parts(graph, sizes)
+        # Large grids have their strips, too.
+        yield from partition.parts(graph, sizes, grid is not None and graph.ranks > SMALL)
     first = next(iter(known.values()))
     if graph.ranks <= SMALL:
         generator = np.random.default_rng(1)  # the same order each time
@@ -153,7 +154,7 @@ def _parts_by_kind(graph: Graph, nodes: int, kinds: np.ndarray, first: np.ndarra
         own = of_messages(
             len(ranks), place[graph.first[inner]], place[graph.second[inner]], graph.sent[inner]
         )
-        _, part = next(iter(partition.parts(own, sizes[used].tolist())))
+        _, part = next(partition.parts(own, sizes[used].tolist(), single=True))
         found[ranks] = used[_beside_others(graph, ranks, part, found, used, sizes)[part]]
     return found
 

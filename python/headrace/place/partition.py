@@ -1,19 +1,16 @@
 """Parts of a graph that have exactly the sizes of nodes, with few bytes between them.
 
-METIS (Apache-2.0) makes them, by PyMetis (MIT), if that is installed; else ranks are gathered
-around one rank after the other. METIS does not keep sizes exactly: that is repaired here.
+METIS makes them if it is installed and answers; else ranks are gathered around one rank after the
+other. METIS does not keep sizes exactly: that is repaired here.
 """
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from headrace.errors import say
+from headrace.place import metis
 from headrace.place.graph import Adjacency, Graph
-
-try:
-    import pymetis
-except ImportError:  # an extra: it has no wheel for every machine
-    pymetis = None
 
 LARGEST_SUM = 1 << 30  # METIS counts in 32 bits
 EDGES_AT_A_TIME = 2_000_000  # that METIS cuts again and again: larger graphs are cut less often
@@ -21,34 +18,36 @@ MOST_CUTS = 10
 SEEDS = (1, 2, 3)
 
 
-def has_library() -> bool:
-    return pymetis is not None
-
-
-def parts(graph: Graph, sizes: Sequence[int]) -> Iterator[tuple[str, np.ndarray]]:
-    """The node of each rank, in several ways, each with its name."""
-    if pymetis is None or graph.ranks <= 1 or len(sizes) == 1:
+def parts(
+    graph: Graph, sizes: Sequence[int], single: bool = False
+) -> Iterator[tuple[str, np.ndarray]]:
+    """The node of each rank, in several ways or in a single one, each with its name. Says that
+    METIS failed."""
+    found: list[list[int]] = []
+    if metis.is_there() and graph.ranks > 1 and len(sizes) > 1:
+        answer = metis.ask(_task(graph, sizes, single))
+        found = answer.found
+        if answer.why and not found:
+            say(f"METIS gave no rank order ({answer.why}), a simpler way is used instead")
+    for one in found:
+        yield "METIS", repaired(graph.adjacency, np.asarray(one, dtype=np.int64), sizes)
+    if not found:
         yield "gathered around ranks", _gathered(graph, sizes)
-        return
-    effort = max(1, min(MOST_CUTS, EDGES_AT_A_TIME // max(len(graph.first), 1)))
-    for seed in SEEDS if effort == MOST_CUTS else SEEDS[:1]:
-        found = _by_metis(graph, sizes, effort, seed)
-        yield "METIS", repaired(graph.adjacency, found, sizes)
 
 
-def _by_metis(graph: Graph, sizes: Sequence[int], effort: int, seed: int) -> np.ndarray:
+def _task(graph: Graph, sizes: Sequence[int], single: bool) -> metis.Task:
     adjacency = graph.adjacency
     total = sum(sizes)
-    weights = _whole(adjacency.weights)
-    _, found = pymetis.part_graph(
-        len(sizes),
-        adjacency=pymetis.CSRAdjacency(adjacency.starts.tolist(), adjacency.neighbours.tolist()),
-        eweights=weights.tolist(),
-        tpwgts=None if len(set(sizes)) == 1 else [size / total for size in sizes],
-        recursive=True,
-        options=pymetis.Options(ncuts=effort, seed=seed),
+    effort = max(1, min(MOST_CUTS, EDGES_AT_A_TIME // max(len(graph.first), 1)))
+    return metis.Task(
+        parts=len(sizes),
+        starts=adjacency.starts.tolist(),
+        neighbours=adjacency.neighbours.tolist(),
+        weights=_whole(adjacency.weights).tolist(),
+        shares=None if len(set(sizes)) == 1 else [size / total for size in sizes],
+        cuts=effort,
+        seeds=SEEDS if effort == MOST_CUTS and not single else SEEDS[:1],
     )
-    return np.asarray(found, dtype=np.int64)
 
 
 def _whole(weights: np.ndarray) -> np.ndarray:

@@ -8,12 +8,13 @@ from headrace.advice.applying import OWN, TAKEN, Change
 from headrace.report.actions import gain
 from headrace.report.units import shown
 
+FIRST_WORDS = "# Made by headrace apply"
 _TABLES = {OWN: "settings", "environment": "environment"}
 
 
 def settings_text(made: Iterable[Change], record: str) -> str:
     every = list(made)
-    lines = [f"# Made by headrace apply from the record {shown(record)}."]
+    lines = [f"{FIRST_WORDS} from the record {shown(record)}."]
     for section in TAKEN:
         own = [one for one in every if one.section == section]
         if own:
@@ -46,5 +47,5 @@ def _kept(one: Change) -> str:
 
 
 def _value(value: object) -> str:
-    """TOML's, which takes JSON's texts, numbers and truths."""
-    return json.dumps(value)
+    """TOML's: as JSON's, but without surrogates and without a raw DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

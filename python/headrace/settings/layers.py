@@ -11,6 +11,7 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.settings.setting import PREFIX, Setting, variable_name
+from headrace.settings.suggested import NEVER_SUGGESTED, may_suggest_variable
 
 FILE_TABLE = "settings"
 SUGGESTED_TABLE = "headrace"
@@ -84,9 +85,10 @@ class SettingsFile:
     variables: Layer
 
 
-def settings_file(path: Path) -> SettingsFile:
-    """A settings file: TOML, with one of FILE_TABLES at least."""
-    document = _document(path)
+def settings_file(path: Path, descriptor: int | None = None) -> SettingsFile:
+    """A settings file: TOML, with one of FILE_TABLES at least. descriptor: of `path`, if it is open
+    already; it is left open."""
+    document = _document(path, descriptor)
     values = _values(document.get(FILE_TABLE, {}), path)
     if HINTS_TABLE in document:
         _check_hints(document[HINTS_TABLE], path)
@@ -95,6 +97,8 @@ def settings_file(path: Path) -> SettingsFile:
             raise _unreadable(path, why, "leave one of them out")
         values[HINTS_FILE] = str(path.absolute())
     suggested = _values(document.get(SUGGESTED_TABLE, {}), path)
+    for name in sorted(NEVER_SUGGESTED & suggested.keys()):
+        raise _unreadable(path, f"[{SUGGESTED_TABLE}] has {name}", "set it in your job script")
     return SettingsFile(
         Layer(f"'{path}'", values),
         Layer(f"[{SUGGESTED_TABLE}] of '{path}'", suggested, forwarded=False, suggested=True),
@@ -102,9 +106,11 @@ def settings_file(path: Path) -> SettingsFile:
     )
 
 
-def _document(path: Path) -> dict[str, object]:
+def _document(path: Path, descriptor: int | None) -> dict[str, object]:
     try:
-        with open(path, "rb") as stream:
+        with open(
+            path if descriptor is None else descriptor, "rb", closefd=descriptor is None
+        ) as stream:
             data = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error), "give another file") from error
@@ -137,8 +143,9 @@ def _variables(document: Mapping[str, object], path: Path) -> dict[str, str]:
             raise _unreadable(path, f"'{name}' is no name of a variable", "correct it")
         if name.startswith(PREFIX):
             raise _unreadable(path, f"[environment] has {name}", "move it below [headrace]")
-        if name.startswith("LD_"):
-            raise _unreadable(path, f"[environment] has {name}", "set it in your job script")
+        if not may_suggest_variable(name):
+            why = f"[environment] has {name}, which files may not suggest"
+            raise _unreadable(path, why, "set it in your job script")
         values[name] = _text(name, value, path)
         if "\0" in values[name]:
             raise _unreadable(path, f"the value of '{name}' has a zero byte", "leave it out")

@@ -64,6 +64,7 @@ class Resolution:
     settings: by the variable's name. given: variables as they are given, what cannot be used
     included, for the library to tell. problems: a line on each of those. variables: other
     programs', as files suggest them. kept: a line on each suggestion that gives way.
+    untold: those of the problems that the library does not tell, as only the command reads them.
     """
 
     settings: Mapping[str, Resolved]
@@ -71,6 +72,7 @@ class Resolution:
     problems: Sequence[str] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     kept: Sequence[str] = ()
+    untold: Sequence[str] = ()
 
     def value(self, name: str) -> Value:
         return self.settings[name].value
@@ -157,6 +159,7 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
     table = {setting.name: setting for setting in table}
     found: dict[str, Resolved] = {}
     problems: list[str] = []
+    untold: list[str] = []
     for layer in layers:
         problems += layer.problems
         for name, text in layer.values.items():
@@ -166,6 +169,7 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
                 if layer.strict:
                     raise
                 problems.append(str(error))
+                untold += [str(error)] if name in COMMAND_SETTINGS else []
                 continue
             if text or layer.strict:
                 found.setdefault(name, one)
@@ -181,7 +185,7 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
                 given[name] = text
             elif one.text != text:
                 kept.append(_kept(name, one.text, one.origin, text, layer.origin))
-    return Resolution(settings, given, problems, kept=kept)
+    return Resolution(settings, given, problems, kept=kept, untold=untold)
 
 
 def _kept(name: str, own: str, origin: str, text: str, suggested_by: str) -> str:

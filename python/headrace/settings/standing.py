@@ -21,21 +21,35 @@ def standing_layer(name: str, named: bool, whose: str, environ: Mapping[str, str
     path = Path(name)
     origin = f"{whose} '{path}'"
     try:
-        status = path.stat() if name else None
-    except OSError as error:
+        # Does not wait for whoever might write into a pipe of this name.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC) if name else None
+    except (OSError, ValueError) as error:
         is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         if is_absent and not named:
             return Layer(origin, {}, strict=False, forwarded=False)
-        return _refused(origin, error.strerror or str(error))
-    if status is None or stat.S_ISCHR(status.st_mode):  # /dev/null has nothing to say
+        return _refused(origin, getattr(error, "strerror", None) or str(error))
+    if descriptor is None:
         return Layer(origin, {}, strict=False, forwarded=False)
+    try:
+        return _layer(origin, path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _layer(origin: str, path: Path, descriptor: int) -> Layer:
+    """The layer of an open file: what is checked is what is read."""
+    status = os.fstat(descriptor)
+    if stat.S_ISCHR(status.st_mode):  # /dev/null has nothing to say
+        return Layer(origin, {}, strict=False, forwarded=False)
+    if not stat.S_ISREG(status.st_mode):
+        return _refused(origin, "it is no file")
     why = _why_not_trusted(status, is_directory=False) or _why_not_trusted(
         path.parent.stat(), is_directory=True
     )
     if why:
         return _refused(origin, why)
     try:
-        said = settings_file(path)
+        said = settings_file(path, descriptor)
     except HeadraceError as error:
         return Layer(origin, {}, strict=False, forwarded=False, problems=[str(error)])
     # The library takes the hints from the file itself, below those of a file of hints.
