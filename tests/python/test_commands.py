@@ -9,11 +9,21 @@ from headrace.cli import cli
 from headrace.commands import CommandFolder, names
 
 TOP = (
-    *("apply", "bench", "compare", "demo", "doctor", "hints", "peek", "place"),
-    *("preload", "record", "report", "run", "simulate", "site"),
+    *("apply", "bench", "compare", "demo", "doctor", "hints", "include", "peek"),
+    *("place", "preload", "record", "report", "run", "simulate", "site", "tune"),
 )
 BENCH = (
-    *("checkpoint", "compare", "copy", "ior", "irregular", "lattice", "overlap", "paths"),
+    *(
+        "checkpoint",
+        "collectives",
+        "compare",
+        "copy",
+        "ior",
+        "irregular",
+        "lattice",
+        "overlap",
+        "paths",
+    ),
     *("peers", "promises", "strided", "tile"),
 )
 
