@@ -196,3 +196,15 @@ def test_a_run_tells_what_only_the_command_reads(headrace: Command, tmp_path: Pa
     done = headrace("run", "--launcher", "inherit", "true", **environ)
     assert done.returncode == 0, done.stderr
     assert "HEADRACE_LIMITS=maybe" in done.stderr and "HEADRACE_VERIFY" not in done.stderr
+
+
+def test_what_all_ranks_must_have_alike_is_not_taken_from_standing_files(tmp_path: Path) -> None:
+    site = (
+        "[settings]\ncollectives = true\nlibrary = '/x.so'\nhints = '*:cb_nodes=1'\nquiet = true\n"
+    )
+    found = resolve_run(standing(tmp_path, site=site))
+    assert told(found, "HEADRACE_QUIET")[1] == f"the site's '{tmp_path}/site.toml'"
+    for name in ("HEADRACE_COLLECTIVES", "HEADRACE_LIBRARY", "HEADRACE_HINTS"):
+        assert found.settings[name].origin == DEFAULT
+        assert any(line.startswith(f"{name} is ignored (") for line in found.problems)
+    assert any("all ranks of a job must have the same" in line for line in found.problems)

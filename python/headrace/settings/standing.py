@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from headrace.errors import HeadraceError
+from headrace.settings.generated.table import NOT_IN_FILES, SETTINGS
 from headrace.settings.layers import Layer, settings_file
 
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_WHY_NOT = {one.name: NOT_IN_FILES[one.scope] for one in SETTINGS if one.scope}
 
 
 def standing_layer(name: str, named: bool, whose: str, environ: Mapping[str, str]) -> Layer:
@@ -47,16 +49,18 @@ def _layer(origin: str, path: Path, descriptor: int) -> Layer:
         path.parent.stat(), is_directory=True
     )
     if why:
-        return _refused(origin, why)
+        return _refused(origin, why, f"let its owner type chmod go-w {path.parent}")
     try:
         said = settings_file(path, descriptor)
     except HeadraceError as error:
         return Layer(origin, {}, strict=False, forwarded=False, problems=[str(error)])
     # The library takes the hints from the file itself, below those of a file of hints.
-    values = {
+    given = {
         key: text for key, text in said.settings.values.items() if text != str(path.absolute())
     }
-    problems = [
+    values = {key: text for key, text in given.items() if key not in _WHY_NOT}
+    problems = [f"{key} is ignored {_WHY_NOT[key]} ('{path}')" for key in given if key in _WHY_NOT]
+    problems += [
         f"{one.origin} is ignored (only files of --settings suggest), move it to such a file"
         for one in (said.suggestions, said.variables)
         if one.values
@@ -73,6 +77,8 @@ def _why_not_trusted(status: os.stat_result, is_directory: bool) -> str:
     return f"{'its directory' if is_directory else 'it'} belongs to another user"
 
 
-def _refused(origin: str, why: str) -> Layer:
-    line = f"{origin} is ignored ({why}), give a file that you can read and others cannot write"
+def _refused(origin: str, why: str, of_directory: str = "") -> Layer:
+    remedy = of_directory if "directory" in why else ""
+    remedy = remedy or "give a file that you can read and others cannot write"
+    line = f"{origin} is ignored ({why}), {remedy}"
     return Layer(origin, {}, strict=False, forwarded=False, problems=[line])

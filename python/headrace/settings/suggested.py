@@ -3,9 +3,7 @@
 from headrace.settings.generated.table import SETTINGS
 
 # These name libraries, programs, and further files of settings.
-NEVER_SUGGESTED = frozenset(
-    f"HEADRACE_{name}" for name in ("LIBRARY", "MPI_PATH", "BENCH_PATH", "SITE", "USER")
-)
+NEVER_SUGGESTED = frozenset(setting.name for setting in SETTINGS if setting.scope == "start")
 SUGGESTED = frozenset(setting.name for setting in SETTINGS) - NEVER_SUGGESTED
 
 # Other programs' variables that tune threads, memory, MPI libraries and networks.
