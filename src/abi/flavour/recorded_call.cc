@@ -33,7 +33,7 @@ bool Call::end(abi::Word code) noexcept {
 bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
   const std::int64_t end = record::ticks();
   const bool has_failed = static_cast<int>(code) != MPI_SUCCESS;
-  return finish(end, has_failed, has_failed ? record::kNone : recorded(communicator).shape());
+  return finish(end, has_failed, has_failed ? record::kNone : shape_of(communicator));
 }
 
 void Call::send(std::int64_t bytes) noexcept {
