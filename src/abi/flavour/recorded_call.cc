@@ -67,7 +67,10 @@ void Call::await(MPI_Request request) noexcept {
                   .call_class = call_class(),
                   .receives = true,
                   .is_binned = is_binned_,
+                  .is_persistent = false,
                   .is_active = true,
+                  .bytes = 0,
+                  .to = kNobody,
                   .file = file_});
 }
 
@@ -78,8 +81,10 @@ void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool r
                   .receives = receives,
                   .is_binned = !receives,
                   .is_persistent = true,
+                  .is_active = false,
                   .bytes = bytes,
-                  .to = to});
+                  .to = to,
+                  .file = nullptr});
 }
 
 void count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
