@@ -6,6 +6,7 @@
 
 #include <array>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/no_cancellation.h"
@@ -50,17 +51,26 @@ Recorder& recorder() {
   return only;
 }
 
-/// Gives a thread's tables to the next thread when it ends.
-struct Return {
-  ~Return() {
-    if (own_record == nullptr) return;
-    if (is_recording) own_record->end_regions(recorded_ticks());
-    Recorder& own = recorder();
-    const std::lock_guard lock(own.mutex);
-    own.free.push_back(own_record);
-    own_record = nullptr;
-  }
-};
+/// Gives a thread's tables to the next thread when it ends. A key of POSIX, not a variable with a
+/// destructor: destructors of other keys may call MPI after those of variables have run. Then the
+/// thread takes tables again, and the key's destructor is called again.
+void return_record(void*) {
+  if (own_record == nullptr) return;
+  if (is_recording) own_record->end_regions(recorded_ticks());
+  Recorder& own = recorder();
+  const std::lock_guard lock(own.mutex);
+  own.free.push_back(own_record);
+  own_record = nullptr;
+}
+
+void return_at_end_of_thread() {
+  static const std::pair<pthread_key_t, bool> key = [] {
+    pthread_key_t made{};
+    const bool is_made = pthread_key_create(&made, &return_record) == 0;
+    return std::make_pair(made, is_made);
+  }();
+  if (key.second) pthread_setspecific(key.first, &recorder());
+}
 
 void stop_in_child() {
   is_recording = false;
@@ -242,8 +252,8 @@ const JobMark& job_mark() {
 ThreadRecord* make_own_record() noexcept {
   Recorder& own = recorder();
   if (own.image == nullptr || !own.image->is_ours()) return nullptr;
-  static thread_local const Return returned;
   const NoCancellation uncancelled;
+  return_at_end_of_thread();
   const std::lock_guard lock(own.mutex);
   if (!own.free.empty()) {
     own_record = own.free.back();

@@ -28,6 +28,15 @@ extern std::atomic<std::int64_t> next_sample;
 /// of a second before its last call.
 void sample_process(std::int64_t now) noexcept;
 
+/// The number in MPI_COMM_WORLD of a rank of a communicator, which handle and generation name.
+struct PeerPlace {
+  std::uint64_t communicator = 0;
+  std::uint64_t generation = 0;
+  std::int32_t rank = -1;
+  std::int32_t in_world = 0;
+  bool operator==(const PeerPlace&) const = default;
+};
+
 /// What the calls of one thread have come to. Only that thread writes it, so nothing is locked; any
 /// process may read the image meanwhile.
 class ThreadRecord final : public PathStore {
@@ -112,6 +121,13 @@ class ThreadRecord final : public PathStore {
   /// The thread is known to run until `now`, in ticks.
   void note_now(std::int64_t now);
 
+  /// Where the thread remembers such a rank; what is there may be another one's.
+  PeerPlace& peer_place(std::uint64_t communicator, std::int32_t rank) {
+    return peer_places_[((communicator >> 4 ^ communicator) * 8 +
+                         static_cast<std::uint64_t>(rank)) %
+                        kPeerPlaces];
+  }
+
   /// Writes down what the call paths have come to.
   void update_counts();
 
@@ -146,6 +162,8 @@ class ThreadRecord final : public PathStore {
   PathId add_python(PathId caller, std::string_view function, std::string_view file,
                     int line) noexcept override;
 
+  static constexpr std::size_t kPeerPlaces = 64;
+
   ImageFile& image_;
   const std::uint32_t number_;
   const Limits limits_;
@@ -168,6 +186,7 @@ class ThreadRecord final : public PathStore {
   RegionStack regions_;
   std::unordered_map<int, RegionItem*> items_of_regions_;
   RegionItem unkept_region_{kNone, 0, 0, 0, 0, 0};  ///< there is no room for it
+  PeerPlace peer_places_[kPeerPlaces];
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };

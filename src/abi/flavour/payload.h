@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "abi/flavour/native.h"
-#include "abi/flavour/recorded_communicator.h"
 #include "abi/words.h"
 
 /// The bytes of a call, in the words of spec/mpi.toml. To be asked after the call has succeeded:
@@ -23,7 +22,10 @@ T from_word(abi::Word word) {
 /// Of `count` elements. Nothing has size 0 where count is 0: then the datatype may be null.
 inline std::int64_t bytes(std::int64_t count, MPI_Datatype datatype) {
   MPI_Count size = 0;
-  if (count == 0 || native.Type_size_x(datatype, &size) != MPI_SUCCESS || size < 0) return 0;
+  if (count == 0 || datatype == MPI_DATATYPE_NULL ||
+      native.Type_size_x(datatype, &size) != MPI_SUCCESS || size < 0) {
+    return 0;
+  }
   return count * static_cast<std::int64_t>(size);
 }
 
@@ -42,10 +44,30 @@ std::int64_t sum(const Count* counts, std::int64_t length, const MPI_Datatype* d
   return total;
 }
 
+// What says how long the program's arrays are is asked anew at each call: a number that is kept for
+// a handle may be that of a communicator before it.
+
+inline int rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  native.Comm_rank(communicator, &rank);
+  return rank;
+}
+
+inline std::int64_t rank_count(MPI_Comm communicator) {
+  int size = 0;
+  native.Comm_size(communicator, &size);
+  return size;
+}
+
+inline bool is_inter(MPI_Comm communicator) {
+  int found = 0;
+  native.Comm_test_inter(communicator, &found);
+  return found != 0;
+}
+
 /// Whether this rank is the one that scatters.
 inline bool is_root(int root, MPI_Comm communicator) {
-  const RecordedCommunicator& own = recorded(communicator);
-  return own.is_inter() ? root == MPI_ROOT : root == own.rank();
+  return is_inter(communicator) ? root == MPI_ROOT : root == rank_in(communicator);
 }
 
 /// Whether this rank sends in a gather: of an intercommunicator's root group nobody does.
@@ -53,22 +75,30 @@ inline bool is_sender(int root) {
   return root != MPI_ROOT && root != MPI_PROC_NULL;
 }
 
-inline std::int64_t rank_count(MPI_Comm communicator) {
-  return recorded(communicator).size();
-}
-
 /// Ranks to which an all-to-all or a scatter sends.
 inline std::int64_t receivers(MPI_Comm communicator) {
-  return recorded(communicator).receivers();
-}
-
-inline int rank_in(MPI_Comm communicator) {
-  return recorded(communicator).rank();
+  if (!is_inter(communicator)) return rank_count(communicator);
+  int size = 0;
+  native.Comm_remote_size(communicator, &size);
+  return size;
 }
 
 /// To which a neighborhood collective sends.
 inline std::int64_t neighbors(MPI_Comm communicator) {
-  return recorded(communicator).neighbors();
+  int topology = MPI_UNDEFINED;
+  if (native.Topo_test(communicator, &topology) != MPI_SUCCESS) return 0;
+  int number = 0;
+  int sources = 0;
+  int is_weighted = 0;
+  if (topology == MPI_CART) {
+    native.Cartdim_get(communicator, &number);
+    number *= 2;
+  } else if (topology == MPI_GRAPH) {
+    native.Graph_neighbors_count(communicator, rank_in(communicator), &number);
+  } else if (topology == MPI_DIST_GRAPH) {
+    native.Dist_graph_neighbors_count(communicator, &sources, &number, &is_weighted);
+  }
+  return number;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::recording

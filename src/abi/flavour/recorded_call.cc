@@ -39,7 +39,7 @@ bool Call::end(abi::Word code) noexcept {
 bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
   const std::int64_t end = record::ticks();
   const bool has_failed = static_cast<int>(code) != MPI_SUCCESS;
-  return finish(end, has_failed, has_failed ? record::kNone : recorded(communicator).shape());
+  return finish(end, has_failed, has_failed ? record::kNone : shape_of(communicator));
 }
 
 void Call::send(std::int64_t bytes) noexcept {
@@ -73,7 +73,10 @@ void Call::await(MPI_Request request) noexcept {
                   .call_class = call_class(),
                   .receives = true,
                   .is_binned = is_binned_,
+                  .is_persistent = false,
                   .is_active = true,
+                  .bytes = 0,
+                  .to = kNobody,
                   .file = file_});
 }
 
@@ -84,8 +87,10 @@ void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool r
                   .receives = receives,
                   .is_binned = !receives,
                   .is_persistent = true,
+                  .is_active = false,
                   .bytes = bytes,
-                  .to = to});
+                  .to = to,
+                  .file = nullptr});
 }
 
 bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {

@@ -41,6 +41,10 @@ class Call {
   /// about the call's arguments.
   bool end(abi::Word code) noexcept;
   bool end(abi::Word code, MPI_Comm communicator) noexcept;
+  /// The same of a call that may not be recorded.
+  bool end_any(abi::Word code) noexcept {
+    return is_recorded() ? end(code) : static_cast<int>(code) == MPI_SUCCESS;
+  }
   /// Of procedures that return no code.
   void end() noexcept { static_cast<void>(end(MPI_SUCCESS)); }
 

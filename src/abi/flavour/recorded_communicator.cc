@@ -2,10 +2,11 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "record/recorder.h"
 
@@ -16,9 +17,22 @@ constexpr std::size_t kMostKept = 4096;
 
 using Key = std::uintptr_t;
 
+/// What is kept of a communicator.
+struct Facts {
+  std::uint32_t shape = record::kNone;
+  bool is_known = false;
+  bool is_inter = false;
+  bool is_world = false;  ///< its ranks are those of MPI_COMM_WORLD
+};
+
 struct Known {
+  struct One {
+    Facts facts;
+    std::unordered_map<int, std::int32_t> in_world;
+  };
   std::mutex mutex;
-  std::unordered_map<Key, std::shared_ptr<const RecordedCommunicator>> by_handle;
+  std::unordered_map<Key, One> by_handle;
+  int being_freed = 0;  ///< While there are some, nothing is added.
 };
 
 Known& known() {
@@ -29,13 +43,14 @@ Known& known() {
 /// Grows whenever a handle may come to mean another communicator.
 std::atomic<std::uint64_t> generation = 1;
 
-/// A thread's latest ones.
+/// What a thread keeps of those that it used last. Plain values: the destructors of a program's
+/// static objects call MPI after those of a thread's own variables have run.
 struct Latest {
   Key key = 0;
   std::uint64_t generation = 0;
-  std::shared_ptr<const RecordedCommunicator> communicator;
+  Facts facts;
 };
-thread_local std::array<Latest, 4> latest;
+thread_local constinit std::array<Latest, 4> latest;
 
 std::string_view name_of(MPI_Comm communicator) {
   if (communicator == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
@@ -43,25 +58,12 @@ std::string_view name_of(MPI_Comm communicator) {
   return "";
 }
 
-std::int64_t neighbors_of(MPI_Comm communicator, int rank) {
-  int topology = MPI_UNDEFINED;
-  if (native.Topo_test(communicator, &topology) != MPI_SUCCESS) return 0;
-  int number = 0;
-  int sources = 0;
-  int is_weighted = 0;
-  if (topology == MPI_CART) {
-    native.Cartdim_get(communicator, &number);
-    number *= 2;
-  } else if (topology == MPI_GRAPH) {
-    native.Graph_neighbors_count(communicator, rank, &number);
-  } else if (topology == MPI_DIST_GRAPH) {
-    native.Dist_graph_neighbors_count(communicator, &sources, &number, &is_weighted);
-  }
-  return number;
-}
-
-bool has_ranks_of_world(MPI_Comm communicator) {
+bool has_ranks_of_world(MPI_Comm communicator, int size) {
   if (communicator == MPI_COMM_WORLD) return true;
+  int world_size = 0;
+  if (native.Comm_size(MPI_COMM_WORLD, &world_size) != MPI_SUCCESS || size != world_size) {
+    return false;
+  }
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Group world = MPI_GROUP_NULL;
   int result = MPI_UNEQUAL;
@@ -74,89 +76,125 @@ bool has_ranks_of_world(MPI_Comm communicator) {
   return result == MPI_IDENT;
 }
 
-const RecordedCommunicator& find(MPI_Comm communicator) {
-  const Key key = handle_key(communicator);
-  Latest& own = latest[(key >> 4 ^ key) % latest.size()];
-  const std::uint64_t now = generation.load(std::memory_order_acquire);
-  if (own.key == key && own.generation == now) return *own.communicator;
-  Known& all = known();
-  {
-    const std::lock_guard lock(all.mutex);
-    const auto found = all.by_handle.find(key);
-    if (found != all.by_handle.end()) {
-      own = {key, now, found->second};
-      return *own.communicator;
-    }
-  }
-  auto made = std::make_shared<const RecordedCommunicator>(communicator);  // calls MPI: no lock
-  const std::lock_guard lock(all.mutex);
-  if (all.by_handle.size() >= kMostKept) all.by_handle.clear();
-  all.by_handle[key] = made;
-  own = {key, now, std::move(made)};
-  return *own.communicator;
-}
-
-}  // namespace
-
-RecordedCommunicator::RecordedCommunicator(MPI_Comm communicator)
-    : communicator_(communicator), is_known_(true) {
+Facts facts_of(MPI_Comm communicator) {
   int is_inter = 0;
+  int size = 0;
   native.Comm_test_inter(communicator, &is_inter);
-  native.Comm_rank(communicator, &rank_);
-  native.Comm_size(communicator, &size_);
-  is_inter_ = is_inter != 0;
-  if (is_inter_) {
-    native.Comm_remote_size(communicator, &remote_size_);
-  } else {
-    is_world_ = has_ranks_of_world(communicator);
-    neighbors_ = neighbors_of(communicator, rank_);
-  }
-  const std::string size = std::to_string(size_);
-  const std::string on_node = record::job_mark().is_on_one_node() ? size : "-1";
-  const std::string_view fields[] = {is_inter_ ? "1" : "0", size, on_node, name_of(communicator)};
-  shape_ = record::add_note(record::NoteKind::communicator, fields);
+  native.Comm_size(communicator, &size);
+  Facts facts{.is_known = true, .is_inter = is_inter != 0};
+  if (!facts.is_inter) facts.is_world = has_ranks_of_world(communicator, size);
+  const std::string text = std::to_string(size);
+  const std::string on_node = record::job_mark().is_on_one_node() ? text : "-1";
+  const std::string_view fields[] = {facts.is_inter ? "1" : "0", text, on_node,
+                                     name_of(communicator)};
+  facts.shape = record::add_note(record::NoteKind::communicator, fields);
+  return facts;
 }
 
-std::int64_t RecordedCommunicator::in_world(int peer) const noexcept {
-  if (is_world_) return peer;
-  if (!is_known_) return kOutside;
-  try {
-    const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = in_world_.try_emplace(peer, kOutside);
-    if (is_new) place->second = translate(peer);
-    return place->second;
-  } catch (const std::bad_alloc&) {
-    return kOutside;
-  }
-}
-
-std::int64_t RecordedCommunicator::translate(int peer) const {
+std::int32_t translate(MPI_Comm communicator, bool is_inter, int peer) {
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Group world = MPI_GROUP_NULL;
   int found = MPI_UNDEFINED;
-  const int code = is_inter_ ? native.Comm_remote_group(communicator_, &own)
-                             : native.Comm_group(communicator_, &own);
+  const int code = is_inter ? native.Comm_remote_group(communicator, &own)
+                            : native.Comm_group(communicator, &own);
   if (code == MPI_SUCCESS && native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
     native.Group_translate_ranks(own, 1, &peer, world, &found);
   }
   if (own != MPI_GROUP_NULL) native.Group_free(&own);
   if (world != MPI_GROUP_NULL) native.Group_free(&world);
-  return found == MPI_UNDEFINED ? kOutside : found;
+  return found == MPI_UNDEFINED ? static_cast<std::int32_t>(kOutside) : found;
 }
 
-const RecordedCommunicator& recorded(MPI_Comm communicator) noexcept {
+/// Whether what was found out since `then` may be kept for all threads.
+bool may_keep(const Known& all, std::uint64_t then) {
+  return all.being_freed == 0 && generation.load(std::memory_order_relaxed) == then;
+}
+
+Facts find_facts(MPI_Comm communicator, Key key, std::uint64_t now) {
+  Known& all = known();
+  {
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.by_handle.find(key);
+    if (found != all.by_handle.end()) return found->second.facts;
+  }
+  const Facts made = facts_of(communicator);  // calls MPI: no lock
+  const std::lock_guard lock(all.mutex);
+  if (!may_keep(all, now)) return made;
+  if (all.by_handle.size() >= kMostKept) all.by_handle.clear();
+  all.by_handle[key].facts = made;
+  return made;
+}
+
+/// Where no thread has asked for this peer yet, MPI is asked.
+std::int32_t find_peer(MPI_Comm communicator, const Latest& own, int peer) {
+  Known& all = known();
+  {
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.by_handle.find(own.key);
+    if (found != all.by_handle.end()) {
+      const auto place = found->second.in_world.find(peer);
+      if (place != found->second.in_world.end()) return place->second;
+    }
+  }
+  const std::int32_t made = translate(communicator, own.facts.is_inter, peer);
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.by_handle.find(own.key);
+  if (found != all.by_handle.end() && may_keep(all, own.generation)) {
+    found->second.in_world.emplace(peer, made);
+  }
+  return made;
+}
+
+/// Nothing is known of MPI_COMM_NULL, nor where there is no memory.
+Latest recorded(MPI_Comm communicator) noexcept {
+  const Key key = handle_key(communicator);
+  Latest& own = latest[(key >> 4 ^ key) % latest.size()];
+  const std::uint64_t now = generation.load(std::memory_order_acquire);
+  if (own.key == key && own.generation == now) return own;
+  if (communicator == MPI_COMM_NULL) return {};
   try {
-    return find(communicator);
+    return own = {key, now, find_facts(communicator, key, now)};
   } catch (const std::bad_alloc&) {
-    static const RecordedCommunicator unknown;
-    return unknown;
+    return {};
   }
 }
 
-void forget(MPI_Comm communicator) noexcept {
+}  // namespace
+
+std::uint32_t shape_of(MPI_Comm communicator) noexcept {
+  return recorded(communicator).facts.shape;
+}
+
+std::int64_t peer_in_world(int peer, MPI_Comm communicator) noexcept {
+  if (peer == MPI_PROC_NULL) return kNobody;
+  const Latest own = recorded(communicator);
+  if (own.facts.is_world) return peer;
+  record::ThreadRecord* const thread = record::this_thread();
+  if (!own.facts.is_known || thread == nullptr) return kOutside;
+  record::PeerPlace& place = thread->peer_place(own.key, peer);
+  const record::PeerPlace wanted{own.key, own.generation, peer, place.in_world};
+  if (place == wanted) return place.in_world;
+  try {
+    place = {own.key, own.generation, peer, find_peer(communicator, own, peer)};
+    return place.in_world;
+  } catch (const std::bad_alloc&) {
+    return kOutside;
+  }
+}
+
+Forgetting::Forgetting(MPI_Comm communicator) noexcept : communicator_(communicator) {
   Known& all = known();
   const std::lock_guard lock(all.mutex);
-  all.by_handle.erase(handle_key(communicator));
+  all.being_freed += 1;
+  all.by_handle.erase(handle_key(communicator_));
+  generation.fetch_add(1, std::memory_order_release);
+}
+
+Forgetting::~Forgetting() {
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);
+  all.being_freed -= 1;
+  all.by_handle.erase(handle_key(communicator_));
   generation.fetch_add(1, std::memory_order_release);
 }
 

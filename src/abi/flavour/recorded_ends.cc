@@ -1,5 +1,7 @@
 #include "abi/flavour/recorded_ends.h"
 
+#include <optional>
+
 #include "abi/flavour/payload.h"
 #include "abi/flavour/recorded_call.h"
 #include "abi/flavour/recorded_request.h"
@@ -14,16 +16,28 @@ using abi::Word;
 using recording::Call;
 using recording::from_word;
 
-/// A procedure that ends what the handle stands for: `forget` is told of it before, since the
-/// handle may be another one's at once.
-template <class Handle, class Forget>
-Word end_handle(Entry entry, void* next, const std::uintptr_t* return_slot, Word pointer,
-                Forget forget) {
+/// What is done before a handle ends: it may be another one's at once.
+template <auto forget>
+struct Before {
+  template <class Handle>
+  explicit Before(Handle handle) noexcept {
+    forget(handle);
+  }
+};
+
+void note_cancelled(MPI_Request) noexcept {
+  recording::has_cancelled.store(true, std::memory_order_relaxed);
+}
+
+/// A procedure that ends what the handle stands for. Whoever calls it, and whether or not the call
+/// is recorded, an End made of the handle lives from before the library's call to after it.
+template <class Handle, class End>
+Word end_handle(Entry entry, void* next, const std::uintptr_t* return_slot, Word pointer) {
   Call call(entry, return_slot);
-  if (!call.is_recorded()) return abi::call_words(next, pointer);
-  if (pointer != 0) forget(*from_word<const Handle*>(pointer));
+  std::optional<End> end;
+  if (pointer != 0) end.emplace(*from_word<const Handle*>(pointer));
   const Word code = abi::call_words(next, pointer);
-  call.end(code);
+  if (call.is_recorded()) call.end(code);
   return code;
 }
 
@@ -44,13 +58,13 @@ Word Abort(void* next, const std::uintptr_t* return_slot, Word communicator, Wor
 }
 
 Word Comm_free(void* next, const std::uintptr_t* return_slot, Word communicator) {
-  return end_handle<MPI_Comm>(Entry::Comm_free, next, return_slot, communicator,
-                              &recording::forget);
+  return end_handle<MPI_Comm, recording::Forgetting>(Entry::Comm_free, next, return_slot,
+                                                     communicator);
 }
 
 Word Comm_disconnect(void* next, const std::uintptr_t* return_slot, Word communicator) {
-  return end_handle<MPI_Comm>(Entry::Comm_disconnect, next, return_slot, communicator,
-                              &recording::forget);
+  return end_handle<MPI_Comm, recording::Forgetting>(Entry::Comm_disconnect, next, return_slot,
+                                                     communicator);
 }
 
 Word File_open(void* next, const std::uintptr_t* return_slot, Word communicator, Word name,
@@ -63,7 +77,8 @@ Word File_open(void* next, const std::uintptr_t* return_slot, Word communicator,
 }
 
 Word File_close(void* next, const std::uintptr_t* return_slot, Word file) {
-  return end_handle<MPI_File>(Entry::File_close, next, return_slot, file, &recording::note_closed);
+  return end_handle<MPI_File, Before<&recording::note_closed>>(Entry::File_close, next, return_slot,
+                                                               file);
 }
 
 Word Start(void* next, const std::uintptr_t* return_slot, Word request) {
@@ -84,14 +99,13 @@ Word Startall(void* next, const std::uintptr_t* return_slot, Word count, Word re
 }
 
 Word Cancel(void* next, const std::uintptr_t* return_slot, Word request) {
-  return end_handle<MPI_Request>(Entry::Cancel, next, return_slot, request, [](MPI_Request) {
-    recording::has_cancelled.store(true, std::memory_order_relaxed);
-  });
+  return end_handle<MPI_Request, Before<&note_cancelled>>(Entry::Cancel, next, return_slot,
+                                                          request);
 }
 
 Word Request_free(void* next, const std::uintptr_t* return_slot, Word request) {
-  return end_handle<MPI_Request>(Entry::Request_free, next, return_slot, request,
-                                 &recording::untrack);
+  return end_handle<MPI_Request, Before<&recording::untrack>>(Entry::Request_free, next,
+                                                              return_slot, request);
 }
 
 /// Levels as the MPI standard has them (Profiling Interface, Miscellaneous Control of Profiling).

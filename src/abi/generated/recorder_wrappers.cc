@@ -655,6 +655,7 @@ template <Name name>
 Word Comm_set_errhandler(Word comm_word, Word errhandler_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_set_errhandler);
   Call call(Entry::Comm_set_errhandler, HEADRACE_RETURN_SLOT);
+  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, comm_word, errhandler_word);
   const Word code = abi::call_words(next, comm_word, errhandler_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
@@ -3723,12 +3724,14 @@ template <Name name>
 Word Test(Word request_word, Word flag_word, Word status_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Test);
   Call call(Entry::Test, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, request_word, flag_word, status_word);
   Completion completion(from_word<MPI_Request*>(request_word), 1,
                         from_word<MPI_Status*>(status_word), false);
   status_word = completion.statuses();
   const Word code = abi::call_words(next, request_word, flag_word, status_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   completion.finish_one(*from_word<int*>(flag_word) != 0 ? 0 : MPI_UNDEFINED);
   return code;
 }
@@ -3746,15 +3749,15 @@ Word Testall(Word count_word, Word array_of_requests_word, Word flag_word,
              Word array_of_statuses_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Testall);
   Call call(Entry::Testall, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded())
-    return abi::call_words(next, count_word, array_of_requests_word, flag_word,
-                           array_of_statuses_word);
   Completion completion(from_word<MPI_Request*>(array_of_requests_word), from_word<int>(count_word),
                         from_word<MPI_Status*>(array_of_statuses_word), true);
   array_of_statuses_word = completion.statuses();
   const Word code =
       abi::call_words(next, count_word, array_of_requests_word, flag_word, array_of_statuses_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   if (*from_word<int*>(flag_word) != 0) completion.finish_all();
   return code;
 }
@@ -3763,15 +3766,15 @@ Word Testany(Word count_word, Word array_of_requests_word, Word index_word, Word
              Word status_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Testany);
   Call call(Entry::Testany, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded())
-    return abi::call_words(next, count_word, array_of_requests_word, index_word, flag_word,
-                           status_word);
   Completion completion(from_word<MPI_Request*>(array_of_requests_word), from_word<int>(count_word),
                         from_word<MPI_Status*>(status_word), false);
   status_word = completion.statuses();
   const Word code =
       abi::call_words(next, count_word, array_of_requests_word, index_word, flag_word, status_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   completion.finish_one(*from_word<int*>(flag_word) == 0 ? MPI_UNDEFINED
                                                          : *from_word<int*>(index_word));
   return code;
@@ -3781,16 +3784,16 @@ Word Testsome(Word incount_word, Word array_of_requests_word, Word outcount_word
               Word array_of_indices_word, Word array_of_statuses_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Testsome);
   Call call(Entry::Testsome, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded())
-    return abi::call_words(next, incount_word, array_of_requests_word, outcount_word,
-                           array_of_indices_word, array_of_statuses_word);
   Completion completion(from_word<MPI_Request*>(array_of_requests_word),
                         from_word<int>(incount_word),
                         from_word<MPI_Status*>(array_of_statuses_word), true);
   array_of_statuses_word = completion.statuses();
   const Word code = abi::call_words(next, incount_word, array_of_requests_word, outcount_word,
                                     array_of_indices_word, array_of_statuses_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   completion.finish_some(*from_word<int*>(outcount_word), from_word<int*>(array_of_indices_word));
   return code;
 }
@@ -4216,12 +4219,14 @@ template <Name name>
 Word Wait(Word request_word, Word status_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Wait);
   Call call(Entry::Wait, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded()) return abi::call_words(next, request_word, status_word);
   Completion completion(from_word<MPI_Request*>(request_word), 1,
                         from_word<MPI_Status*>(status_word), false);
   status_word = completion.statuses();
   const Word code = abi::call_words(next, request_word, status_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   completion.finish_one(0);
   return code;
 }
@@ -4229,14 +4234,17 @@ template <Name name>
 Word Waitall(Word count_word, Word array_of_requests_word, Word array_of_statuses_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Waitall);
   Call call(Entry::Waitall, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded())
-    return abi::call_words(next, count_word, array_of_requests_word, array_of_statuses_word);
   Completion completion(from_word<MPI_Request*>(array_of_requests_word), from_word<int>(count_word),
                         from_word<MPI_Status*>(array_of_statuses_word), true);
+  completion.keep_errors(
+      abi::next_function(abi::FeatureId::recorder, name, Entry::Request_get_status));
   array_of_statuses_word = completion.statuses();
   const Word code =
       abi::call_words(next, count_word, array_of_requests_word, array_of_statuses_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   completion.finish_all();
   return code;
 }
@@ -4244,14 +4252,15 @@ template <Name name>
 Word Waitany(Word count_word, Word array_of_requests_word, Word index_word, Word status_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Waitany);
   Call call(Entry::Waitany, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded())
-    return abi::call_words(next, count_word, array_of_requests_word, index_word, status_word);
   Completion completion(from_word<MPI_Request*>(array_of_requests_word), from_word<int>(count_word),
                         from_word<MPI_Status*>(status_word), false);
   status_word = completion.statuses();
   const Word code =
       abi::call_words(next, count_word, array_of_requests_word, index_word, status_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   completion.finish_one(*from_word<int*>(index_word));
   return code;
 }
@@ -4260,16 +4269,16 @@ Word Waitsome(Word incount_word, Word array_of_requests_word, Word outcount_word
               Word array_of_indices_word, Word array_of_statuses_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Waitsome);
   Call call(Entry::Waitsome, HEADRACE_RETURN_SLOT);
-  if (!call.is_recorded())
-    return abi::call_words(next, incount_word, array_of_requests_word, outcount_word,
-                           array_of_indices_word, array_of_statuses_word);
   Completion completion(from_word<MPI_Request*>(array_of_requests_word),
                         from_word<int>(incount_word),
                         from_word<MPI_Status*>(array_of_statuses_word), true);
   array_of_statuses_word = completion.statuses();
   const Word code = abi::call_words(next, incount_word, array_of_requests_word, outcount_word,
                                     array_of_indices_word, array_of_statuses_word);
-  if (!call.end(code)) return code;
+  if (!call.end_any(code)) {
+    completion.finish_failed();
+    return code;
+  }
   completion.finish_some(*from_word<int*>(outcount_word), from_word<int*>(array_of_indices_word));
   return code;
 }
@@ -4540,6 +4549,7 @@ template <Name name>
 Word Win_set_errhandler(Word win_word, Word errhandler_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Win_set_errhandler);
   Call call(Entry::Win_set_errhandler, HEADRACE_RETURN_SLOT);
+  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, win_word, errhandler_word);
   const Word code = abi::call_words(next, win_word, errhandler_word);
   if (!call.end(code)) return code;
@@ -5292,6 +5302,7 @@ Word Comm_create_from_group(Word group_word, Word stringtag_word, Word info_word
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_create_from_group);
   Call call(Entry::Comm_create_from_group, HEADRACE_RETURN_SLOT);
+  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded())
     return abi::call_words(next, group_word, stringtag_word, info_word, errhandler_word,
                            newcomm_word);
@@ -6462,6 +6473,7 @@ Word Intercomm_create_from_groups(Word local_group_word, Word local_leader_word,
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Intercomm_create_from_groups);
   Call call(Entry::Intercomm_create_from_groups, HEADRACE_RETURN_SLOT);
+  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded())
     return abi::call_words(next, local_group_word, local_leader_word, remote_group_word,
                            remote_leader_word, stringtag_word, info_word, errhandler_word,
@@ -8017,6 +8029,7 @@ template <Name name>
 Word Session_init(Word info_word, Word errhandler_word, Word session_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Session_init);
   Call call(Entry::Session_init, HEADRACE_RETURN_SLOT);
+  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, info_word, errhandler_word, session_word);
   const Word code = abi::call_words(next, info_word, errhandler_word, session_word);
   if (!call.end(code)) return code;
@@ -8027,6 +8040,7 @@ Word Session_set_errhandler(Word session_word, Word errhandler_word) {
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Session_set_errhandler);
   Call call(Entry::Session_set_errhandler, HEADRACE_RETURN_SLOT);
+  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, session_word, errhandler_word);
   const Word code = abi::call_words(next, session_word, errhandler_word);
   if (!call.end(code)) return code;

@@ -1,0 +1,97 @@
+"""What the recorder keeps of handles never shows: programs see their MPI, and counts are theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hosts import Host
+from running import Result, compile_program, launch, work_directory
+from test_recorder import report_of
+
+
+def build(host: Host) -> Path:
+    name = f"recorded-h-{host.name}"
+    return compile_program(host.compilers["c"], ["recorded_handles.c"], name)
+
+
+def record(
+    host: Host, way: str, ranks: int, objects: list[Path] | None = None
+) -> tuple[Result, dict]:
+    directory = work_directory(f"recorded-handles-{host.name}-{way}-{bool(objects)}")
+    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
+    files = directory / "files"
+    files.mkdir()
+    result = launch(host, ranks, [build(host), way, files], True, settings, objects=objects)
+    assert result.code == 0, result.explain()
+    (path,) = directory.glob("*.hrc")
+    return result, report_of(path)
+
+
+def calls_of(report: dict) -> dict[str, int]:
+    return {own["name"]: own["calls"] for own in report["mpi"]["procedures"]}
+
+
+def bytes_of(report: dict) -> dict[str, int]:
+    return {own["name"]: own["bytes"] for own in report["mpi"]["procedures"]}
+
+
+@pytest.mark.parametrize("freed_by", ["program", "tool"])
+def test_a_handle_is_used_again(host: Host, library: Path, freed_by: str) -> None:
+    """Counts lie at the end of a page: who reads more than there are ends the program."""
+    objects = None
+    if freed_by == "tool":
+        flags = ["-shared", "-fPIC", "-O1", "-Wall"]
+        name = f"freeing_tool-{host.name}"
+        tool = compile_program(host.compilers["c"], ["freeing_tool.c"], name, flags)
+        objects = [tool, library]
+    _, report = record(host, "reused", 2, objects)
+    assert bytes_of(report)["MPI_Reduce_scatter"] == 2 * 20 * 4
+    assert calls_of(report)["MPI_Reduce_scatter"] == 2 * 20
+    matrix = {(own["from"], own["to"]): own["messages"] for own in report["mpi"]["matrix"]}
+    assert matrix == {(0, 0): 20, (1, 1): 20}
+
+
+def test_the_last_calls_come_late(host: Host, library: Path) -> None:
+    """From exit handlers and destructors of threads, when a thread's variables have gone."""
+    _, report = record(host, "late", 1)
+    found = calls_of(report)
+    assert found["MPI_Comm_rank"] == 1 + 100 * 12 + 240
+    assert found["MPI_Comm_size"] == 100 * 12 + 240
+    assert report["run"]["lacks"] == []
+
+
+@pytest.mark.parametrize("way", ["null", "errors", "handler"])
+def test_a_program_sees_the_same_errors(host: Host, library: Path, way: str) -> None:
+    plain = launch(host, 2, [build(host), way], False)
+    assert plain.code == 0, plain.explain()
+    recorded, report = record(host, way, 2)
+    assert sorted(recorded.out.splitlines()) == sorted(plain.out.splitlines())
+    if way == "errors":
+        assert bytes_of(report)["MPI_Isend"] == 2 * 10 * 30
+        # What came after an error in the same call is not known.
+        assert bytes_of(report)["MPI_Irecv"] >= 2 * 10 * 50
+
+
+def test_bytes_of_threads_that_receive_at_once(host: Host, library: Path) -> None:
+    result, report = record(host, "threads", 1)
+    (expected,) = (int(line.split()[1]) for line in result.out.splitlines())
+    paths = {own["name"]: own for own in report["mpi"]["procedures"]}
+    assert paths["MPI_Irecv"]["bytes"] == expected
+    assert paths["MPI_Isend"]["bytes"] == expected
+    sites = [own for own in report["mpi"]["paths"] if own["procedure"] == "MPI_Irecv"]
+    assert sum(own["bytes"] for own in sites if own["frames"]) == expected
+
+
+def test_names_leave_room_for_calls(host: Host, library: Path) -> None:
+    """Of more files than are kept apart nothing is lost, and call paths are still told apart."""
+    result, report = record(host, "files", 1)
+    (calls,) = (int(line.split()[1]) for line in result.out.splitlines())
+    files = {own["name"]: own["opens"] for own in report["io"]["files"]}
+    assert sum(files.values()) == 1500
+    assert files["(other files)"] == 1500 - (len(files) - 1)
+    assert len(files) > 1000
+    found = calls_of(report)
+    assert found["MPI_Comm_rank"] == 1 + calls
+    assert report["quality"]["folded_calls"] == report["quality"]["lost_calls"] == 0
+    assert found["MPI_File_open"] == found["MPI_File_close"] == 1500
