@@ -35,6 +35,10 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) {
        return read_integer(text, 1, 32, s.record_depth);
      }},
+    {"HEADRACE_RECORD_PATIENCE", "0",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 0, 86400, s.record_patience);
+     }},
     {"HEADRACE_RECORD_NAMES", "full",
      [](const std::string& text, Settings& s) {
        return read_choice<RecordNamesSetting>(text,
