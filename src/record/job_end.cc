@@ -14,6 +14,7 @@
 
 #include "base/message.h"
 #include "base/settings.h"
+#include "record/clock.h"
 #include "record/exit_lines.h"
 #include "record/gather.h"
 #include "record/image_owner.h"
@@ -113,9 +114,9 @@ void tell_lost(const std::string& path) {
 
 }  // namespace
 
-RankEnd own_end(std::int64_t node) {
+RankEnd own_end(std::int64_t node, std::int64_t patience) {
   const ProcessName& process = job_mark().process;
-  RankEnd end{node, process.start, process.number, -1};
+  RankEnd end{node, process.start, process.number, -1, since_1970_ns() + patience};
   const ImageFile* const own = image();
   if (own == nullptr) return end;
   const std::vector<std::string>& directories = own_directories();
@@ -124,6 +125,11 @@ RankEnd own_end(std::int64_t node) {
     end.directory = static_cast<std::int32_t>(found - directories.begin());
   }
   return end;
+}
+
+bool has_gone_on(std::span<const RankEnd> ends, std::int64_t now) {
+  constexpr std::int64_t kMargin = 5'000'000'000;
+  return std::ranges::any_of(ends, [&](const RankEnd& end) { return end.until + kMargin < now; });
 }
 
 std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends) {

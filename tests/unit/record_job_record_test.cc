@@ -119,6 +119,14 @@ TEST(Nodes, AreNumberedByTheirFirstRanks) {
   EXPECT_EQ(nodes_of(ends), expected);
 }
 
+TEST(Nodes, AreWaitedForNoLongerWhereOthersHaveGoneOn) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const RankEnd ends[] = {{.until = 100 * kSecond}, {.until = 160 * kSecond}};
+  EXPECT_FALSE(has_gone_on(ends, 99 * kSecond));
+  EXPECT_FALSE(has_gone_on(ends, 101 * kSecond)) << "its clock may be another one";
+  EXPECT_TRUE(has_gone_on(ends, 110 * kSecond));
+}
+
 TEST(Nodes, SayWhichRanksCouldNotRecord) {
   const RankEnd ends[] = {{7}, {7}};
   const int ranks[] = {0, 1};

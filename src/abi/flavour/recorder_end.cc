@@ -15,6 +15,7 @@
 #include "abi/flavour/native.h"
 #include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
+#include "record/clock.h"
 #include "record/job_end.h"
 #include "record/part_rounds.h"
 #include "record/recorder.h"
@@ -222,9 +223,17 @@ Error gather_job(int rank) {
   Fingerprint node;
   for (const char byte : topo::node_identity()) node.add_byte(static_cast<unsigned char>(byte));
   const QuietWorld quiet;
-  auto all = all_of(record::own_end(node.value()), size, patience_for_ranks());
-  if (!all)
+  const Patience patience = patience_for_ranks();
+  auto all = all_of(record::own_end(node.value(), patience.count()), size, patience);
+  if (!all) {
     return {ErrorClass::other, 0, {"other nodes' parts are missing: ", all.error().message}};
+  }
+  if (record::has_gone_on(all.value(), record::since_1970_ns())) {
+    return {
+        ErrorClass::other, 0,
+        "other nodes' parts are missing: not all ranks came to MPI_Finalize with Headrace before "
+        "others went on there, set HEADRACE_RECORD_PATIENCE to more seconds"};
+  }
   const auto nodes = record::nodes_of(all.value());
   const Ends ends{rank, std::move(all.value()), nodes};
   if (nodes.size() > 1) {

@@ -35,7 +35,7 @@ def test_who_has_given_up_hangs_nobody(name: str, late: int, nodes: Cluster, lib
     host, program = compiled(name, PAUSE)
     directory = work_directory(f"recorded-late-{name}-{late}")
     settings = recording(library, directory) | {"HEADRACE_RECORD_PATIENCE": "2"}
-    result = launch_on_nodes(host, nodes, [program, 10, late, 7], settings, timeout=90)
+    result = launch_on_nodes(host, nodes, [program, 10, late, 9], settings, timeout=90)
     assert result.code == 0, result.explain()
     (record,) = directory.glob("*.hrc")
     report = report_of(record)
