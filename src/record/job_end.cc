@@ -14,7 +14,6 @@
 
 #include "base/message.h"
 #include "base/settings.h"
-#include "record/clock.h"
 #include "record/exit_lines.h"
 #include "record/gather.h"
 #include "record/image_owner.h"
@@ -114,9 +113,9 @@ void tell_lost(const std::string& path) {
 
 }  // namespace
 
-RankEnd own_end(std::int64_t node, std::int64_t patience) {
+RankEnd own_end(std::int64_t node) {
   const ProcessName& process = job_mark().process;
-  RankEnd end{node, process.start, process.number, -1, since_1970_ns() + patience};
+  RankEnd end{node, process.start, process.number, -1};
   const ImageFile* const own = image();
   if (own == nullptr) return end;
   const std::vector<std::string>& directories = own_directories();
@@ -127,9 +126,9 @@ RankEnd own_end(std::int64_t node, std::int64_t patience) {
   return end;
 }
 
-bool has_gone_on(std::span<const RankEnd> ends, std::int64_t now) {
+bool has_gone_on(std::span<const std::int64_t> until, std::int64_t now) {
   constexpr std::int64_t kMargin = 5'000'000'000;
-  return std::ranges::any_of(ends, [&](const RankEnd& end) { return end.until + kMargin < now; });
+  return std::ranges::any_of(until, [&](std::int64_t end) { return end + kMargin < now; });
 }
 
 std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends) {

@@ -19,15 +19,15 @@ struct RankEnd {
   std::int64_t process_start = 0;  ///< of JobMark::process
   std::int32_t process = 0;
   std::int32_t directory = -1;  ///< where its image is, in own_directories(); -1: it has none
-  std::int64_t until = 0;       ///< when it goes on without the others, in ns since 1970
 };
 
-/// `node`: a number of this node's. `patience`: how long it waits for others, in ns.
-RankEnd own_end(std::int64_t node, std::int64_t patience);
+/// `node`: a number of this node's.
+RankEnd own_end(std::int64_t node);
 
-/// Whether somebody has gone on already, as a rank sees it that came late. Clocks of nodes may
-/// differ by seconds, so no answer may do harm.
-bool has_gone_on(std::span<const RankEnd> ends, std::int64_t now);
+/// Whether somebody has gone on already, as a rank sees it that came late. `until`: when each goes
+/// on without the others, in ns since 1970. Clocks of nodes may differ by seconds, so no answer may
+/// do harm.
+bool has_gone_on(std::span<const std::int64_t> until, std::int64_t now);
 
 /// The ranks of each node, in rank order; nodes in the order of their first ranks.
 std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends);

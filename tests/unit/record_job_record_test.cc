@@ -121,7 +121,7 @@ TEST(Nodes, AreNumberedByTheirFirstRanks) {
 
 TEST(Nodes, AreWaitedForNoLongerWhereOthersHaveGoneOn) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const RankEnd ends[] = {{.until = 100 * kSecond}, {.until = 160 * kSecond}};
+  const std::int64_t ends[] = {100 * kSecond, 160 * kSecond};
   EXPECT_FALSE(has_gone_on(ends, 99 * kSecond));
   EXPECT_FALSE(has_gone_on(ends, 101 * kSecond)) << "its clock may be another one";
   EXPECT_TRUE(has_gone_on(ends, 110 * kSecond));

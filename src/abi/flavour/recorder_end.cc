@@ -31,6 +31,8 @@ using std::chrono::seconds;
 constexpr seconds kLeastPatience{60};
 constexpr seconds kMostPatience{600};
 constexpr seconds kPatienceForParts{30};
+/// Rank 0 says that it has given up while others still wait for its word.
+constexpr seconds kTimeForWord{5};
 
 std::string library_version() {
   if (native.Get_library_version == nullptr) return "";
@@ -217,22 +219,40 @@ void gather_parts(const Ends& ends) {
   if (collection != nullptr) collected().job = collection->end();
 }
 
+/// Waits for all ranks. Rank 0 decides for all whether to go on without each other, and says so
+/// even where it has given up itself: its word is there at once for a rank that comes later. The
+/// others' messages need no rank but rank 0, so they are there if it comes late.
+Error await_all(int rank, int size) {
+  const Patience patience = patience_for_ranks();
+  const std::int64_t until = record::since_1970_ns() + patience.count();
+  std::vector<int> sizes(static_cast<std::size_t>(size), sizeof until);
+  const auto come =
+      gather(std::as_bytes(std::span(&until, 1)), std::move(sizes), rank == 0, patience);
+  bool have_all = static_cast<bool>(come);
+  if (come && rank == 0) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(size));
+    std::memcpy(all.data(), come.value().data(), come.value().size());
+    have_all = !record::has_gone_on(all, record::since_1970_ns());
+  }
+  const auto word =
+      broadcast(have_all ? 1 : 0, rank == 0 ? patience_for_parts() : patience + kTimeForWord);
+  if (have_all && word && word.value() == 1) return {};
+  return {
+      ErrorClass::other, 0,
+      "other nodes' parts are missing: not all ranks came to MPI_Finalize with Headrace in time, "
+      "set HEADRACE_RECORD_PATIENCE to more seconds if one comes late"};
+}
+
 Error gather_job(int rank) {
   int size = 0;
   native.Comm_size(MPI_COMM_WORLD, &size);
   Fingerprint node;
   for (const char byte : topo::node_identity()) node.add_byte(static_cast<unsigned char>(byte));
   const QuietWorld quiet;
-  const Patience patience = patience_for_ranks();
-  auto all = all_of(record::own_end(node.value(), patience.count()), size, patience);
+  if (Error missing = await_all(rank, size)) return missing;
+  auto all = all_of(record::own_end(node.value()), size, patience_for_parts());
   if (!all) {
     return {ErrorClass::other, 0, {"other nodes' parts are missing: ", all.error().message}};
-  }
-  if (record::has_gone_on(all.value(), record::since_1970_ns())) {
-    return {
-        ErrorClass::other, 0,
-        "other nodes' parts are missing: not all ranks came to MPI_Finalize with Headrace before "
-        "others went on there, set HEADRACE_RECORD_PATIENCE to more seconds"};
   }
   const auto nodes = record::nodes_of(all.value());
   const Ends ends{rank, std::move(all.value()), nodes};

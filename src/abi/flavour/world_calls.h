@@ -11,9 +11,10 @@
 
 /// Collective calls of MPI_COMM_WORLD while it ends, of which the program has none under way any
 /// more. Some ranks may come late, or never. So none of these blocks: what is not complete after
-/// `patience` is given up, and the library keeps its memory. Then this rank calls none of them any
-/// more, and the others give up as well. A communicator of our own would have to be made by a call
-/// that blocks, and messages on MPI_COMM_WORLD might reach receives that the program has left.
+/// `patience` is given up, and the library keeps its memory. All ranks call them in one order; one
+/// that calls none any more makes the others give up as well. A communicator of our own would have
+/// to be made by a call that blocks, and messages on MPI_COMM_WORLD might reach receives that the
+/// program has left.
 namespace headrace::HEADRACE_FLAVOUR {
 
 using Patience = std::chrono::nanoseconds;
