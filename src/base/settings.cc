@@ -47,6 +47,11 @@ const SettingRule rules[] = {
     {"HEADRACE_RECORD_DEPTH", "8",
      [](const std::string& text, Settings& s) { return read_integer(text, 1, 32, s.record_depth); },
      [](Settings& s) { s.record_depth = Settings().record_depth; }, nullptr, ""},
+    {"HEADRACE_RECORD_PATIENCE", "0",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 0, 86400, s.record_patience);
+     },
+     [](Settings& s) { s.record_patience = Settings().record_patience; }, nullptr, ""},
     {"HEADRACE_RECORD_NAMES", "full",
      [](const std::string& text, Settings& s) {
        return read_choice<RecordNamesSetting>(text,

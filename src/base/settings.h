@@ -60,6 +60,7 @@ struct Settings {
   ByteCount record_memory = 4194304;                           ///< HEADRACE_RECORD_MEMORY
   std::string record_directory = "";                           ///< HEADRACE_RECORD_DIRECTORY
   std::int64_t record_depth = 8;                               ///< HEADRACE_RECORD_DEPTH
+  std::int64_t record_patience = 0;                            ///< HEADRACE_RECORD_PATIENCE
   RecordNamesSetting record_names = RecordNamesSetting::full;  ///< HEADRACE_RECORD_NAMES
   PathSetting write_path = PathSetting::automatic;             ///< HEADRACE_WRITE_PATH
   PathSetting read_path = PathSetting::automatic;              ///< HEADRACE_READ_PATH

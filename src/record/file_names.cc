@@ -19,10 +19,12 @@ bool has_names() {
   return settings().record_names == RecordNamesSetting::full;
 }
 
-/// Of this job and the name.
+/// Of this job and the name, on all nodes alike.
 std::string hashed(std::string_view name) {
   SipHash hash;
-  for (const std::string_view part : {std::string_view(job_mark().name), name}) {
+  const JobMark& job = job_mark();
+  for (const std::string_view part :
+       {std::string_view(job.base), std::string_view(job.number), name}) {
     hash.add(std::as_bytes(std::span(part)));
     hash.add(std::as_bytes(std::span("")));
   }

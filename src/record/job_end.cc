@@ -1,8 +1,12 @@
 #include "record/job_end.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <iterator>
 #include <map>
 #include <new>
 #include <string>
@@ -19,7 +23,7 @@
 namespace headrace::record {
 namespace {
 
-constexpr int kPatienceMilliseconds = 2000;
+constexpr std::chrono::seconds kPatienceForImages{2};
 
 std::string directory_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
@@ -34,18 +38,20 @@ bool is_under_way(const std::string& path) {
 }
 
 void wait_for(const std::vector<std::string>& images) {
-  int left = kPatienceMilliseconds;
+  const auto end = std::chrono::steady_clock::now() + kPatienceForImages;
   for (const std::string& path : images) {
-    for (; left > 0 && is_under_way(path); --left) usleep(1000);
+    while (std::chrono::steady_clock::now() < end && is_under_way(path)) usleep(1000);
   }
 }
 
 /// "" where the rank has none.
 std::string image_of(std::span<const RankEnd> ends, int rank) {
-  const auto place = static_cast<std::size_t>(ends[static_cast<std::size_t>(rank)].directory);
-  const std::vector<std::string> directories = image_directories(settings().record_directory);
+  const RankEnd& end = ends[static_cast<std::size_t>(rank)];
+  const auto place = static_cast<std::size_t>(end.directory);
+  const std::vector<std::string>& directories = own_directories();
   if (place >= directories.size()) return "";
-  return directories[place] + "/" + job_mark().name + "/rank-" + std::to_string(rank);
+  const std::string job = job_mark().name({end.process, end.process_start});
+  return directories[place] + "/" + job + "/rank-" + std::to_string(rank);
 }
 
 /// `images`: where they still are, if no record was written; else empty.
@@ -78,28 +84,51 @@ Result<WrittenRecord> write(JobRecord& job, const std::vector<std::string>& imag
   return job.finish();
 }
 
+/// Whether it is one of this job's: others may have left theirs under the same name.
+bool is_of_job(const std::string& path) {
+  ImageHeader header{};
+  return read_header(path, header) && header.rank_count == job_mark().ranks;
+}
+
 /// Of all ranks of the job that have one on this node.
 std::vector<std::string> images_of_node() {
   std::vector<std::string> images;
-  for (const std::string& directory : image_directories(settings().record_directory)) {
-    auto found = image_paths_in(directory + "/" + job_mark().name);
-    if (found) images.insert(images.end(), found.value().begin(), found.value().end());
+  for (const std::string& directory : own_directories()) {
+    auto found = image_paths_in(directory + "/" + job_mark().name());
+    if (found) std::ranges::copy_if(found.value(), std::back_inserter(images), &is_of_job);
   }
   return images;
+}
+
+/// This rank has an image, which it cannot read any more.
+void tell_lost(const std::string& path) {
+  errno = 0;
+  std::string why = "the job's directory is gone or cannot be read";
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) why = system_failure(errno, "cannot open", path).message;
+  if (file >= 0) close(file);
+  print_message("no record was written (" + why +
+                "); what was recorded stays there, 'headrace record gather' makes the record");
 }
 
 }  // namespace
 
 RankEnd own_end(std::int64_t node) {
-  RankEnd end{node, -1, 0};
+  const ProcessName& process = job_mark().process;
+  RankEnd end{node, process.start, process.number, -1};
   const ImageFile* const own = image();
   if (own == nullptr) return end;
-  const std::vector<std::string> directories = image_directories(settings().record_directory);
+  const std::vector<std::string>& directories = own_directories();
   const auto found = std::ranges::find(directories, directory_of(directory_of(own->path())));
   if (found != directories.end()) {
     end.directory = static_cast<std::int32_t>(found - directories.begin());
   }
   return end;
+}
+
+bool has_gone_on(std::span<const std::int64_t> until, std::int64_t now) {
+  constexpr std::int64_t kMargin = 5'000'000'000;
+  return std::ranges::any_of(until, [&](std::int64_t end) { return end + kMargin < now; });
 }
 
 std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends) {
@@ -111,6 +140,13 @@ std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends) {
     nodes[found->second].push_back(static_cast<int>(rank));
   }
   return nodes;
+}
+
+std::vector<std::string> images_of(std::span<const RankEnd> ends, std::span<const int> ranks) {
+  std::vector<std::string> images;
+  images.reserve(ranks.size());
+  for (const int rank : ranks) images.push_back(image_of(ends, rank));
+  return images;
 }
 
 GatheredNode gather_node(std::span<const RankEnd> ends, std::span<const int> ranks,
@@ -148,9 +184,14 @@ void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks) {
   if (!last.empty()) remove_job_directory(last);
 }
 
-void finish_job(const Facts& facts, const std::string& missing) {
-  const std::vector<std::string> images = images_of_node();
-  if (images.empty()) return;  // why was told when MPI began
+void finish_job(const Facts& facts, std::vector<std::string> images, const std::string& missing) {
+  std::erase(images, "");
+  if (images.empty()) images = images_of_node();
+  if (images.empty()) {
+    // Where it has none, why was told when MPI began.
+    if (image() != nullptr) tell_lost(image()->path());
+    return;
+  }
   wait_for(images);
   JobRecord job(facts, record_places());
   const Result<WrittenRecord> written = write(job, images, missing);

@@ -15,16 +15,25 @@ namespace headrace::record {
 
 /// What a rank tells the others. Plain numbers, which ranks send.
 struct RankEnd {
-  std::int64_t node = 0;        ///< the same for ranks of one node, and for these only
-  std::int32_t directory = -1;  ///< where its image is, in image_directories(); -1: it has none
-  std::int32_t unused = 0;
+  std::int64_t node = 0;           ///< the same for ranks of one node, and for these only
+  std::int64_t process_start = 0;  ///< of JobMark::process
+  std::int32_t process = 0;
+  std::int32_t directory = -1;  ///< where its image is, in own_directories(); -1: it has none
 };
 
 /// `node`: a number of this node's.
 RankEnd own_end(std::int64_t node);
 
+/// Whether somebody has gone on already, as a rank sees it that came late. `until`: when each goes
+/// on without the others, in ns since 1970. Clocks of nodes may differ by seconds, so no answer may
+/// do harm.
+bool has_gone_on(std::span<const std::int64_t> until, std::int64_t now);
+
 /// The ranks of each node, in rank order; nodes in the order of their first ranks.
 std::vector<std::vector<int>> nodes_of(std::span<const RankEnd> ends);
+
+/// Where the images of a node's ranks are; "" for a rank that has none.
+std::vector<std::string> images_of(std::span<const RankEnd> ends, std::span<const int> ranks);
 
 /// A node's part, made by one of its ranks; `ends` of all ranks, `ranks` on the node. What cannot
 /// be had is left out, with the reason.
@@ -36,8 +45,9 @@ void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks);
 
 /// Rank 0, after MPI_Finalize: writes the record of a job of which only this node's images are
 /// known, and removes these. It waits two seconds at most for ranks that have not come to
-/// MPI_Finalize. `missing`: why there are no others, if there may be.
-void finish_job(const Facts& facts, const std::string& missing);
+/// MPI_Finalize. `images`: where they are, from images_of(); if empty, those that have the job's
+/// name. `missing`: why there are no others, if there may be.
+void finish_job(const Facts& facts, std::vector<std::string> images, const std::string& missing);
 
 /// The same with the parts of all nodes, whose images are removed.
 void finish_job(JobRecord& job);

@@ -33,7 +33,9 @@ constexpr std::array<const char*, kCallClasses> kOtherNames = {
 struct Recorder {
   const ProcessMark process;
   JobMark mark;
-  std::string log_directory;
+  std::int64_t begin_ns = 0;
+  std::vector<std::string> directories;
+  std::vector<RecordPlace> places;
   std::unique_ptr<ImageFile> image;
   std::span<const Procedure> procedures;
   CallerOf caller_of = nullptr;
@@ -107,6 +109,16 @@ std::string absolute(const std::string& path) {
   return getcwd(here.data(), here.size()) == nullptr ? path : std::string(here.data()) + "/" + path;
 }
 
+std::vector<RecordPlace> places_of_now() {
+  std::vector<RecordPlace> places{{absolute(settings().log_path)}};
+  const std::string name = "/headrace-records-" + std::to_string(geteuid());
+  if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
+    places.push_back({own + name, true});
+  }
+  places.push_back({"/tmp" + name, true});
+  return places;
+}
+
 void note_all(ImageFile& image, NoteKind kind, const Facts& facts) {
   for (const auto& [name, value] : facts) {
     const std::string_view fields[] = {name, value};
@@ -161,14 +173,16 @@ Error start_recorder(const RecorderStart& start) {
   Recorder& own = recorder();
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &stop_in_child);
   choose_clock();
-  own.mark = find_job_mark();
-  own.log_directory = absolute(settings().log_path);
-  const std::vector<std::string> directories = image_directories(settings().record_directory);
-  auto made = ImageFile::make(directories, own.mark.name, "rank-" + std::to_string(start.rank),
+  own.begin_ns = read_clock().ns;
+  own.mark = find_job_mark(start.rank_count, start.is_spawned);
+  own.directories = image_directories(settings().record_directory);
+  own.places = places_of_now();
+  const std::string job = own.mark.name();
+  auto made = ImageFile::make(own.directories, job, "rank-" + std::to_string(start.rank),
                               static_cast<std::uint64_t>(settings().record_memory));
   if (!made) return made.error();
   own.image = std::move(made.value());
-  if (own.image->is_first_of_job()) remove_old_images(directories, {});
+  if (own.image->is_first_of_job()) remove_old_images(own.directories, {});
   own.procedures = start.procedures;
   own.caller_of = start.caller_of;
   for (auto* const notes : {&own.notes, &own.sync_notes}) {
@@ -183,7 +197,7 @@ Error start_recorder(const RecorderStart& start) {
   note_all(*own.image, NoteKind::fact, start.facts);
   note_all(*own.image, NoteKind::variable, recorded_variables(allowed_variables()));
   note_settings(*own.image);
-  own.image->header().call_cost = measure_call_cost(directories, own.mark.name);
+  own.image->header().call_cost = measure_call_cost(own.directories, job);
   note_usage(own.image->header());
   fill_header(own.image->header(), start);
   is_recording = true;
@@ -223,15 +237,14 @@ ImageFile* image() {
   return own.image == nullptr || !own.image->is_ours() ? nullptr : own.image.get();
 }
 
-std::vector<RecordPlace> record_places() {
-  const std::string& chosen = recorder().log_directory;
-  std::vector<RecordPlace> places{{chosen.empty() ? absolute(settings().log_path) : chosen}};
-  const std::string name = "/headrace-records-" + std::to_string(geteuid());
-  if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
-    places.push_back({own + name, true});
-  }
-  places.push_back({"/tmp" + name, true});
-  return places;
+const std::vector<std::string>& own_directories() {
+  return recorder().directories;
+}
+
+const std::vector<RecordPlace>& record_places() {
+  Recorder& own = recorder();
+  if (own.places.empty()) own.places = places_of_now();
+  return own.places;
 }
 
 bool is_this_process() {
@@ -239,14 +252,11 @@ bool is_this_process() {
 }
 
 std::int64_t recorded_ns() {
-  ImageFile* const own = image();
-  return own == nullptr ? 0 : read_clock().ns - own->header().begin_ns;
+  return read_clock().ns - recorder().begin_ns;
 }
 
 const JobMark& job_mark() {
-  Recorder& own = recorder();
-  if (own.mark.name.empty()) own.mark = find_job_mark();
-  return own.mark;
+  return recorder().mark;
 }
 
 ThreadRecord* make_own_record() noexcept {

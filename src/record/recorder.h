@@ -27,6 +27,7 @@ struct Procedure {
 struct RecorderStart {
   int rank = 0;
   int rank_count = 0;
+  bool is_spawned = false;   ///< by MPI_Comm_spawn
   std::int64_t init_ns = 0;  ///< that MPI_Init took
   std::span<const Procedure> procedures;
   CallerOf caller_of = nullptr;
@@ -47,12 +48,14 @@ void stop_recorder();
 ImageFile* image();
 /// Not in a forked child.
 bool is_this_process();
-/// Nanoseconds since MPI ran; 0 if nothing is recorded.
+/// Nanoseconds since MPI ran, whether this rank could record or not.
 std::int64_t recorded_ns();
 const JobMark& job_mark();
+/// image_directories() as they were when MPI ran: the program may change its user, or its root.
+const std::vector<std::string>& own_directories();
 /// Where records go, best first: where the user wants them, as it was when MPI ran, and this
 /// user's own directories on the node if they cannot be there.
-std::vector<RecordPlace> record_places();
+const std::vector<RecordPlace>& record_places();
 
 extern std::atomic<bool> is_recording;
 extern constinit thread_local ThreadRecord* own_record;

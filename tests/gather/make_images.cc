@@ -7,14 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "fabric/block_collection.h"
 #include "record/clock.h"
 #include "record/gather.h"
 #include "record/job_record.h"
-#include "sim/mailbox.h"
 #include "unit/made_images.h"
 
 /// Images of ranks that made known calls, for what reads them.
@@ -135,8 +132,6 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 constexpr int kRanks = 4096;
 constexpr int kOnNode = 64;
 constexpr int kNodes = kRanks / kOnNode;
-constexpr fabric::Patience kPatience{60'000};
-constexpr int kTag = 1;
 
 /// Each node's part, as its leader sends it. Empty where that failed.
 std::vector<std::string> gather_nodes(const std::string& directory, std::vector<double>& times) {
@@ -161,28 +156,13 @@ std::vector<std::string> gather_nodes(const std::string& directory, std::vector<
   return blocks;
 }
 
-/// Leaders are threads, which hand their blocks to rank 0 by way of mailboxes.
+/// As rank 0 does it with what the others send.
 Result<WrittenRecord> collect(const std::vector<std::string>& blocks,
                               const std::string& directory) {
-  sim::PostOffice office(kNodes);
-  std::vector<std::thread> leaders;
-  for (int node = 1; node < kNodes; ++node) {
-    leaders.emplace_back([&office, &blocks, node] {
-      sim::MailboxMessenger messenger(office, node);
-      static_cast<void>(
-          fabric::hand_block(messenger, kTag, blocks[static_cast<std::size_t>(node)], kPatience));
-    });
-  }
   JobRecord job({}, {{directory + "/records"}});
-  Error failed = job.add(std::move(unpack_node(blocks[0]).value()));
-  sim::MailboxMessenger messenger(office, 0);
-  const std::vector<int> missing =
-      fabric::collect_blocks(messenger, kTag, kPatience, [&](int, std::string_view block) {
-        if (!failed) failed = job.add(std::move(unpack_node(block).value()));
-      });
-  for (std::thread& leader : leaders) leader.join();
-  if (failed) return failed;
-  if (!missing.empty()) return Error(ErrorClass::other, 0, "a node's part is missing");
+  for (const std::string& block : blocks) {
+    if (Error failed = job.add(std::move(unpack_node(block).value()))) return failed;
+  }
   return job.finish();
 }
 

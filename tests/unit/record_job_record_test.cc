@@ -114,13 +114,21 @@ TEST_F(JobRecords, SayWhatIsMissing) {
 }
 
 TEST(Nodes, AreNumberedByTheirFirstRanks) {
-  const RankEnd ends[] = {{7, 0, 0}, {9, 0, 0}, {7, -1, 0}, {3, 1, 0}, {9, 0, 0}};
+  const RankEnd ends[] = {{7}, {9}, {7}, {3}, {9}};
   const std::vector<std::vector<int>> expected = {{0, 2}, {1, 4}, {3}};
   EXPECT_EQ(nodes_of(ends), expected);
 }
 
+TEST(Nodes, AreWaitedForNoLongerWhereOthersHaveGoneOn) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t ends[] = {100 * kSecond, 160 * kSecond};
+  EXPECT_FALSE(has_gone_on(ends, 99 * kSecond));
+  EXPECT_FALSE(has_gone_on(ends, 101 * kSecond)) << "its clock may be another one";
+  EXPECT_TRUE(has_gone_on(ends, 110 * kSecond));
+}
+
 TEST(Nodes, SayWhichRanksCouldNotRecord) {
-  const RankEnd ends[] = {{7, -1, 0}, {7, -1, 0}};
+  const RankEnd ends[] = {{7}, {7}};
   const int ranks[] = {0, 1};
   const GatheredNode node = gather_node(ends, ranks, 0);
   EXPECT_EQ(node.record.summary.ranks, 0);

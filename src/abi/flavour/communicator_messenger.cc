@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <new>
 
 #include "abi/flavour/backoff.h"
 #include "abi/flavour/error.h"
@@ -265,12 +264,6 @@ Result<std::unique_ptr<fabric::Messenger>> make_messenger(MPI_Comm communicator,
   }
   native.Comm_free(&hidden);
   return lacking ? std::move(lacking) : out_of_memory();
-}
-
-std::unique_ptr<fabric::Messenger> make_messenger_on(MPI_Comm own) {
-  auto* const made = new (std::nothrow) CommunicatorMessenger;
-  if (made != nullptr) made->take(own);
-  return std::unique_ptr<fabric::Messenger>(made);
 }
 
 std::unique_ptr<fabric::Messenger> make_solo_messenger() {

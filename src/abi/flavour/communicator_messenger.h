@@ -13,10 +13,6 @@ namespace headrace::HEADRACE_FLAVOUR {
 Result<std::unique_ptr<fabric::Messenger>> make_messenger(MPI_Comm communicator,
                                                           const Error& failed);
 
-/// Among a communicator's ranks, on itself, of which nobody else knows and which is freed at the
-/// end. Null if there is no memory.
-std::unique_ptr<fabric::Messenger> make_messenger_on(MPI_Comm own);
-
 /// A messenger for a communicator of one process: it needs no communicator and sends nothing.
 std::unique_ptr<fabric::Messenger> make_solo_messenger();
 

@@ -1,20 +1,23 @@
 #include "abi/flavour/recorder_end.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "abi/flavour/backoff.h"
-#include "abi/flavour/communicator_messenger.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/job.h"
 #include "abi/flavour/native.h"
+#include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
-#include "fabric/block_collection.h"
+#include "record/clock.h"
 #include "record/job_end.h"
+#include "record/part_rounds.h"
 #include "record/recorder.h"
 #include "topo/node.h"
 
@@ -24,13 +27,12 @@ namespace {
 
 using record::RankEnd;
 using std::chrono::seconds;
-using std::chrono::steady_clock;
 
-constexpr int kTag = 1;
 constexpr seconds kLeastPatience{60};
-constexpr fabric::Patience kPatienceForNode = seconds{20};
-/// A leader waits while rank 0 is busy with others, which may fail.
-constexpr fabric::Patience kPatienceForTurn = seconds{60};
+constexpr seconds kMostPatience{600};
+constexpr seconds kPatienceForParts{30};
+/// Rank 0 says that it has given up while others still wait for its word.
+constexpr seconds kTimeForWord{5};
 
 std::string library_version() {
   if (native.Get_library_version == nullptr) return "";
@@ -54,6 +56,7 @@ struct Collected {
   bool is_due = false;  ///< this is rank 0, and the record is still to be written
   std::string missing;  ///< why other nodes' parts are not there
   std::unique_ptr<record::JobRecord> job;  ///< null: only this node's images are to be read
+  std::vector<std::string> images;         ///< these, where the ranks have told of them
 };
 
 Collected& collected() {
@@ -81,107 +84,163 @@ class QuietWorld {
   bool has_handler_ = false;
 };
 
-/// Programs whose ranks end at different times do so by a part of their run. A rank that never
-/// comes runs without the layer.
-steady_clock::duration patience() {
-  const auto run = std::chrono::nanoseconds(record::recorded_ns());
-  return std::max<steady_clock::duration>(kLeastPatience, run / 10);
+/// Ranks end at different times by a part of the run. One that never comes runs without the layer.
+Patience patience_for_ranks() {
+  const std::int64_t chosen = settings().record_patience;
+  if (chosen > 0) return seconds(chosen);
+  return std::clamp<Patience>(std::chrono::nanoseconds(record::recorded_ns()) / 10, kLeastPatience,
+                              kMostPatience);
 }
 
-/// All ranks' `own`. Collectives of MPI_COMM_WORLD disturb no message of the program's, which has
-/// none under way there: it has begun MPI_Finalize.
-Result<std::vector<RankEnd>> exchange_ends(const RankEnd& own, int size) {
-  // Where it is given up the library keeps them.
-  struct Exchange {
-    RankEnd own;
-    std::vector<RankEnd> all;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-  auto exchange = std::make_unique<Exchange>(
-      Exchange{own, std::vector<RankEnd>(static_cast<std::size_t>(size))});
-  if (native.Iallgather(&exchange->own, sizeof(RankEnd), MPI_BYTE, exchange->all.data(),
-                        sizeof(RankEnd), MPI_BYTE, MPI_COMM_WORLD,
-                        &exchange->request) != MPI_SUCCESS) {
-    return native_failure("ask the other ranks for their part");
-  }
-  Backoff backoff;
-  const auto begin = steady_clock::now();
-  const auto longest = patience();
-  for (;;) {
-    int is_done = 0;
-    const int code = native.Testall(1, &exchange->request, &is_done, MPI_STATUSES_IGNORE);
-    if (code == MPI_SUCCESS && is_done != 0) return std::move(exchange->all);
-    if (code == MPI_SUCCESS && steady_clock::now() - begin < longest) {
-      backoff.wait();
-      continue;
-    }
-    static_cast<void>(exchange.release());
-    const auto waited = std::chrono::duration_cast<seconds>(steady_clock::now() - begin);
-    return Error(ErrorClass::other, 0,
-                 {"other nodes' parts are missing: not all ranks came to MPI_Finalize with "
-                  "Headrace within ",
-                  std::to_string(waited.count()), " s"});
-  }
+/// Once all have come. Less than the other, which may be short.
+Patience patience_for_parts() {
+  return std::min<Patience>(patience_for_ranks(), kPatienceForParts);
 }
 
-/// Among the first ranks of all nodes, of which this is one; null where MPI refuses.
-std::unique_ptr<fabric::Messenger> make_leaders(const std::vector<std::vector<int>>& nodes) {
-  std::vector<int> ranks;
-  for (const std::vector<int>& node : nodes) ranks.push_back(node.front());
-  MPI_Group world = MPI_GROUP_NULL;
-  MPI_Group leaders = MPI_GROUP_NULL;
-  MPI_Comm own = MPI_COMM_NULL;
-  const bool is_made = native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&
-                       native.Group_incl(world, static_cast<int>(ranks.size()), ranks.data(),
-                                         &leaders) == MPI_SUCCESS &&
-                       native.Comm_create_group(MPI_COMM_WORLD, leaders, kTag, &own) == MPI_SUCCESS;
-  if (leaders != MPI_GROUP_NULL) native.Group_free(&leaders);
-  if (world != MPI_GROUP_NULL) native.Group_free(&world);
-  return is_made && own != MPI_COMM_NULL ? make_messenger_on(own) : nullptr;
+template <class Value>
+Result<std::vector<Value>> all_of(const Value& own, int ranks, Patience patience) {
+  auto found = all_gather(std::as_bytes(std::span(&own, 1)), ranks, patience);
+  if (!found) return found.error();
+  std::vector<Value> all(static_cast<std::size_t>(ranks));
+  std::memcpy(all.data(), found.value().data(), found.value().size());
+  return all;
 }
 
-/// On rank 0.
-void collect(fabric::Messenger* leaders, const std::vector<RankEnd>& ends,
-             const std::vector<std::vector<int>>& nodes) {
-  record::Facts facts = job_facts();
-  facts.emplace_back("nodes", std::to_string(nodes.size()));
-  auto job = std::make_unique<record::JobRecord>(std::move(facts), record::record_places());
-  if (Error failed = job->add(record::gather_node(ends, nodes[0], 0))) {
-    job->leave_out("node 0: " + failed.message);
-  }
-  std::vector<int> missing;
-  if (leaders != nullptr) {
-    missing = fabric::collect_blocks(
-        *leaders, kTag, kPatienceForNode, [&](int node, std::string_view block) {
-          auto part = record::unpack_node(block);
-          Error problem = part ? job->add(std::move(part.value())) : part.error();
-          if (problem) job->leave_out("node " + std::to_string(node) + ": " + problem.message);
-        });
-  } else {
-    for (int node = 1; node < static_cast<int>(nodes.size()); ++node) missing.push_back(node);
-  }
-  for (const int node : missing) {
-    const std::vector<int>& ranks = nodes[static_cast<std::size_t>(node)];
-    job->leave_out("node " + std::to_string(node) + ", of which rank " +
-                   std::to_string(ranks.front()) + " is the first, did not send its part");
-  }
-  record::remove_images(ends, nodes[0]);
-  collected().job = std::move(job);
-}
+/// The ranks of a job on several nodes, at its end.
+struct Ends {
+  int rank = 0;
+  std::vector<RankEnd> all;
+  std::vector<std::vector<int>> nodes;
 
-/// On a leader but rank 0. What was not taken stays.
-void hand_over(fabric::Messenger& leaders, const std::vector<RankEnd>& ends,
-               const std::vector<int>& ranks) {
-  const auto node = static_cast<std::uint32_t>(leaders.rank());
-  std::string block;
+  /// Of whose ranks this one is the first; -1 if it is none's.
+  int led_node() const {
+    const auto found =
+        std::ranges::find(nodes, rank, [](const std::vector<int>& ranks) { return ranks.front(); });
+    return found == nodes.end() ? -1 : static_cast<int>(found - nodes.begin());
+  }
+  const std::vector<int>& ranks_of(int node) const { return nodes[static_cast<std::size_t>(node)]; }
+};
+
+/// What this rank hands to rank 0: its node's part, or nothing.
+std::string own_part(const Ends& ends) {
+  const int node = ends.led_node();
+  std::string part;
+  if (node <= 0) return part;
   const Error failed = attempt([&]() -> Error {
-    block = record::pack_node(record::gather_node(ends, ranks, node));
+    part = record::pack_node(
+        record::gather_node(ends.all, ends.ranks_of(node), static_cast<std::uint32_t>(node)));
     return {};
   });
-  // An empty one tells rank 0 that there is none.
-  if (!fabric::hand_block(leaders, kTag, block, kPatienceForTurn) && !failed) {
-    record::remove_images(ends, ranks);
+  if (failed || std::ssize(part) > record::kLargestPart) part.clear();
+  return part;
+}
+
+/// Rank 0's record, to which it adds the nodes' parts.
+class Collection {
+ public:
+  explicit Collection(const Ends& ends) : ends_(ends) {
+    record::Facts facts = job_facts();
+    facts.emplace_back("nodes", std::to_string(ends.nodes.size()));
+    job_ = std::make_unique<record::JobRecord>(std::move(facts), record::record_places());
+    for (int node = 1; node < static_cast<int>(ends.nodes.size()); ++node) missing_.insert(node);
+    if (Error failed = job_->add(record::gather_node(ends.all, ends.nodes[0], 0))) {
+      job_->leave_out("node 0: " + failed.message);
+    }
   }
+
+  void take(int rank, std::string_view bytes) {
+    const auto is_led = [&](int node) { return ends_.ranks_of(node).front() == rank; };
+    const auto node = std::ranges::find_if(missing_, is_led);
+    if (node == missing_.end()) return;
+    auto part = record::unpack_node(bytes);
+    Error problem = part ? job_->add(std::move(part.value())) : part.error();
+    if (problem) job_->leave_out("node " + std::to_string(*node) + ": " + problem.message);
+    missing_.erase(node);
+  }
+
+  std::unique_ptr<record::JobRecord> end() {
+    for (const int node : missing_) {
+      job_->leave_out("node " + std::to_string(node) + ", of which rank " +
+                      std::to_string(ends_.ranks_of(node).front()) +
+                      " is the first, did not send its part");
+    }
+    record::remove_images(ends_.all, ends_.nodes[0]);
+    return std::move(job_);
+  }
+
+ private:
+  const Ends& ends_;
+  std::unique_ptr<record::JobRecord> job_;
+  std::set<int> missing_;
+};
+
+/// Hands the parts of nodes to rank 0, which has `collection`. Returns how many rounds it has got;
+/// other ranks know that at the end alone.
+Result<std::int64_t> hand_over(const Ends& ends, const std::string& own,
+                               const std::vector<record::PartRound>& rounds,
+                               const std::vector<std::int64_t>& sizes, Collection* collection) {
+  const Patience patience = patience_for_parts();
+  for (const record::PartRound& round : rounds) {
+    std::vector<int> counts(sizes.size());
+    for (int rank = round.begin; rank < round.end; ++rank) {
+      const auto i = static_cast<std::size_t>(rank);
+      counts[i] = static_cast<int>(sizes[i]);
+    }
+    const std::string_view mine = round.has(ends.rank) ? std::string_view(own) : "";
+    const auto bytes =
+        gather(std::as_bytes(std::span(mine)), counts, collection != nullptr, patience);
+    if (!bytes) return bytes.error();
+    std::string_view left(reinterpret_cast<const char*>(bytes.value().data()),
+                          bytes.value().size());
+    for (int rank = round.begin; rank < round.end && collection != nullptr; ++rank) {
+      const auto size = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]);
+      if (size > 0) collection->take(rank, left.substr(0, size));
+      left.remove_prefix(size);
+    }
+  }
+  return broadcast(std::ssize(rounds), patience);
+}
+
+/// Each rank calls the same functions of world_calls.h, whatever fails on it.
+void gather_parts(const Ends& ends) {
+  std::unique_ptr<Collection> collection;
+  if (ends.rank == 0) collection = std::make_unique<Collection>(ends);
+  const std::string own = own_part(ends);
+  const auto sizes = all_of<std::int64_t>(std::ssize(own), static_cast<int>(ends.all.size()),
+                                          patience_for_parts());
+  if (sizes) {
+    const auto rounds = record::rounds_of(sizes.value(), record::JobRecord::kMostKept);
+    const auto taken = hand_over(ends, own, rounds, sizes.value(), collection.get());
+    // What rank 0 may not have stays.
+    if (taken && taken.value() == std::ssize(rounds) && !own.empty()) {
+      record::remove_images(ends.all, ends.ranks_of(ends.led_node()));
+    }
+  }
+  if (collection != nullptr) collected().job = collection->end();
+}
+
+/// Waits for all ranks. Rank 0 decides for all whether to go on without each other, and says so
+/// even where it has given up itself: its word is there at once for a rank that comes later. The
+/// others' messages need no rank but rank 0, so they are there if it comes late.
+Error await_all(int rank, int size) {
+  const Patience patience = patience_for_ranks();
+  const std::int64_t until = record::since_1970_ns() + patience.count();
+  std::vector<int> sizes(static_cast<std::size_t>(size), sizeof until);
+  const auto come =
+      gather(std::as_bytes(std::span(&until, 1)), std::move(sizes), rank == 0, patience);
+  bool have_all = static_cast<bool>(come);
+  if (come && rank == 0) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(size));
+    std::memcpy(all.data(), come.value().data(), come.value().size());
+    have_all = !record::has_gone_on(all, record::since_1970_ns());
+  }
+  const auto word =
+      broadcast(have_all ? 1 : 0, rank == 0 ? patience_for_parts() : patience + kTimeForWord);
+  if (have_all && word && word.value() == 1) return {};
+  return {
+      ErrorClass::other, 0,
+      "other nodes' parts are missing: not all ranks came to MPI_Finalize with Headrace in time, "
+      "set HEADRACE_RECORD_PATIENCE to more seconds if one comes late"};
 }
 
 Error gather_job(int rank) {
@@ -190,18 +249,17 @@ Error gather_job(int rank) {
   Fingerprint node;
   for (const char byte : topo::node_identity()) node.add_byte(static_cast<unsigned char>(byte));
   const QuietWorld quiet;
-  const auto ends = exchange_ends(record::own_end(node.value()), size);
-  if (!ends) return ends.error();
-  const std::vector<std::vector<int>> nodes = record::nodes_of(ends.value());
-  if (nodes.size() == 1) return {};
-  for (const std::vector<int>& ranks : nodes) {
-    if (ranks.front() != rank) continue;
-    const std::unique_ptr<fabric::Messenger> leaders = make_leaders(nodes);
-    if (rank == 0) {
-      collect(leaders.get(), ends.value(), nodes);
-    } else if (leaders != nullptr) {
-      hand_over(*leaders, ends.value(), ranks);
-    }
+  if (Error missing = await_all(rank, size)) return missing;
+  auto all = all_of(record::own_end(node.value()), size, patience_for_parts());
+  if (!all) {
+    return {ErrorClass::other, 0, {"other nodes' parts are missing: ", all.error().message}};
+  }
+  const auto nodes = record::nodes_of(all.value());
+  const Ends ends{rank, std::move(all.value()), nodes};
+  if (nodes.size() > 1) {
+    gather_parts(ends);
+  } else if (rank == 0) {
+    collected().images = record::images_of(ends.all, nodes[0]);
   }
   return {};
 }
@@ -241,7 +299,7 @@ void finish_record() noexcept {
     if (own.job != nullptr) {
       record::finish_job(*own.job);
     } else {
-      record::finish_job(job_facts(), own.missing);
+      record::finish_job(job_facts(), std::move(own.images), own.missing);
     }
     return {};
   });

@@ -22,6 +22,8 @@ abi::Start start() {
   record::RecorderStart start;
   start.rank = rank_in_job();
   native.Comm_size(MPI_COMM_WORLD, &start.rank_count);
+  MPI_Comm parent = MPI_COMM_NULL;
+  start.is_spawned = native.Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
   start.procedures = recorded_procedures;
   start.caller_of = &caller_of;
   start.facts = job_facts();

@@ -16,11 +16,11 @@ struct NativeCalls {
   decltype(&PMPI_Cancel) Cancel = nullptr;
   decltype(&PMPI_Cartdim_get) Cartdim_get = nullptr;
   decltype(&PMPI_Comm_call_errhandler) Comm_call_errhandler = nullptr;
-  decltype(&PMPI_Comm_create_group) Comm_create_group = nullptr;
   decltype(&PMPI_Comm_create_keyval) Comm_create_keyval = nullptr;
   decltype(&PMPI_Comm_free) Comm_free = nullptr;
   decltype(&PMPI_Comm_get_attr) Comm_get_attr = nullptr;
   decltype(&PMPI_Comm_get_errhandler) Comm_get_errhandler = nullptr;
+  decltype(&PMPI_Comm_get_parent) Comm_get_parent = nullptr;
   decltype(&PMPI_Comm_group) Comm_group = nullptr;
   decltype(&PMPI_Comm_rank) Comm_rank = nullptr;
   decltype(&PMPI_Comm_remote_group) Comm_remote_group = nullptr;
@@ -62,6 +62,8 @@ struct NativeCalls {
   decltype(&PMPI_Grequest_complete) Grequest_complete = nullptr;
   decltype(&PMPI_Grequest_start) Grequest_start = nullptr;
   decltype(&PMPI_Iallgather) Iallgather = nullptr;
+  decltype(&PMPI_Ibcast) Ibcast = nullptr;
+  decltype(&PMPI_Igatherv) Igatherv = nullptr;
   decltype(&PMPI_Initialized) Initialized = nullptr;
   decltype(&PMPI_Iprobe) Iprobe = nullptr;
   decltype(&PMPI_Irecv) Irecv = nullptr;
@@ -121,11 +123,11 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Cancel", calls.Cancel, true);
   visit("PMPI_Cartdim_get", calls.Cartdim_get, true);
   visit("PMPI_Comm_call_errhandler", calls.Comm_call_errhandler, true);
-  visit("PMPI_Comm_create_group", calls.Comm_create_group, true);
   visit("PMPI_Comm_create_keyval", calls.Comm_create_keyval, true);
   visit("PMPI_Comm_free", calls.Comm_free, true);
   visit("PMPI_Comm_get_attr", calls.Comm_get_attr, true);
   visit("PMPI_Comm_get_errhandler", calls.Comm_get_errhandler, true);
+  visit("PMPI_Comm_get_parent", calls.Comm_get_parent, true);
   visit("PMPI_Comm_group", calls.Comm_group, true);
   visit("PMPI_Comm_rank", calls.Comm_rank, true);
   visit("PMPI_Comm_remote_group", calls.Comm_remote_group, true);
@@ -167,6 +169,8 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Grequest_complete", calls.Grequest_complete, true);
   visit("PMPI_Grequest_start", calls.Grequest_start, true);
   visit("PMPI_Iallgather", calls.Iallgather, true);
+  visit("PMPI_Ibcast", calls.Ibcast, true);
+  visit("PMPI_Igatherv", calls.Igatherv, true);
   visit("PMPI_Initialized", calls.Initialized, true);
   visit("PMPI_Iprobe", calls.Iprobe, true);
   visit("PMPI_Irecv", calls.Irecv, true);

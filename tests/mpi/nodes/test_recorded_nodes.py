@@ -116,11 +116,11 @@ def test_a_rank_without_the_layer_holds_nobody_up_for_long(
     """The first node's part is recorded, the other has none."""
     host, program = compiled(name, ["recorded_end.c"])
     directory = work_directory(f"recorded-nodes-without-{name}")
-    settings = recording(library, directory)
+    settings = recording(library, directory) | {"HEADRACE_RECORD_PATIENCE": "5"}
     preloaded = settings.pop("LD_PRELOAD")
     script = f'[ "$(hostname)" != n0 ] || export LD_PRELOAD={preloaded}; exec "$0" "$@"'
     line = ["bash", "-c", script, program, "finalize"]
-    result = launch_on_nodes(host, two_nodes, line, settings, ranks_per_node=1, timeout=150)
+    result = launch_on_nodes(host, two_nodes, line, settings, ranks_per_node=1, timeout=90)
     assert result.code == 0, result.explain()
     (record,) = directory.glob("*.hrc")
     run = report_of(record)["run"]

@@ -27,6 +27,7 @@ SETTINGS = (
     Setting("HEADRACE_RECORD_MEMORY", "size", "4m", minimum=262144, maximum=1073741824),
     Setting("HEADRACE_RECORD_DIRECTORY", "text", ""),
     Setting("HEADRACE_RECORD_DEPTH", "integer", "8", minimum=1, maximum=32),
+    Setting("HEADRACE_RECORD_PATIENCE", "integer", "0", minimum=0, maximum=86400),
     Setting("HEADRACE_RECORD_NAMES", "choice", "full", values=("full", "hashed", "none")),
     Setting(
         "HEADRACE_WRITE_PATH",
