@@ -1,7 +1,9 @@
 """What launching needs to know of this machine."""
 
 import os
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "COBALT_JOBID")
@@ -22,3 +24,28 @@ def available_cores() -> int:
 def in_batch_job(environ: Mapping[str, str]) -> bool:
     """Whether a batch system has already said how many ranks fit."""
     return any(environ.get(name) for name in BATCH_VARIABLES)
+
+
+@dataclass(frozen=True)
+class Mount:
+    """kind: the type of the file system, as the kernel calls it; options: those of the mount."""
+
+    kind: str = "unknown"
+    options: str = ""
+
+
+def mount_of(directory: str | Path) -> Mount:
+    """The mount that holds `directory`."""
+    path = os.path.realpath(directory)
+    best, found = "", Mount()
+    try:
+        mounts = Path("/proc/self/mounts").read_text().splitlines()
+    except OSError:
+        return found
+    for line in mounts:
+        _, point, kind, options, *_ = line.split()
+        point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, found = point, Mount(kind, options)
+    return found

@@ -1,7 +1,6 @@
 #include "base/settings_file.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/kept_errno.h"
+#include "base/small_file.h"
 #include "base/spelling.h"
 #include "base/toml.h"
-#include "base/uninterrupted.h"
 
 namespace headrace {
 namespace {
@@ -40,24 +38,6 @@ std::string why_not_trusted(const struct stat& status, bool is_directory) {
   const uid_t owner = status.st_uid;
   if (owner == 0 || owner == ::geteuid() || owns_this_library(owner)) return {};
   return std::string(is_directory ? "its directory" : "it") + " belongs to another user";
-}
-
-/// Fills `text`, whose size is the most that is read.
-bool read_descriptor(int descriptor, std::string& text) {
-  const std::size_t most = text.size();
-  std::size_t size = 0;
-  ssize_t more = 0;
-  do {
-    more = uninterrupted([&] { return ::read(descriptor, text.data() + size, most - size); });
-    if (more > 0) size += static_cast<std::size_t>(more);
-  } while (more > 0 && size < most);
-  text.resize(size);
-  return more >= 0;
-}
-
-int open_to_read(const std::string& path) {
-  // Does not wait for whoever might write into a pipe of this name.
-  return uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); });
 }
 
 std::string directory_of(const std::string& path) {
@@ -157,16 +137,6 @@ SettingsFile read_settings_file(const std::string& path, bool must_exist) {
                                  : "let its owner type chmod go-w " + printable(directory_of(path));
   file.problems.push_back("'" + printable(path) + "' is ignored (" + why + "), " + remedy);
   return file;
-}
-
-bool read_text_file(const std::string& path, std::size_t most, std::string& text) {
-  text.assign(most, '\0');  // before the file is open: it may throw
-  const int descriptor = open_to_read(path);
-  if (descriptor < 0) return false;
-  const bool is_read = read_descriptor(descriptor, text);
-  const KeptErrno kept;
-  ::close(descriptor);
-  return is_read;
 }
 
 }  // namespace headrace

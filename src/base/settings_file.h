@@ -41,8 +41,4 @@ SettingsFile parse_settings_file(std::string_view text, const std::string& path)
 /// it `must_exist`.
 SettingsFile read_settings_file(const std::string& path, bool must_exist);
 
-/// The text of a file, as much as `most` bytes, without waiting for anybody. Where it cannot be
-/// read: false, and errno.
-bool read_text_file(const std::string& path, std::size_t most, std::string& text);
-
 }  // namespace headrace

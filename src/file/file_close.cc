@@ -109,9 +109,8 @@ void OpenFile::tell_statistics() const {
   if (channel_->combine(sums) || channel_->combine(times)) return;
   if (channel_->nodes().rank() != 0) return;
   static_cast<void>(attempt([&]() -> Error {
-    const ByteCount stripe = layout_.stripes.size;
     const IoShape shape = {path_, channel_->nodes().size(), channel_->nodes().node_count(),
-                           stripe > 0 ? stripe : layout_.block_size};
+                           recorded_.unit()};
     if (settings().io_stats > 0) {
       for (const std::string& line : statistics_lines(shape, sums)) print_message(line);
     }

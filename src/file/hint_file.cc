@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/small_file.h"
 #include "base/spelling.h"
 
 namespace headrace::file {

@@ -38,6 +38,7 @@ class RecordedFile {
   void set_unit(ByteCount unit) {
     if (requests_ != nullptr) requests_->unit = unit;
   }
+  ByteCount unit() const { return requests_ == nullptr ? 0 : requests_->unit; }
   /// What this rank has counted since the open, for those who ask for it; else zeros.
   IoSums sums() const;
   IoTimes times() const;

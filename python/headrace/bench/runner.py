@@ -178,7 +178,7 @@ def measure(
         raise RunFailed(
             way.key,
             f"{job.program} failed under {host.title}, {way.label}",
-            _reason(job, code, output),
+            reason(job, code, output),
             "run it by hand: headrace bench "
             f"{job.program} -n {job.ranks} --mpi {host.name}{'' if way.preload else ' --plain'}",
         )
@@ -188,7 +188,8 @@ def measure(
         summary.unlink()
 
 
-def _reason(job: Job, code: int, output: str) -> str:
+def reason(job: Job, code: int, output: str) -> str:
+    """Why a run failed: what the program said, or how it ended."""
     marker = f"{job.program}: error: "
     lines = [line for line in output.splitlines() if line.strip()]
     own = [line.split(marker, 1)[1] for line in lines if marker in line]

@@ -1,7 +1,6 @@
 """Directories for benchmark files that are gone when the command ends, also on Ctrl-C."""
 
 import os
-import re
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -54,16 +53,4 @@ def surroundings(directory: Path) -> str:
 
 def file_system(directory: Path) -> str:
     """Type of the file system that holds `directory`, as the kernel calls it."""
-    path = os.path.realpath(directory)
-    best, kind = "", "unknown"
-    try:
-        mounts = Path("/proc/self/mounts").read_text().splitlines()
-    except OSError:
-        return kind
-    for line in mounts:
-        _, point, name, *_ = line.split()
-        point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
-        inside = path == point or path.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(best):
-            best, kind = point, name
-    return kind
+    return machine.mount_of(directory).kind

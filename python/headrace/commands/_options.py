@@ -21,6 +21,28 @@ def mpi_option(help_text: str) -> Callable[[Any], Any]:
     )
 
 
+mpis_option = click.option(
+    "--mpi",
+    "wanted",
+    multiple=True,
+    type=click.Choice(CHOICES),
+    default=("mpich",),
+    show_default=True,
+    help="The MPI to measure under; repeatable.",
+)
+
+
+def earlier_option(help_text: str) -> Callable[[Any], Any]:
+    """--from FILE, any number of times, passed on as `earlier`."""
+    return click.option(
+        "--from",
+        "earlier",
+        multiple=True,
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help=help_text,
+    )
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON.")
 
 

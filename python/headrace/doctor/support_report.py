@@ -72,17 +72,14 @@ def _memory() -> str:
 
 def _mount(name: str) -> str:
     """The mount that a directory lies on: its type, options and room."""
-    path = os.path.realpath(name)
     try:
-        rows = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-        room = os.statvfs(path)
+        room = os.statvfs(name)
     except OSError as error:
         return f"{name}: {error.strerror}"
-    fitting = [row for row in rows if os.path.commonpath([path, row[1]]) == row[1]]
-    best = max(fitting, key=lambda row: len(row[1]), default=["", "", "unknown", ""])
+    mount = machine.mount_of(name)
     free = room.f_bavail * room.f_frsize // MIB
     total = room.f_blocks * room.f_frsize // MIB
-    return f"{name}: {best[2]} ({best[3]}), {free} of {total} MiB are free"
+    return f"{name}: {mount.kind} ({mount.options}), {free} of {total} MiB are free"
 
 
 def _limit(value: int) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from headrace.bench.jobs import Job, Measurement, read_measurement, tile_job
 from headrace.bench.programs import find_program
-from headrace.bench.runner import Host, is_oversubscribed, presets, run_captured
+from headrace.bench.runner import Host, is_oversubscribed, presets, reason, run_captured
 from headrace.errors import HeadraceError
-from headrace.launch.preload import without_headrace
+from headrace.launch.preload import combine_preload, without_headrace
 from headrace.launch.start import launch_line
 from headrace.launch.values import RankEnvironment
 
@@ -36,12 +36,13 @@ def checks(
     environ: Mapping[str, str],
 ) -> Iterator[Check]:
     """The checks under each MPI, in `folder`. library, settings: what the module names."""
-    variables = {"LD_PRELOAD": str(library)}
+    given = dict(without_headrace(environ))
+    given["LD_PRELOAD"] = combine_preload(given.get("LD_PRELOAD"), str(library))
     if settings is not None:
-        variables["HEADRACE_SITE"] = str(settings)
+        given["HEADRACE_SITE"] = str(settings)
     for host in hosts:
-        yield _job(host, "a job", folder, {**environ, **variables}, is_on=True)
-        off = {**environ, **variables, "HEADRACE_DISABLE": "1"}
+        yield _job(host, "a job", folder, given, is_on=True)
+        off = {**given, "HEADRACE_DISABLE": "1"}
         yield _job(host, "a job with HEADRACE_DISABLE=1", folder, off, is_on=False)
 
 
@@ -73,7 +74,7 @@ def _run(host: Host, folder: Path, environ: Mapping[str, str]) -> Measurement:
         host.mpi,
         RANKS,
         command,
-        {**without_headrace(environ), **_preload(environ)},
+        environ,
         ranks=RankEnvironment(None, dict(host.variables)),
         presets=presets(RANKS),
         oversubscribe=is_oversubscribed(RANKS),
@@ -81,14 +82,9 @@ def _run(host: Host, folder: Path, environ: Mapping[str, str]) -> Measurement:
     )
     code, output = run_captured(line)
     if code not in (0, 1) or not summary.is_file():
-        last = [text for text in output.splitlines() if text.strip()][-1:]
         raise HeadraceError(
             f"a job of {RANKS} ranks failed under {host.title}",
-            f"exit code {code}" + "".join(f": {text}" for text in last),
+            reason(job, code, output),
             "start an MPI program without Headrace there first",
         )
     return read_measurement(job, summary)
-
-
-def _preload(environ: Mapping[str, str]) -> dict[str, str]:
-    return {"LD_PRELOAD": environ["LD_PRELOAD"]}

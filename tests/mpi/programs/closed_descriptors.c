@@ -5,6 +5,7 @@
 //   closed_descriptors DIRECTORY DECOYS all|files
 //
 // Each rank reports to standard output, and ends without MPI_Finalize: most libraries cannot go on.
+// A launcher may end a job once one rank ends that way, so each waits until all have reported.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -97,6 +98,18 @@ static void check_decoys(const int* decoys, int count) {
   fflush(stdout);
 }
 
+/// Returns when each rank has left its mark in the directory, after a minute at the latest.
+static void wait_for_all(void) {
+  close(open(path_in("reported", rank), O_WRONLY | O_CREAT, 0666));
+  for (int other = 0, tries = 0; other < size && tries < 6000; tries++) {
+    if (access(path_in("reported", other), F_OK) == 0) {
+      other++;
+    } else {
+      usleep(10000);
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -132,5 +145,6 @@ int main(int argc, char** argv) {
   tell("close_own", MPI_File_close(&own));
   if (later != MPI_FILE_NULL) tell("close_later", MPI_File_close(&later));
   check_decoys(decoys, count);
+  wait_for_all();
   _exit(0);
 }

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from headrace.bench.axes import circle, finish
 from headrace.bench.collectives.findings import Job
 from headrace.bench.peers.figure import (
     LEAST_WIDTH_INCHES,
@@ -75,14 +76,5 @@ def _draw_panel(axes: Any, jobs: Sequence[Job], operation: str) -> None:
             places, middle, spread, color=colour, marker=marker, markersize=4, label=job.title
         )
         ours = [(cell.bytes or NO_SIZE, cell.speedup.median) for cell in cells if cell.by_layer]
-        axes.plot(*_columns(ours), linestyle="", marker="o", markersize=9, **_RING)
-    axes.grid(alpha=0.3, linewidth=0.6)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-
-
-_RING = {"markerfacecolor": "none", "markeredgecolor": "0.3"}
-
-
-def _columns(points: Sequence[tuple[int, float]]) -> tuple[list[int], list[float]]:
-    return [x for x, _ in points], [y for _, y in points]
+        circle(axes, ours)
+    finish(axes)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from headrace.bench.axes import RING, circle, columns_of, finish
 from headrace.bench.paths.grid import DIRECT, FORCED, STAGED
 from headrace.bench.paths.judgement import Choice, Curve, curves
 from headrace.bench.peers.figure import PANEL_INCHES, require, save
@@ -56,25 +57,16 @@ def _draw_panel(axes: Any, curve: Curve, size: int) -> None:
     axes.xaxis.set_major_formatter(EngFormatter(unit="B"))
     for path in FORCED:
         colour, marker = STYLES[path]
-        axes.plot(*_columns(curve.measured(path)), color=colour, marker=marker, markersize=4)
-        axes.plot(*_columns(curve.estimated(path, size)), color=colour, linestyle="--", alpha=0.7)
+        axes.plot(*columns_of(curve.measured(path)), color=colour, marker=marker, markersize=4)
+        axes.plot(*columns_of(curve.estimated(path, size)), color=colour, linestyle="--", alpha=0.7)
     taken = [
         point
         for path in FORCED
         for point, one in zip(curve.measured(path), curve.choices, strict=True)
         if one.taken == path
     ]
-    axes.plot(*_columns(taken), linestyle="", marker="o", markersize=9, **_RING)
-    axes.grid(alpha=0.3, linewidth=0.6)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-
-
-_RING = {"markerfacecolor": "none", "markeredgecolor": "0.3"}
-
-
-def _columns(points: Sequence[tuple[int, float]]) -> tuple[list[int], list[float]]:
-    return [x for x, _ in points], [y for _, y in points]
+    circle(axes, taken)
+    finish(axes)
 
 
 def _legend(picture: Any) -> None:
@@ -84,5 +76,5 @@ def _legend(picture: Any) -> None:
     for path, (colour, marker) in STYLES.items():
         handles.append(Line2D([], [], color=colour, marker=marker, label=f"{path}, measured"))
         handles.append(Line2D([], [], color=colour, linestyle="--", label=f"{path}, estimated"))
-    handles.append(Line2D([], [], linestyle="", marker="o", label="the model's choice", **_RING))
+    handles.append(Line2D([], [], linestyle="", marker="o", label="the model's choice", **RING))
     picture.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)

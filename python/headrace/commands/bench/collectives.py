@@ -11,9 +11,9 @@ from headrace.bench.collectives import figure, output
 from headrace.bench.collectives.findings import read_jobs, to_text
 from headrace.bench.collectives.running import measure
 from headrace.bench.peers.figure import require
-from headrace.bench.programs import CHOICES
 from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import workspace
+from headrace.commands._options import earlier_option, mpis_option
 from headrace.errors import say
 
 _FILE = click.Path(dir_okay=False)
@@ -21,15 +21,7 @@ _FILE = click.Path(dir_okay=False)
 
 @click.command(short_help="Measures collective operations, plain against Headrace.")
 @click.option("-n", "--np", type=click.IntRange(min=2), default=2, show_default=True, help="Ranks.")
-@click.option(
-    "--mpi",
-    "wanted",
-    multiple=True,
-    type=click.Choice(CHOICES),
-    default=("mpich",),
-    show_default=True,
-    help="The MPI to measure under; repeatable.",
-)
+@mpis_option
 @click.option("--operations", default="", help="Names with commas between them.  [all]")
 @click.option("--least", default="8", show_default=True, help="The first size, in bytes of a rank.")
 @click.option(
@@ -50,13 +42,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option(
     "--figure", "prefix", type=click.Path(path_type=Path), help="Draw FIGURE.svg and FIGURE.png."
 )
-@click.option(
-    "--from",
-    "earlier",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Show what earlier runs wrote with --json instead of measuring; repeatable.",
-)
+@earlier_option("Show what earlier runs wrote with --json instead of measuring; repeatable.")
 def collectives(
     np: int,
     wanted: tuple[str, ...],

@@ -12,9 +12,9 @@ from headrace.bench import report
 from headrace.bench.collectives import output, table
 from headrace.bench.collectives.findings import read_jobs
 from headrace.bench.collectives.running import measure
-from headrace.bench.programs import CHOICES
 from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import workspace
+from headrace.commands._options import earlier_option, mpis_option
 from headrace.errors import say
 
 
@@ -29,15 +29,7 @@ from headrace.errors import say
     show_default=True,
     help="Ranks of a job; repeatable. What is taken must win in all.",
 )
-@click.option(
-    "--mpi",
-    "wanted",
-    multiple=True,
-    type=click.Choice(CHOICES),
-    default=("mpich",),
-    show_default=True,
-    help="The MPI to measure under; repeatable.",
-)
+@mpis_option
 @click.option("--most", default="4m", show_default=True, help="The largest size, of a rank.")
 @click.option(
     "--batches",
@@ -46,13 +38,7 @@ from headrace.errors import say
     show_default=True,
     help="Pairs of batches of each size, plain and with Headrace.",
 )
-@click.option(
-    "--from",
-    "earlier",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take what 'headrace bench collectives --always --json' wrote; repeatable.",
-)
+@earlier_option("Take what 'headrace bench collectives --always --json' wrote; repeatable.")
 @click.argument("file", type=click.Path(dir_okay=False))
 def collectives(
     ranks: tuple[int, ...],
