@@ -16,13 +16,18 @@ def build(host: Host) -> Path:
 
 
 def record(
-    host: Host, way: str, ranks: int, objects: list[Path] | None = None
+    host: Host,
+    way: str,
+    ranks: int,
+    objects: list[Path] | None = None,
+    options: list[str] | None = None,
 ) -> tuple[Result, dict]:
     directory = work_directory(f"recorded-handles-{host.name}-{way}-{bool(objects)}")
     settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
     files = directory / "files"
     files.mkdir()
-    result = launch(host, ranks, [build(host), way, files], True, settings, objects=objects)
+    command = [build(host), way, files, *(options or [])]
+    result = launch(host, ranks, command, True, settings, objects=objects)
     assert result.code == 0, result.explain()
     (path,) = directory.glob("*.hrc")
     return result, report_of(path)
@@ -63,9 +68,11 @@ def test_the_last_calls_come_late(host: Host, library: Path) -> None:
 
 @pytest.mark.parametrize("way", ["null", "errors", "handler"])
 def test_a_program_sees_the_same_errors(host: Host, library: Path, way: str) -> None:
-    plain = launch(host, 2, [build(host), way], False)
+    # MPI_Waitall of Open MPI 4.1 waits for ever where a request had failed before.
+    options = ["without-waitall"] if host.name == "debian-openmpi" else []
+    plain = launch(host, 2, [build(host), way, "-", *options], False)
     assert plain.code == 0, plain.explain()
-    recorded, report = record(host, way, 2)
+    recorded, report = record(host, way, 2, options=options)
     assert sorted(recorded.out.splitlines()) == sorted(plain.out.splitlines())
     if way == "errors":
         assert bytes_of(report)["MPI_Isend"] == 2 * 10 * 30

@@ -3,8 +3,10 @@
  *     recorded_handles reused     a communicator gets the handle of one that was of another size
  *     recorded_handles late       the last calls come when the program ends
  *     recorded_handles null       the name of MPI_COMM_NULL
- *     recorded_handles errors     MPI_Waitall and its like, without statuses, after an error
- *     recorded_handles handler    the same with an error handler of the program
+ *     recorded_handles errors DIRECTORY [without-waitall]
+ *                                 MPI_Waitall and its like, without statuses, after an error
+ *     recorded_handles handler DIRECTORY [without-waitall]
+ *                                 the same with an error handler of the program
  *     recorded_handles threads    threads receive at once; rank 0 prints the bytes
  *     recorded_handles files DIRECTORY    more files than are kept apart, with long names, then
  * calls from many places
@@ -160,12 +162,13 @@ static void fail_in(int way) {
   }
 }
 
-static void fail(int has_handler) {
+/* `first`: 1 leaves out MPI_Waitall, which never returns here under Open MPI 4.1. */
+static void fail(int has_handler, int first) {
   MPI_Errhandler handler = MPI_ERRORS_RETURN;
   if (has_handler) MPI_Comm_create_errhandler(handle, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-  for (int way = 0; way < 4; way++) fail_in(way);
+  for (int way = first; way < 4; way++) fail_in(way);
   /* No error: all is as ever, and the bytes are known. */
   char in[2][50], out[50] = {0};
   MPI_Request requests[3];
@@ -244,8 +247,9 @@ int main(int argc, char** argv) {
   if (strcmp(way, "reused") == 0) reuse();
   if (strcmp(way, "late") == 0) start_late();
   if (strcmp(way, "null") == 0) ask_null();
-  if (strcmp(way, "errors") == 0) fail(0);
-  if (strcmp(way, "handler") == 0) fail(1);
+  const int first = argc > 3 && strcmp(argv[3], "without-waitall") == 0;
+  if (strcmp(way, "errors") == 0) fail(0, first);
+  if (strcmp(way, "handler") == 0) fail(1, first);
   if (strcmp(way, "threads") == 0) receive_at_once(level);
   if (strcmp(way, "files") == 0) open_files(argv[2]);
   MPI_Finalize();
