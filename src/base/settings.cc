@@ -15,8 +15,12 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_boolean(text, s.summary); }},
     {"HEADRACE_MEMORY_REPORT", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.memory_report); }},
-    {"HEADRACE_RECORD", "0",
+    {"HEADRACE_RECORD", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record); }},
+    {"HEADRACE_RECORD_SHORTEST", "0",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 0, 1000000, s.record_shortest);
+     }},
     {"HEADRACE_LOGPATH", "headrace-records",
      [](const std::string& text, Settings& s) { return read_text(text, s.log_path); }},
     {"HEADRACE_RECORD_MEMORY", "4m",

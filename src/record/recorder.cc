@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <vector>
@@ -189,8 +190,11 @@ ImageFile* image() {
 }
 
 std::vector<RecordPlace> record_places() {
+  constexpr std::string_view kPlace = "HEADRACE_LOGPATH";
   const std::string& chosen = recorder().log_directory;
-  std::vector<RecordPlace> places{{chosen.empty() ? absolute(settings().log_path) : chosen}};
+  const bool is_default = std::ranges::find(settings().given, kPlace) == settings().given.end();
+  std::vector<RecordPlace> places{
+      {chosen.empty() ? absolute(settings().log_path) : chosen, false, is_default}};
   const std::string name = "/headrace-records-" + std::to_string(geteuid());
   if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
     places.push_back({own + name, true});

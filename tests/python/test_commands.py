@@ -14,7 +14,7 @@ TOP = (
 )
 BENCH = (
     *("checkpoint", "compare", "copy", "ior", "irregular", "lattice", "overlap", "paths"),
-    *("peers", "promises", "strided", "tile"),
+    *("peers", "promises", "recorder", "strided", "tile"),
 )
 
 

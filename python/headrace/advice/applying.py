@@ -37,7 +37,7 @@ def changes(
 
 
 def _is_recording(name: str) -> bool:
-    """What had to be set for there to be a record, and may be taken back."""
+    """The record is there: whoever asked for it may have no other."""
     return name == "HEADRACE_RECORD"
 
 
