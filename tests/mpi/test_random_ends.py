@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hanging import PATIENCE, is_running
+from hanging import PATIENCE
 from hosts import Host
 from running import compile_c, launch, work_directory
 
@@ -134,6 +134,10 @@ class Ending:
 def gathered(images: Path, records: Path) -> Path:
     """What `headrace record gather` makes of the only job that left something."""
     (job,) = (images / f"headrace-record-{os.geteuid()}").iterdir()
+    # Launchers may return before the ranks that they kill have ended.
+    deadline = time.monotonic() + PATIENCE
+    while goes_on(job) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert not goes_on(job)
     record = gather(job, records, os.environ, remove=True)
     assert not job.exists()
@@ -170,15 +174,7 @@ def test_a_record_lacks_at_most_the_call_in_flight(
     assert not list(directory.glob("*.hrc")), result.explain()
 
     logs = [read_log(directory / f"log.{rank}") for rank in range(ranks)]
-    wait_for_end(logs)
     record = gathered(images, directory)
     assert list(differences(logs, record)) == []
     facts = read(record).facts
     assert (facts["ranks"], facts["complete"]) == (str(ranks), "0")
-
-
-def wait_for_end(logs: list[Log]) -> None:
-    """Launchers may return before the ranks that they kill have ended."""
-    deadline = time.monotonic() + PATIENCE
-    while any(is_running(log.process) for log in logs) and time.monotonic() < deadline:
-        time.sleep(0.01)
