@@ -130,14 +130,22 @@ def _run(
     with start_captured(line) as child:
         try:
             output, _ = child.communicate(timeout=RUN_SECONDS)
-        except (TimeoutExpired, KeyboardInterrupt):
+        except TimeoutExpired as expired:
+            end_group(child)
+            raise _failed(host, program, recorded, f"no end within {RUN_SECONDS} s") from expired
+        except BaseException:
             end_group(child)
             raise
     if child.returncode != 0:
-        raise RunFailed(
-            "recorded" if recorded else "plain",
-            f"{program.command[0]} failed under {host.title}",
-            f"exit code {child.returncode}: {output[-2000:]}",
-            "run it by hand",
-        )
+        why = f"exit code {child.returncode}: {output[-2000:]}"
+        raise _failed(host, program, recorded, why)
     return output
+
+
+def _failed(host: Host, program: Program, recorded: bool, why: str) -> RunFailed:
+    return RunFailed(
+        "recorded" if recorded else "plain",
+        f"{program.command[0]} failed under {host.title}",
+        why,
+        "run it by hand",
+    )
