@@ -30,9 +30,14 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_text(text, s.user); },
      [](Settings& s) { s.user = Settings().user; }, nullptr,
      "(it says where files and programs are found), let a module or the environment set it"},
-    {"HEADRACE_RECORD", "0",
+    {"HEADRACE_RECORD", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record); },
      [](Settings& s) { s.record = Settings().record; }, nullptr, ""},
+    {"HEADRACE_RECORD_SHORTEST", "0",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 0, 1000000, s.record_shortest);
+     },
+     [](Settings& s) { s.record_shortest = Settings().record_shortest; }, nullptr, ""},
     {"HEADRACE_LOGPATH", "headrace-records",
      [](const std::string& text, Settings& s) { return read_text(text, s.log_path); },
      [](Settings& s) { s.log_path = Settings().log_path; }, nullptr, ""},

@@ -55,7 +55,8 @@ struct Settings {
   bool memory_report = false;                                  ///< HEADRACE_MEMORY_REPORT
   std::string site = "/etc/headrace/headrace.toml";            ///< HEADRACE_SITE
   std::string user = "~/.config/headrace/headrace.toml";       ///< HEADRACE_USER
-  bool record = false;                                         ///< HEADRACE_RECORD
+  bool record = true;                                          ///< HEADRACE_RECORD
+  std::int64_t record_shortest = 0;                            ///< HEADRACE_RECORD_SHORTEST
   std::string log_path = "headrace-records";                   ///< HEADRACE_LOGPATH
   ByteCount record_memory = 4194304;                           ///< HEADRACE_RECORD_MEMORY
   std::string record_directory = "";                           ///< HEADRACE_RECORD_DIRECTORY

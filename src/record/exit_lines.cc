@@ -111,6 +111,9 @@ std::vector<std::string> exit_lines(const JobStory& story) {
   add(efficiency_of(story.times, story.ranks));
   for (std::string& line : two_lines(story.files)) lines.push_back(std::move(line));
   add(cost_line(story));
+  if (!story.problem.empty()) {
+    add("no record: " + story.problem + " or set HEADRACE_LOGPATH to another directory");
+  }
   if (!story.record.empty()) add("record: " + story.record + " (headrace report shows it)");
   return lines;
 }

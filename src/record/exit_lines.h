@@ -16,6 +16,7 @@ struct JobStory {
   std::string lacks;               ///< why the record is not complete; empty if it is
   std::vector<std::string> files;  ///< summary()
   std::string record;              ///< its path; empty if there is none
+  std::string problem;             ///< why there is none, where nobody asked for it
 };
 
 /// Six at most: the verdict, efficiencies, files (two lines), the costliest call path, the record.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/small_file.h"
 #include "record/private_directory.h"
@@ -17,13 +18,39 @@ namespace headrace::record {
 static_assert(offsetof(ImageHeader, process) == 24 && offsetof(ImageHeader, process_start) == 32 &&
               offsetof(ImageHeader, process_space) == 152);
 
-long long process_start(int process) {
-  const std::string text =
-      read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str(), 1023);
-  // The name, in parentheses, may have blanks and parentheses. 22 is the field; 3 follows the name.
+namespace {
+
+/// A field of /proc/PROCESS/stat from the third on, as proc(5) numbers them, and what follows it;
+/// empty if it is not there.
+std::string_view stat_field(std::string_view text, int number) {
+  // The second, a name in parentheses, may have blanks and parentheses.
   std::size_t at = text.rfind(')');
-  for (int field = 2; at != std::string::npos && field < 22; ++field) at = text.find(' ', at + 1);
-  return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 1, nullptr, 10);
+  for (int field = 2; at != std::string_view::npos && field < number; ++field) {
+    at = text.find(' ', at + 1);
+  }
+  return at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
+}
+
+std::string stat_of(int process) {
+  return read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str(), 1023);
+}
+
+long long number_in(std::string_view field) {
+  return field.empty() ? 0 : std::strtoll(field.data(), nullptr, 10);
+}
+
+/// It has ended, but nobody has waited for it, as in containers whose first process never does. A
+/// process whose first thread alone has ended looks so, too, but has others.
+bool is_zombie(std::string_view stat) {
+  const std::string_view state = stat_field(stat, 3);
+  return (state.starts_with('Z') || state.starts_with('X')) && number_in(stat_field(stat, 20)) <= 1;
+}
+
+}  // namespace
+
+long long process_start(int process) {
+  const std::string stat = stat_of(process);
+  return number_in(stat_field(stat, 22));
 }
 
 bool read_header(const std::string& image, ImageHeader& header) {
@@ -41,7 +68,8 @@ std::uint64_t process_space() {
 
 bool owner_runs(const ImageHeader& header) {
   if (header.process_space != process_space()) return true;
-  return process_start(header.process) == header.process_start;
+  const std::string stat = stat_of(header.process);
+  return number_in(stat_field(stat, 22)) == header.process_start && !is_zombie(stat);
 }
 
 bool put_aside(const std::string& image) {

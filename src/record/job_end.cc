@@ -64,6 +64,8 @@ void tell(const JobRecord& job, const Result<WrittenRecord>& written, const std:
       text += "; what was recorded is in " + images + ", 'headrace record gather' makes the record";
     }
     print_message(text);
+  } else if (written.value().path.empty()) {
+    story.problem = written.value().problem;
   } else if (!written.value().problem.empty()) {
     print_message("the record is " + written.value().path + " (" + written.value().problem +
                   "), set HEADRACE_LOGPATH to a directory that can be written to");
@@ -75,13 +77,31 @@ void tell(const JobRecord& job, const Result<WrittenRecord>& written, const std:
   for (const std::string& line : is_known ? exit_lines(story) : story.files) print_message(line);
 }
 
-Result<WrittenRecord> write(JobRecord& job, const std::vector<std::string>& images,
-                            const std::string& missing) {
+Error add_images(JobRecord& job, const std::vector<std::string>& images,
+                 const std::string& missing) {
   Result<GatheredNode> node = gather_images(images, 0);
   if (!node) return node.error();
   if (!missing.empty()) job.leave_out(missing);
-  if (Error failed = job.add(std::move(node.value()))) return failed;
-  return job.finish();
+  return job.add(std::move(node.value()));
+}
+
+void remove_all(const std::vector<std::string>& images) {
+  for (const std::string& path : images) unlink(path.c_str());
+  for (const std::string& path : images) remove_job_directory(directory_of(path));
+}
+
+KeptJobs kept_jobs() {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const bool is_asked_for = settings().gives("HEADRACE_RECORD");
+  return {settings().record_shortest * kSecond, is_asked_for};
+}
+
+/// `failed`: why the images could not be read. They are removed, unless they are all there is.
+void finish(JobRecord& job, const Error& failed, const std::vector<std::string>& images) {
+  if (!failed && !is_kept(job.summary(), kept_jobs())) return remove_all(images);
+  const Result<WrittenRecord> written = failed ? Result<WrittenRecord>(failed) : job.finish();
+  if (written) remove_all(images);
+  tell(job, written, images.empty() ? "" : directory_of(images.front()));
 }
 
 /// Whether it is one of this job's: others may have left theirs under the same name.
@@ -194,17 +214,11 @@ void finish_job(const Facts& facts, std::vector<std::string> images, const std::
   }
   wait_for(images);
   JobRecord job(facts, record_places());
-  const Result<WrittenRecord> written = write(job, images, missing);
-  if (written) {
-    for (const std::string& path : images) unlink(path.c_str());
-    for (const std::string& path : images) remove_job_directory(directory_of(path));
-  }
-  tell(job, written, directory_of(images.front()));
+  finish(job, add_images(job, images, missing), images);
 }
 
 void finish_job(JobRecord& job) {
-  const Result<WrittenRecord> written = job.finish();
-  tell(job, written, "");
+  finish(job, {}, {});
 }
 
 }  // namespace headrace::record

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <new>
@@ -55,7 +56,18 @@ Sections pack(const Facts& facts) {
   return made;
 }
 
+bool is_forbidden(const Error& failed) {
+  return failed.system_error == EACCES || failed.system_error == EPERM ||
+         failed.system_error == EROFS;
+}
+
 }  // namespace
+
+bool is_kept(const JobSummary& job, const KeptJobs& kept) {
+  if (!job.is_complete()) return true;
+  if (job.rank_count == 1 && job.moved == 0 && !kept.has_idle) return false;
+  return job.run >= kept.shortest;
+}
 
 Facts JobRecord::facts() const {
   Facts facts = known_;
@@ -111,7 +123,7 @@ Error JobRecord::begin() {
   Error failed{ErrorClass::no_such_file, 0, "no directory is given"};
   for (const RecordPlace& place : places_) {
     failed = open(place);
-    if (!failed) return {};
+    if (!failed || (place.is_default && is_forbidden(failed))) return failed;
     if (problem_.empty()) problem_ = failed.message;
   }
   return failed;
@@ -176,6 +188,7 @@ Result<WrittenRecord> JobRecord::finish() {
       written.problem = problem_;
       if (!failed) return written;
       if (problem_.empty()) problem_ = failed.message;
+      if (place.is_default && is_forbidden(failed)) return WrittenRecord{"", problem_};
     }
     return failed;
   } catch (const std::bad_alloc&) {

@@ -29,10 +29,19 @@ Result<GatheredNode> unpack_node(std::string_view bytes);
 struct RecordPlace {
   std::string path;
   bool is_private = false;  ///< it lies where all users write: only if it is this user's alone
+  /// Nobody chose it: where the user may not write there is no record, and no other place is tried.
+  bool is_default = false;
 };
 
+/// Which jobs leave a record. One that did not come to its end does in any case.
+struct KeptJobs {
+  std::int64_t shortest = 0;  ///< ns: those that ran as long
+  bool has_idle = true;       ///< also one of a single rank that moved no data
+};
+bool is_kept(const JobSummary& job, const KeptJobs& kept);
+
 struct WrittenRecord {
-  std::string path;
+  std::string path;     ///< empty: there is none, since its default place is no place to write
   std::string problem;  ///< why it is not in the first place; else empty
 };
 
@@ -54,6 +63,8 @@ class JobRecord {
   void leave_out(std::string what);
 
   Result<WrittenRecord> finish();
+
+  const JobSummary& summary() const { return summary_; }
 
   /// What is known of the job so far, but for its files' lines and the record's path.
   JobStory story() const;

@@ -252,7 +252,14 @@ JobSummary summary_of(const Image& image, std::int64_t run) {
           not_negative(header.start),
           run,
           header.lost_calls.load(),
+          0,
           {}};
+}
+
+std::int64_t moved_by(std::span<const CallsRow> calls) {
+  std::int64_t bytes = 0;
+  for (const CallsRow& row : calls) bytes = sum(bytes, sum(row.sent, row.received));
+  return bytes;
 }
 
 }  // namespace
@@ -265,6 +272,7 @@ void JobSummary::add(const JobSummary& other) {
   finalized += other.finalized;
   run = std::max(run, other.run);
   lost_calls += other.lost_calls;
+  moved = sum(moved, other.moved);
   times.add(other.times);
 }
 
@@ -285,6 +293,7 @@ NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
     }
   }
   made.summary.times = times_of_run(tables.view());
+  made.summary.moved = moved_by(tables.view().calls);
   made.first = costliest(tables.view());
   made.sections = tables.pack();
   return made;

@@ -24,6 +24,7 @@ struct JobSummary {
   std::int64_t start = 0;       ///< of the first, in ns since 1970
   std::int64_t run = 0;         ///< of the one that ran longest, in ns
   std::int64_t lost_calls = 0;  ///< of threads that found no room, at least
+  std::int64_t moved = 0;       ///< bytes that calls sent, wrote, received or read
   RunTimes times{};
 
   bool is_complete() const { return ranks == rank_count && finalized == rank_count; }

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
@@ -110,7 +111,8 @@ std::string absolute(const std::string& path) {
 }
 
 std::vector<RecordPlace> places_of_now() {
-  std::vector<RecordPlace> places{{absolute(settings().log_path)}};
+  const bool is_default = !settings().gives("HEADRACE_LOGPATH");
+  std::vector<RecordPlace> places{{absolute(settings().log_path), false, is_default}};
   const std::string name = "/headrace-records-" + std::to_string(geteuid());
   if (const char* const own = std::getenv("TMPDIR"); own != nullptr && own[0] == '/') {
     places.push_back({own + name, true});

@@ -70,15 +70,23 @@ def test_setuid_program(library, needs_root) -> None:
 
 @pytest.mark.parametrize("argument", ["initialized", "uninitialized"])
 def test_mpi_program_without_files(host: Host, argument: str, library) -> None:
+    """It sees nothing, unless it runs MPI and is recorded: then lines follow its own."""
     program = compile_c(host, ["quiet.c"], "quiet")
     ranks = 2 if argument == "initialized" else 1
     results = []
-    for layered in (False, True):
-        result = launch(host, ranks, [program, argument], layered, {"HEADRACE_QUIET": "0"})
+    for layered, record in ((False, "0"), (True, "0"), (True, "1")):
+        settings = {"HEADRACE_QUIET": "0", "HEADRACE_RECORD": record}
+        result = launch(host, ranks, [program, argument], layered, settings)
         assert result.code == 0, result.explain()
         results.append((result.out, result.err))
         assert not result.litter
     assert results[0] == results[1]
+    (own, error_output), (recorded, lines) = results[1:]
+    assert recorded == own
+    assert lines.startswith(error_output)
+    added = lines[len(error_output) :].splitlines()
+    assert all(line.startswith("headrace: ") for line in added), lines
+    assert len(added) <= 6 and bool(added) == (argument == "initialized")
 
 
 def test_preload_in_front_of_the_launcher(host: Host, library) -> None:

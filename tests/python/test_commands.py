@@ -13,18 +13,8 @@ TOP = (
     *("place", "preload", "record", "report", "run", "simulate", "site", "tune"),
 )
 BENCH = (
-    *(
-        "checkpoint",
-        "collectives",
-        "compare",
-        "copy",
-        "ior",
-        "irregular",
-        "lattice",
-        "overlap",
-        "paths",
-    ),
-    *("peers", "promises", "strided", "tile"),
+    *("checkpoint", "collectives", "compare", "copy", "ior", "irregular", "lattice", "overlap"),
+    *("paths", "peers", "promises", "recorder", "strided", "tile"),
 )
 
 

@@ -102,6 +102,36 @@ TEST_F(JobRecords, GoToTheNextPlaceWhereTheFirstTakesNone) {
   EXPECT_FALSE(job.finish()) << "others might have put it there";
 }
 
+TEST_F(JobRecords, HaveNoOtherPlaceThanADefaultOneThatNobodyMayWriteTo) {
+  const std::string own = folder_.path + "/own";
+  for (const bool is_default : {true, false}) {
+    for (const std::size_t most : {JobRecord::kMostKept, std::size_t{0}}) {
+      JobRecord job({}, {{"/sys/records", false, is_default}, {own, true}}, most);
+      EXPECT_EQ(static_cast<bool>(job.add(node(0))), is_default && most == 0);
+      const Result<WrittenRecord> written = job.finish();
+      ASSERT_TRUE(written);
+      EXPECT_EQ(written.value().path.empty(), is_default);
+      EXPECT_NE(written.value().problem.find("cannot make the directory"), std::string::npos);
+    }
+  }
+}
+
+TEST(KeptJobs, AreLongOrMoveDataOrDidNotEnd) {
+  JobSummary job;
+  job.rank_count = job.ranks = job.finalized = 2;
+  job.run = 1000;
+  EXPECT_TRUE(is_kept(job, {1000, false}));
+  EXPECT_FALSE(is_kept(job, {1001, true}));
+  job.rank_count = job.ranks = job.finalized = 1;
+  EXPECT_TRUE(is_kept(job, {0, true}));
+  EXPECT_FALSE(is_kept(job, {0, false}));
+  job.moved = 1;
+  EXPECT_TRUE(is_kept(job, {0, false}));
+  job.moved = 0;
+  job.finalized = 0;
+  EXPECT_TRUE(is_kept(job, {1001, false})) << "what a job did that was killed is wanted";
+}
+
 TEST_F(JobRecords, SayWhatIsMissing) {
   JobRecord job({}, {{records()}});
   ASSERT_FALSE(job.add(node(0)));

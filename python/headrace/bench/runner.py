@@ -111,9 +111,9 @@ def launch(
     variables: Mapping[str, str] | None = None,
 ) -> Launch:
     """The line that starts a benchmark with the fair settings, with Headrace or without, whatever
-    LD_PRELOAD holds; `variables` are set in its ranks."""
+    LD_PRELOAD holds; `variables` are set in its ranks. It leaves no record unless the user asks."""
     library = str(find_library(environ)) if preload else None
-    own = resolve_run(environ).for_ranks() if preload else {}
+    own = {"HEADRACE_RECORD": "0"} | resolve_run(environ).for_ranks() if preload else {}
     return launch_line(
         host.mpi,
         ranks,

@@ -24,7 +24,7 @@ HELP = """Compute an order of ranks in which those that talk sit on one node.
 headrace place app.hrc                                           from what a run sent
 headrace place --grid 64x32x16 --stencil 7 --ranks-per-node 64   without a run
 
-RECORD is a run's record (HEADRACE_RECORD=1). The answer comes first, then what goes
+RECORD is a run's record, which each job leaves. The answer comes first, then what goes
 between nodes in today's order, in orders 0 (round robin), 1 (node by node), 2 (folded), and in the
 computed one. --output writes an order that gains a tenth or more, in Cray's grammar; 'headrace run
 --rank-order FILE' takes it. docs/placement.md has more.

@@ -94,4 +94,8 @@ def _runs(image: Path) -> bool:
         text = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return False
-    return int(text.rpartition(")")[2].split()[19]) == start
+    # As proc(5) numbers them, from the third on.
+    fields = dict(enumerate(text.rpartition(")")[2].split(), 3))
+    # One that nobody has waited for has ended, unless only its first thread has.
+    is_zombie = fields[3] in "ZX" and int(fields[20]) <= 1
+    return int(fields[22]) == start and not is_zombie

@@ -79,7 +79,7 @@ def _latest(records: Path, ranks: int) -> list[Path]:
         raise HeadraceError(
             "rank order auto cannot be computed",
             f"'{records}' has no record of a run with {ranks} ranks",
-            "run the job once with HEADRACE_RECORD=1",
+            "run the job once in its own order",
         )
     return found
 

@@ -284,7 +284,7 @@ record::Facts job_facts() {
 }
 
 bool is_wanted(const Settings& settings) {
-  return settings.record && !settings.log_path.empty();
+  return settings.record;
 }
 
 void end_world() noexcept {

@@ -1,0 +1,80 @@
+"""`headrace bench recorder`."""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich import box
+from rich.table import Table
+
+from headrace.bench import report
+from headrace.bench.programs import CHOICES
+from headrace.bench.recorder import Cell, measure
+from headrace.bench.runner import find_wanted
+from headrace.bench.workspace import workspace
+from headrace.errors import say
+from headrace.statistics import Interval, rounds_needed
+
+USUAL_PAIRS = 20
+
+
+@click.command(short_help="Measures what the recorder adds to MPI calls.")
+@click.option(
+    "--mpi",
+    "wanted",
+    multiple=True,
+    default=("mpich",),
+    show_default=True,
+    metavar="NAME",
+    help=f"The MPI: {', '.join(CHOICES)} (every one that is found); repeatable.",
+)
+@click.option("-n", "ranks", type=click.IntRange(min=1), default=2, show_default=True)
+@click.option(
+    "--pairs",
+    type=click.IntRange(min=rounds_needed()),
+    default=USUAL_PAIRS,
+    show_default=True,
+    help="Jobs with the recorder, and as many without it.",
+)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all times here.")
+def recorder(wanted: tuple[str, ...], ranks: int, pairs: int, json_file: str | None) -> None:
+    """Measure what the recorder adds to MPI calls: jobs with it and without it in turn, both under
+    Headrace. Calls that it costs most of their time come first.
+
+    \b
+    headrace bench recorder --mpi all --pairs 20
+
+    The calls have 8 bytes. If the MPI has IMB-MPI1, as Intel MPI has, that runs, too.
+    """
+    report.require_writable(json_file)
+    hosts = find_wanted(wanted, os.environ, say)
+    with workspace(Path(tempfile.gettempdir())) as directory:
+        cells = measure(hosts, ranks, pairs, directory, os.environ, say)
+    report.make_console().print(_table(cells))
+    if json_file is not None:
+        report.write_text(json_file, json.dumps([asdict(cell) for cell in cells], indent=1) + "\n")
+
+
+def _table(cells: list[Cell]) -> Table:
+    table = Table(
+        box=box.SIMPLE,
+        caption="ns a call: medians of jobs; [low, high]: 95% interval of the median over pairs",
+    )
+    for title in ("MPI", "calls", "ns a call", "added ns a call", "with / without"):
+        table.add_column(title, justify="left" if title in ("MPI", "calls") else "right")
+    for cell in cells:
+        table.add_row(
+            cell.host,
+            cell.kind,
+            f"{cell.plain.median:.0f}",
+            _text(cell.added, ".0f"),
+            _text(cell.ratio, ".3f"),
+        )
+    return table
+
+
+def _text(interval: Interval, form: str) -> str:
+    return f"{interval.median:{form}} [{interval.low:{form}}, {interval.high:{form}}]"

@@ -1,0 +1,48 @@
+/* More than a record keeps apart, and not much.
+ *
+ *     recorded_many idle                  asks for its rank
+ *     recorded_many paths COUNT           as many call paths, an MPI_Sendrecv by each, of one byte
+ *     recorded_many communicators COUNT   as many communicators, one after the other
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+static void exchange(MPI_Comm comm) {
+  char in, out = 1;
+  MPI_Sendrecv(&out, 1, MPI_BYTE, (rank + 1) % size, 0, &in, 1, MPI_BYTE, (rank + size - 1) % size,
+               0, comm, MPI_STATUS_IGNORE);
+}
+
+/* The bits of `path` say by which of two places the next one is called. */
+static void __attribute__((noinline)) go_on(int depth, int path) {
+  if (depth == 0) {
+    exchange(MPI_COMM_WORLD);
+  } else if (path % 2 == 0) {
+    go_on(depth - 1, path / 2);
+  } else {
+    go_on(depth - 1, path / 2);
+  }
+  __asm__ volatile("");
+}
+
+int main(int argc, char** argv) {
+  const int count = argc > 2 ? atoi(argv[2]) : 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < count; i++) {
+    if (strcmp(argv[1], "paths") == 0) {
+      go_on(14, i);
+    } else {
+      MPI_Comm made;
+      MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 == 0 ? rank : size - rank, &made);
+      exchange(made);
+      MPI_Comm_free(&made);
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,74 @@
+"""`headrace bench recorder`: what it reads, and what it makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace.bench.recorder import Cell, read_calls, read_imb
+
+CALLS = """\
+MPI_Comm_rank 1 2.50
+MPI_Irecv+Isend+Waitall 3 901.00
+"""
+
+IMB = """\
+# Sendrecv
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         2000         0.51         0.00
+            8         2000         0.52        15.31
+
+#-----------------------------------------------------------------------------
+# Benchmarking Sendrecv
+# #processes = 2
+#-----------------------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+            8         2000         1.03         1.13         1.08        15.31
+            16 time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over
+
+#----------------------------------------------------------------
+# Benchmarking Allreduce
+# #processes = 2
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         2000         0.00         0.00         0.00
+            4         2000         0.90         1.10         1.00
+
+#---------------------------------------------------
+# Benchmarking Barrier
+# #processes = 2
+#---------------------------------------------------
+ #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         2000         0.60         0.80         0.70
+"""
+
+
+def test_our_own_program() -> None:
+    assert read_calls(CALLS) == {
+        "MPI_Comm_rank": (1, 2.5),
+        "MPI_Irecv+Isend+Waitall": (3, 901.0),
+    }
+
+
+def test_intels_program() -> None:
+    times = {kind: round(time, 6) for kind, (_, time) in read_imb(IMB).items()}
+    assert times == {
+        "IMB PingPong 0 B": 510,
+        "IMB PingPong 8 B": 520,
+        "IMB Sendrecv 8 B": 1080,
+        "IMB Allreduce 4 B": 1000,
+        "IMB Barrier": 700,
+    }
+
+
+def test_a_cell_compares_pairs() -> None:
+    """The machine became twice as slow in between, which concerns both jobs of a pair."""
+    off = [300.0] * 10 + [600.0] * 10
+    cell = Cell("MPI", "kind", 3, off, [1.1 * time for time in off])
+    assert cell.ratio.median == pytest.approx(1.1)
+    assert cell.ratio.low == pytest.approx(1.1) and cell.ratio.is_confident
+    assert cell.added.low == pytest.approx(10) and cell.added.high == pytest.approx(20)
+    assert cell.plain.median == pytest.approx(150)
