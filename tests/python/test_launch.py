@@ -214,6 +214,15 @@ def test_launch_line_of_open_mpi_as_root_with_too_few_cores(tmp_path):
     assert launch.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
 
 
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("mpich", ["-bind-to", "core"]), ("openmpi", ["--bind-to", "core"]), ("intel", [])],
+)
+def test_launch_line_that_gives_each_rank_a_core(tmp_path, kind, options):
+    launch = launch_line(an_mpi(tmp_path, kind), 2, ["./app"], {}, bind=True)
+    assert launch.argv[1:] == ["-n", "2", *options, "./app"]
+
+
 def test_launch_line_of_intel_mpi_finds_its_parts(tmp_path):
     launch = launch_line(an_mpi(tmp_path, "intel"), 2, ["./app"], {"LD_LIBRARY_PATH": "/mine"})
     assert launch.environ["I_MPI_ROOT"] == str(tmp_path)

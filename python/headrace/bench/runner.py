@@ -88,8 +88,8 @@ def presets(ranks: int) -> tuple[str, ...]:
     return ("filesystem", "yield") if is_oversubscribed(ranks) else ("filesystem",)
 
 
-def fair_settings(host: Host, ranks: int) -> str:
-    """The same, for people."""
+def fair_settings(host: Host, ranks: int, bind: bool = False) -> str:
+    """The same, for people. bind: as in launch()."""
     values = {}
     for name in presets(ranks):
         values.update(PRESETS[name].get(host.mpi.kind, {}))
@@ -99,6 +99,8 @@ def fair_settings(host: Host, ranks: int) -> str:
         parts.append(f"{ranks} ranks on {cores} cores")
         if "yield" in presets(ranks) and host.mpi.kind not in PRESETS["yield"]:
             parts.append("spinning: it cannot be told to yield")
+    elif bind:
+        parts.append("a core for each rank")
     return ", ".join(parts) if parts else "defaults"
 
 
@@ -109,9 +111,11 @@ def launch(
     environ: Mapping[str, str],
     preload: bool,
     variables: Mapping[str, str] | None = None,
+    bind: bool = False,
 ) -> Launch:
     """The line that starts a benchmark with the fair settings, with Headrace or without, whatever
-    LD_PRELOAD holds; `variables` are set in its ranks. It leaves no record unless the user asks."""
+    LD_PRELOAD holds; `variables` are set in its ranks. It leaves no record unless the user asks.
+    bind: each rank has a core of its own, where there are enough."""
     library = str(find_library(environ)) if preload else None
     own = {"HEADRACE_RECORD": "0"} | resolve_run(environ).for_ranks() if preload else {}
     return launch_line(
@@ -122,6 +126,7 @@ def launch(
         ranks=RankEnvironment(library, {**own, **host.variables, **(variables or {})}),
         presets=presets(ranks),
         oversubscribe=is_oversubscribed(ranks) and not machine.in_batch_job(environ),
+        bind=bind and not is_oversubscribed(ranks),
         as_root=os.geteuid() == 0,
     )
 

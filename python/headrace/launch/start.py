@@ -19,6 +19,10 @@ PRESETS: dict[str, dict[str, dict[str, str]]] = {
     "filesystem": {"intel": {"I_MPI_EXTRA_FILESYSTEM": "1"}},
 }
 
+# One core for each rank. Intel MPI does that by itself, and MPICH leaves it to the system, which may
+# put two ranks that wait for each other on one core.
+ONE_CORE_EACH = {"mpich": ("-bind-to", "core"), "openmpi": ("--bind-to", "core")}
+
 # Open MPI refuses root unless both are set, its launcher of today by the second pair.
 ROOT_ALLOWANCE = {
     f"{prefix}_ALLOW_RUN_AS_ROOT{suffix}": "1"
@@ -36,12 +40,14 @@ def launch_line(
     ranks: RankEnvironment = NOTHING,
     presets: Sequence[str] = (),
     oversubscribe: bool = False,
+    bind: bool = False,
     as_root: bool = False,
 ) -> Launch:
     """The line and environment that start `np` ranks of `command` under `mpi`.
 
     ranks: what they get; nothing gives the plain MPI. presets: names of PRESETS.
-    oversubscribe: let Open MPI start more ranks than cores. as_root: let it run as root.
+    oversubscribe: let Open MPI start more ranks than cores. bind: give each rank a core of its
+    own, of which there must be enough. as_root: let it run as root.
     """
     if mpi.launcher is None:
         raise HeadraceError(
@@ -56,6 +62,8 @@ def launch_line(
     if "LD_LIBRARY_PATH" in variables and "LD_LIBRARY_PATH" in environ:
         variables["LD_LIBRARY_PATH"] = _merged(variables["LD_LIBRARY_PATH"], environ)
     line = [str(mpi.launcher), "-n", str(np)]
+    if bind:
+        line += ONE_CORE_EACH.get(mpi.kind, ())
     if mpi.kind == "openmpi":
         if oversubscribe:
             line += ["--map-by", ":OVERSUBSCRIBE"]

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi/flavour/collective_request.h"
+#include "base/thread_value.h"
 
 namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 namespace {
@@ -37,28 +38,28 @@ struct BlockTable {
   std::vector<std::size_t> sizes;
   std::vector<std::ptrdiff_t> offsets;
 };
-thread_local BlockTable block_table;
 
 /// Fills the table; false where the numbers are none that we carry out. Without displacements
 /// blocks follow each other.
 bool set_blocks(Request& request, const Numbers& counts, const Numbers& displacements,
                 std::int64_t size, std::int64_t extent) {
   const auto ranks = static_cast<std::size_t>(request.size());
-  block_table.sizes.resize(ranks);
-  block_table.offsets.resize(ranks);
+  auto& table = thread_value<BlockTable>();
+  table.sizes.resize(ranks);
+  table.offsets.resize(ranks);
   std::int64_t total = 0;
   for (int rank = 0; rank < request.size(); ++rank) {
     const std::int64_t count = counts[rank];
     if (!may_count(count, size) || total > kMost - count * size) return false;
     const auto i = static_cast<std::size_t>(rank);
-    block_table.sizes[i] = static_cast<std::size_t>(count * size);
-    block_table.offsets[i] =
+    table.sizes[i] = static_cast<std::size_t>(count * size);
+    table.offsets[i] =
         static_cast<std::ptrdiff_t>(displacements ? displacements[rank] * extent : total);
     total += count * size;
   }
   request.call.bytes = static_cast<std::size_t>(total);
-  request.call.blocks.sizes = block_table.sizes;
-  request.call.blocks.offsets = block_table.offsets;
+  request.call.blocks.sizes = table.sizes;
+  request.call.blocks.offsets = table.offsets;
   return true;
 }
 
@@ -166,10 +167,11 @@ bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers d
     const void* const own = own_block(send, in_place, comm);
     Packed packed(receive, type, request.call.bytes);
     if (!request.run(own, packed.memory(), code)) return false;
+    const auto& table = thread_value<BlockTable>();
     for (int rank = 0; packed.is_copy() && code == MPI_SUCCESS && rank < request.size(); ++rank) {
       const auto i = static_cast<std::size_t>(rank);
-      packed.unpack(static_cast<std::size_t>(block_table.offsets[i]), block_table.sizes[i],
-                    place(rank), counts[rank], receive.type, comm);
+      packed.unpack(static_cast<std::size_t>(table.offsets[i]), table.sizes[i], place(rank),
+                    counts[rank], receive.type, comm);
     }
     return true;
   });

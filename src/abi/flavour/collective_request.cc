@@ -6,6 +6,7 @@
 #include "abi/flavour/error.h"
 #include "abi/flavour/glue.h"
 #include "base/settings.h"
+#include "base/thread_value.h"
 #include "device/detection.h"
 #include "record/clock.h"
 
@@ -25,8 +26,10 @@ std::byte* copy_memory(std::vector<std::byte>& memory, std::size_t bytes) {
   return memory.data();
 }
 
-thread_local std::vector<std::byte> send_copy;
-thread_local std::vector<std::byte> receive_copy;
+struct Copies {
+  std::vector<std::byte> send;
+  std::vector<std::byte> receive;
+};
 
 /// Where no driver is known by now, no address is one of a device's.
 bool are_on_device(const void* send, const void* receive) {
@@ -134,7 +137,7 @@ bool Request::finish(collective::Ranks::Outcome outcome, const Error& error, int
 const void* Packed::to_send(const Data& data, const CollectiveType& facts, MPI_Comm comm) {
   const std::int64_t bytes = data.count * facts.size;
   if (facts.is_dense || bytes == 0) return data.address;
-  std::byte* const copy = copy_memory(send_copy, static_cast<std::size_t>(bytes));
+  std::byte* const copy = copy_memory(thread_value<Copies>().send, static_cast<std::size_t>(bytes));
   int position = 0;
   native.Pack(data.address, static_cast<int>(data.count), data.type, copy, static_cast<int>(bytes),
               &position, comm);
@@ -143,7 +146,7 @@ const void* Packed::to_send(const Data& data, const CollectiveType& facts, MPI_C
 
 Packed::Packed(const Data& data, const CollectiveType& facts, std::size_t bytes)
     : memory_(const_cast<void*>(data.address)), is_copy_(!facts.is_dense && bytes > 0) {
-  if (is_copy_) memory_ = copy_memory(receive_copy, bytes);
+  if (is_copy_) memory_ = copy_memory(thread_value<Copies>().receive, bytes);
 }
 
 bool Packed::unpack(std::size_t offset, std::size_t bytes, void* address, std::int64_t count,

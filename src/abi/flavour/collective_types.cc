@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <new>
 
 #include "abi/flavour/predefined_type.h"
+#include "base/thread_value.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -78,15 +78,14 @@ struct Known {
 };
 constexpr std::size_t kKnown = 64;
 using KnownTypes = std::array<Known, kKnown>;
-/// On the heap: a library that is loaded late, as front libraries load this one, gets little memory
-/// for a thread's own variables.
-thread_local std::unique_ptr<KnownTypes> known_types;
 
 /// Where a type is kept, or null if there is no memory for that.
 Known* place_for(std::uintptr_t key) {
-  if (known_types == nullptr) known_types.reset(new (std::nothrow) KnownTypes{});
-  if (known_types == nullptr) return nullptr;
-  return &(*known_types)[(key ^ key >> 6 ^ key >> 12) % kKnown];
+  try {
+    return &thread_value<KnownTypes>()[(key ^ key >> 6 ^ key >> 12) % kKnown];
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ def measure(
         "HEADRACE_QUIET": "0",
         **({"HEADRACE_COLL_USE": "always"} if always else {}),
     }
-    line = launch(host, ranks, command, environ, preload=True, variables=variables)
+    line = launch(host, ranks, command, environ, preload=True, variables=variables, bind=True)
     with start_captured(line) as child:
         try:
             output, _ = child.communicate(timeout=LIMIT_SECONDS)
@@ -56,7 +56,7 @@ def measure(
         for cell in document["cells"]
     ]
     today = datetime.now(UTC).date().isoformat()
-    settings = fair_settings(host, ranks)
+    settings = fair_settings(host, ranks, bind=True)
     return Job(host.title, host.name, ranks, document["nodes"], settings, today, cells)
 
 
