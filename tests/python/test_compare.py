@@ -19,6 +19,7 @@ from headrace.compare.comparison import Check, Comparison, compare, status
 from headrace.compare.names import key_of
 from headrace.compare.profile import MOST_SITES, OTHER_SITES, Profile, profile
 from headrace.record.reader import read
+from headrace.report.comparison_document import comparison_document
 from headrace.symbols.resolver import Symbols, resolve
 from headrace.symbols.tools import Line
 
@@ -67,6 +68,37 @@ def test_a_part_that_one_group_lacks_took_no_time_there(tmp_path: Path) -> None:
     row = found.procedures["MPI_Send"]
     assert (row.before, row.after, row.calls_after) == (10 * MS, 0, 0)
     assert found.classes["point-to-point"].after == 0
+
+
+def test_regions_match_by_name_and_leave_out_those_in_them(tmp_path: Path) -> None:
+    def run(solve: int, label: str) -> Job:
+        job = run_of(1000)
+        for rank in range(2):
+            both = {"rank": rank, "thread": 0}
+            job.nodes[0].add(
+                "regions", **both, region=1, id=7 + solve, label="solve", entries=3,
+                time=900 * MS, own=(solve + 100 * rank) * MS,
+            )  # fmt: skip
+            job.nodes[0].add(
+                "regions", **both, region=2, id=4, label=label, entries=1, time=MS, own=MS
+            )
+        return job
+
+    found = compare([profiled(run(400, ""), tmp_path)], [profiled(run(200, "write"), tmp_path)], 5)
+    assert found.regions is not None
+    rows = {
+        name: (row.before / MS, row.after / MS, row.calls_before, row.calls_after)
+        for name, row in found.regions.items()
+    }
+    assert rows == {
+        "solve": (450, 250, 6, 6),
+        "region 4": (1, 0, 2, 0),
+        "write": (0, 1, 0, 2),
+    }
+    assert next(iter(found.regions)) == "solve"
+    document = comparison_document(found, None)
+    made = document["regions"][0]
+    assert (made["name"], made["difference_seconds"], made["entries_after"]) == ("solve", -0.2, 6)
 
 
 @pytest.mark.parametrize(

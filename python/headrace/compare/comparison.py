@@ -41,8 +41,8 @@ class Row:
 class Comparison:
     """speed_up: time before / time after; None if the runs are not comparable and it was not
     forced. Then there are no rows either. wait: medians of both ends, of the average rank, before
-    and after; None where a group measured none. Rows of procedures and sites: greatest difference
-    first."""
+    and after; None where a group measured none. Rows of procedures, regions and sites: greatest
+    difference first. Of regions the time without those in them, and entries as calls."""
 
     before: tuple[Profile, ...]
     after: tuple[Profile, ...]
@@ -52,6 +52,7 @@ class Comparison:
     speed_up: Interval | None = None
     classes: Mapping[str, Row] | None = None
     procedures: Mapping[str, Row] | None = None
+    regions: Mapping[str, Row] | None = None
     sites: Mapping[Key, Row] | None = None
     waits: tuple[Wait | None, Wait | None] = (None, None)
 
@@ -109,6 +110,7 @@ def compare(
         speed_up=ratio([one.elapsed for one in after], [one.elapsed for one in before]),
         classes=_in_order(_rows(*runs, lambda one: one.classes)),
         procedures=_greatest_first(_rows(*runs, lambda one: one.procedures)),
+        regions=_greatest_first(_rows(*runs, lambda one: one.regions)),
         sites=_greatest_first(_rows(*runs, lambda one: one.sites)),
         waits=(_wait(before), _wait(after)),
     )

@@ -36,7 +36,8 @@ class Part:
 class Profile:
     """One run. elapsed: ns of the rank that ran longest. programs: names without directories.
     lacks: why the record is not complete. facts: what a change may have changed, each with all
-    values that it has in the run, sorted. wait: ns of the average rank, None if not measured.
+    values that it has in the run, sorted. regions: by name, without those in them; calls are how
+    often ranks entered them. wait: ns of the average rank, None if not measured.
     folded: calls under a shorter path than theirs. missing: what the record does not describe."""
 
     file: str
@@ -49,6 +50,7 @@ class Profile:
     facts: Mapping[Fact, str]
     classes: Mapping[str, Part]
     procedures: Mapping[str, Part]
+    regions: Mapping[str, Part]
     sites: Mapping[Key, Part]
     wait: Wait | None
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +80,7 @@ def profile(record: Record, found: Findings, symbols: Symbols) -> Profile:
             for one in found.procedures
             if one.in_run
         },
+        regions=_regions(found),
         sites=_sites(found, symbols),
         wait=wait,
         problems=dict(symbols.problems),
@@ -91,6 +94,13 @@ def _classes(found: Findings) -> dict[str, Part]:
     times = {one.name: one.balance.average for one in found.classes}
     parts = {OUTSIDE: Part(found.outside.average), IN_MPI: Part(found.in_mpi.average)}
     return parts | {name: Part(times.get(name, 0.0)) for name in CLASSES}
+
+
+def _regions(found: Findings) -> dict[str, Part]:
+    parts: dict[str, Part] = defaultdict(Part)
+    for one in found.regions:
+        parts[one.name].add(one.own.average, one.entries)
+    return dict(parts)
 
 
 def _sites(found: Findings, symbols: Symbols) -> dict[Key, Part]:

@@ -19,7 +19,7 @@ PRESETS: dict[str, dict[str, dict[str, str]]] = {
     "filesystem": {"intel": {"I_MPI_EXTRA_FILESYSTEM": "1"}},
 }
 
-# One core for each rank. Intel MPI does that by itself, and MPICH leaves it to the system, which may
+# One core for each rank. Intel MPI does that by itself; MPICH leaves it to the system, which may
 # put two ranks that wait for each other on one core.
 ONE_CORE_EACH = {"mpich": ("-bind-to", "core"), "openmpi": ("--bind-to", "core")}
 

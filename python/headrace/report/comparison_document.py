@@ -43,6 +43,15 @@ def comparison_document(found: Comparison, check: Check | None) -> dict[str, Any
             {"name": name, **_times(row), **_calls(row)}
             for name, row in (found.procedures or {}).items()
         ],
+        "regions": [
+            {
+                "name": name,
+                **_times(row),
+                "entries_before": row.calls_before,
+                "entries_after": row.calls_after,
+            }
+            for name, row in (found.regions or {}).items()
+        ],
         "paths": [
             {"procedure": key[0], "functions": list(key[1]), **_times(row), **_calls(row)}
             for key, row in (found.sites or {}).items()

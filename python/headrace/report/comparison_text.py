@@ -22,7 +22,8 @@ LONGEST_VALUE = 80
 def show_comparison(out: Console, found: Comparison, check: Check | None) -> None:
     for line in head(found, check):
         put_line(out, line)
-    for table in (_changes(found), _classes(found), _procedures(found), _paths(found)):
+    tables = (_changes, _classes, _regions, _procedures, _paths)
+    for table in (make(found) for make in tables):
         if table.rows:
             put_table(out, table)
     lines = _quality(found)
@@ -151,6 +152,16 @@ def _procedures(found: Comparison) -> Table:
     ]
     note = "greatest difference first" + _more(found.procedures, rows)
     return Table("Operations", ("procedure ", *_CALLS, *_TIMES), rows, note)
+
+
+def _regions(found: Comparison) -> Table:
+    rows = [
+        (shown(name, LONGEST_VALUE), *_calls(row), *_row(row))
+        for name, row in list((found.regions or {}).items())[:MOST_ROWS]
+    ]
+    note = "without the regions in them; greatest difference first" + _more(found.regions, rows)
+    columns = ("region ", "entries before", "entries after", *_TIMES)
+    return Table("Regions of the program", columns, rows, note)
 
 
 def _paths(found: Comparison) -> Table:
