@@ -57,7 +57,7 @@ std::string image_of(std::span<const RankEnd> ends, int rank) {
 /// `images`: where they still are, if no record was written; else empty.
 void tell(const JobRecord& job, const Result<WrittenRecord>& written, const std::string& images) {
   JobStory story = job.story();
-  story.files = summary();
+  if (!files_go_on()) story.files = summary();
   if (!written) {
     std::string text = "no record was written (" + written.error().message + ")";
     if (!images.empty()) {
