@@ -45,8 +45,8 @@ struct ImageHeader {
   std::atomic<std::uint32_t> state;           ///< RankState
   std::atomic<std::uint32_t> lost_calls;      ///< of threads that found no room for a table
   std::atomic<std::uint32_t> lost_decisions;  ///< that found no room
-  std::uint32_t reserved;
-  std::atomic<std::uint64_t> size;  ///< bytes in use
+  std::atomic<std::uint32_t> unsized;         ///< receives of which nothing told the bytes
+  std::atomic<std::uint64_t> size;            ///< bytes in use
   std::uint64_t capacity;
   std::uint64_t
       process_space;       ///< in which `process` is one's number: the inode of a PID namespace

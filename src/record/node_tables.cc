@@ -103,6 +103,7 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
     row.wrong = sum(row.wrong, not_negative(thread.totals.wrong));
     row.mismatched = sum(row.mismatched, not_negative(thread.totals.region.mismatched));
   }
+  row.unsized = image.header().unsized.load();
   row.off = std::min(times.ns(off_ticks(image)), row.run);
   constexpr double kPicoseconds = 1000;  // of a nanosecond
   row.recorder =

@@ -295,6 +295,11 @@ ThreadRecord* make_own_record() noexcept {
   return nullptr;
 }
 
+void count_unsized() noexcept {
+  ImageFile* const own = image();
+  if (own != nullptr) own->header().unsized.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::uint32_t procedure_note(int entry) {
   return find_note(recorder().notes, entry, "");
 }

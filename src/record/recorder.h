@@ -72,6 +72,9 @@ inline ThreadRecord* this_thread() {
   return own_record != nullptr ? own_record : make_own_record();
 }
 
+/// A receive is complete, and nothing tells how many bytes have arrived.
+void count_unsized() noexcept;
+
 /// The note of a procedure.
 std::uint32_t procedure_note(int entry);
 /// That of the barrier before its calls (HEADRACE_COLL_SYNC): its name with "(sync)" behind it.

@@ -54,7 +54,7 @@ class Class:
 @dataclass(frozen=True)
 class Quality:
     """What is known of how good the numbers are. off: of the rank for which recording was off for
-    longest. mismatched: ends of regions, of all ranks."""
+    longest. mismatched: ends of regions, unsized: receives without bytes, both of all ranks."""
 
     folded: int
     checks: int
@@ -64,6 +64,7 @@ class Quality:
     lost_calls: int = 0
     off: int = 0
     mismatched: int = 0
+    unsized: int = 0
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             lost_calls(record),
             max((one.off for one in job.ranks), default=0),
             sum(one.mismatched for one in job.ranks),
+            sum(one.unsized for one in job.ranks),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files),
         costs={name: one.procedures for name, one in by_cost.items()},

@@ -40,11 +40,12 @@ class Rank:
     wrong: int
     off: int = 0
     mismatched: int = 0
+    unsized: int = 0
 
 
 _NUMBERS = (
     *("rank", "state", "run", "init", "cpu_user", "cpu_system", "peak_memory", "recorder"),
-    *("threads", "folded", "checks", "wrong", "off", "mismatched"),
+    *("threads", "folded", "checks", "wrong", "off", "mismatched", "unsized"),
 )
 _TEXTS = ("host", "cores", "program")
 

@@ -220,6 +220,7 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
         "lost_calls": one.lost_calls,
         "off_seconds": one.off / NS,
         "mismatched_regions": one.mismatched,
+        "unsized_receives": one.unsized,
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
         "recorder_seconds": one.recorder / NS,

@@ -23,6 +23,11 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
             f"not counted: calls while the program had recording off, {seconds(one.off)} of a rank "
             "at most; the run's time is without these"
         )
+    if one.unsized:
+        lines.append(
+            f"bytes: {one.unsized:,} receives count as 0 bytes, as the program gave no statuses for "
+            "them and wants its errors back"
+        )
     if one.mismatched:
         lines.append(
             f"regions: {one.mismatched:,} ends were not of the thread's innermost region: end "

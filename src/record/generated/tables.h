@@ -27,7 +27,7 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 13> kColumnCounts = {2, 1, 2,  5, 4, 20, 21,
+inline constexpr std::array<std::size_t, 13> kColumnCounts = {2, 1, 2,  5, 4, 21, 21,
                                                               8, 4, 16, 8, 3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
@@ -83,6 +83,7 @@ struct RanksRow {
   std::int64_t wrong = 0;
   std::int64_t off = 0;
   std::int64_t mismatched = 0;
+  std::int64_t unsized = 0;
 };
 
 /// What was called: one row for each rank, thread, procedure, call path, shape of communicator and
@@ -199,7 +200,7 @@ inline constexpr std::string_view kSchema =
     "\"recorder\",\"unit\":\"ns\"},{\"name\":\"threads\",\"unit\":\"number\"},{\"name\":\"folded\","
     "\"unit\":\"calls\"},{\"name\":\"unwinds\",\"unit\":\"number\"},{\"name\":\"checks\",\"unit\":"
     "\"number\"},{\"name\":\"wrong\",\"unit\":\"number\"},{\"name\":\"off\",\"unit\":\"ns\"},{"
-    "\"name\":\"mismatched\",\"unit\":\"number\"}]},"
+    "\"name\":\"mismatched\",\"unit\":\"number\"},{\"name\":\"unsized\",\"unit\":\"number\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"

@@ -65,6 +65,7 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("wrong", "number"),
             ("off", "ns"),
             ("mismatched", "number"),
+            ("unsized", "number"),
         ),
     ),
     "calls": (
