@@ -25,8 +25,8 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
         )
     if one.unsized:
         lines.append(
-            f"bytes: {one.unsized:,} receives count as 0 bytes, as the program gave no statuses for "
-            "them and wants its errors back"
+            f"bytes: {one.unsized:,} receives count as 0 bytes, as the program gave no statuses "
+            "for them and wants its errors back"
         )
     if one.mismatched:
         lines.append(
