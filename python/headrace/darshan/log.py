@@ -13,7 +13,7 @@ from typing import Any
 from headrace.darshan.counters import BINS, EVERYBODY, INTERFACES, LUSTRE
 
 NS = 1e9
-MOST_RANKS = 1 << 31
+MOST_RANKS = 1 << 22  # several times what the largest machines have cores
 LARGEST = 1 << 62  # of a counter
 LONGEST_RUN = 1 << 32  # seconds, more than a century
 
@@ -103,16 +103,17 @@ def _checked(path: Path, found: Mapping[str, Any]) -> Log:
         raise Impossible(f"it tells of a run of {seconds:g} s")
     names = {str(key): str(name) for key, name in found["names"].items()}
     made = _Uses(names, ranks)
-    lacks = [f"its names of files cannot be read: {found['damage']}"] if found["damage"] else []
+    damage = [f"its names of files cannot be read: {found['damage']}"] if found["damage"] else []
+    partial = []
     for name, module in modules.items():
         if module.get("damage"):
-            lacks.append(f"module {name} cannot be read to its end: {module['damage']}")
+            damage.append(f"module {name} cannot be read to its end: {module['damage']}")
         if module["partial"]:
-            lacks.append(f"Darshan had no room for all records of module {name}")
+            partial.append(f"Darshan had no room for all records of module {name}")
         if name in INTERFACES:
             made.add(name, module["columns"], module["rows"])
-    if lacks and not made.uses:
-        raise Impossible(f"none of its records can be read: {lacks[0]}")
+    if damage and not made.uses:
+        raise Impossible(f"none of its records can be read: {damage[0]}")
     stripes = {
         made.name(row[0]): tuple(map(int, row[2]))
         for row in modules.get(LUSTRE, {"rows": ()})["rows"]
@@ -127,7 +128,7 @@ def _checked(path: Path, found: Mapping[str, Any]) -> Log:
         modules=tuple(modules),
         uses=tuple(made.uses),
         stripes=stripes,
-        lacks=tuple(lacks),
+        lacks=(*damage, *partial),
         impossible=made.impossible,
     )
 
@@ -157,5 +158,3 @@ class _Uses:
                 elif math.isnan(value) or value != -1:
                     self.impossible += 1
             self.uses.append(Use(self.name(str(number)), interface, int(rank), counters, times))
-
-
