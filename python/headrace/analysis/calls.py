@@ -18,8 +18,8 @@ _COLUMNS = (
 
 @dataclass
 class Sums:
-    """Of one procedure, or of one procedure at one call path. Times in ns. failed, greatest: None if
-    not measured, as are bins if there are none."""
+    """Of one procedure, or of one procedure at one call path. Times in ns. failed, greatest: None
+    if not measured; bins: empty then."""
 
     calls: int = 0
     failed: int | None = 0

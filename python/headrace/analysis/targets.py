@@ -15,7 +15,7 @@ LEAST_TARGETS = 3
 
 @dataclass(frozen=True)
 class Placed:
-    """A file of which bytes were moved, and the targets on which it lies. time: ns."""
+    """A file, what was moved of it, and the targets on which it lies. time: ns."""
 
     targets: tuple[int, ...]
     bytes: int
@@ -24,7 +24,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Target:
-    """files: with a stripe there. median, longest: ns of a file. per_byte: ns, the median file's."""
+    """files: with a stripe there. median, longest: ns of a file. per_byte: ns, the median's."""
 
     index: int
     files: int

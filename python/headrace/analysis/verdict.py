@@ -32,8 +32,8 @@ def _of_io(found: Findings) -> str:
         return f"The {found.source.name} tells of no time in I/O."
     slowest = min(1.0, spent.greatest / found.run.elapsed)
     return (
-        f"I/O takes {found.share(spent.total):.1%} of the ranks' time, and {slowest:.0%} of that of "
-        "the rank that is in it longest; computing and messages were not measured."
+        f"I/O takes {found.share(spent.total):.1%} of the ranks' time, and {slowest:.0%} of that "
+        "of the rank that is in it longest; computing and messages were not measured."
     )
 
 

@@ -1,4 +1,4 @@
-"""`headrace report`: what a run did with MPI, from its record, or with files, from a Darshan log."""
+"""`headrace report`: what a run did with MPI, from its record or a Darshan log."""
 
 import json
 import sys

@@ -85,7 +85,7 @@ def profile(
         wait=wait,
         problems=dict(symbols.problems),
         folded=found.quality.folded or 0,
-        missing=(*found.quality.missing, *sorted(found.source.unmeasured)),
+        missing=found.quality.missing,
         source=found.source.name,
     )
 

@@ -22,7 +22,7 @@ class Errors:
     """What was written to stderr since it was asked last."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._seen = 0
         os.dup2(self._file.fileno(), 2)
 

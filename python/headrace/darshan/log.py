@@ -16,6 +16,7 @@ NS = 1e9
 MOST_RANKS = 1 << 22  # several times what the largest machines have cores
 LARGEST = 1 << 62  # of a counter
 LONGEST_RUN = 1 << 32  # seconds, more than a century
+WHOLE_SECOND = 1.0  # older logs tell the run's time in these
 
 
 class Impossible(Exception):
@@ -71,7 +72,8 @@ class Use:
 @dataclass(frozen=True)
 class Log:
     """elapsed: ns. stripes: of each file its storage targets. modules: all that the log has.
-    lacks: why it is not complete. impossible: how many times were no times."""
+    lacks: why it is not complete. in_part: modules of which records are missing. impossible: how
+    many times were no times."""
 
     path: Path
     ranks: int
@@ -83,6 +85,7 @@ class Log:
     uses: tuple[Use, ...]
     stripes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     lacks: tuple[str, ...] = ()
+    in_part: frozenset[str] = frozenset()
     impossible: int = 0
 
 
@@ -102,7 +105,7 @@ def _checked(path: Path, found: Mapping[str, Any]) -> Log:
     if not 0 <= seconds < LONGEST_RUN:
         raise Impossible(f"it tells of a run of {seconds:g} s")
     names = {str(key): str(name) for key, name in found["names"].items()}
-    made = _Uses(names, ranks)
+    made = _Uses(names, ranks, seconds + WHOLE_SECOND)
     damage = [f"its names of files cannot be read: {found['damage']}"] if found["damage"] else []
     partial = []
     for name, module in modules.items():
@@ -129,14 +132,21 @@ def _checked(path: Path, found: Mapping[str, Any]) -> Log:
         uses=tuple(made.uses),
         stripes=stripes,
         lacks=(*damage, *partial),
+        in_part=frozenset(
+            name for name, one in modules.items() if one["partial"] or one.get("damage")
+        ),
         impossible=made.impossible,
     )
 
 
 class _Uses:
-    def __init__(self, names: Mapping[str, str], ranks: int):
+    """seconds: of the run, at most. No record has more of one kind for each rank, since Darshan
+    counts what threads do at the same time once."""
+
+    def __init__(self, names: Mapping[str, str], ranks: int, seconds: float):
         self._names = names
         self._ranks = ranks
+        self._seconds = seconds
         self.uses: list[Use] = []
         self.impossible = 0
 
@@ -149,11 +159,12 @@ class _Uses:
             if not EVERYBODY <= rank < self._ranks:
                 raise Impossible(f"it tells of rank {rank} of {self._ranks}")
             counters, times = {}, {}
+            longest = self._seconds * (self._ranks if rank == EVERYBODY else 1)
             for name, value in zip(columns, values, strict=True):
                 if not name.startswith("F_"):
                     if 0 <= value < LARGEST:
                         counters[name] = int(value)
-                elif 0 <= value < LONGEST_RUN:
+                elif 0 <= value <= longest:
                     times[name] = round(value * NS)
                 elif math.isnan(value) or value != -1:
                     self.impossible += 1

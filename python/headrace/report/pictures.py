@@ -15,8 +15,8 @@ LEVELS = 5
 
 
 def strip(found: Findings) -> Markup:
-    """Each rank's time outside MPI or in I/O, as a bar of the run's time. More than MOST_BARS ranks:
-    the longest of as many neighbours."""
+    """Each rank's time outside MPI or in I/O, as a bar of the run's time. More than MOST_BARS
+    ranks: the longest of as many neighbours."""
     longest = found.run.elapsed
     times = found.rank_times.times
     if not longest or not times:
@@ -34,7 +34,7 @@ def strip(found: Findings) -> Markup:
         '<path class="bar-max" d="{bars}"/><path class="bar-min" d="{inner}"/>'
         '<path class="mean" d="M0 {mean}H720"/></svg>'
     ).format(
-        label=f"Time {found.rank_times.what} of {len(times)} ranks; the table below has the numbers",
+        label=f"Time {found.rank_times.what} of {len(times)} ranks; the table has the numbers",
         bars=bars,
         inner=inner,
         mean=f"{mean:.1f}",

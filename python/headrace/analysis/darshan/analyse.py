@@ -61,29 +61,30 @@ def analyse(log: Log) -> Findings:
 
 def _notes(log: Log, by_cost: Mapping[str, Cost]) -> tuple[str, ...]:
     """What its reader must know of the numbers."""
-    notes = [
-        "not measured: computing, MPI communication, waiting, call paths, who sends to whom, nodes, "
-        "CPU time and memory: a Darshan log does not have them",
-    ]
     used = [name for name in log.modules if name in _USED]
     others = [name for name in log.modules if name not in _USED]
-    notes.append(f"read: modules {', '.join(used) or 'none'}")
+    missing = [name for name in INTERFACES if name not in log.modules]
+    notes = [
+        "not measured: computing, MPI communication, waiting, call paths, who sends to whom, "
+        "nodes, CPU time and memory: a Darshan log does not have them",
+        f"read: modules {', '.join(used) or 'none'}",
+    ]
     if others:
         notes.append(f"not read: modules {', '.join(others)}")
-    if missing := [name for name in INTERFACES if name not in log.modules]:
+    if missing:
         notes.append(
-            f"not in the log: modules {', '.join(missing)}: the program did not use them, or Darshan "
-            "did not watch them"
+            f"not in the log: modules {', '.join(missing)}: the program did not use them, or "
+            "Darshan did not watch them"
         )
     if by_cost["io"].spread.is_estimate:
         notes.append(
-            "estimated: who of the ranks was how long in files that all share, of which the log has "
-            "the sum, the fastest and the slowest rank"
+            "estimated: who of the ranks was how long in files that all share, of which the log "
+            "has the sum, the fastest and the slowest rank"
         )
     if by_cost["io"].is_capped:
         notes.append(
-            "estimated: a rank's times add up to more than the run, so its threads overlapped; they "
-            "count as the whole run"
+            "estimated: a rank's times add up to more than the run, so its threads overlapped; "
+            "they count as the whole run"
         )
     if log.impossible:
         notes.append(f"not counted: {log.impossible:,} times that are below 0, or no numbers")

@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 
 from headrace.analysis.costs import SMALL_TRANSFER, Bound
 from headrace.analysis.darshan.outer import (
-    KINDS, META, READ, WRITE, OneFile, Part, extremes, part, union,
+    KINDS,
+    META,
+    READ,
+    WRITE,
+    OneFile,
+    Part,
+    extremes,
+    part,
+    union,
 )  # fmt: skip
 from headrace.analysis.darshan.spread import Spread, parts_of
 from headrace.darshan.counters import EVERYBODY

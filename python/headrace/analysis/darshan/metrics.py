@@ -49,7 +49,7 @@ _WHY_COST = {
     "balance": f"{_NO} how long ranks computed",
 }
 _WHY_FILES = {
-    "the log has no file that was opened by MPI-IO, with what POSIX did for it": (
+    "the log has no file that was opened by MPI-IO, with all that POSIX did for it": (
         *("read_amplification_ratio", "write_amplification_ratio", "unasked_read_bytes"),
         *("unasked_read_ratio", "io_waiting_share", "io_waiting_seconds"),
     ),

@@ -2,7 +2,7 @@
 POSIX, and by STDIO. Time below MPI-IO is a part of MPI-IO's, and is not counted again."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headrace.darshan.counters import EVERYBODY
@@ -63,8 +63,8 @@ def extremes(use: Use) -> list[Extreme]:
 
 @dataclass(frozen=True)
 class OneFile:
-    """uses: of the program itself. below: by POSIX for MPI-IO; None if there are none, or if the
-    file was not opened by MPI-IO."""
+    """uses: of the program itself. below: by POSIX for MPI-IO; None if that is not known in full,
+    or if the file was not opened by MPI-IO."""
 
     name: str
     uses: tuple[Use, ...]
@@ -76,11 +76,12 @@ def by_file(log: Log) -> list[OneFile]:
     found: dict[str, dict[str, list[Use]]] = defaultdict(lambda: defaultdict(list))
     for use in log.uses:
         found[use.file][use.interface].append(use)
+    whole = not {"MPI-IO", "POSIX"} & log.in_part
     made = []
     for name, parts in found.items():
         collective, plain = parts.get("MPI-IO"), parts.get("POSIX")
         if collective:
-            made.append(OneFile(name, tuple(collective), tuple(plain) if plain else None))
+            made.append(OneFile(name, tuple(collective), tuple(plain) if plain and whole else None))
         elif plain:
             made.append(OneFile(name, tuple(plain), None))
         if "STDIO" in parts:
@@ -106,6 +107,3 @@ def sums(values: Iterable[int | None]) -> int | None:
     """Of those that are known; None if none is."""
     known = [one for one in values if one is not None]
     return sum(known) if known else None
-
-
-Stripes = Mapping[str, tuple[int, ...]]

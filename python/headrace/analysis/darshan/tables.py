@@ -5,7 +5,15 @@ from collections.abc import Callable, Iterable
 from headrace.analysis.analyse import Procedure
 from headrace.analysis.calls import Sums
 from headrace.analysis.darshan.outer import (
-    KINDS, META, READ, WRITE, OneFile, extremes, part, sums, time,
+    KINDS,
+    META,
+    READ,
+    WRITE,
+    OneFile,
+    extremes,
+    part,
+    sums,
+    time,
 )  # fmt: skip
 from headrace.analysis.darshan.spread import Spread, parts_of
 from headrace.analysis.files import File
