@@ -18,10 +18,14 @@ FOLDER = Path(PACKAGE.origin).parent if PACKAGE and PACKAGE.origin else Path()
 needs_pydarshan = pytest.mark.skipif(PACKAGE is None, reason="needs PyDarshan, not installed")
 
 ONE_SICK_TARGET = "sample-badost.darshan"
-NO_SICK_TARGET = "sample-goodost.darshan"
+FEW_FILES = "sample-goodost.darshan"
 AMPLIFIED = "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan"
-NOT_AMPLIFIED = "sample.darshan"
-LOGS = {path.name: path for path in sorted(FOLDER.glob("**/*.darshan"))}
+NOT_AMPLIFIED = "example.darshan"
+LOGS = {
+    path.name: path
+    for path in sorted(FOLDER.glob("**/*.darshan"))
+    if not path.name.startswith(("pq_app_read_", "pq_app_write_", "sample.d"))  # alike
+}
 PREFIX = {"MPI-IO": "MPIIO", "POSIX": "POSIX", "STDIO": "STDIO"}
 
 
@@ -65,6 +69,7 @@ class Made:
     """A log to be."""
 
     def __init__(self, ranks: int = 4, seconds: float = 100.0):
+        self._numbers: dict[str, str] = {}
         self.answer: dict[str, Any] = {
             "job": {
                 **{"ranks": ranks, "start": 0, "seconds": seconds, "version": "3.41"},
@@ -75,11 +80,14 @@ class Made:
             "modules": {},
         }
 
+    def _number(self, file: str) -> str:
+        number = self._numbers.setdefault(file, str(len(self._numbers) + 1))
+        self.answer["names"][number] = file
+        return number
+
     def use(self, interface: str, file: str, rank: int, **counters: float) -> "Made":
         """A record: all of one interface have the counters of the first."""
-        names = self.answer["names"]
-        number = next((key for key, name in names.items() if name == file), str(len(names) + 1))
-        names[number] = file
+        number = self._number(file)
         module = self.answer["modules"].setdefault(
             interface, {"partial": False, "damage": "", "columns": list(counters), "rows": []}
         )
@@ -87,8 +95,7 @@ class Made:
         return self
 
     def stripes(self, file: str, *targets: int) -> "Made":
-        names = self.answer["names"]
-        number = next(key for key, name in names.items() if name == file)
+        number = self._number(file)
         module = self.answer["modules"].setdefault(
             "LUSTRE", {"partial": False, "damage": "", "rows": []}
         )

@@ -117,10 +117,13 @@ class Log:
 
 
 def serve(path: str) -> None:
-    """Writes one line: {"refused": why}, or all that the log has."""
+    """Writes one line: {"refused": why}, or all that the log has. What the library writes to stdout
+    is not mixed with it."""
+    out = os.fdopen(os.dup(1), "w")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     errors = Errors()
+    os.dup2(2, 1)
     try:
         log = Log(path, errors)
         found: dict[str, Any] = {"job": log.job(), "modules": log.modules()}
@@ -128,4 +131,5 @@ def serve(path: str) -> None:
         found["damage"] = errors()
     except Exception as error:  # of a library that is not ours, on bytes that are not either
         found = {"refused": errors() or str(error) or type(error).__name__}
-    json.dump(found, sys.stdout)
+    with out:
+        json.dump(found, out)
