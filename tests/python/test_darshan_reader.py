@@ -1,5 +1,5 @@
-"""Files that are no Darshan log, or one that is cut, garbled or in part: one clear line, or what can
-be read and what it lacks. Whatever becomes of PyDarshan, the command goes on."""
+"""Files that are no Darshan log, or one that is cut, garbled or in part: one clear line, or what
+can be read and what it lacks. Whatever becomes of PyDarshan, the command goes on."""
 
 import importlib.util
 import json
@@ -17,7 +17,7 @@ from headrace.darshan import reader
 from headrace.errors import HeadraceError
 
 SCHEMA = json.loads((ROOT / "docs" / "reference" / "compare.schema.json").read_text())
-GARBLED = 8  # logs, of which each takes a process
+GARBLED = 4  # logs, of which each takes a process
 LIBRARY = "log_open = lambda path: {'handle': 1}\nclass libdutil: pass\nclass ffi: NULL = 0\n"
 ENDS = {
     "dies": ("import os; os.abort()", "PyDarshan ended with signal 6"),
@@ -97,7 +97,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for name in ("pipe", "folder"):
         assert "is no Darshan log (it is no file)" in refusal(tmp_path / f"{name}.darshan")
     assert "No such file" in refusal(tmp_path / "absent.darshan")
-    assert "null byte" in refusal(Path("a\0.darshan"))
 
 
 @needs_pydarshan

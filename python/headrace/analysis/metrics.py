@@ -206,10 +206,10 @@ def opens_per_rank(files: Iterable[File]) -> float:
 
 def amplification(files: list[File]) -> Metrics:
     """Bytes that were moved against those that were asked. Unasked: read from files that the
-    program wrote, as who changes a part of a block or stripe must read it first."""
-    changed = [one for one in files if one.written]
+    program only wrote, as who changes a part of a block or stripe must read it first."""
+    changed = [one for one in files if one.written and not one.read]
     told = [one for one in changed if one.store_read is not None]
-    unasked = sum(max(0, one.store_read - one.read) for one in told)
+    unasked = sum(one.store_read for one in told)
     is_known = bool(told) or not changed
     written = sum(one.written for one in told)
     return {

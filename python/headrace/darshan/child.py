@@ -55,6 +55,8 @@ class Log:
     def job(self) -> dict[str, Any]:
         job = self._ffi.new("struct darshan_job *")
         self._c.darshan_log_get_job(self._log["handle"], job)
+        if why := self._errors():
+            raise ValueError(why)
         seconds = self._ffi.new("double *")
         self._c.darshan_log_get_job_runtime(self._log["handle"], job[0], seconds)
         command = self._ffi.new("char[]", 2 * LONGEST_NAME)
@@ -130,6 +132,7 @@ def serve(path: str) -> None:
         found["names"] = log.names()
         found["damage"] = errors()
     except Exception as error:  # of a library that is not ours, on bytes that are not either
-        found = {"refused": errors() or str(error) or type(error).__name__}
+        why = [errors(), str(error) or type(error).__name__]
+        found = {"refused": "; ".join(filter(None, why))}
     with out:
         json.dump(found, out)
