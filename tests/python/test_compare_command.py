@@ -112,7 +112,7 @@ def test_a_wrong_line_is_no_slow_run(headrace: Command, records, tmp_path: Path)
         ([old[0], old[0]], "is given twice"),
         ([old[0], new[0], "--before", old[1]], "with and without --before"),
         (["--before", old[0]], "is missing"),
-        ([tmp_path / "empty", new[0]], "has no record (*.hrc)"),
+        ([tmp_path / "empty", new[0]], "has no record (*.hrc or *.darshan)"),
         ([old[0], tmp_path / "foreign.hrc"], "is no record"),
         ([old[0], tmp_path / "gone.hrc"], "No such file"),
         ([old[0], new[0], "--tolerance", "-1"], "--tolerance"),

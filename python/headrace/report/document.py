@@ -91,7 +91,7 @@ def _run(found: Findings) -> dict[str, Any]:
         "source": found.source.name,
         "ranks": run.count,
         "nodes": run.nodes,
-        "mpi": run.mpi,
+        "mpi": run.mpi or None,
         "command": run.command,
         "seconds": run.elapsed / NS,
         "complete": run.is_complete,

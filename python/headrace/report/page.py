@@ -11,7 +11,7 @@ from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.verdict import ACCEPTABLE, verdict
 from headrace.report import pictures
-from headrace.report.actions import first, nothing, parts, places, reasons
+from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
 from headrace.report.quality import quality
 from headrace.report.tables import tables
 from headrace.report.units import library, seconds, shown, size
@@ -99,6 +99,8 @@ def _class_of(name: str) -> str:
 
 
 def _tiles(found: Findings) -> list[Tile]:
+    if found.in_mpi is None:
+        return [*_tiles_of_io(found), _bandwidth(found)]
     one = found.efficiency
     made = []
     for name, value, note in (
@@ -110,6 +112,16 @@ def _tiles(found: Findings) -> list[Tile]:
         made.append(Tile(name, "not measured" if value is None else f"{value:.0%}", note, good))
     made.append(_bandwidth(found))
     return made
+
+
+def _tiles_of_io(found: Findings) -> list[Tile]:
+    """Where nothing else is known."""
+    spent = found.classes[0].balance
+    return [
+        Tile("parallel efficiency", UNKNOWN, "computing and messages are not known", None),
+        Tile("time in I/O", f"{found.share(spent.total):.1%}", "of the ranks' time", None),
+        Tile("longest in I/O", seconds(spent.greatest), "the rank with most", None),
+    ]
 
 
 def _bandwidth(found: Findings) -> Tile:
