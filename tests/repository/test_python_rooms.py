@@ -16,7 +16,7 @@ PACKAGE = "headrace"
 # Ground to roof: packages and modules below headrace/. Those of one layer do not see each other.
 LAYERS = (
     ("__init__", "errors", "machine", "places", "regions", "statistics"),
-    ("elf", "launchers", "record", "settings"),
+    ("darshan", "elf", "launchers", "record", "settings"),
     ("analysis", "mpi", "place"),
     ("advice", "front", "symbols"),
     ("compare", "launch"),

@@ -1,13 +1,14 @@
 """All that a report shows, from a record."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from headrace.analysis import files as of_files
-from headrace.analysis.calls import Sums, Totals, add_up
+from headrace.analysis.calls import BINS, Sums, Totals, add_up
 from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
-from headrace.analysis.metrics import Metrics, metrics
+from headrace.analysis.metrics import ABSENT, Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
 from headrace.analysis.placement import Place, placement
@@ -15,6 +16,7 @@ from headrace.analysis.procedures import CLASSES, MATCHED
 from headrace.analysis.regions import Region, regions
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
+from headrace.analysis.targets import Target
 from headrace.analysis.waiting import Wait, Waits, waiting
 from headrace.record.merge import lost_calls
 from headrace.record.tables import Record
@@ -53,30 +55,66 @@ class Class:
 
 @dataclass(frozen=True)
 class Quality:
-    """What is known of how good the numbers are. off: of the rank for which recording was off for
-    longest. mismatched: ends of regions, unsized: receives without bytes, both of all ranks."""
+    """What is known of how good the numbers are; None: not measured. off: of the rank for which
+    recording was off for longest. Of all ranks, mismatched: ends of regions, unsized: receives
+    without bytes."""
 
-    folded: int
-    checks: int
-    wrong: int
-    recorder: int
-    missing: tuple[str, ...]
-    lost_calls: int = 0
-    off: int = 0
-    mismatched: int = 0
-    unsized: int = 0
+    folded: int | None = None
+    checks: int | None = None
+    wrong: int | None = None
+    recorder: int | None = None
+    missing: tuple[str, ...] = ()
+    lost_calls: int | None = None
+    off: int | None = None
+    mismatched: int | None = None
+    unsized: int | None = None
+
+
+@dataclass(frozen=True)
+class RankTimes:
+    """ns of each rank, from rank 0 on, or as the ranks of `run`. what: as in "time outside MPI"."""
+
+    what: str
+    times: tuple[int, ...]
+
+    @property
+    def average(self) -> float:
+        return sum(self.times) / len(self.times) if self.times else 0.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the findings were made from. name: as in "the record tells". made_by: as in "MPICH 5".
+    unmeasured: lists of the report of which it can tell nothing. absent: metrics that it lacks, and
+    why. notes: what else there is to say of its quality. bins: names of the sizes of calls."""
+
+    name: str
+    made_by: str = ""
+    unmeasured: frozenset[str] = frozenset()
+    absent: Mapping[str, str] = field(default_factory=lambda: ABSENT)
+    notes: tuple[str, ...] = ()
+    bins: tuple[str, ...] = BINS
+
+
+RECORD = Source(
+    "record",
+    notes=(
+        "not measured: I/O that is not MPI's; waiting in point-to-point calls, in nonblocking "
+        "collective ones and in those of files",
+    ),
+)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """`classes`: time outside MPI, then in MPI by class. Procedures and sites: costliest first.
-    outside_by_rank: ns, as the ranks of `run`. costs: of which procedures each cost is made."""
+    """`classes`: time in MPI by class, or in I/O. in_mpi, outside: None if not measured. Procedures
+    and sites: costliest first. costs: of which procedures each cost is made."""
 
     run: Run
     classes: tuple[Class, ...]
-    in_mpi: Balance
-    outside: Balance
-    outside_by_rank: tuple[int, ...]
+    in_mpi: Balance | None
+    outside: Balance | None
+    rank_times: RankTimes
     efficiency: Efficiency | None
     waits: Waits
     procedures: tuple[Procedure, ...]
@@ -92,10 +130,12 @@ class Findings:
     quality: Quality
     metrics: Metrics
     costs: dict[str, frozenset[str]]
+    source: Source = RECORD
+    targets: tuple[Target, ...] = ()
 
     def share(self, time: float) -> float:
         """What part a time of all ranks together is of the ranks' time in the run."""
-        whole = sum(one.run for one in self.run.ranks)
+        whole = self.run.rank_time
         return time / whole if whole else 0.0
 
 
@@ -118,7 +158,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         ),
         in_mpi=balance(in_mpi, size),
         outside=balance(outside, size),
-        outside_by_rank=tuple(outside),
+        rank_times=RankTimes("outside MPI", tuple(outside)),
         efficiency=efficiency(outside, job.elapsed),
         waits=waits,
         procedures=_procedures(totals, waits, size),

@@ -5,9 +5,10 @@ from typing import Any
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
-from headrace.analysis.files import File
+from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
+from headrace.analysis.targets import Target
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
 from headrace.symbols.resolver import Symbols
@@ -17,6 +18,11 @@ NS = 1e9
 
 
 def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[str, Any]:
+    """All numbers. Lists of which the findings' source can tell nothing are null, too."""
+
+    def known(field: str, rows: list[Any]) -> list[Any] | None:
+        return None if field in found.source.unmeasured else rows
+
     return {
         "version": VERSION,
         "verdict": verdict(found),
@@ -33,40 +39,26 @@ def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[st
         "run": _run(found),
         "efficiency": _efficiency(found),
         "time": {
-            "outside_mpi": _balance(found.outside),
-            "in_mpi": _balance(found.in_mpi),
+            "outside_mpi": found.outside and _balance(found.outside),
+            "in_mpi": found.in_mpi and _balance(found.in_mpi),
             "classes": [{"name": one.name, **_balance(one.balance)} for one in found.classes],
         },
         "mpi": {
             "procedures": [_procedure(one) for one in found.procedures],
-            "matrix": [
-                {
-                    "from": one.sender,
-                    "to": one.receiver,
-                    "messages": one.messages,
-                    "bytes": one.bytes,
-                }
-                for one in found.matrix
-            ],
+            "bin_names": list(found.source.bins),
+            "matrix": known("matrix", [_edge(one) for one in found.matrix]),
             "wait_seconds": _wait(found.waits.total if found.waits.procedures else None),
-            "paths": [_site(one, symbols) for one in found.sites],
+            "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
-        "regions": [_region(one) for one in found.regions],
-        "io": {"files": [_file(one) for one in found.files]},
-        "decisions": [
-            {
-                "subject": one.subject,
-                "choice": one.choice,
-                "reason": one.reason,
-                "alternatives": one.alternatives,
-                "times": one.times,
-                "cost_seconds": None if one.cost is None else one.cost / NS,
-            }
-            for one in found.decisions
-        ],
-        "placement": _placement(found),
-        "settings": [vars(one) for one in found.settings],
-        "variables": [vars(one) for one in found.variables],
+        "regions": known("regions", [_region(one) for one in found.regions]),
+        "io": {
+            "files": [_file(one) for one in found.files],
+            "targets": [_target(one) for one in found.targets],
+        },
+        "decisions": known("decisions", [_decision(one) for one in found.decisions]),
+        "placement": known("placement", _placement(found)),
+        "settings": known("settings", [vars(one) for one in found.settings]),
+        "variables": known("variables", [vars(one) for one in found.variables]),
         "quality": _quality(found, symbols),
     }
 
@@ -89,12 +81,17 @@ def advice(judgement: Judgement) -> list[dict[str, Any]]:
     ]
 
 
+def _seconds(ns: float | None) -> float | None:
+    return None if ns is None else ns / NS
+
+
 def _run(found: Findings) -> dict[str, Any]:
     run = found.run
     return {
+        "source": found.source.name,
         "ranks": run.count,
         "nodes": run.nodes,
-        "mpi": run.mpi,
+        "mpi": run.mpi or None,
         "command": run.command,
         "seconds": run.elapsed / NS,
         "complete": run.is_complete,
@@ -133,8 +130,8 @@ def _procedure(one: Procedure) -> dict[str, Any]:
         "calls": one.sums.calls,
         "failed": one.sums.failed,
         "bytes": one.sums.bytes,
-        "bins": one.sums.bins,
-        "longest_call_seconds": one.sums.greatest / NS,
+        "bins": one.sums.bins or None,
+        "longest_call_seconds": _seconds(one.sums.greatest),
         **_balance(one.balance),
         "wait_seconds": _wait(one.wait),
     }
@@ -189,11 +186,43 @@ def _file(one: File) -> dict[str, Any]:
         "writes": one.writes,
         "collective_reads": one.collective_reads,
         "collective_writes": one.collective_writes,
-        "seconds": one.time / NS,
-        "exchange_seconds": one.exchange / NS,
-        "wait_seconds": one.wait / NS,
-        "copy_seconds": one.copy / NS,
-        "store_seconds": one.store / NS,
+        "seconds": _seconds(one.time),
+        "exchange_seconds": _seconds(one.exchange),
+        "wait_seconds": _seconds(one.wait),
+        "copy_seconds": _seconds(one.copy),
+        "store_seconds": _seconds(one.store),
+        "interface": one.interface,
+    }
+
+
+def _target(one: Target) -> dict[str, Any]:
+    return {
+        "index": one.index,
+        "files": one.files,
+        "bytes": one.bytes,
+        "median_file_seconds": one.median / NS,
+        "longest_file_seconds": one.longest / NS,
+        "median_bytes_per_second": NS / one.per_byte,
+    }
+
+
+def _edge(one: Edge) -> dict[str, Any]:
+    return {
+        "from": one.sender,
+        "to": one.receiver,
+        "messages": one.messages,
+        "bytes": one.bytes,
+    }
+
+
+def _decision(one: Decision) -> dict[str, Any]:
+    return {
+        "subject": one.subject,
+        "choice": one.choice,
+        "reason": one.reason,
+        "alternatives": one.alternatives,
+        "times": one.times,
+        "cost_seconds": _seconds(one.cost),
     }
 
 
@@ -218,12 +247,12 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
     return {
         "folded_calls": one.folded,
         "lost_calls": one.lost_calls,
-        "off_seconds": one.off / NS,
+        "off_seconds": _seconds(one.off),
         "mismatched_regions": one.mismatched,
         "unsized_receives": one.unsized,
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
-        "recorder_seconds": one.recorder / NS,
-        "not_measured": list(one.missing),
+        "recorder_seconds": _seconds(one.recorder),
+        "not_measured": [*one.missing, *sorted(found.source.unmeasured)],
         "modules_without_names": dict(sorted(symbols.problems.items())),
     }

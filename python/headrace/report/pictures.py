@@ -15,10 +15,10 @@ LEVELS = 5
 
 
 def strip(found: Findings) -> Markup:
-    """Each rank's time outside MPI, as a bar of the run's time. More than MOST_BARS ranks: the
-    longest of as many neighbours."""
+    """Each rank's time outside MPI or in I/O, as a bar of the run's time. More than MOST_BARS
+    ranks: the longest of as many neighbours."""
     longest = found.run.elapsed
-    times = found.outside_by_rank
+    times = found.rank_times.times
     if not longest or not times:
         return Markup("")
     group = -(-len(times) // MOST_BARS)
@@ -27,14 +27,14 @@ def strip(found: Findings) -> Markup:
     width = 720 / len(heights)
     bars = _bars(heights, width)
     inner = _bars(least, width)
-    mean = 100 * (1 - found.outside.average / longest)
+    mean = 100 * (1 - found.rank_times.average / longest)
     return Markup(
         '<svg class="strip" viewBox="0 0 720 100" preserveAspectRatio="none" role="img" '
         'aria-label="{label}"><path class="back" d="M0 0H720V100H0z"/>'
         '<path class="bar-max" d="{bars}"/><path class="bar-min" d="{inner}"/>'
         '<path class="mean" d="M0 {mean}H720"/></svg>'
     ).format(
-        label=f"Time outside MPI of {len(times)} ranks; the table below has the numbers",
+        label=f"Time {found.rank_times.what} of {len(times)} ranks; the table has the numbers",
         bars=bars,
         inner=inner,
         mean=f"{mean:.1f}",

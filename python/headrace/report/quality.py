@@ -4,11 +4,13 @@ from headrace.analysis.analyse import Findings
 from headrace.report.units import seconds, short_time, shown
 from headrace.symbols.resolver import Symbols
 
+LONGEST_NOTE = 400
+
 
 def quality(found: Findings, symbols: Symbols) -> list[str]:
     one = found.quality
     lines = [f"INCOMPLETE: {shown(why)}" for why in found.run.lacks]
-    if len(found.run.ranks) < found.run.count:
+    if found.in_mpi is not None and len(found.run.ranks) < found.run.count:
         lines.append(
             "ranks are missing: if they ran on other nodes, type 'headrace record gather' on each "
             "of these, and give 'headrace report' all records"
@@ -44,10 +46,7 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
         )
     if one.missing:
         lines.append(f"not measured: {', '.join(one.missing)} (another version made the record)")
-    lines.append(
-        "not measured: I/O that is not MPI's; waiting in point-to-point calls, in nonblocking "
-        "collective ones and in those of files"
-    )
+    lines += [shown(one, LONGEST_NOTE) for one in found.source.notes]
     if found.waits.procedures:
         lines.append(
             "estimated: wait for others lies between the two numbers, but where is unknown"

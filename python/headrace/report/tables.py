@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from headrace.analysis.analyse import Findings, Site
-from headrace.analysis.calls import BINS
 from headrace.analysis.numbers import Balance, ranges
 from headrace.analysis.waiting import Wait
+from headrace.report.actions import UNKNOWN
 from headrace.report.units import percent, place, seconds, short_time, shown, size
 from headrace.symbols.resolver import Symbols
 from headrace.symbols.tools import Line
@@ -35,6 +35,7 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
         _regions(found),
         _matrix(found),
         _files(found),
+        _targets(found),
         _decisions(found),
         _placement(found),
         _settings(found),
@@ -52,13 +53,20 @@ def _balance(one: Balance) -> tuple[str, ...]:
 
 
 def _time(found: Findings) -> Table:
-    parts = [("outside MPI", found.outside), ("in MPI", found.in_mpi)]
-    parts += [(f"  {one.name}", one.balance) for one in found.classes]
+    known = [("outside MPI", found.outside), ("in MPI", found.in_mpi)]
+    parts = [(name, one) for name, one in known if one is not None]
+    inner = "  " if parts else ""
+    parts += [(f"{inner}{one.name}", one.balance) for one in found.classes]
     rows = [
         (name, f"{found.share(one.total):.1%}", *_balance(one)) for name, one in parts if one.ranks
     ]
     headers = ("time ", "share", "average", "greatest", "imbalance", "imbalance %")
-    note = "of a rank; imbalance: greatest - average; outside MPI: computing, and I/O not by MPI"
+    note = "of a rank; imbalance: greatest - average; "
+    if found.outside is None:
+        rows += [(name, UNKNOWN, "-", "-", "-", "-") for name in ("computing", "in MPI")]
+        note += "I/O: by the outermost of MPI-IO and POSIX, and by STDIO"
+    else:
+        note += "outside MPI: computing, and I/O not by MPI"
     return Table("Time and balance", headers, rows, note)
 
 
@@ -82,6 +90,10 @@ def _procedures(found: Findings) -> Table:
     headers = ("procedure ", "calls", "bytes", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "longest call", "wait for others")
     note = "calls, bytes and wait: of all ranks; wait lies between the two"
+    if found.in_mpi is None:
+        headers = headers[:-1]
+        rows = [row[:-1] for row in rows]
+        note = "calls and bytes: of all ranks; what POSIX does for MPI-IO is in both"
     return Table("Operations", headers, rows, note + _more(len(found.procedures)))
 
 
@@ -95,7 +107,7 @@ def _sizes(found: Findings) -> Table:
         for one in found.procedures[:MOST_ROWS]
         if any(one.sums.bins[1:])
     ]
-    return Table("Calls by bytes", ("procedure ", *BINS), rows, "of all ranks")
+    return Table("Calls by bytes", ("procedure ", *found.source.bins), rows, "of all ranks")
 
 
 def line_text(line: Line) -> str:
@@ -178,7 +190,31 @@ def _files(found: Findings) -> Table:
     headers = ("file ", "ranks", "opens", "calls", "read", "from storage", "written", "to storage")
     headers += ("time", "exchange", "wait", "copy", "storage")
     note = "times of all ranks together; -: the MPI library moved the bytes"
+    if found.in_mpi is None:
+        headers = ("file ", "by ", *headers[1:-4], headers[-1])
+        by = [one.interface for one in found.files]
+        rows = [(row[0], each, *row[1:-4], row[-1]) for row, each in zip(rows, by, strict=False)]
+        note = (
+            "times of all ranks together; storage: what POSIX does for MPI-IO; time beyond that is "
+            "exchange and waiting for other ranks; -: not measured"
+        )
     return Table("Files", headers, rows, note + _more(len(found.files)))
+
+
+def _targets(found: Findings) -> Table:
+    rows = [
+        (
+            str(one.index),
+            f"{one.files:,}",
+            size(one.bytes),
+            *map(seconds, (one.median, one.longest)),
+            f"{size(round(1e9 / one.per_byte))}/s",
+        )
+        for one in found.targets[:MOST_ROWS]
+    ]
+    headers = ("target", "files", "bytes", "median file", "longest file", "rate of the median file")
+    note = "the slowest for a byte first; times of all ranks together in one file"
+    return Table("Storage targets", headers, rows, note + _more(len(found.targets)))
 
 
 def _decisions(found: Findings) -> Table:

@@ -45,11 +45,13 @@ def first_lines(found: Findings, judgement: Judgement) -> list[str]:
 
 def head(found: Findings) -> list[str]:
     run = found.run
-    words = [f"{counted(run.count, 'rank')} on {counted(run.nodes, 'node')}", seconds(run.elapsed)]
-    words += filter(None, [library(run.mpi), shown(run.command)])
+    nodes = "" if run.nodes is None else f" on {counted(run.nodes, 'node')}"
+    words = [f"{counted(run.count, 'rank')}{nodes}", seconds(run.elapsed)]
+    words += filter(None, [shown(found.source.made_by), library(run.mpi), shown(run.command)])
     lines = [", ".join(words)]
     if run.lacks:
-        lines.append(TEXTS["incomplete"].format(lacks=shown("; ".join(run.lacks))))
+        text = TEXTS["incomplete"].format(lacks=shown("; ".join(run.lacks)))
+        lines.append(text.replace("record", found.source.name, 1))
     lines.append(verdict(found))
     lines += filter(None, [efficiency_line(found)])
     if found.waits.procedures:
