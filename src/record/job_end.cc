@@ -100,8 +100,9 @@ std::vector<std::string> images_of_node() {
 void tell_lost(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0 && errno == ENOENT) {
-    return say("no record was written ('" + path +
-               "' was removed while the program ran), keep what Headrace has there");
+    return say(
+        "no record was written ('" + path +
+        "' was removed while the program ran), let nothing remove what Headrace keeps there");
   }
   std::string why = "the job's directory cannot be read";
   if (file < 0) why = system_failure(errno, "cannot open", path).message;

@@ -43,11 +43,11 @@ GatheredNode gather_node(std::span<const RankEnd> ends, std::span<const int> ran
 /// Removes the images of a node's ranks, by one of these.
 void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks);
 
-/// The end of a job of which all is known that will be: its record, and what there is to tell.
+/// The end of a job whose parts have been gathered: its record, and what there is to tell.
 class JobEnd {
  public:
-  /// Writes the record, if it is one to keep. `failed`: why there is nothing to write. `images`: of
-  /// this node's ranks; they are removed once the record is there, and are all there is if not.
+  /// Writes the record, if it is one to keep, and removes `images`, those of this node's ranks.
+  /// They stay if it cannot be written. `failed`: why there is nothing to write.
   JobEnd(JobRecord made, const Error& failed, std::vector<std::string> images);
 
   /// Whether nothing is lost if the job's images are removed.

@@ -54,15 +54,6 @@ std::optional<std::string> launch_of(const std::string& process) {
   return has_any ? found : "";
 }
 
-int parent_of(int process) {
-  const std::string text =
-      read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str(), 1023);
-  const std::size_t name_end = text.rfind(')');  // the state and the parent follow
-  return name_end == std::string::npos || name_end + 4 > text.size()
-             ? 0
-             : std::atoi(text.c_str() + name_end + 4);
-}
-
 /// The launcher's process that started this rank: the next one above that was not started as this
 /// rank itself, as shells and tools between them are. None where it is in another container, or
 /// where one of them cannot be read: it may have started this rank alone.
@@ -75,7 +66,7 @@ std::optional<ProcessName> find_launcher() {
     const std::optional<std::string> other = launch_of(std::to_string(process));
     if (!other) return std::nullopt;
     if (other != own) return ProcessName{process, process_start(process)};
-    process = parent_of(process);
+    process = parent_process(process);
   }
   return std::nullopt;
 }

@@ -50,8 +50,8 @@ def head(found: Findings) -> list[str]:
     words += filter(None, [shown(found.source.made_by), library(run.mpi), shown(run.command)])
     lines = [", ".join(words)]
     if run.lacks:
-        text = TEXTS["incomplete"].format(lacks=shown("; ".join(run.lacks)))
-        lines.append(text.replace("record", found.source.name, 1))
+        lacks = shown("; ".join(run.lacks))
+        lines.append(TEXTS["incomplete"].format(source=found.source.name, lacks=lacks))
     lines.append(verdict(found))
     lines += filter(None, [efficiency_line(found)])
     if found.waits.procedures:

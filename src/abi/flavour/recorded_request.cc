@@ -5,9 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <new>
-#include <string_view>
 #include <thread>
 
+#include "abi/flavour/library_version.h"
 #include "record/recorder.h"
 #include "record/request_map.h"
 
@@ -44,14 +44,7 @@ std::uint64_t new_serial() noexcept {
 /// Open MPI's MPI_Request_get_status does not tell of errors. But where Open MPI has to wait, it
 /// does the same after an error whether it fills statuses or not.
 bool may_wait_with_statuses() noexcept {
-  static const bool found = [] {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-    int length = 0;
-    return native.Get_library_version != nullptr &&
-           native.Get_library_version(version, &length) == MPI_SUCCESS &&
-           std::string_view(version).starts_with("Open MPI");
-  }();
-  return found;
+  return library_version().starts_with("Open MPI");
 }
 
 /// How long the library is asked about requests that may need its own wait.

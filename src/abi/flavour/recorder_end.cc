@@ -13,6 +13,7 @@
 
 #include "abi/flavour/error.h"
 #include "abi/flavour/job.h"
+#include "abi/flavour/library_version.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
@@ -34,15 +35,6 @@ constexpr seconds kMostPatience{600};
 constexpr seconds kPatienceForParts{30};
 /// Rank 0 says that it has given up while others still wait for its word.
 constexpr seconds kTimeForWord{5};
-
-std::string library_version() {
-  if (native.Get_library_version == nullptr) return "";
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  if (native.Get_library_version(text, &length) != MPI_SUCCESS) return "";
-  const std::string whole(text);
-  return whole.substr(0, whole.find('\n'));
-}
 
 #if defined(HEADRACE_FLAVOUR_OPENMPI)
 constexpr const char* kAbi = "Open MPI";
@@ -292,7 +284,8 @@ void finish_at_exit() {
 }  // namespace
 
 record::Facts job_facts() {
-  return {{"mpi", library_version()}, {"abi", kAbi}};
+  const std::string_view version = library_version();
+  return {{"mpi", std::string(version.substr(0, version.find('\n')))}, {"abi", kAbi}};
 }
 
 bool is_wanted(const Settings& settings) {
