@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/buffer.h"
 #include "common/failure.h"
 #include "common/json.h"
 #include "common/meeting.h"
@@ -133,6 +134,9 @@ int body(int argc, char** argv) {
   MPI_Bcast(&is_first_node, 1, MPI_INT, 0, place.node);
   constexpr std::int64_t kBytesOfRank = std::int64_t{24} << 20;
   require_space(world.communicator, place.file, kBytesOfRank * world.ranks_per_node);
+  const Buffer cold = make_buffer(world.communicator, kColdBytes, Buffer::Place::page);
+  std::ranges::fill(cold.bytes(), std::byte{1});
+  place.cold = cold.bytes();
   const RemovedOnSignal removed(place.file, world.rank == 0);
   Results results;
   const double of_nodes = world.node_count > 1 && parameters.piece.bytes == 0 ? 0.1 : 0;

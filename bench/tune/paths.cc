@@ -114,7 +114,7 @@ void measure_paths(const Place& place, bool writes, std::int64_t bytes, std::int
 void add_path_tasks(const Place& place, std::vector<Figure>& figures, Told& told,
                     std::vector<Task>& tasks) {
   constexpr std::array<std::pair<std::int64_t, std::int64_t>, 6> kShapes{
-      {{1000, 1000}, {10'000, 200}, {65'536, 64}, {262'144, 16}, {1 << 20, 8}, {4 << 20, 4}}};
+      {{1000, 1000}, {10'000, 200}, {65'536, 64}, {262'144, 16}, {1 << 20, 4}, {4 << 20, 2}}};
   for (const bool writes : {true, false}) {
     for (const auto& [bytes, count] : kShapes) {
       tasks.push_back(

@@ -21,9 +21,7 @@
 namespace headrace::bench::tune {
 namespace {
 
-/// More than a core's caches hold.
-constexpr std::int64_t kColdBytes = std::int64_t{32} << 20;
-constexpr std::int64_t kBatchBytes = std::int64_t{8} << 20;
+constexpr std::int64_t kBatchBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kBatchCalls = 64;
 
 void require(const std::string& error) {
@@ -46,11 +44,10 @@ struct Way {
 /// Requests of some ranks on one file, each rank's blocks between those of the others.
 class Requests {
  public:
-  Requests(MPI_Comm ranks, const std::string& path)
-      : ranks_(ranks), path_(path), buffer_(kColdBytes, Buffer::Place::page) {
+  Requests(MPI_Comm ranks, const Place& place) : ranks_(ranks), memory_(place.cold) {
     MPI_Comm_rank(ranks, &rank_);
     MPI_Comm_size(ranks, &size_);
-    require(file_.open(ranks, path, true, MPI_INFO_NULL));
+    require(file_.open(ranks, place.file, true, MPI_INFO_NULL));
   }
   ~Requests() { static_cast<void>(file_.close()); }
 
@@ -86,17 +83,16 @@ class Requests {
 
  private:
   std::byte* next(bool is_cold, std::int64_t bytes) {
-    if (!is_cold) return buffer_.bytes().data();
+    if (!is_cold) return memory_.data();
     if (at_ + bytes > kColdBytes) at_ = 0;
-    std::byte* const data = buffer_.bytes().data() + at_;
+    std::byte* const data = memory_.data() + at_;
     at_ += bytes;
     return data;
   }
 
   MPI_Comm ranks_;
-  std::string path_;
+  std::span<std::byte> memory_;
   MpiFile file_;
-  Buffer buffer_;
   int rank_ = 0;
   int size_ = 1;
   std::int64_t at_ = 0;
@@ -112,7 +108,7 @@ Task alone(const Place& place, std::string name, std::function<void(double)> mea
 
 void measure_requests(const Place& place, const Way& way, std::int64_t bytes, double seconds,
                       std::vector<Figure>& figures) {
-  Requests requests(MPI_COMM_SELF, place.file);
+  Requests requests(MPI_COMM_SELF, place);
   const std::int64_t count = batch_of(bytes);
   if (!way.is_new) requests.fill(bytes, count + 1);
   Figure figure{.what = way.what, .bytes = bytes};
@@ -127,7 +123,7 @@ void measure_joined(const Place& place, std::int64_t piece, std::int64_t gap, do
                     std::vector<Figure>& figures) {
   const int count = static_cast<int>(kBatchBytes / (piece + gap));
   {
-    Requests requests(MPI_COMM_SELF, place.file);
+    Requests requests(MPI_COMM_SELF, place);
     requests.fill(kBatchBytes / 8, 8);
   }
   MpiFile file;
@@ -151,12 +147,11 @@ void measure_joined(const Place& place, std::int64_t piece, std::int64_t gap, do
 }
 
 /// Copies between memory that stays in the CPU's caches and memory that does not.
-void measure_copies(bool to_slot, double seconds, std::vector<Figure>& figures) {
+void measure_copies(const Place& place, bool to_slot, double seconds,
+                    std::vector<Figure>& figures) {
   constexpr std::int64_t kSlot = 256 << 10;
   constexpr std::int64_t kPiece = 64 << 10;
   const Buffer slot(kSlot, Buffer::Place::page);
-  const Buffer cold(kColdBytes, Buffer::Place::page);
-  std::memset(cold.bytes().data(), 1, kColdBytes);
   Figure figure{.what = to_slot ? "copy_to_slot" : "copy_from_slot", .bytes = kPiece};
   std::int64_t at = 0;
   repeat(MPI_COMM_SELF, seconds, [&] {
@@ -164,7 +159,7 @@ void measure_copies(bool to_slot, double seconds, std::vector<Figure>& figures) 
     const double begin = node_clock();
     for (std::int64_t i = 0; i < kCopies; ++i) {
       std::byte* const near = slot.bytes().data() + i * kPiece % kSlot;
-      std::byte* const far = cold.bytes().data() + at;
+      std::byte* const far = place.cold.data() + at;
       std::memcpy(to_slot ? near : far, to_slot ? far : near, kPiece);
       asm volatile("" : : "r"(near), "r"(far) : "memory");
       at = (at + kPiece) % kColdBytes;
@@ -221,8 +216,8 @@ void add_request_tasks(const Place& place, std::vector<Figure>& figures, std::ve
   add(kAppend, {512, 4096, 16384, 65536, 1 << 20, 4 << 20});
   add(kWrite, {4096, 65536, 1 << 20});
   add(kRead, {512, 4096, 65536, 1 << 20, 4 << 20});
-  add(kAppendHot, {16384, 65536, 262144});
-  add(kReadHot, {16384, 65536, 262144});
+  add(kAppendHot, {512, 16384, 65536, 262144});
+  add(kReadHot, {512, 16384, 65536, 262144});
   add(kWriteUnaligned, {4096, 65536, 1 << 20});
   add(kReadUnaligned, {4096, 65536, 1 << 20});
   for (const auto& [piece, gap] :
@@ -233,8 +228,8 @@ void add_request_tasks(const Place& place, std::vector<Figure>& figures, std::ve
                           }));
   }
   for (const bool to_slot : {true, false}) {
-    tasks.push_back(alone(place, "copies in memory", [&figures, to_slot](double seconds) {
-      measure_copies(to_slot, seconds, figures);
+    tasks.push_back(alone(place, "copies in memory", [&place, &figures, to_slot](double seconds) {
+      measure_copies(place, to_slot, seconds, figures);
     }));
   }
   tasks.push_back(alone(place, "metadata", [&place, &figures](double seconds) {
@@ -256,7 +251,7 @@ void add_together_tasks(const Place& place, std::vector<Figure>& figures,
           MPI_Comm some = MPI_COMM_NULL;
           MPI_Comm_split(place.node, place.rank < ranks ? 0 : MPI_UNDEFINED, place.rank, &some);
           if (some != MPI_COMM_NULL) {
-            Requests requests(some, place.file);
+            Requests requests(some, place);
             const std::int64_t count = batch_of(bytes);
             if (!way.is_new) requests.fill(bytes, count);
             Figure figure{.what = way.what, .ranks = ranks, .bytes = bytes};

@@ -2,6 +2,9 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +19,11 @@ struct Place {
   int size = 1;
   std::string file;
   std::string directory;
+  std::span<std::byte> cold;  ///< memory, more than a core's caches hold
 };
+
+/// Bytes of Place::cold.
+inline constexpr std::int64_t kColdBytes = std::int64_t{32} << 20;
 
 /// Tasks of the first rank alone: requests of several sizes, aligned or not, from memory that is
 /// in the CPU's caches or not; pieces that are read together; copies; metadata. Their figures go to

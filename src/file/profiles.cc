@@ -38,7 +38,7 @@ std::vector<std::string> files_of(const std::string& directory) {
 }
 
 /// Adds the profile at `path`, if it counts, and what there is to say of it.
-void add_profile(const std::string& path, const std::string& processor, Profiles& profiles) {
+void add_profile(const std::string& path, std::string (*processor)(), Profiles& profiles) {
   std::string text;
   if (const Refusal refusal = read_trusted_file(path, text)) {
     profiles.problems.push_back(policy::profile_name(path) + " is ignored (" + refusal.why + "), " +
@@ -49,11 +49,12 @@ void add_profile(const std::string& path, const std::string& processor, Profiles
   for (std::string& problem : read.problems) profiles.problems.push_back(std::move(problem));
   if (!read.counts) return;
   const std::string& of = read.profile.processor;
-  if (of.empty() || of == processor) {
+  const std::string here = of.empty() ? of : processor();
+  if (of == here) {
     profiles.all.push_back(std::move(read.profile));
   } else if (profiles.is_asked_for) {
     profiles.problems.push_back(policy::profile_name(path) + " is ignored (it is of '" +
-                                printable(of) + "', this is '" + printable(processor) +
+                                printable(of) + "', this is '" + printable(here) +
                                 "'), measure here with headrace tune");
   }
 }
@@ -80,7 +81,7 @@ std::int64_t Profiles::fingerprint() const {
   return print.value();
 }
 
-Profiles read_profiles(const ProfilePlaces& places, const std::string& processor) {
+Profiles read_profiles(const ProfilePlaces& places, std::string (*processor)()) {
   Profiles profiles;
   if (places.asked_for == kNone) return profiles;
   profiles.is_asked_for = !places.asked_for.empty();
@@ -115,7 +116,7 @@ const Profiles& own_profiles() {
       }
     }
     // Never destroyed: usable during exit.
-    return new Profiles(read_profiles(places, topo::processor_name()));
+    return new Profiles(read_profiles(places, topo::processor_name));
   }();
   return *profiles;
 }

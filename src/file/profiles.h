@@ -29,8 +29,9 @@ struct ProfilePlaces {
 };
 
 /// Reads them. Those that somebody else may have written are left out, and those of another
-/// processor than `processor` (without a word if they were not asked for).
-Profiles read_profiles(const ProfilePlaces& places, const std::string& processor);
+/// processor than `processor` tells (without a word if they were not asked for). It is called only
+/// if there are profiles.
+Profiles read_profiles(const ProfilePlaces& places, std::string (*processor)());
 
 /// Which of them holds for a file system, counted from 1; 0: none. `mount` is where it is mounted,
 /// empty if unknown. A profile that names the mount goes before one that does not.

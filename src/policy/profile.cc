@@ -39,7 +39,9 @@ double* place_of(Costs& costs, const std::string& table, std::string_view name) 
   }
   const auto* const found = std::ranges::find(kPathCosts, name, &NamedPathCost::name);
   if (found == std::end(kPathCosts)) return nullptr;
-  return &((table == "write" ? costs.write : costs.read).*(found->cost));
+  // Not as one expression: GCC 12 takes the address of a copy then.
+  PathCosts& of_path = table == "write" ? costs.write : costs.read;
+  return &(of_path.*(found->cost));
 }
 
 /// A number of at least 0, and what follows it.

@@ -6,8 +6,8 @@ from headrace.tune.fit import FIRST_BYTES
 KINDS = {
     "append": (512, 4096, 16384, 65536, 1 << 20, 4 << 20),
     "read": (512, 4096, 65536, 1 << 20, 4 << 20),
-    "append_cached": (16384, 65536, 262144),
-    "read_cached": (16384, 65536, 262144),
+    "append_cached": (512, 16384, 65536, 262144),
+    "read_cached": (512, 16384, 65536, 262144),
 }
 PATH_SIZES = (1000, 10_000, 65_536, 262_144, 1 << 20, 4 << 20)
 
@@ -30,7 +30,7 @@ SLOW = {
 
 
 def figure(what: str, nanoseconds: float, size: int = 0, ranks: int = 1, **more) -> Figure:
-    seconds = [nanoseconds * 1e-9 * factor for factor in (1.0, 0.99, 1.01, 1.0, 1.3)]
+    seconds = [nanoseconds * 1e-9 * factor for factor in (1.0, 0.99, 1.01, 1.0, 1.3, 4.0)]
     fields = {"count": 1, "gap": 0, "path": "", **more}
     return Figure(what=what, ranks=ranks, bytes=size, seconds=seconds, **fields)
 

@@ -17,6 +17,10 @@ std::string text_of(const std::string& kind, const std::string& mount,
          "kind = \"" + kind + "\"\n" + (mount.empty() ? "" : "mount = \"" + mount + "\"\n");
 }
 
+std::string here() {
+  return "here";
+}
+
 class ProfileFiles : public testing::Test {
  protected:
   std::string put(const std::string& name, const std::string& text) {
@@ -28,7 +32,7 @@ class ProfileFiles : public testing::Test {
     return path;
   }
   Profiles read() {
-    return read_profiles({"", {folder_.path + "/user", folder_.path + "/site"}}, "here");
+    return read_profiles({"", {folder_.path + "/user", folder_.path + "/site"}}, here);
   }
 
   record::PrivateFolder folder_;
@@ -64,7 +68,7 @@ TEST_F(ProfileFiles, OfAnotherProcessorAreLeftOut) {
   const Profiles profiles = read();
   ASSERT_EQ(profiles.all.size(), 1U);
   EXPECT_TRUE(profiles.problems.empty()) << "a site has nodes of several kinds";
-  const Profiles asked = read_profiles({folder_.path + "/user/a.toml", {}}, "here");
+  const Profiles asked = read_profiles({folder_.path + "/user/a.toml", {}}, here);
   EXPECT_TRUE(asked.all.empty());
   ASSERT_EQ(asked.problems.size(), 1U);
   EXPECT_NE(asked.problems[0].find("it is of 'elsewhere', this is 'here'"), std::string::npos);
@@ -95,12 +99,12 @@ TEST_F(ProfileFiles, AskedForStandAlone) {
   put("user/a.toml", text_of("ext4", ""));
   const std::string other = put("else/b.toml", text_of("nfs", ""));
   const std::vector<std::string> places{folder_.path + "/user"};
-  const Profiles asked = read_profiles({other, places}, "");
+  const Profiles asked = read_profiles({other, places}, here);
   EXPECT_TRUE(asked.is_asked_for);
   ASSERT_EQ(asked.all.size(), 1U);
   EXPECT_EQ(find_profile(asked, "ext4", ""), 0);
-  EXPECT_TRUE(read_profiles({"none", places}, "").all.empty());
-  const Profiles missing = read_profiles({folder_.path + "/no.toml", places}, "");
+  EXPECT_TRUE(read_profiles({"none", places}, here).all.empty());
+  const Profiles missing = read_profiles({folder_.path + "/no.toml", places}, here);
   EXPECT_TRUE(missing.all.empty());
   ASSERT_EQ(missing.problems.size(), 1U);
   EXPECT_NE(missing.problems[0].find("No such file"), std::string::npos);

@@ -43,6 +43,11 @@ class Figure:
         """The median."""
         return median(self.seconds) * 1e9
 
+    @property
+    def undisturbed(self) -> float:
+        """Nanoseconds of a sample that other work has hardly disturbed: the lower quartile."""
+        return sorted(self.seconds)[(len(self.seconds) - 1) // 4] * 1e9
+
 
 @dataclass(frozen=True)
 class Measured:

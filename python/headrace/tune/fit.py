@@ -67,16 +67,16 @@ def _requests(measured: Measured) -> Iterator[tuple[str, Fitted]]:
         source = f"requests of one rank, {_sizes(appends)}, to a growing file"
         call, byte, growth = least_squares.fit(
             [[1, one.bytes, min(one.bytes, FIRST_BYTES)] for one in appends],
-            [one.nanoseconds for one in appends],
+            [one.undisturbed for one in appends],
         )
-        yield "write.call", Fitted(call, source)
+        yield "write.call", Fitted(_at_least(call, appends), source)
         yield "write.call_byte", Fitted(byte, source)
         yield "write.growth_byte", Fitted(growth, source)
     reads = measured.all_of("read")
     if len(reads) >= 2:
         source = f"requests of one rank, {_sizes(reads)}"
         call, byte = _line(reads)
-        yield "read.call", Fitted(call, source)
+        yield "read.call", Fitted(_at_least(call, reads), source)
         yield "read.call_byte", Fitted(byte, source)
 
 
@@ -87,7 +87,7 @@ def _windows(measured: Measured) -> Iterator[tuple[str, Fitted]]:
             continue
         source = f"requests of one rank, {_sizes(figures)}, with memory in the CPU's caches"
         call, byte = _line(figures)
-        yield f"{direction}.window_call", Fitted(call, source)
+        yield f"{direction}.window_call", Fitted(_at_least(call, figures), source)
         yield f"{direction}.window_byte", Fitted(byte, source)
 
 
@@ -95,7 +95,7 @@ def _copies(measured: Measured) -> Iterator[tuple[str, Fitted]]:
     for direction, what in (("write", "copy_to_slot"), ("read", "copy_from_slot")):
         for figure in measured.all_of(what):
             source = f"copies of {figure.bytes} B in memory"
-            yield f"{direction}.copy_byte", Fitted(figure.nanoseconds / figure.bytes, source)
+            yield f"{direction}.copy_byte", Fitted(figure.undisturbed / figure.bytes, source)
 
 
 def _joined(measured: Measured) -> Iterator[tuple[str, Fitted]]:
@@ -106,7 +106,7 @@ def _joined(measured: Measured) -> Iterator[tuple[str, Fitted]]:
     source = f"pieces of {_sizes(figures)} that are read together"
     piece, byte = least_squares.fit(
         [[1, one.bytes + one.gap] for one in figures],
-        [one.nanoseconds / one.count for one in figures],
+        [one.undisturbed / one.count for one in figures],
     )
     yield "common.joined_piece", Fitted(piece, source)
     yield "common.joined_byte", Fitted(byte, source)
@@ -121,7 +121,7 @@ def _concurrency(measured: Measured, direction: str) -> Fitted | None:
         return None
     ratios = []
     for size in sorted({one.bytes for one in figures}):
-        of_size = {one.ranks: one.nanoseconds for one in figures if one.bytes == size}
+        of_size = {one.ranks: one.undisturbed for one in figures if one.bytes == size}
         if 1 in of_size and most in of_size:
             ratios.append(most * of_size[1] / of_size[most])
     if not ratios:
@@ -162,9 +162,9 @@ def path_ratios(measured: Measured, direction: str) -> dict[int, float]:
 
 def _messages(measured: Measured) -> Iterator[tuple[str, Fitted]]:
     """Sent and received as measured, packed and unpacked as copies are."""
-    figures = {one.bytes: one.nanoseconds for one in measured.all_of("message")}
+    figures = {one.bytes: one.undisturbed for one in measured.all_of("message")}
     copies = [
-        one.nanoseconds / one.bytes
+        one.undisturbed / one.bytes
         for what in ("copy_to_slot", "copy_from_slot")
         for one in measured.all_of(what)
     ]
@@ -175,10 +175,17 @@ def _messages(measured: Measured) -> Iterator[tuple[str, Fitted]]:
     yield "common.message_byte", Fitted(figures[size] / size + sum(copies), source)
 
 
+def _at_least(call: float, figures: list[Figure]) -> float:
+    """A fitted cost of a call, but no less than half of the smallest request, which is nearly all
+    call: on a busy machine large requests may take so long that nothing is left for the call."""
+    smallest = min(figures, key=lambda one: one.bytes)
+    return max(call, smallest.undisturbed / 2)
+
+
 def _line(figures: list[Figure]) -> tuple[float, float]:
     """time = first + bytes * second."""
     first, second = least_squares.fit(
-        [[1, one.bytes] for one in figures], [one.nanoseconds for one in figures]
+        [[1, one.bytes] for one in figures], [one.undisturbed for one in figures]
     )
     return first, second
 

@@ -6,6 +6,7 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,13 +135,11 @@ def user_directory(user_file: str) -> Path:
 
 
 def require_place(path: Path) -> None:
-    """Makes the directory of a profile, and raises unless files can be made in it."""
+    """Raises unless a profile can be written there. Leaves nothing behind, not even a directory."""
+    there = next(one for one in path.absolute().parents if one.exists())
     try:
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=there):
             pass
-        if path.is_dir():
-            raise IsADirectoryError(21, "it is a directory")
     except OSError as error:
         raise unwritable(path, error, "give another file with --output") from error
 
@@ -149,13 +148,15 @@ def write(path: Path, text: str) -> None:
     """Writes a file that is there as a whole or not at all. Nobody else may write to it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise unwritable(path, error, "give another file with --output") from error
         raise

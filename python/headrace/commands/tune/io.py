@@ -5,10 +5,11 @@ import time
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from headrace import machine
 from headrace.bench import report
-from headrace.bench.workspace import workspace
+from headrace.bench.workspace import surroundings, workspace
 from headrace.commands._options import mpi_option
 from headrace.demo.progress import DemoProgress
 from headrace.errors import HeadraceError, say
@@ -78,14 +79,15 @@ def io(
     way = Way(wanted, ranks or max(2, machine.available_cores()), launcher)
     if minutes is None:
         minutes = CHECK_MINUTES if check else 3
-    console = report.make_console()
+    console, told = report.make_console(), Console(stderr=True)
     places = profile.user_directory(str(resolve_run(os.environ).value("HEADRACE_USER")))
     if not check:
         profile.require_place(file or places / "x.toml")
+    say(f"measuring {surroundings(directory.absolute())}")
     begin = time.monotonic()
     with workspace(directory.absolute()) as folder:
         session = Session(way, folder, os.environ)
-        with DemoProgress(_to_stderr(), minutes * SECONDS) as progress:
+        with DemoProgress(told, minutes * SECONDS) as progress:
             share = 1 - (0 if check else SHARE_TO_CONFIRM)
             session.measure(minutes * SECONDS * share, progress.tell)
         place = file or places / profile.file_name(session.measured)
@@ -94,7 +96,7 @@ def io(
         draft = session.draft(place)
         choices = session.choices(draft)
         output.show(console, session.measured, session.rows, choices, raw)
-        with DemoProgress(_to_stderr(), minutes * SECONDS) as progress:
+        with DemoProgress(told, minutes * SECONDS) as progress:
             left = max(2.0, minutes * SECONDS - (time.monotonic() - begin))
             session.confirm(console, draft, choices, left, progress.tell)
         session.keep(place)
@@ -102,12 +104,6 @@ def io(
     if file is not None:
         say(f"jobs use it where HEADRACE_PROFILE={place} is set")
     return 0
-
-
-def _to_stderr():  # type: ignore[no-untyped-def]
-    from rich.console import Console
-
-    return Console(stderr=True)
 
 
 def _check(session: Session, place: Path) -> int:
