@@ -79,7 +79,7 @@ def test_a_profile_is_checked(bench: Command, tmp_path: Path) -> None:
     flags = ("--output", "p.toml", "data")
     done = bench("tune", *SHORT, *flags, HEADRACE_MIMIC_STORE=SLOW)
     assert done.returncode == 0, done.stderr
-    assert "jobs use it where HEADRACE_PROFILE=p.toml is set" in done.stderr
+    assert f"jobs use it where HEADRACE_PROFILE={tmp_path}/p.toml is set" in done.stderr
     # Not slowed any more, it makes other choices.
     done = bench("tune", "--check", *SHORT, *flags)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -111,6 +111,7 @@ def test_a_launchers_line_of_the_users(bench: Command, tmp_path: Path) -> None:
         (("data", "-n", "2", "--", "mpiexec"), "the launcher has a count of its own"),
         (("data", "--", "no-such-launcher"), "no-such-launcher"),
         (("data", "--output", "data"), "is a directory"),
+        (("data", "--mpi", "other"), "--mpi"),
         (("--check", "data", "--output", "none.toml", *SHORT), "cannot be read"),
     ],
 )
@@ -122,6 +123,11 @@ def test_bad_input_is_refused(
     assert "Traceback" not in done.stderr
     assert list((tmp_path / "data").iterdir()) == []
     assert not list((tmp_path / "config").rglob("*.toml"))
+
+
+def test_without_a_users_directory_a_file_is_needed(bench: Command) -> None:
+    done = bench("tune", "data", *SHORT, HEADRACE_USER="/dev/null")
+    assert done.returncode == 2 and "give a file with --output" in done.stderr
 
 
 def test_a_small_file_system_is_told_and_left_empty(bench: Command, tmp_path: Path) -> None:

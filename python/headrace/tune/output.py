@@ -12,7 +12,8 @@ from headrace.tune.fit import Row
 from headrace.tune.patterns import Choice, Pattern
 
 CHOICE_NOTE = (
-    "times as fast: the new path against the old one, calls in turns, [95 % interval of the median]"
+    "us: medians of a call; gain: how many times as fast the new path is as the old one, calls in "
+    "turns, [95 % interval of the median]"
 )
 
 
@@ -27,18 +28,25 @@ def cost_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def choice_table(choices: Sequence[Choice], ranks: int) -> Table:
+def choice_table(choices: Sequence[Choice], measured: Measured) -> Table:
     rows = [
         (
             one.pattern.title,
             one.before,
             one.after,
+            *(_time_of(measured, one.pattern, path) for path in ("direct", "staged")),
             "" if one.gain is None else ratio_text(one.gain),
         )
         for one in choices
     ]
-    headers = ("collective call", "before", "with the profile", "times as fast")
-    return Table(f"What {ranks} ranks of a node would choose", headers, rows, CHOICE_NOTE)
+    headers = ("collective call", "before", "with the profile", "direct us", "staged us", "gain")
+    title = f"What {measured.node_ranks} ranks of a node would choose"
+    return Table(title, headers, rows, CHOICE_NOTE)
+
+
+def _time_of(measured: Measured, pattern: Pattern, path: str) -> str:
+    figure = measured.of_path(f"collective_{pattern.direction}", pattern.bytes, path)
+    return "" if figure is None else f"{figure.nanoseconds / 1000:,.0f}"
 
 
 def raw_table(measured: Measured) -> Table:
@@ -94,4 +102,4 @@ def show(
     else:
         show_line(console, between_nodes(measured))
     show_table(console, cost_table(rows))
-    show_table(console, choice_table(choices, measured.node_ranks))
+    show_table(console, choice_table(choices, measured))

@@ -130,8 +130,15 @@ def figures_file(profile: Path) -> Path:
 
 
 def user_directory(user_file: str) -> Path:
-    """Where a user's profiles lie: beside the file of settings."""
-    return Path(user_file).expanduser().parent / "profiles"
+    """Where a user's profiles lie: beside the file of settings, which need not be there."""
+    path = Path(user_file).expanduser()
+    if path.is_char_device():
+        raise HeadraceError(
+            "there is no place for a profile",
+            f"HEADRACE_USER is '{user_file}', which has no directory of yours",
+            "give a file with --output",
+        )
+    return path.parent / "profiles"
 
 
 def require_place(path: Path) -> None:

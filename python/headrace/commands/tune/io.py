@@ -80,9 +80,14 @@ def io(
     if minutes is None:
         minutes = CHECK_MINUTES if check else 3
     console, told = report.make_console(), Console(stderr=True)
-    places = profile.user_directory(str(resolve_run(os.environ).value("HEADRACE_USER")))
+    if file is None:
+        places = profile.user_directory(str(resolve_run(os.environ).value("HEADRACE_USER")))
+    else:
+        places = file.absolute().parent
     if not check:
-        profile.require_place(file or places / "x.toml")
+        profile.require_place(file or places / "profile.toml")
+    elif file is not None:
+        profile.read_profile(file)
     say(f"measuring {surroundings(directory.absolute())}")
     begin = time.monotonic()
     with workspace(directory.absolute()) as folder:
@@ -102,7 +107,7 @@ def io(
         session.keep(place)
     say(f"the profile is '{place}', its figures are '{profile.figures_file(place)}'")
     if file is not None:
-        say(f"jobs use it where HEADRACE_PROFILE={place} is set")
+        say(f"jobs use it where HEADRACE_PROFILE={place.absolute()} is set")
     return 0
 
 
