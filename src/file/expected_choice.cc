@@ -45,6 +45,7 @@ policy::CallFacts facts_on_node(const Agreement& agreement, const ExpectedCall& 
   facts.windows = std::max<std::int64_t>(1, divide_up(facts.span, agreement.window_size));
   facts.stretches_per_piece = 1.0 / call.node_ranks;
   facts.cores = call.cores;
+  facts.page_transfer = settings().core_distance;
   facts.profile = agreement.profile;
   return facts;
 }

@@ -25,8 +25,8 @@ struct ExpectedChoice {
 };
 
 /// The path that such a call would take, by the rules of an open file and the costs of `profile`
-/// (null: the built-in ones), but for what only a running job knows: how far cores are apart, and
-/// how much memory other files have taken.
+/// (null: the built-in ones), but for what only a running job knows: how far cores are apart if
+/// HEADRACE_CORE_DISTANCE does not say it, and how much memory other files have taken.
 ExpectedChoice expect_choice(const HintValues& hints, const storage::Layout& layout,
                              const ExpectedCall& call, const policy::Profile* profile);
 

@@ -80,6 +80,8 @@ def _asked(
         "HEADRACE_WRITE_PATH": "automatic",
         "HEADRACE_READ_PATH": "automatic",
         "HEADRACE_QUIET": "0",
+        # As jobs here would measure it.
+        "HEADRACE_CORE_DISTANCE": f"{measured.core_distance:.0f}",
     }
     done = subprocess.run(
         [find_file("hints", environ), str(folder / "file"), *map(str, numbers)],
