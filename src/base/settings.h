@@ -80,6 +80,8 @@ struct Settings {
   std::int64_t io_stats = 0;                                   ///< HEADRACE_IO_STATS
   std::int64_t io_timers = 0;                                  ///< HEADRACE_IO_TIMERS
   Stripes mimic_stripes = {};                                  ///< HEADRACE_MIMIC_STRIPES
+  std::vector<std::string> mimic_store = {};                   ///< HEADRACE_MIMIC_STORE
+  std::string profile = "";                                    ///< HEADRACE_PROFILE
   std::vector<std::string> coherent_fs = {};                   ///< HEADRACE_COHERENT_FS
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS

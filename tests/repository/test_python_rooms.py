@@ -21,7 +21,7 @@ LAYERS = (
     ("advice", "front", "symbols"),
     ("compare", "launch"),
     ("bench", "doctor", "report"),
-    ("demo", "simulate", "site"),
+    ("demo", "simulate", "site", "tune"),
     ("commands",),
     ("cli",),
     ("__main__",),

@@ -61,6 +61,8 @@ SETTINGS = (
     Setting("HEADRACE_IO_STATS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_STATS"),
     Setting("HEADRACE_IO_TIMERS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_TIMERS"),
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),
+    Setting("HEADRACE_MIMIC_STORE", "names", "none"),
+    Setting("HEADRACE_PROFILE", "text", ""),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
     Setting(
         "HEADRACE_SHARED_MEMORY",
