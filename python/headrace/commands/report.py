@@ -14,13 +14,15 @@ from headrace.analysis.analyse import Findings, analyse
 from headrace.commands._options import json_option, rules_option
 from headrace.errors import unwritable
 from headrace.launch.gather import gather
+from headrace.profile.profile import Profile, profile
+from headrace.profile.samples import Samples
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import console, show
-from headrace.symbols.resolver import resolve
+from headrace.symbols.resolver import resolve, resolve_frames
 
 
 @click.command(short_help="Shows what a run did with MPI.")
@@ -48,26 +50,40 @@ def report(
     nodes that was killed give each node's; docs/report.md explains each number, docs/advice.md the
     advice.
     """
-    found = analyse(merge([record_of(file) for file in files]))
+    record = merge([record_of(file) for file in files])
+    found = analyse(record)
+    sampled = profile_of(record, found)
     if not (as_html or output):
-        present(found, as_json, rules)
+        present(found, as_json, rules, sampled)
         return
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
-    write(target, page(found, symbols, judge(collect(rules), found.metrics)))
+    write(target, page(found, symbols, judge(collect(rules), found.metrics), sampled))
     click.echo(target)
 
 
-def present(found: Findings, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
+def profile_of(record: Record, found: Findings) -> Profile | None:
+    """None where nothing was sampled."""
+    samples = Samples(record)
+    frames = {frame for path in samples.paths() for frame in path}
+    return profile(samples, resolve_frames(frames), found.run.count)
+
+
+def present(
+    found: Findings,
+    as_json: bool,
+    rules: tuple[Path, ...] = (),
+    sampled: Profile | None = None,
+) -> None:
     """Prints them, with advice by our rules and those of more files."""
     symbols = resolve(site.frames for site in found.sites)
     judgement = judge(collect(rules), found.metrics)
     if as_json:
-        click.echo(json.dumps(document(found, symbols, judgement), indent=1))
+        click.echo(json.dumps(document(found, symbols, judgement, sampled), indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    show(console(), found, symbols, judgement)
+    show(console(), found, symbols, judgement, sampled)
 
 
 def write(path: Path, text: str) -> None:

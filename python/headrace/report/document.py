@@ -10,13 +10,17 @@ from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
+from headrace.profile.profile import Profile
+from headrace.report.profile_document import profile_document
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
 NS = 1e9
 
 
-def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[str, Any]:
+def document(
+    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+) -> dict[str, Any]:
     return {
         "version": VERSION,
         "verdict": verdict(found),
@@ -52,6 +56,7 @@ def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[st
             "paths": [_site(one, symbols) for one in found.sites],
         },
         "regions": [_region(one) for one in found.regions],
+        "profile": profile_document(profile),
         "io": {"files": [_file(one) for one in found.files]},
         "decisions": [
             {

@@ -42,7 +42,8 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
     return [table for table in made if table.rows]
 
 
-def _balance(one: Balance) -> tuple[str, ...]:
+def balance_cells(one: Balance) -> tuple[str, ...]:
+    """Average, greatest, imbalance, and its percentage."""
     return (
         seconds(one.average),
         seconds(one.greatest),
@@ -55,7 +56,9 @@ def _time(found: Findings) -> Table:
     parts = [("outside MPI", found.outside), ("in MPI", found.in_mpi)]
     parts += [(f"  {one.name}", one.balance) for one in found.classes]
     rows = [
-        (name, f"{found.share(one.total):.1%}", *_balance(one)) for name, one in parts if one.ranks
+        (name, f"{found.share(one.total):.1%}", *balance_cells(one))
+        for name, one in parts
+        if one.ranks
     ]
     headers = ("time ", "share", "average", "greatest", "imbalance", "imbalance %")
     note = "of a rank; imbalance: greatest - average; outside MPI: computing, and I/O not by MPI"
@@ -73,7 +76,7 @@ def _procedures(found: Findings) -> Table:
             f"{one.sums.calls:,}",
             size(one.sums.bytes),
             f"{found.share(one.sums.time):.1%}" if one.in_run else "",
-            *_balance(one.balance),
+            *balance_cells(one.balance),
             short_time(one.sums.greatest),
             wait(one.wait),
         )
@@ -82,10 +85,11 @@ def _procedures(found: Findings) -> Table:
     headers = ("procedure ", "calls", "bytes", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "longest call", "wait for others")
     note = "calls, bytes and wait: of all ranks; wait lies between the two"
-    return Table("Operations", headers, rows, note + _more(len(found.procedures)))
+    return Table("Operations", headers, rows, note + more(len(found.procedures)))
 
 
-def _more(count: int) -> str:
+def more(count: int) -> str:
+    """What a note says of rows that are left out."""
     return f"; {count - MOST_ROWS} more are in --json" if count > MOST_ROWS else ""
 
 
@@ -133,7 +137,7 @@ def _regions(found: Findings) -> Table:
             f"{one.ranks:,}",
             f"{one.entries:,}",
             f"{found.share(one.time.total):.1%}",
-            *_balance(one.time),
+            *balance_cells(one.time),
             seconds(one.own.average),
             "" if one.mpi_share is None else f"{one.mpi_share:.1%}",
             ", ".join(f"{shown(own.procedure)} {own.calls:,}" for own in one.calls[:MOST_CALLS]),
@@ -143,7 +147,7 @@ def _regions(found: Findings) -> Table:
     headers = ("region ", "ranks", "entered", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "own", "in MPI", "most costly calls ")
     note = "own: without the regions in it; in MPI and calls: of its own time"
-    return Table("Regions", headers, rows, note + _more(len(found.regions)))
+    return Table("Regions", headers, rows, note + more(len(found.regions)))
 
 
 def rank_text(rank: int) -> str:
@@ -178,7 +182,7 @@ def _files(found: Findings) -> Table:
     headers = ("file ", "ranks", "opens", "calls", "read", "from storage", "written", "to storage")
     headers += ("time", "exchange", "wait", "copy", "storage")
     note = "times of all ranks together; -: the MPI library moved the bytes"
-    return Table("Files", headers, rows, note + _more(len(found.files)))
+    return Table("Files", headers, rows, note + more(len(found.files)))
 
 
 def _decisions(found: Findings) -> Table:
@@ -194,7 +198,7 @@ def _decisions(found: Findings) -> Table:
         for one in found.decisions[:MOST_ROWS]
     ]
     headers = ("subject ", "choice ", "times", "reason ", "alternatives ", "cost")
-    return Table("What Headrace chose", headers, rows, _more(len(found.decisions))[2:])
+    return Table("What Headrace chose", headers, rows, more(len(found.decisions))[2:])
 
 
 def _placement(found: Findings) -> Table:
@@ -211,7 +215,7 @@ def _placement(found: Findings) -> Table:
         for one in found.placement[:MOST_ROWS]
     ]
     headers = ("host ", "ranks ", "cores ", "program ", "peak memory", "CPU", "CPU of the system")
-    note = "memory of the rank with most, CPU time of all ranks" + _more(len(found.placement))
+    note = "memory of the rank with most, CPU time of all ranks" + more(len(found.placement))
     return Table("Placement", headers, rows, note)
 
 
