@@ -115,7 +115,12 @@ void SampleCollector::find_threads(const std::unordered_map<pid_t, KnownThread>&
     tell(thread, told == known.end() ? KnownThread{} : told->second);
     learn_stack(thread);
     update(thread);
-    if (!thread.is_seen) end(thread);
+  }
+  const auto has_ended = [](const SampledThread& one) { return one.id != 0 && !one.is_seen; };
+  if (std::ranges::none_of(threads_, has_ended)) return;
+  collect();  // what they left
+  for (SampledThread& thread : threads_) {
+    if (has_ended(thread)) end(thread);
   }
 }
 

@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from headrace.analysis.paths import Frame
 from headrace.symbols.resolver import Symbols
 from headrace.symbols.tools import Line
 
 UNKNOWN = "(unknown)"
-Named = TypeVar("Named", "Place", Line)
 # The outermost functions, of the loader, the C library and its threads.
 _STARTS = ("_start", "__libc_start_", "clone", "__clone", "start_thread")
+_OWN = "libheadrace"
 
 
 @dataclass(frozen=True)
@@ -27,27 +26,33 @@ class Place:
     line: int = 0
 
 
+def stack(frames: Iterable[Frame], symbols: Symbols) -> list[tuple[str, tuple[Line, ...]]]:
+    """Of each frame, innermost first, its file's name and lines, the innermost inlined function
+    first. Functions without names, and Headrace's, are one for each file. Never empty."""
+    made: list[tuple[str, tuple[Line, ...]]] = []
+    for frame in frames:
+        module = Path(frame.module).name
+        has_name = frame.function or frame in symbols.lines
+        if has_name and not module.startswith(_OWN):
+            made.append((module, symbols.of(frame)))
+            continue
+        one = (module, (Line(f"({module})" if module else UNKNOWN),))
+        if not made or made[-1] != one:
+            made.append(one)
+    while len(made) > 1 and made[-1][1][-1].function.startswith(_STARTS):
+        made.pop()
+    return made or [("", (Line(UNKNOWN),))]
+
+
 def places(frames: Iterable[Frame], symbols: Symbols) -> tuple[Place, ...]:
-    """The innermost first, one for each function that is no part of another. Never empty."""
-    made = without_starts([_place(frame, symbols) for frame in frames])
-    return tuple(made) or (Place(UNKNOWN, ""),)
-
-
-def without_starts(path: list[Named]) -> list[Named]:
-    """Without what every path has at its outer end."""
-    end = len(path)
-    while end > 1 and path[end - 1].function.startswith(_STARTS):
-        end -= 1
-    return path[:end]
-
-
-def _place(frame: Frame, symbols: Symbols) -> Place:
-    lines = symbols.of(frame)
-    outer, inner = lines[-1], lines[0]
-    return Place(
-        outer.function,
-        Path(frame.module).name,
-        inner.function if len(lines) > 1 else "",
-        inner.file,
-        inner.line,
+    """The innermost first, one for each function that the compiler made. Never empty."""
+    return tuple(
+        Place(
+            lines[-1].function,
+            module,
+            lines[0].function if len(lines) > 1 else "",
+            lines[0].file,
+            lines[0].line,
+        )
+        for module, lines in stack(frames, symbols)
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.profile.samples import Samples, Thread
-from headrace.profile.stacks import without_starts
+from headrace.profile.stacks import stack
 from headrace.record.tables import Record
 from headrace.symbols.resolver import Symbols, resolve_frames
 from headrace.symbols.tools import Line
@@ -43,8 +43,8 @@ def _lines(
     path: int, samples: Samples, symbols: Symbols, known: dict[int, tuple[Line, ...]]
 ) -> tuple[Line, ...]:
     if path not in known:
-        lines = [line for frame in samples.frames(path) for line in symbols.of(frame)]
-        known[path] = tuple(reversed(without_starts(lines))) or (Line("(unknown)"),)
+        lines = [line for _, own in stack(samples.frames(path), symbols) for line in own]
+        known[path] = tuple(reversed(lines))
     return known[path]
 
 
