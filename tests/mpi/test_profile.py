@@ -64,6 +64,10 @@ def function(report: dict, name: str) -> dict:
     return next(one for one in report["profile"]["functions"] if one["name"] == name)
 
 
+def own_seconds(report: dict, name: str) -> float:
+    return sum(one["seconds"] for one in report["profile"]["functions"] if one["name"] == name)
+
+
 def share(report: dict, name: str) -> float:
     return sum(one["share"] for one in report["profile"]["functions"] if one["name"] == name)
 
@@ -87,12 +91,12 @@ def test_shares_and_callers(host: Host, library: Path, source: str) -> None:
     assert sources <= set(SOURCES.values())
     assert profile["samples"] > 500
     whole = sum(spent.values())
-    known = sum(share(report, name) for name in ("heavy", "light", "last_call"))
-    library_seconds = dict(branches(report))["main", "work", "step", "library_caller"]
+    seconds = dict(branches(report))
+    # Without what ranks spend waiting for each other in MPI.
+    own = seconds["main", "work"] + seconds["main", "heavy"]
     for name in ("heavy", "light", "last_call"):
-        assert share(report, name) == pytest.approx(spent[name] / whole, abs=NEAR), profile
-    assert known > 0.6
-    assert library_seconds / profile["seconds"] == pytest.approx(
+        assert own_seconds(report, name) / own == pytest.approx(spent[name] / whole, abs=NEAR)
+    assert seconds["main", "work", "step", "library_caller"] / own == pytest.approx(
         spent["library_caller"] / whole, abs=NEAR
     )
     assert callers_of(report, "heavy")[0] == "main"
@@ -111,21 +115,20 @@ def test_shares_and_callers(host: Host, library: Path, source: str) -> None:
 def test_threads_that_never_call_mpi(host: Host, library: Path) -> None:
     report, spent = run_sampled(host, "threads")
     profile = report["profile"]
-    whole = sum(spent.values())
-    assert share(report, "in_thread") == pytest.approx(spent["in_thread"] / whole, abs=NEAR)
+    assert own_seconds(report, "in_thread") == pytest.approx(spent["in_thread"], rel=0.1)
     assert callers_of(report, "in_thread")[-1] == "run_thread"
-    assert (
-        sum(one["caller"] is None and one["samples"] > 100 for one in profile["threads"]) >= RANKS
-    )
+    busy = [one for one in profile["threads"] if one["caller"] is None and one["samples"] > 100]
+    assert len(busy) >= RANKS
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_regions_and_a_record_that_is_off(host: Host, library: Path, source: str) -> None:
     report, _ = run_sampled(host, "regions", source)
     regions = {one["label"]: one["share"] for one in report["profile"]["regions"]}
-    assert regions["first"] > 0.25 and regions["third"] > 0.25
+    # Both take half of SECONDS on each rank; what lies outside is waiting.
     assert regions["first"] == pytest.approx(share(report, "heavy"), abs=NEAR)
     assert regions["third"] == pytest.approx(share(report, "last_call"), abs=NEAR)
+    assert min(regions["first"], regions["third"]) > 0.2
     assert regions.get("second", 0) < NEAR and share(report, "light") < NEAR
 
 

@@ -106,7 +106,9 @@ TEST(SampleRing, HandsSamplesOverInOrder) {
       last = sample->time;
       const std::size_t words = static_cast<std::size_t>(last) % stack.size();
       EXPECT_EQ(copy.bytes.size(), words * sizeof stack[0]);
-      if (words > 0) EXPECT_EQ(copy.word(begin + (words - 1) * sizeof stack[0]), words - 1);
+      if (words > 0) {
+        EXPECT_EQ(copy.word(begin + (words - 1) * sizeof stack[0]), words - 1);
+      }
       ring.drop();
       ++taken;
     }
