@@ -12,6 +12,7 @@ namespace headrace::profile {
 namespace {
 
 constexpr std::size_t kMostThreads = 2048;
+constexpr int kScansBetweenMasks = 10;  // of the signals that threads block
 
 }  // namespace
 
@@ -31,8 +32,16 @@ SampledThread* SampleCollector::free_thread() {
   return made.ring.has_memory() ? &made : nullptr;
 }
 
-/// By perf_event, or by signals where the kernel has none. A thread that blocks our signal is left
-/// alone: it may wait for any signal that comes.
+/// A thread that blocks our signal is left alone: it may wait for any signal that comes.
+void SampleCollector::arm_unless_blocked(SampledThread& thread) {
+  if (signal_ == 0 || thread.perf.is_open()) return;
+  const bool is_blocked = blocks_signal(thread.id, signal_);
+  if (is_blocked && thread.has_timer) disarm(thread);
+  if (is_blocked || thread.has_timer) return;
+  arm(thread, plan_.source == record::SampleSource::wall ? TimerClock::wall : TimerClock::cpu);
+}
+
+/// By perf_event, or by signals where the kernel has none.
 record::SampleSource SampleCollector::start(SampledThread& thread) {
   using record::SampleSource;
   if (plan_.source == SampleSource::perf) {
@@ -42,9 +51,7 @@ record::SampleSource SampleCollector::start(SampledThread& thread) {
   }
   const bool by_wall = plan_.source == SampleSource::wall;
   if (signal_ == 0) signal_ = take_signal(plan_.stack_size, wake_);
-  if (signal_ != 0 && !blocks_signal(thread.id, signal_)) {
-    arm(thread, by_wall ? TimerClock::wall : TimerClock::cpu);
-  }
+  arm_unless_blocked(thread);
   return by_wall ? SampleSource::wall : SampleSource::timer;
 }
 
@@ -99,6 +106,7 @@ void SampleCollector::learn_stack(SampledThread& thread) {
 void SampleCollector::find_threads(const std::unordered_map<pid_t, KnownThread>& known) {
   const std::vector<pid_t> now = threads_of_process();
   if (now.empty()) return;
+  const bool looks_at_masks = ++scans_ % kScansBetweenMasks == 0;
   for (SampledThread& thread : threads_) thread.is_seen = false;
   for (const pid_t id : now) {
     if (id == own_) continue;
@@ -115,6 +123,7 @@ void SampleCollector::find_threads(const std::unordered_map<pid_t, KnownThread>&
     tell(thread, told == known.end() ? KnownThread{} : told->second);
     learn_stack(thread);
     update(thread);
+    if (looks_at_masks) arm_unless_blocked(thread);
   }
   const auto has_ended = [](const SampledThread& one) { return one.id != 0 && !one.is_seen; };
   if (std::ranges::none_of(threads_, has_ended)) return;

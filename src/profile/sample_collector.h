@@ -60,6 +60,7 @@ class SampleCollector {
   SampledThread* free_thread();
   void begin(pid_t id);
   record::SampleSource start(SampledThread& thread);
+  void arm_unless_blocked(SampledThread& thread);
   bool take_next(SampledThread& thread, Ready& ready) noexcept;
   std::int64_t ticks_at(std::int64_t ns) const noexcept;
   void end(SampledThread& thread);
@@ -75,6 +76,7 @@ class SampleCollector {
   record::ClockReading now_;
   void (*const wake_)();
   int signal_ = 0;  ///< 0: none is used
+  int scans_ = 0;   ///< so far
   SampleStore store_;
   CodeMap code_;
   Unwinder unwinder_{code_};

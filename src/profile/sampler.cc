@@ -21,6 +21,7 @@
 #include "record/clock.h"
 #include "record/recorder.h"
 #include "record/regions.h"
+#include "topo/spare_cores.h"
 
 namespace headrace::profile {
 namespace {
@@ -121,6 +122,7 @@ void ring_bell() {
 }
 
 void collect_until_end(Sampler& own) {
+  topo::use_spare_cores(topo::ranks_on_node());
   own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &ring_bell);
   let_signals_sample(true);
   for (int turn = 0; !own.is_ending; ++turn) {
