@@ -163,7 +163,7 @@ def test_the_code_of_a_child(script: str, code: int) -> None:
 
 
 def test_a_real_program_s_lines(tmp_path: Path) -> None:
-    """An address in inlined code: the function that the compiler made, the inlined one, its line."""
+    """In inlined code: the function that the compiler made, the inlined one, its line."""
     source, program = tmp_path / "one.c", tmp_path / "one"
     source.write_text(
         "static inline __attribute__((always_inline)) int inner(int x) {\n"
