@@ -62,7 +62,10 @@ enum class ExtentKind : std::uint32_t {
   files,
   notes,
   decisions,
-  regions
+  regions,
+  sampled_threads,  ///< of the process, as the next two
+  sampled_frames,
+  samples
 };
 
 struct ExtentHeader {
@@ -147,6 +150,32 @@ struct RegionItem {
   std::int64_t entries;
 };
 
+/// One thread of which samples are taken; numbered from 0, in their order in the image.
+struct SampledThread {
+  std::array<char, 16> name;  ///< ends with a zero
+  std::uint32_t source;       ///< SampleSource
+  std::uint32_t caller;       ///< its number among the threads that call MPI; kNone
+  std::int64_t period;        ///< ns between samples, as asked for
+  std::int64_t samples;
+  std::int64_t time;  ///< ns for which they count
+  std::int64_t cpu;   ///< ns that it worked meanwhile
+  std::int64_t lost;  ///< samples for which there was no room
+  std::int64_t cut;   ///< samples whose path lacks its outer part
+};
+
+enum class SampleSource : std::uint32_t { perf, timer, wall };
+
+/// The samples of one thread by one call path in one region. Paths of samples have frames of their
+/// own, all threads together: extents of kind `sampled_frames`.
+struct SampleItem {
+  std::uint32_t path;
+  std::uint32_t thread;  ///< place among the sampled threads
+  std::uint32_t region;  ///< a note's number and 1; 0: none
+  std::uint32_t reserved;
+  std::int64_t time;   ///< ns for which they count
+  std::int64_t count;  ///< written last
+};
+
 /// One decision of this rank.
 struct DecisionItem {
   std::uint32_t note;  ///< its number
@@ -178,6 +207,7 @@ struct NoteHeader {
 };
 
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
+static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
 static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -44,6 +44,9 @@ class Image {
   const std::map<std::uint32_t, Thread>& threads() const { return threads_; }
   std::span<const FileItem> files() const { return files_; }
   std::span<const DecisionItem> decisions() const { return decisions_; }
+  std::span<const SampledThread> sampled_threads() const { return sampled_threads_; }
+  std::span<const Frame> sampled_frames() const { return sampled_frames_; }
+  std::span<const SampleItem> samples() const { return samples_; }
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -60,11 +63,15 @@ class Image {
   bool take_extent(std::size_t begin, const ExtentHeader& extent, std::uint32_t used);
   bool take_notes(std::span<const std::byte> notes);
   void check_references();
+  void check_samples();
 
   std::vector<std::byte> bytes_;
   std::map<std::uint32_t, Thread> threads_;
   std::vector<FileItem> files_;
   std::vector<DecisionItem> decisions_;
+  std::vector<SampledThread> sampled_threads_;
+  std::vector<Frame> sampled_frames_;
+  std::vector<SampleItem> samples_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

@@ -66,6 +66,11 @@ ThreadRecord* make_own_record() noexcept;
 /// A new thread's: the regions in which it is already.
 void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept;
 
+/// Called in each thread when it gets its tables, and with null when it gives them back; or null.
+/// What it does must bear a thread that ends.
+using ThreadListener = void (*)(const ThreadRecord* own);
+extern std::atomic<ThreadListener> thread_listener;
+
 /// The tables of this thread; null if nothing is recorded.
 inline ThreadRecord* this_thread() {
   if (!is_recording.load(std::memory_order_relaxed)) return nullptr;

@@ -19,7 +19,7 @@ LAYERS = (
     ("darshan", "elf", "launchers", "record", "settings"),
     ("analysis", "mpi", "place"),
     ("advice", "front", "symbols"),
-    ("compare", "launch"),
+    ("compare", "launch", "profile"),
     ("bench", "doctor", "report"),
     ("demo", "simulate", "site", "tune"),
     ("commands",),

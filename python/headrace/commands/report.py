@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from headrace.analysis.analyse import Findings
-from headrace.commands._findings import findings_of, judged
+from headrace.commands._findings import job_of, judged
 from headrace.commands._options import json_option, rules_option
 from headrace.errors import unwritable
+from headrace.profile.profile import Profile
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import console, show
@@ -41,26 +42,32 @@ def report(
     (.darshan). Of a job on several nodes that was killed give each node's; docs/report.md explains
     each number, docs/advice.md the advice.
     """
-    found = findings_of(files)
+    job = job_of(files)
+    found, sampled = job.findings, job.profile()
     if not (as_html or output):
-        present(found, as_json, rules)
+        present(found, as_json, rules, sampled)
         return
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
-    write(target, page(found, symbols, judged(found, rules)))
+    write(target, page(found, symbols, judged(found, rules), sampled))
     click.echo(target)
 
 
-def present(found: Findings, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
+def present(
+    found: Findings,
+    as_json: bool,
+    rules: tuple[Path, ...] = (),
+    sampled: Profile | None = None,
+) -> None:
     """Prints them, with advice by our rules and those of more files."""
     symbols = resolve(site.frames for site in found.sites)
     judgement = judged(found, rules)
     if as_json:
-        click.echo(json.dumps(document(found, symbols, judgement), indent=1))
+        click.echo(json.dumps(document(found, symbols, judgement, sampled), indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    show(console(), found, symbols, judgement)
+    show(console(), found, symbols, judgement, sampled)
 
 
 def write(path: Path, text: str) -> None:

@@ -18,6 +18,7 @@ MAY_BE_NEGATIVE = {
     ("files", "store_written"),
     ("decisions", "cost"),
     ("regions", "id"),
+    ("sampling", "caller"),
 }
 LEAST = -2
 MOST = {
@@ -29,6 +30,8 @@ MOST = {
     ("matrix", "peer"): (1 << 31) - 1,
     ("files", "rank"): (1 << 31) - 1,
     ("regions", "rank"): (1 << 31) - 1,
+    ("sampling", "rank"): (1 << 31) - 1,
+    ("samples", "rank"): (1 << 31) - 1,
 }
 
 Refuse = Callable[[str], Exception]

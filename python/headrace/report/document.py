@@ -11,13 +11,17 @@ from headrace.analysis.regions import Region
 from headrace.analysis.targets import Target
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
+from headrace.profile.profile import Profile
+from headrace.report.profile_document import profile_document
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
 NS = 1e9
 
 
-def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[str, Any]:
+def document(
+    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+) -> dict[str, Any]:
     """All numbers. Lists of which the findings' source can tell nothing are null, too."""
 
     def known(field: str, rows: list[Any]) -> list[Any] | None:
@@ -51,6 +55,7 @@ def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[st
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
         "regions": known("regions", [_region(one) for one in found.regions]),
+        "profile": profile_document(profile),
         "io": {
             "files": [_file(one) for one in found.files],
             "targets": [_target(one) for one in found.targets],

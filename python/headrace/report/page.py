@@ -10,8 +10,11 @@ import jinja2
 from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.verdict import ACCEPTABLE, verdict
+from headrace.profile.profile import Profile
 from headrace.report import pictures
 from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
+from headrace.report.flame import flame
+from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import tables
 from headrace.report.units import library, seconds, shown, size
@@ -65,7 +68,9 @@ def _template() -> jinja2.Template:
     return environment.get_template("page.html.jinja")
 
 
-def page(found: Findings, symbols: Symbols, judgement: Judgement) -> str:
+def page(
+    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+) -> str:
     run = found.run
     cards = [_card(one, found, symbols) for one in judgement.advice]
     top = [_card(one, found, symbols) for one in first(judgement)]
@@ -88,6 +93,10 @@ def page(found: Findings, symbols: Symbols, judgement: Judgement) -> str:
         strip=pictures.strip(found),
         longest=_longest(found),
         matrix=pictures.matrix(found.matrix, run.count),
+        profile=profile_tables(profile),
+        sampling="" if profile is None else sampling_line(profile),
+        flame=flame(profile),
+        hottest=pictures.hottest(profile),
         tables=tables(found, symbols),
         quality=quality(found, symbols),
     )

@@ -43,7 +43,8 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
     return [table for table in made if table.rows]
 
 
-def _balance(one: Balance) -> tuple[str, ...]:
+def balance_cells(one: Balance) -> tuple[str, ...]:
+    """Average, greatest, imbalance, and its percentage."""
     return (
         seconds(one.average),
         seconds(one.greatest),
@@ -58,7 +59,9 @@ def _time(found: Findings) -> Table:
     inner = "  " if parts else ""
     parts += [(f"{inner}{one.name}", one.balance) for one in found.classes]
     rows = [
-        (name, f"{found.share(one.total):.1%}", *_balance(one)) for name, one in parts if one.ranks
+        (name, f"{found.share(one.total):.1%}", *balance_cells(one))
+        for name, one in parts
+        if one.ranks
     ]
     headers = ("time ", "share", "average", "greatest", "imbalance", "imbalance %")
     note = "of a rank; imbalance: greatest - average; "
@@ -81,7 +84,7 @@ def _procedures(found: Findings) -> Table:
             f"{one.sums.calls:,}",
             size(one.sums.bytes),
             f"{found.share(one.sums.time):.1%}" if one.in_run else "",
-            *_balance(one.balance),
+            *balance_cells(one.balance),
             short_time(one.sums.greatest),
             wait(one.wait),
         )
@@ -94,10 +97,11 @@ def _procedures(found: Findings) -> Table:
         headers = headers[:-1]
         rows = [row[:-1] for row in rows]
         note = "calls and bytes: of all ranks; what POSIX does for MPI-IO is in both"
-    return Table("Operations", headers, rows, note + _more(len(found.procedures)))
+    return Table("Operations", headers, rows, note + more(len(found.procedures)))
 
 
-def _more(count: int) -> str:
+def more(count: int) -> str:
+    """What a note says of rows that are left out."""
     return f"; {count - MOST_ROWS} more are in --json" if count > MOST_ROWS else ""
 
 
@@ -145,7 +149,7 @@ def _regions(found: Findings) -> Table:
             f"{one.ranks:,}",
             f"{one.entries:,}",
             f"{found.share(one.time.total):.1%}",
-            *_balance(one.time),
+            *balance_cells(one.time),
             seconds(one.own.average),
             "" if one.mpi_share is None else f"{one.mpi_share:.1%}",
             ", ".join(f"{shown(own.procedure)} {own.calls:,}" for own in one.calls[:MOST_CALLS]),
@@ -155,7 +159,7 @@ def _regions(found: Findings) -> Table:
     headers = ("region ", "ranks", "entered", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "own", "in MPI", "most costly calls ")
     note = "own: without the regions in it; in MPI and calls: of its own time"
-    return Table("Regions", headers, rows, note + _more(len(found.regions)))
+    return Table("Regions", headers, rows, note + more(len(found.regions)))
 
 
 def rank_text(rank: int) -> str:
@@ -198,7 +202,7 @@ def _files(found: Findings) -> Table:
             "times of all ranks together; storage: what POSIX does for MPI-IO; time beyond that is "
             "exchange and waiting for other ranks; -: not measured"
         )
-    return Table("Files", headers, rows, note + _more(len(found.files)))
+    return Table("Files", headers, rows, note + more(len(found.files)))
 
 
 def _targets(found: Findings) -> Table:
@@ -214,7 +218,7 @@ def _targets(found: Findings) -> Table:
     ]
     headers = ("target", "files", "bytes", "median file", "longest file", "rate of the median file")
     note = "the slowest for a byte first; times of all ranks together in one file"
-    return Table("Storage targets", headers, rows, note + _more(len(found.targets)))
+    return Table("Storage targets", headers, rows, note + more(len(found.targets)))
 
 
 def _decisions(found: Findings) -> Table:
@@ -230,7 +234,7 @@ def _decisions(found: Findings) -> Table:
         for one in found.decisions[:MOST_ROWS]
     ]
     headers = ("subject ", "choice ", "times", "reason ", "alternatives ", "cost")
-    return Table("What Headrace chose", headers, rows, _more(len(found.decisions))[2:])
+    return Table("What Headrace chose", headers, rows, more(len(found.decisions))[2:])
 
 
 def _placement(found: Findings) -> Table:
@@ -247,7 +251,7 @@ def _placement(found: Findings) -> Table:
         for one in found.placement[:MOST_ROWS]
     ]
     headers = ("host ", "ranks ", "cores ", "program ", "peak memory", "CPU", "CPU of the system")
-    note = "memory of the rank with most, CPU time of all ranks" + _more(len(found.placement))
+    note = "memory of the rank with most, CPU time of all ranks" + more(len(found.placement))
     return Table("Placement", headers, rows, note)
 
 

@@ -20,6 +20,8 @@ enum class Table : std::uint32_t {
   ranks,
   calls,
   regions,
+  sampling,
+  samples,
   matrix,
   files,
   decisions,
@@ -27,8 +29,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 13> kColumnCounts = {2, 1, 2,  5, 4, 21, 21,
-                                                              8, 4, 16, 8, 3, 2};
+inline constexpr std::array<std::size_t, 15> kColumnCounts = {2,  1, 2, 5,  4, 21, 21, 8,
+                                                              11, 6, 4, 16, 8, 3,  2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -124,6 +126,31 @@ struct RegionsRow {
   std::int64_t own = 0;
 };
 
+/// The threads of which samples were taken: one row for each rank and thread.
+struct SamplingRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t name = -1;
+  std::int64_t caller = 0;
+  std::int64_t source = 0;
+  std::int64_t period = 0;
+  std::int64_t samples = 0;
+  std::int64_t time = 0;
+  std::int64_t cpu = 0;
+  std::int64_t lost = 0;
+  std::int64_t cut = 0;
+};
+
+/// Samples: one row for each rank, thread, call path and region.
+struct SamplesRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t path = -1;
+  std::int64_t region = 0;
+  std::int64_t samples = 0;
+  std::int64_t time = 0;
+};
+
 /// Point-to-point messages as the program sent them.
 struct MatrixRow {
   std::int64_t rank = 0;
@@ -216,6 +243,16 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
     "\"id\",\"unit\":\"number\"},{\"name\":\"label\",\"unit\":\"text\"},{\"name\":\"entries\","
     "\"unit\":\"number\"},{\"name\":\"time\",\"unit\":\"ns\"},{\"name\":\"own\",\"unit\":\"ns\"}]},"
+    "{\"name\":\"sampling\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"name\",\"unit\":\"text\"},{\"name\":"
+    "\"caller\",\"unit\":\"number\"},{\"name\":\"source\",\"unit\":\"number\"},{\"name\":"
+    "\"period\",\"unit\":\"ns\"},{\"name\":\"samples\",\"unit\":\"number\"},{\"name\":\"time\","
+    "\"unit\":\"ns\"},{\"name\":\"cpu\",\"unit\":\"ns\"},{\"name\":\"lost\",\"unit\":\"number\"},{"
+    "\"name\":\"cut\",\"unit\":\"number\"}]},"
+    "{\"name\":\"samples\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
+    "\"region\",\"unit\":\"number\"},{\"name\":\"samples\",\"unit\":\"number\"},{\"name\":\"time\","
+    "\"unit\":\"ns\"}]},"
     "{\"name\":\"matrix\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"messages\",\"unit\":\"number\"},{\"name\":"
     "\"sent\",\"unit\":\"bytes\"}]},"

@@ -107,6 +107,33 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("own", "ns"),
         ),
     ),
+    "sampling": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("name", "text"),
+            ("caller", "number"),
+            ("source", "number"),
+            ("period", "ns"),
+            ("samples", "number"),
+            ("time", "ns"),
+            ("cpu", "ns"),
+            ("lost", "number"),
+            ("cut", "number"),
+        ),
+    ),
+    "samples": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("path", "paths"),
+            ("region", "number"),
+            ("samples", "number"),
+            ("time", "ns"),
+        ),
+    ),
     "matrix": (
         "node",
         (

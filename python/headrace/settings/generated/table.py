@@ -30,6 +30,10 @@ SETTINGS = (
     Setting("HEADRACE_RECORD_DEPTH", "integer", "8", minimum=1, maximum=32),
     Setting("HEADRACE_RECORD_PATIENCE", "integer", "0", minimum=0, maximum=86400),
     Setting("HEADRACE_RECORD_NAMES", "choice", "full", values=("full", "hashed", "none")),
+    Setting("HEADRACE_SAMPLING", "boolean", "0"),
+    Setting("HEADRACE_SAMPLING_RATE", "integer", "100", minimum=1, maximum=1000),
+    Setting("HEADRACE_SAMPLING_SOURCE", "choice", "best", values=("best", "perf", "timer", "wall")),
+    Setting("HEADRACE_SAMPLING_STACK", "size", "16k", minimum=1024, maximum=64512),
     Setting(
         "HEADRACE_WRITE_PATH",
         "choice",
