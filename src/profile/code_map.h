@@ -35,6 +35,9 @@ class CodeMap {
   /// Grows whenever objects were loaded or unloaded.
   std::uint64_t generation() const noexcept { return generation_; }
 
+  /// How many objects were ever unloaded, as of with_objects_held.
+  std::uint64_t unloads() const noexcept { return unloads_; }
+
   /// For tests.
   void add(const CodeRange& range) noexcept;
 

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 namespace headrace::record {
@@ -49,6 +51,14 @@ std::string build_id_of(const dl_phdr_info& info) {
   return {};
 }
 
+/// A plug-in's name may be relative to where the program was when it loaded it.
+void make_absolute(std::string& name) {
+  if (name.find('/') == std::string::npos || name.starts_with('/')) return;
+  const std::unique_ptr<char, decltype(&std::free)> whole(::realpath(name.c_str(), nullptr),
+                                                          &std::free);
+  if (whole != nullptr) name = whole.get();
+}
+
 /// No exception may leave it: the dynamic linker's frames are another unwinder's.
 int look_at(dl_phdr_info* info, std::size_t, void* argument) noexcept {
   Search& search = *static_cast<Search*>(argument);
@@ -74,6 +84,7 @@ const Module* Modules::find(std::uintptr_t address) {
   ::dl_iterate_phdr(&look_at, &search);
   if (search.lacks_memory) throw std::bad_alloc();
   if (!search.is_found) return nullptr;
+  make_absolute(search.module.name);
   const auto known = std::find(modules_.begin(), modules_.end(), search.module);
   return known != modules_.end() ? &*known : &modules_.emplace_back(std::move(search.module));
 }
