@@ -50,7 +50,8 @@ class SampleCollector {
   void close() noexcept;
 
  private:
-  /// A sample that was unwound, but is not yet in the image.
+  /// A sample that was unwound, but is not yet in the image. `thread` points into threads_, whose
+  /// elements stay where they are; find_threads() frees one only after a collect().
   struct Ready {
     SampledThread* thread;
     std::uint32_t region;

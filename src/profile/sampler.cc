@@ -27,9 +27,8 @@ namespace headrace::profile {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kPause = 50'000'000;  // ns, between looks at the rings
-constexpr int kPausesBetweenScans = 2;
-constexpr time_t kPatience = 5;  // s, for the end
+constexpr std::int64_t kPause = 100'000'000;  // ns, between looks at the rings and for threads
+constexpr time_t kPatience = 5;               // s, for the end
 
 /// A number on which one thread sleeps. wake() is async-signal-safe.
 class Bell {
@@ -56,7 +55,8 @@ struct Sampler {
   record::ImageFile* image = nullptr;
   Bell bell;
   pthread_t helper{};
-  bool has_helper = false;
+  std::atomic<bool> has_helper = false;
+  std::int64_t scanned = 0;  ///< ns, when threads were last looked for
   std::atomic<bool> is_ending = false;
   std::atomic<bool> has_news = false;  ///< a thread has told of itself
   std::mutex at_work;                  ///< held by the helper while it works; a fork waits for it
@@ -124,7 +124,7 @@ void ring_bell() {
 }
 
 /// Looks for threads, if it is time, and takes in their samples. False: the signal is lost.
-bool look(Sampler& own, int turn) {
+bool look(Sampler& own) {
   const std::lock_guard working(own.at_work);
   if (own.collector->has_lost_signal()) {
     print_message_once(
@@ -132,7 +132,9 @@ bool look(Sampler& own, int turn) {
         "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows that");
     return false;
   }
-  if (own.has_news.exchange(false) || turn % kPausesBetweenScans == 0) {
+  const std::int64_t now = record::read_clock().ns;
+  if (own.has_news.exchange(false) || now - own.scanned >= kPause) {
+    own.scanned = now;
     std::unordered_map<pid_t, KnownThread> known;
     {
       const std::lock_guard lock(own.mutex);
@@ -151,7 +153,7 @@ void collect_until_end(Sampler& own) {
     own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &ring_bell);
   }
   let_signals_sample(true);
-  for (int turn = 0; !own.is_ending && look(own, turn); ++turn) own.bell.wait(own.pause);
+  while (!own.is_ending && look(own)) own.bell.wait(own.pause);
   const std::lock_guard working(own.at_work);
   own.collector->stop();
 }
@@ -204,7 +206,7 @@ void prepare(Sampler& own) {
                 : wanted == SamplingSourceSetting::timer ? SampleSource::timer
                                                          : SampleSource::perf;
   if (plan.source != SampleSource::perf) return;
-  own.pause = std::min(kPause, PerfRing::lasts(plan.period, plan.stack_size) / 2);
+  own.pause = std::min(kPause, PerfRing::lasts(plan.period, plan.stack_size) * 2 / 3);
   PerfRing trial;
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
   if (trial.open(self, plan.period, plan.stack_size)) return;
@@ -245,7 +247,7 @@ void start_sampling() noexcept {
 void stop_sampling() noexcept {
   if (!settings().sampling) return;
   Sampler& own = sampler();
-  if (!own.process.is_here() || !own.has_helper) return;
+  if (!own.process.is_here() || !own.has_helper.exchange(false)) return;
   record::thread_listener = nullptr;
   record::region_listener = nullptr;
   own.is_ending = true;
@@ -254,7 +256,6 @@ void stop_sampling() noexcept {
   ::clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += kPatience;
   ::pthread_timedjoin_np(own.helper, nullptr, &until);
-  own.has_helper = false;
 }
 
 }  // namespace headrace::profile

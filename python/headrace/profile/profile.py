@@ -26,8 +26,8 @@ class Function:
 
 @dataclass(frozen=True)
 class HotLine:
-    """A line and the function whose line it is; `function` has it inlined if `inlined` is not
-    empty."""
+    """A line with its function; where the line is of a function that was inlined, `place` names
+    both. time: ns."""
 
     place: Place
     samples: int
