@@ -7,6 +7,7 @@
 
 #include "profile/sample_ring.h"
 #include "profile/sample_store.h"
+#include "profile/sampled_thread.h"
 #include "record/change_log.h"
 #include "record/node_tables.h"
 #include "unit/made_images.h"

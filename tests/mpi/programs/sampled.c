@@ -68,7 +68,7 @@ static void load_in_children(void) {
   const double begin = now(CLOCK_MONOTONIC);
   for (int i = 0; i < 1000 && now(CLOCK_MONOTONIC) - begin < 10; i++) {
     const pid_t child = fork();
-    if (child == 0) _exit(dlopen("libthread_db.so.1", RTLD_NOW) == NULL);
+    if (child == 0) _exit(dlopen("libanl.so.1", RTLD_NOW) == NULL);
     if (!ends(child)) {
       snprintf(problem, sizeof problem, "child %d failed or hung", i);
       break;
