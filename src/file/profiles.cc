@@ -16,7 +16,7 @@
 #include "base/trusted_file.h"
 #include "policy/profile_name.h"
 #include "storage/mounts.h"
-#include "topo/node.h"
+#include "topo/processor.h"
 
 namespace headrace::file {
 namespace {

@@ -21,7 +21,7 @@ FIRST_BYTES = next(cost.value for cost in COSTS if cost.name == "first_bytes")
 # What several ranks reach together, as a share of that many times one rank, to count as unhindered.
 UNHINDERED = 0.8
 # Costs count if they tell each time that they were fitted to within this factor.
-MOST_OFF = 2.0
+MOST_OFF = 1.6
 # Direct calls count as fast as staged ones up to so much more time: nobody waits for anybody.
 AS_FAST = 1.05
 
@@ -191,9 +191,10 @@ def _fitted(
 def _judge(
     terms: list[list[float]], times: Sequence[float], costs: Sequence[float]
 ) -> Unfit | None:
-    """Why costs do not tell the times that they were fitted to; None if they do."""
+    """Why costs do not tell the times that they were fitted to; None if they do. The second cost is
+    that of a byte."""
     told = [sum(a * b for a, b in zip(row, costs, strict=True)) for row in terms]
-    if min(told) <= 0:
+    if costs[1] == 0:
         return Unfit("what was measured does not grow with the size")
     off = max(max(one / time, time / one) for one, time in zip(told, times, strict=True))
     if off <= MOST_OFF:
