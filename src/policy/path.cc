@@ -21,11 +21,6 @@ constexpr double kLeastFilled = 0.9;
 
 constexpr const char* kAskedFor = "asked for by hint or setting";
 
-double mean_piece(const CallFacts& facts) {
-  const auto pieces = std::max<std::int64_t>(1, facts.pieces);
-  return static_cast<double>(facts.bytes) / static_cast<double>(pieces);
-}
-
 /// The extra cost of `bytes` bytes in slots if the ranks' cores are far apart, since they go from
 /// core to core.
 double distance_cost(const CallFacts& facts, double bytes) {
@@ -35,7 +30,7 @@ double distance_cost(const CallFacts& facts, double bytes) {
   const double all =
       bytes / kPage * (transfer - facts.common().usual_transfer) * cost.page_transfers;
   if (facts.direction == Direction::read) return all;
-  return all * std::clamp(facts.common().scattered_piece / mean_piece(facts),
+  return all * std::clamp(facts.common().scattered_piece / facts.mean_piece(),
                           facts.common().least_scattered, 1.0);
 }
 
@@ -57,12 +52,12 @@ double crowded_share(const CallFacts& facts) {
 /// The cost of reading pieces together with the gaps, for all ranks one after another; infinite if
 /// the gaps are too large.
 double together_cost(const CallFacts& facts) {
-  const PathCosts& read = costs_of(facts.profile).read;
+  const PathCosts& read = costs_of(facts.counting()).read;
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
   const double spans = static_cast<double>(facts.span) * facts.node_ranks;
   const double calls = facts.node_ranks * read.call;
-  if (mean_piece(facts) < static_cast<double>(kSievedPiece)) {
+  if (facts.mean_piece() < static_cast<double>(kSievedPiece)) {
     return calls + spans * read.window_byte + bytes * read.copy_byte + pieces * read.copy_piece;
   }
   const double gap = (spans - bytes) / pieces;
@@ -90,7 +85,7 @@ ViewReason reason_of(Direction direction, PathHint hint, const ViewFacts& facts)
   if (hint == PathHint::direct) return ViewReason::direct_asked_for;
   if (hint == PathHint::staged || hint == PathHint::exchanged) return ViewReason::staging_asked_for;
   if (facts.smallest_mean_piece == kContiguousView) return ViewReason::contiguous;
-  const CommonCosts& common = costs_of(facts.profile).common;
+  const CommonCosts& common = costs_of(facts.counting(direction)).common;
   const double large =
       direction == Direction::write ? common.large_piece_to_write : common.large_piece_to_read;
   return static_cast<double>(facts.smallest_mean_piece) >= large ? ViewReason::large_pieces
@@ -145,14 +140,15 @@ std::string_view name_of(Path path) {
 
 ViewDecision decide_view(Direction direction, PathHint hint, const ViewFacts& facts) {
   const ViewReason reason = reason_of(direction, hint, facts);
-  return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(hint, facts)};
+  return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(hint, facts),
+          direction};
 }
 
 std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
   const bool is_by_cost =
       decision.reason == ViewReason::large_pieces || decision.reason == ViewReason::small_pieces;
-  const std::string text =
-      text_of(decision.reason, facts) + (is_by_cost ? by_profile(facts.profile) : "");
+  const std::string text = text_of(decision.reason, facts) +
+                           (is_by_cost ? by_profile(facts.counting(decision.direction)) : "");
   if (!decision.is_kept_on_nodes) return text;
   return text +
          "; each node by itself: another's writes might not be seen at once on this file system "
@@ -163,7 +159,7 @@ double direct_cost(const CallFacts& facts) {
   const PathCosts& cost = facts.costs();
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
-  const double first_bytes = std::min(mean_piece(facts), facts.common().first_bytes);
+  const double first_bytes = std::min(facts.mean_piece(), facts.common().first_bytes);
   const double by_pieces =
       pieces * (cost.call + first_bytes * cost.growth_byte) + bytes * cost.call_byte;
   // On local file systems writes to an inode exclude each other; reads run in parallel.
@@ -232,14 +228,14 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
     case CallReason::asked_for: return kAskedFor;
     case CallReason::small_part:
       return pieces + " of a rank are read sooner than ranks could meet" +
-             by_profile(facts.profile);
+             by_profile(facts.counting());
     case CallReason::far_apart: return pieces + " lie far apart, so windows would be nearly empty";
     case CallReason::estimated: break;
   }
   std::snprintf(times.data(), times.size(), "estimated %.0f us directly, %.0f us staged",
                 direct_cost(facts) / 1000, staged_cost(facts) / 1000);
   const std::string estimates = pieces + ": " + times.data();
-  const std::string source = by_profile(facts.profile);
+  const std::string source = by_profile(facts.counting());
   if (facts.page_transfer == 0) return estimates + source;
   return estimates + "; cores are " + std::to_string(facts.page_transfer) + " ns a page apart" +
          source;
