@@ -17,7 +17,7 @@ def run(host: Host, way: str, source: str, *more: str) -> Path:
     """Runs it sampled, and returns its record."""
     directory = work_directory(f"sampled-{host.name}-{way}-{source}")
     compiler = [*host.compilers["c"], "-lpthread", "-ldl"]
-    program = compile_program(compiler, ["sampled.c"], f"sampled-{host.name}", FLAGS)
+    program = compile_program(compiler, ["sampled_oddly.c"], f"sampled-oddly-{host.name}", FLAGS)
     result = launch(host, 1, [program, way, *more], True, sampled(directory, source))
     assert result.code == 0, result.explain()
     assert result.out.splitlines()[-1] == "ok", result.explain()

@@ -1,6 +1,6 @@
 /* What a sampled program may do, and must come through as if nobody sampled it.
  *
- *     sampled WAY
+ *     sampled_oddly WAY
  *
  * Prints "ok", or what went wrong, and works for two seconds or so.
  *   loads        children of a fork load a library; many threads work meanwhile
