@@ -83,7 +83,7 @@ def _flat(own: Any, depth: int) -> Iterator[tuple[_Said, str]]:
         return
     file, line = place.get("file"), place.get("line")
     if isinstance(file, str) and isinstance(line, int):
-        text = "".join(map(_part, message))
+        text = "".join(map(_part, message)).strip()
         yield (file, line, own["kind"] == "success", text), str(own.get("function") or "")
 
 
@@ -161,7 +161,8 @@ def _understood(said: Iterable[tuple[str, int, bool, str, str]]) -> Iterator[Rem
 def _done(file: str, line: int, what: str, function: str) -> Iterator[Remark]:
     for pattern, kind in (*_DONE, *_CLANG_DONE):
         if pattern.search(what):
-            plain = tidy(_NUMBER.sub("", what.strip().partition("\n")[0]))
+            plain = what.strip().partition("\n")[0].partition(" with (cost=")[0]
+            plain = tidy(_NUMBER.sub("", plain))
             yield Remark(kind, True, file, line, function, plain, kind != INLINED)
             return
 

@@ -87,7 +87,7 @@ def listing(found: Profile, folders: Sequence[Path], built: float | None) -> Lis
         files.append((sum(one.time for one in lines.values()), ListedFile(file, listed)))
     files.sort(key=lambda one: (-one[0], one[1].file))
     return Listing(
-        tuple(one for _, one in files if one.lines),
+        tuple(one for _, one in files if any(own.remarks or own.source for own in one.lines)),
         len(told.files),
         tuple(told.problems),
         tuple(_notes(told, built)),
@@ -163,11 +163,13 @@ def _listed(
         inside = loops.get(line) or around(line, begins, text)
         is_vectorised, why = _verdict(line, inside, at)
         own = [one for one in at[line] if is_vectorised is not True or not _is_beside(one)]
+        told = {(one.kind, one.is_done, one.text): one for one in own}
         sums = hot.get(line, _Sums(0, 0, {}))
         source = text[line - 1].rstrip() if text and line <= len(text) else None
         made.append(
             ListedLine(
-                line, sums.samples, sums.time, tuple(sums.functions), source, tuple(own),
+                line, sums.samples, sums.time, tuple(sums.functions), source,
+                tuple(told.values()),
                 is_vectorised, why,
             )
         )  # fmt: skip

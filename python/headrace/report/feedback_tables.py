@@ -1,16 +1,20 @@
 """What compilers say of hot lines, as a loopmark listing."""
 
+import re
+
 from headrace.feedback.loops import indent
 from headrace.feedback.remark import LETTERS, Remark
 from headrace.profile.loopmark import ListedFile, ListedLine, Listing
 from headrace.profile.profile import Profile
 from headrace.report.tables import Table
 from headrace.report.units import place, shown
+from headrace.symbols.names import demangled
 
 MOST_ROWS = 60
 LONGEST_SOURCE = 70
 LONGEST_REMARK = 120
 DEEPEST = 24  # columns of indentation that are shown
+_MANGLED = re.compile(r"\b_Z\w+")
 _BLANK = "\N{NO-BREAK SPACE}"
 
 
@@ -67,7 +71,7 @@ def _source(one: ListedLine, least: int) -> str:
 
 
 def remark_text(one: Remark) -> str:
-    text = shown(one.text, LONGEST_REMARK)
+    text = shown(_MANGLED.sub(lambda found: demangled(found[0]), one.text), LONGEST_REMARK)
     if one.is_done:
         return text or one.kind
     return f"not {one.kind}, because {text}" if text else f"not {one.kind}"
