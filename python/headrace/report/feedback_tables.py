@@ -23,7 +23,8 @@ def feedback_tables(found: Profile, listing: Listing | None) -> list[Table]:
     if listing is None:
         return []
     rows = [row for one in listing.files for row in _rows(found, one)]
-    notes = [_legend()] if rows else [_nothing(listing)]
+    has_remarks = any(own.remarks for one in listing.files for own in one.lines)
+    notes = [_legend() if has_remarks else _nothing(found, listing)]
     if len(rows) > MOST_ROWS:
         notes.append(f"{len(rows) - MOST_ROWS} more lines are in --json")
     notes += map(_whole, (*listing.notes, *listing.problems))
@@ -40,13 +41,16 @@ def _legend() -> str:
     return f"{letters}; a small letter: not, and why; lines of 1 % and more, and their loops"
 
 
-def _nothing(listing: Listing) -> str:
+def _nothing(found: Profile, listing: Listing) -> str:
+    """Why no remark is shown."""
+    if not any(one.place.file for one in found.lines):
+        return (
+            "no hot line has a number: compile with -g, and make the report where the program's "
+            "files are"
+        )
     if not listing.read:
-        return "no remarks were found: see docs/profile.md for what a compiler must be asked"
-    return (
-        "no hot line has a name and number: compile with -g, and see that the program is where it "
-        "ran"
-    )
+        return "no remarks were found; docs/profile.md says how compilers are asked for them"
+    return f"none of the {listing.read:,} files of remarks is about hot lines"
 
 
 def _rows(found: Profile, one: ListedFile) -> list[tuple[str, ...]]:
