@@ -39,7 +39,7 @@ def reason(remarks: Iterable[Remark], kind: str, line: int) -> str:
     return one.text
 
 
-ADD, CHAIN = line_of("to[i] += square"), line_of("i++) {")
+ADD, CHAIN = line_of("to[i] += square"), line_of("x = x * 0.5") - 1
 SINES, COLUMNS = line_of("to[i] = sin") - 1, line_of("int j = 0")
 ROWS = COLUMNS + 1
 

@@ -18,19 +18,23 @@ double chain(const double* from, long count) {
 }
 
 void sines(double* to, long count) {
-  for (long i = 0; i < count; i++)
+  for (long i = 0; i < count; i++) {
     to[i] = sin(to[i]);
+  }
 }
 
 void interchanged(double a[restrict 512][512], double b[restrict 512][512]) {
-  for (int j = 0; j < 512; j++)
-    for (int i = 0; i < 512; i++)
+  for (int j = 0; j < 512; j++) {
+    for (int i = 0; i < 512; i++) {
       a[i][j] += b[i][j];
+    }
+  }
 }
 
 int four(const int* from) {
   int sum = 0;
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     sum += from[i * 7] / (i + 1);
+  }
   return sum;
 }

@@ -12,8 +12,9 @@ struct Matrix {
 template <class Number>
 Number Matrix<Number>::sum() const {
   Number total = 0;
-  for (long i = 0; i < rows; i++)
+  for (long i = 0; i < rows; i++) {
     total += values[i * rows];
+  }
   return total;
 }
 
