@@ -18,8 +18,12 @@ ON_TWO_RANKS = {"uneven-function", "spinning-in-mpi"}
 # A rank that waits is in the system, in sched_yield, for most of the time: perf_event does not see
 # that.
 BY_TIMER = {"spinning-in-mpi"}
-# Rules judge shares of the run, which other programs on the machine make longer.
+SPINNING = {"OMPI_MCA_mpi_yield_when_idle": "0", "I_MPI_THREAD_YIELD": "0"}
+# Rules judge shares of the run, which other programs on the machine make longer. Where ranks had no
+# core for much of it, what the cost itself is must tell.
 ATTEMPTS = 3
+BUSY = 0.4  # of the run without a core
+SEEN = 0.1  # seconds
 
 
 def compiled(host: Host, case: str, is_bad: bool) -> tuple[Path, Path]:
@@ -38,6 +42,7 @@ def sampled(records: Path, case: str) -> dict[str, str]:
         "HEADRACE_SAMPLING": "1",
         "HEADRACE_SAMPLING_RATE": "1000",
         "HEADRACE_SAMPLING_SOURCE": "timer" if case in BY_TIMER else "best",
+        **(SPINNING if case == "spinning-in-mpi" else {}),
     }
 
 
@@ -77,6 +82,8 @@ def is_right(report: dict[str, Any], case: str, is_bad: bool) -> bool:
     """Whether the advice has the case's rule if the program has its flaw, and only then."""
     if case == "one-thread" and report["metrics"]["cores_per_rank_ratio"] < 2:
         is_bad = False  # the launcher has bound the rank to one core
+    if is_bad and report["metrics"]["off_cpu_share"] > BUSY:
+        return greatest_own(report, case) > SEEN
     return (case in {one["id"] for one in report["advice"]}) == is_bad
 
 

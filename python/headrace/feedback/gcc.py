@@ -4,8 +4,9 @@ text (-Rpass) has the same form."""
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from headrace.feedback.remark import (
     FUSED,
@@ -61,15 +62,61 @@ def record(data: bytes) -> Iterator[Remark]:
     records = parts[2] if isinstance(parts, list) and len(parts) > 2 else None
     if not isinstance(records, list):
         raise BadFeedback("it has no list of records")
-    said = (one for own in records for one in _flat(own, 0))
-    yield from _understood((*one, name) for one, name in said)
+    told: list[_Said] = []
+    tried: dict[tuple[str, int], str] = {}
+    inner = ""
+    for own in (one for each in records for one in _flat(each, 0)):
+        if own.is_done or not own.depth:
+            told.append(own)
+            inner = ""
+        elif own.depth > 1:
+            inner = inner if own.text.startswith(_NO_REASON) else own.text or inner
+        else:
+            why = f"{own.text.rstrip('.')}: {inner}" if inner and own.text else own.text or inner
+            if why and not why.startswith(_NO_REASON):
+                tried.setdefault((own.function, own.line), tidy(why))
+            inner = ""
+    yield from _by_first_try(
+        list(
+            _understood((one.file, one.line, one.is_done, one.text, one.function) for one in told)
+        ),
+        tried,
+    )
 
 
-_Said = tuple[str, int, bool, str]  # file, line, was it done, text
+class _Said(NamedTuple):
+    """depth: of the scopes that it is in."""
+
+    depth: int
+    file: str
+    line: int
+    is_done: bool
+    text: str
+    function: str
 
 
-def _flat(own: Any, depth: int) -> Iterator[tuple[_Said, str]]:
-    """A record and those in it that say what was done or not, with their functions."""
+# GCC tries several lengths of vectors. The last one is often too short for any statement of the
+# loop, which is no reason; that of the first is.
+_NO_VECTOR = "no vectype for stmt"
+_NO_REASON = (
+    *(_NO_VECTOR, f"not vectorized: {_NO_VECTOR}", "Unknown misalignment", "step unknown"),
+    *("vector alignment", "not consecutive"),
+)
+
+
+def _by_first_try(remarks: list[Remark], tried: Mapping[tuple[str, int], str]) -> Iterator[Remark]:
+    better = {
+        (one.function, one.text): tried[one.function, one.line]
+        for one in remarks
+        if one.is_loop and one.text.startswith(_NO_VECTOR) and (one.function, one.line) in tried
+    }
+    for one in remarks:
+        text = one.text if one.is_done else better.get((one.function, one.text), one.text)
+        yield replace(one, text=text)
+
+
+def _flat(own: Any, depth: int) -> Iterator[_Said]:
+    """A record and those in it that say what was done or not; those in it first."""
     if not isinstance(own, dict) or depth > _DEEPEST:
         return
     children = own.get("children")
@@ -78,13 +125,11 @@ def _flat(own: Any, depth: int) -> Iterator[tuple[_Said, str]]:
     place, message = own.get("location"), own.get("message")
     if own.get("kind") not in ("success", "failure") or not isinstance(place, dict):
         return
-    # Reasons of a scope are repeated behind it; those within speak of single statements.
-    if (depth and own["kind"] == "failure") or not isinstance(message, list):
-        return
     file, line = place.get("file"), place.get("line")
-    if isinstance(file, str) and isinstance(line, int):
+    if isinstance(message, list) and isinstance(file, str) and isinstance(line, int):
         text = "".join(map(_part, message)).strip()
-        yield (file, line, own["kind"] == "success", text), str(own.get("function") or "")
+        is_done = own["kind"] == "success"
+        yield _Said(depth, file, line, is_done, text, str(own.get("function") or ""))
 
 
 def _part(part: Any) -> str:
@@ -163,7 +208,8 @@ def _done(file: str, line: int, what: str, function: str) -> Iterator[Remark]:
         if pattern.search(what):
             plain = what.strip().partition("\n")[0].partition(" with (cost=")[0]
             plain = tidy(_NUMBER.sub("", plain))
-            yield Remark(kind, True, file, line, function, plain, kind != INLINED)
+            is_loop = kind != INLINED and "basic block" not in plain and "SLP" not in plain
+            yield Remark(kind, True, file, line, function, plain, is_loop)
             return
 
 

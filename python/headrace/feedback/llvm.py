@@ -73,7 +73,8 @@ def _told(one: _Document, kind: str) -> tuple[bool, str, bool] | None:
     """Was it done, how or why not, is its line where a loop begins."""
     name = one.keys.get("Name", "")
     if one.tag == "Passed":
-        return True, tidy(one.text.partition(" with (cost=")[0]), kind != INLINED
+        is_loop = kind != INLINED and one.keys["Pass"] != "slp-vectorizer"
+        return True, tidy(one.text.partition(" with (cost=")[0]), is_loop
     if one.keys["Pass"] == "slp-vectorizer":
         return None
     if kind == INLINED:
