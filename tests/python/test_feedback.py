@@ -5,6 +5,7 @@ about."""
 import gzip
 import json
 import os
+import random
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from headrace.feedback import cray, gcc, intel, llvm, nvhpc
-from headrace.feedback.files import read
+from headrace.feedback.files import GCC_RECORD, read
 from headrace.feedback.loops import around
 from headrace.feedback.paths import alike, pairs, source
 from headrace.feedback.remark import BadFeedback, Remark, distinct
@@ -299,6 +300,46 @@ def test_a_folder_with_broken_files(compiled: Path, tmp_path: Path) -> None:
     for name in (*bad, "pipe.log"):
         (_,) = (text for text in found.problems if f"/{name}'" in text)
     assert not any(file.remarks for file in read([tmp_path], frozenset({"a.c"})).files)
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    made = bytearray(data)
+    for _ in range(chance.randrange(1, 8)):
+        place = chance.randrange(len(made))
+        match chance.randrange(4):
+            case 0:
+                made[place] = chance.randrange(256)
+            case 1:
+                del made[place : place + chance.randrange(1, 40)]
+            case 2:
+                made[place:place] = made[: chance.randrange(60)]
+            case 3:
+                made[place:place] = chance.choice((b"{", b"'", b'"', b"\n", b"(", b"...", b"--- !"))
+        if not made:
+            return b""
+    return bytes(made)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_a_file_has_is_told_or_read(compiled: Path, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    (record,) = compiled.glob("*.gz")
+    whole = {
+        "a.opt.yaml": (FOLDER / "matrix.opt.yaml").read_bytes(),
+        "a.optrpt": INTEL.encode(),
+        "a.lst": CRAY.encode(),
+        "a.log": NVHPC.encode() + (compiled / "kernels.optinfo").read_bytes(),
+    }
+    unpacked = gzip.decompress(record.read_bytes())[:20000]
+    names = frozenset({"kernels.c", "matrix.cc", "transform.c", "main.cpp", "needle.cpp"})
+    for number in range(40):
+        for name, data in whole.items():
+            (tmp_path / f"{number}{name}").write_bytes(mutated(data, chance))
+        packed = gzip.compress(mutated(unpacked, chance), 1)
+        (tmp_path / f"{number}a{GCC_RECORD}").write_bytes(packed)
+    found = read([tmp_path], names)
+    assert found.files
+    assert all(one.line >= 0 for file in found.files for one in file.remarks)
 
 
 def test_records_of_odd_shapes() -> None:

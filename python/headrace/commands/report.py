@@ -8,7 +8,7 @@ import click
 
 from headrace.commands._findings import Job, job_of, judged
 from headrace.commands._options import feedback_option, json_option, rules_option
-from headrace.errors import unwritable
+from headrace.errors import say, unwritable
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import console, show
@@ -44,6 +44,8 @@ def report(
     """
     job = job_of(files, feedback)
     found = job.findings
+    if feedback and job.profile is None:
+        say(f"no remarks are shown: {files[0]} has no samples, which headrace profile takes")
     if not (as_html or output):
         present(job, as_json, rules)
         return

@@ -11,7 +11,10 @@ from headrace.feedback import cray, gcc, intel, llvm, nvhpc
 from headrace.feedback.remark import LARGEST, BadFeedback, Remark, distinct
 
 MOST_FILES = 20_000
-LARGEST_TEXT = 32 << 20  # bytes of a text of which the name does not say what it is
+# Bytes of a text of which the name does not say what it is, and of all of them in folders.
+LARGEST_TEXT = 32 << 20
+MOST_TEXT = 256 << 20
+LONGEST_LINE = 4096  # characters that are looked at, but of LLVM's
 GCC_RECORD = ".opt-record.json.gz"
 _LLVM = re.compile(r"\.opt(?:\.[\w.-]+)?\.ya?ml$")
 # Names that -fopt-info=FILE, and logs of builds, usually have.
@@ -40,13 +43,29 @@ def read(paths: Sequence[Path], names: frozenset[str]) -> Feedback:
     """paths: files, or folders that are searched. names: of source files, without folders; remarks
     on others are left out."""
     found = Feedback()
+    text = 0
     for path in paths:
         if path.is_dir():
             for own in _candidates(path, found.problems):
+                if own.name.endswith(_TEXTS):
+                    text += _size(own)
+                    if text > MOST_TEXT:
+                        continue
                 _read(own, names, found, is_named=False)
         else:
             _read(path, names, found, is_named=True)
+    if text > MOST_TEXT:
+        found.problems.append(
+            f"texts of more than {MOST_TEXT >> 20} MiB: some are left out; name those to be read"
+        )
     return found
+
+
+def _size(path: Path) -> int:
+    try:
+        return min(path.stat().st_size, LARGEST_TEXT)
+    except OSError:
+        return 0
 
 
 def _candidates(folder: Path, problems: list[str]) -> Iterator[Path]:
@@ -104,14 +123,14 @@ def _parser(name: str, data: bytes) -> Callable[[bytes], Iterator[Remark]] | Non
     if name.endswith(GCC_RECORD) or data[:2] == b"\x1f\x8b":
         return gcc.record
     if data.startswith(b"--- !") or _LLVM.search(name):
-        return _of_lines(llvm.text)
+        return lambda own: llvm.text(_lines(own))
     if name.endswith(".optrpt"):
         return _of_lines(intel.text)
     if name.endswith(".lst"):
         return _of_lines(cray.text)
     if len(data) > LARGEST_TEXT or b"\0" in data[:4096]:
         return None
-    forms = _forms(data.decode("utf-8", "backslashreplace").splitlines())
+    forms = _forms([line[:LONGEST_LINE] for line in _lines(data)])
     return None if not forms else lambda own: _by_all(forms, own)
 
 
@@ -132,4 +151,8 @@ def _by_all(forms: Sequence[_Lines], data: bytes) -> Iterator[Remark]:
 
 
 def _of_lines(parse: _Lines) -> Callable[[bytes], Iterator[Remark]]:
-    return lambda data: parse(data.decode("utf-8", "backslashreplace").split("\n"))
+    return lambda data: parse(line[:LONGEST_LINE] for line in _lines(data))
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "backslashreplace").split("\n")

@@ -20,6 +20,7 @@ from headrace.feedback.remark import (
     tidy,
 )
 
+LONGEST_VALUE = 1 << 16
 _BEGIN = re.compile(r"^--- !(\w+)\s*$")
 _KEY = re.compile(r"^(?P<indent> *)(?P<item>- )?(?P<key>[^\s:'\"{][^:'\"{]*):(?: +(?P<value>.*))?$")
 _PLACE = re.compile(
@@ -148,6 +149,8 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
             )
             block = (head, indent, [])
         elif _is_open(value):
+            if len(whole) > LONGEST_VALUE:
+                raise BadFeedback(f"'{whole[:40]}' does not end")
             waiting = whole
         else:
             yield whole

@@ -163,6 +163,7 @@ def _listed(
         inside = loops.get(line) or around(line, begins, text)
         is_vectorised, why = _verdict(line, inside, at)
         own = [one for one in at[line] if is_vectorised is not True or not _is_beside(one)]
+        own.sort(key=lambda one: list(LETTERS).index(one.kind))
         told = {(one.kind, one.is_done, one.text): one for one in own}
         sums = hot.get(line, _Sums(0, 0, {}))
         source = text[line - 1].rstrip() if text and line <= len(text) else None
