@@ -28,6 +28,7 @@ LINE = re.compile(
     r"(?P<kind>optimized|missed|remark): (?P<text>.*)"
 )
 _OPTION = re.compile(r" \[-Rpass(?P<how>|-missed|-analysis)=(?P<name>[\w.-]+)\]$")
+MOST_LINES = 10**9  # of a file
 _DEEPEST = 50  # scopes in scopes
 
 _DONE = (
@@ -126,7 +127,8 @@ def _flat(own: Any, depth: int) -> Iterator[_Said]:
     if own.get("kind") not in ("success", "failure") or not isinstance(place, dict):
         return
     file, line = place.get("file"), place.get("line")
-    if isinstance(message, list) and isinstance(file, str) and isinstance(line, int):
+    has_place = isinstance(file, str) and isinstance(line, int) and 0 < line <= MOST_LINES
+    if isinstance(message, list) and has_place:
         text = "".join(map(_part, message)).strip()
         is_done = own["kind"] == "success"
         yield _Said(depth, file, line, is_done, text, str(own.get("function") or ""))
