@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosts import REPOSITORY, Host
+from hosts import AS_ROOT, REPOSITORY, Host
 from running import BUILD, PROGRAMS, compile_program, launch, work_directory
 from test_recorder import report_of
 
@@ -135,3 +136,22 @@ def test_the_listing_of_a_real_program(host: Host, library) -> None:
         )
         told = page.read_text() if more else done.stdout
         assert "not vectorised, because" in told and f"sampled.c:{begin}" in told
+
+
+def test_the_command_shows_remarks_and_advice(host: Host, library: Path) -> None:
+    program, remarks = compiled(host, "unvectorised-loop", True)
+    directory = work_directory(f"profile-advice-{host.name}-command")
+    environment = os.environ | host.environment | AS_ROOT
+    environment |= {
+        "PYTHONPATH": str(REPOSITORY / "python"),
+        "HEADRACE_LIBRARY": str(library),
+        "HEADRACE_LOGPATH": str(directory / "records"),
+    }
+    words = [sys.executable, "-m", "headrace", "profile", "--feedback", remarks]
+    line = [*words, *host.launch_line(1), program, "unvectorised-loop", "bad"]
+    done = subprocess.run(
+        line, cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "A hot loop was not vectorised: gains at most" in done.stderr
+    assert "not vectorised, because" in done.stderr

@@ -15,7 +15,7 @@ from headrace.analysis.metrics import NS, PROFILE_COSTS, Metrics, cores_of
 from headrace.analysis.procedures import MATCHED
 from headrace.analysis.run import Rank, Run
 from headrace.profile import categories
-from headrace.profile.loopmark import Listing
+from headrace.profile.loopmark import ListedLine, Listing
 from headrace.profile.profile import Profile
 from headrace.profile.samples import Samples
 from headrace.profile.stacks import Place
@@ -70,7 +70,8 @@ def costs(
     remarks of compilers."""
     totals = add_up(record, MATCHED)
     costing = Costing(run, totals)
-    told = {path: _told(stack, listing) for path, stack in stacks.items()}
+    listed = listing.by_place() if listing is not None else {}
+    told = {path: _told(stack, listed) for path, stack in stacks.items()}
     matters = _matters(samples, stacks, optimised, told)
     uneven = _uneven(samples, told, run)
     found: dict[str, dict[int, int] | None] = {
@@ -79,7 +80,7 @@ def costs(
     spots = {name: _spots(matter.by_spot, sampled) for name, matter in matters.items()}
     if not optimised:
         found["unoptimised"] = None
-    if listing is None or not any(one.remarks for own in listing.files for one in own.lines):
+    if not any(one.remarks for one in listed.values()):
         found["unvectorised"] = None
     found["kernel"] = _kernel(run, totals, sampled, matters["mpi"].by_rank())
     busy, cores = _threads(run, sampled)
@@ -136,13 +137,13 @@ class _Told(NamedTuple):
     no_vector: str
 
 
-def _told(stack: tuple[Place, ...], listing: Listing | None) -> _Told:
+def _told(stack: tuple[Place, ...], lines: Mapping[tuple[str, int], ListedLine]) -> _Told:
     kind = categories.category(stack)
     if kind == categories.MPI:
         outer = [one for one in stack if categories.is_mpi(one)][-1]
         return _Told(kind, outer.function, "")
     inner = stack[0]
-    listed = listing.line(inner.file, inner.line) if listing and inner.file else None
+    listed = lines.get((inner.file, inner.line))
     if listed is None or listed.is_vectorised is not False:
         return _Told(kind, categories.caller(stack).function, "")
     name = inner.file.rpartition("/")[2]

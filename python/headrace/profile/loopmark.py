@@ -57,11 +57,9 @@ class Listing:
     problems: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def line(self, file: str, line: int) -> ListedLine | None:
-        for one in self.files:
-            if one.file == file:
-                return next((own for own in one.lines if own.line == line), None)
-        return None
+    def by_place(self) -> dict[tuple[str, int], ListedLine]:
+        """By file and number."""
+        return {(one.file, own.line): own for one in self.files for own in one.lines}
 
 
 @dataclass
