@@ -254,6 +254,7 @@ def test_categories_begin_inside() -> None:
         "allocation"
     )
     assert category([Place("(libheadrace.so)", "libheadrace.so")]) == "layer"
+    assert category([Place("mpi_of_mine", "app")]) == ""
 
 
 SOURCE = """double numbers[512];

@@ -13,7 +13,7 @@ LIBM = "libm"
 PYTHON = "python"
 
 _MPI_FILES = ("libmpi", "libpmpi")
-_MPI_NAMES = ("MPI_", "PMPI_", "mpi_", "pmpi_")
+_MPI_NAMES = ("MPI_", "PMPI_")  # where the library is linked into the program
 # MPI's functions that move files' bytes or pack data work; others wait.
 _WORK = ("MPI_File_", "PMPI_File_", "MPI_Pack", "PMPI_Pack", "MPI_Unpack", "PMPI_Unpack")
 _INTERPRETERS = ("python", "libpython")
