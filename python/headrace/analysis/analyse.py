@@ -8,7 +8,7 @@ from headrace.analysis.calls import BINS, Sums, Totals, add_up
 from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
-from headrace.analysis.metrics import ABSENT, Metrics, metrics
+from headrace.analysis.metrics import ABSENT, SAMPLED, Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
 from headrace.analysis.placement import Place, placement
@@ -108,7 +108,8 @@ RECORD = Source(
 @dataclass(frozen=True)
 class Findings:
     """`classes`: time in MPI by class, or in I/O. in_mpi, outside: None if not measured. Procedures
-    and sites: costliest first. costs: of which procedures each cost is made."""
+    and sites: costliest first. costs: of which procedures each cost is made. spots:
+    where a cost that only samples show is spent, as texts."""
 
     run: Run
     classes: tuple[Class, ...]
@@ -132,6 +133,7 @@ class Findings:
     costs: dict[str, frozenset[str]]
     source: Source = RECORD
     targets: tuple[Target, ...] = ()
+    spots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def share(self, time: float) -> float:
         """What part a time of all ranks together is of the ranks' time in the run."""
@@ -183,7 +185,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             sum(one.unsized for one in job.ranks),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files),
-        costs={name: one.procedures for name, one in by_cost.items()},
+        costs=dict.fromkeys((*SAMPLED, "uneven"), frozenset())
+        | {name: one.procedures for name, one in by_cost.items()},
     )
 
 

@@ -12,12 +12,12 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 # What pyelftools raises on files that are not what they seem.
-_BROKEN = (ELFError, DWARFError, OSError, ValueError, KeyError, IndexError, TypeError)
-_BROKEN += (AttributeError, AssertionError, ArithmeticError)
+BROKEN = (ELFError, DWARFError, OSError, ValueError, KeyError, IndexError, TypeError)
+BROKEN += (AttributeError, AssertionError, ArithmeticError)
 
 
 @contextmanager
-def _elf(path: Path) -> Iterator[ELFFile]:
+def opened(path: Path) -> Iterator[ELFFile]:
     """Opens a regular file only: others may have no end, or wait for someone."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -28,14 +28,14 @@ def _elf(path: Path) -> Iterator[ELFFile]:
 def build_id(path: Path) -> str | None:
     """In hexadecimal, empty if the file has none; None if it is no readable ELF file."""
     try:
-        with _elf(path) as elf:
+        with opened(path) as elf:
             for section in elf.iter_sections():
                 if isinstance(section, NoteSection):
                     for note in section.iter_notes():
                         if note["n_type"] == "NT_GNU_BUILD_ID":
                             return str(note["n_desc"])
             return ""
-    except _BROKEN:
+    except BROKEN:
         return None
 
 
@@ -46,9 +46,9 @@ class Functions:
         self._starts: list[int] = []
         self._found: list[tuple[int, int, str]] = []
         try:
-            with _elf(path) as elf:
+            with opened(path) as elf:
                 self._found = sorted(set(_functions(elf)))
-        except _BROKEN:
+        except BROKEN:
             self._found = []
         self._starts = [start for start, _, _ in self._found]
 
@@ -75,10 +75,10 @@ LARGEST_READ = 64 << 20  # reading more lines in Python takes minutes
 def lines(path: Path, addresses: set[int]) -> dict[int, tuple[str, int]]:
     """File and line of addresses, as far as the file's debugging information tells."""
     try:
-        with _elf(path) as elf:
+        with opened(path) as elf:
             small = path.stat().st_size <= LARGEST_READ
             return _lines(elf, addresses) if small and elf.has_dwarf_info() else {}
-    except _BROKEN:
+    except BROKEN:
         return {}
 
 

@@ -11,6 +11,7 @@ from headrace.analysis.regions import Region
 from headrace.analysis.targets import Target
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
+from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report.profile_document import profile_document
 from headrace.symbols.resolver import Symbols
@@ -20,7 +21,11 @@ NS = 1e9
 
 
 def document(
-    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+    found: Findings,
+    symbols: Symbols,
+    judgement: Judgement,
+    profile: Profile | None = None,
+    listing: Listing | None = None,
 ) -> dict[str, Any]:
     """All numbers. Lists of which the findings' source can tell nothing are null, too."""
 
@@ -55,7 +60,7 @@ def document(
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
         "regions": known("regions", [_region(one) for one in found.regions]),
-        "profile": profile_document(profile),
+        "profile": profile_document(profile, listing),
         "io": {
             "files": [_file(one) for one in found.files],
             "targets": [_target(one) for one in found.targets],

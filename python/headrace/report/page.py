@@ -10,6 +10,7 @@ import jinja2
 from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.verdict import ACCEPTABLE, verdict
+from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report import pictures
 from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
@@ -69,7 +70,11 @@ def _template() -> jinja2.Template:
 
 
 def page(
-    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+    found: Findings,
+    symbols: Symbols,
+    judgement: Judgement,
+    profile: Profile | None = None,
+    listing: Listing | None = None,
 ) -> str:
     run = found.run
     cards = [_card(one, found, symbols) for one in judgement.advice]
@@ -93,7 +98,7 @@ def page(
         strip=pictures.strip(found),
         longest=_longest(found),
         matrix=pictures.matrix(found.matrix, run.count),
-        profile=profile_tables(profile),
+        profile=profile_tables(profile, listing),
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),
         hottest=pictures.hottest(profile),

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from headrace.profile.loopmark import Listing
 from headrace.profile.profile import HotLine, Profile, TreeNode
 from headrace.profile.samples import SOURCES
+from headrace.report.feedback_tables import feedback_tables
 from headrace.report.tables import MOST_ROWS, Table, balance_cells, more
 from headrace.report.units import place, seconds, shown
 
@@ -13,12 +15,17 @@ MOST_BRANCHES = 40
 LONGEST_NAME = 80
 
 
-def profile_tables(found: Profile | None) -> list[Table]:
-    """Those that have rows."""
+def profile_tables(found: Profile | None, listing: Listing | None = None) -> list[Table]:
+    """Those that have rows; that of compilers' remarks whenever they were asked for."""
     if found is None:
         return []
-    made = [_functions(found), _tree(found), _lines(found), _regions(found), _threads(found)]
-    return [table for table in made if table.rows]
+    made = [_functions(found), _tree(found), _lines(found)]
+    rest = [_regions(found), _threads(found)]
+    return [
+        *(table for table in made if table.rows),
+        *feedback_tables(found, listing),
+        *(table for table in rest if table.rows),
+    ]
 
 
 def name_text(text: str) -> str:
