@@ -44,6 +44,9 @@ class Image {
   const std::map<std::uint32_t, Thread>& threads() const { return threads_; }
   std::span<const FileItem> files() const { return files_; }
   std::span<const DecisionItem> decisions() const { return decisions_; }
+  std::span<const AccessItem> accesses() const { return accesses_; }
+  /// Empty if the image does not have it.
+  std::string_view name_of(const AccessItem& item) const;
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -65,6 +68,8 @@ class Image {
   std::map<std::uint32_t, Thread> threads_;
   std::vector<FileItem> files_;
   std::vector<DecisionItem> decisions_;
+  std::vector<AccessItem> accesses_;
+  std::string access_names_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

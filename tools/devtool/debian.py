@@ -82,6 +82,7 @@ MPI_TESTS = (
     Need("jemalloc", "libjemalloc2", _library("libjemalloc.so.2")),
     Need("tcmalloc", "libtcmalloc-minimal4", _library("libtcmalloc_minimal.so.4")),
     Need("AddressSanitizer", "libasan8", _library("libasan.so.8")),
+    Need("strace", "strace", _program("strace")),
 )
 PERL = Need("Perl", "perl", _program("perl"))
 # Libraries that ./dev conformance runs under the layer, and readers that know nothing of MPI.

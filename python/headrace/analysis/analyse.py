@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from headrace.analysis import files as of_files
+from headrace.analysis.accesses import Access, Flows, UsedFile, accesses, flows, used_files
 from headrace.analysis.calls import Sums, Totals, add_up
 from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
@@ -69,7 +70,8 @@ class Quality:
 @dataclass(frozen=True)
 class Findings:
     """`classes`: time outside MPI, then in MPI by class. Procedures and sites: costliest first.
-    outside_by_rank: ns, as the ranks of `run`. costs: of which procedures each cost is made."""
+    outside_by_rank: ns, as the ranks of `run`. costs: of which procedures each cost is made.
+    `files` are by MPI-IO, `accesses` without it, `used_files` both."""
 
     run: Run
     classes: tuple[Class, ...]
@@ -84,6 +86,9 @@ class Findings:
     heaviest: tuple[Edge, ...]
     regions: tuple[Region, ...]
     files: tuple[File, ...]
+    accesses: tuple[Access, ...]
+    used_files: tuple[UsedFile, ...]
+    flows: Flows
     decisions: tuple[Decision, ...]
     placement: tuple[Place, ...]
     settings: tuple[Setting, ...]
@@ -108,6 +113,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     size = len(job.ranks)
     edges = of_files.matrix(record)
     files = tuple(of_files.files(record))
+    others = tuple(accesses(record))
     by_cost = costs(job, totals)
     return Findings(
         run=job,
@@ -126,6 +132,9 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         heaviest=of_files.heaviest(edges, MOST_EDGES),
         regions=regions(record, totals, size),
         files=files,
+        accesses=others,
+        used_files=used_files(files, others, record.facts.get("directory", "")),
+        flows=flows(record, files, others),
         decisions=tuple(of_files.decisions(record)),
         placement=placement(job.ranks),
         settings=settings(record),

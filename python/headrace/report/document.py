@@ -5,11 +5,11 @@ from typing import Any
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
-from headrace.analysis.files import File
 from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
+from headrace.report.io_document import io_document
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
@@ -52,7 +52,7 @@ def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[st
             "paths": [_site(one, symbols) for one in found.sites],
         },
         "regions": [_region(one) for one in found.regions],
-        "io": {"files": [_file(one) for one in found.files]},
+        "io": io_document(found),
         "decisions": [
             {
                 "subject": one.subject,
@@ -173,27 +173,6 @@ def _region(one: Region) -> dict[str, Any]:
             }
             for calls in one.calls
         ],
-    }
-
-
-def _file(one: File) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "ranks": one.ranks,
-        "opens": one.opens,
-        "bytes_read": one.read,
-        "bytes_written": one.written,
-        "store_bytes_read": one.store_read,
-        "store_bytes_written": one.store_written,
-        "reads": one.reads,
-        "writes": one.writes,
-        "collective_reads": one.collective_reads,
-        "collective_writes": one.collective_writes,
-        "seconds": one.time / NS,
-        "exchange_seconds": one.exchange / NS,
-        "wait_seconds": one.wait / NS,
-        "copy_seconds": one.copy / NS,
-        "store_seconds": one.store / NS,
     }
 
 

@@ -5,6 +5,13 @@ from headrace.report.units import seconds, short_time, shown
 from headrace.symbols.resolver import Symbols
 
 
+def _unseen_io(found: Findings) -> str:
+    """Of I/O without MPI."""
+    if not found.accesses and not any((found.flows.read.other, found.flows.written.other)):
+        return "I/O that is not MPI's"
+    return "I/O through mapped files, io_uring and system calls past the C library"
+
+
 def quality(found: Findings, symbols: Symbols) -> list[str]:
     one = found.quality
     lines = [f"INCOMPLETE: {shown(why)}" for why in found.run.lacks]
@@ -40,7 +47,7 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
     if one.missing:
         lines.append(f"not measured: {', '.join(one.missing)} (another version made the record)")
     lines.append(
-        "not measured: I/O that is not MPI's; waiting in point-to-point calls, in nonblocking "
+        f"not measured: {_unseen_io(found)}; waiting in point-to-point calls, in nonblocking "
         "collective ones and in those of files"
     )
     if found.waits.procedures:

@@ -1,28 +1,17 @@
 """The findings as tables of texts."""
 
-from dataclasses import dataclass
-
 from headrace.analysis.analyse import Findings, Site
 from headrace.analysis.calls import BINS
 from headrace.analysis.numbers import Balance, ranges
 from headrace.analysis.waiting import Wait
+from headrace.report.io_tables import io_tables
+from headrace.report.table import MOST_ROWS, Table, more
 from headrace.report.units import percent, place, seconds, short_time, shown, size
 from headrace.symbols.resolver import Symbols
 from headrace.symbols.tools import Line
 
-MOST_ROWS = 20
 MOST_LINES = 6
 MOST_CALLS = 3  # of a region
-
-
-@dataclass(frozen=True)
-class Table:
-    """rows: texts, one for each header. Headers that end in a blank begin a column of words."""
-
-    title: str
-    headers: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    note: str = ""
 
 
 def tables(found: Findings, symbols: Symbols) -> list[Table]:
@@ -34,7 +23,7 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
         _paths(found, symbols),
         _regions(found),
         _matrix(found),
-        _files(found),
+        *io_tables(found),
         _decisions(found),
         _placement(found),
         _settings(found),
@@ -82,11 +71,7 @@ def _procedures(found: Findings) -> Table:
     headers = ("procedure ", "calls", "bytes", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "longest call", "wait for others")
     note = "calls, bytes and wait: of all ranks; wait lies between the two"
-    return Table("Operations", headers, rows, note + _more(len(found.procedures)))
-
-
-def _more(count: int) -> str:
-    return f"; {count - MOST_ROWS} more are in --json" if count > MOST_ROWS else ""
+    return Table("Operations", headers, rows, note + more(len(found.procedures)))
 
 
 def _sizes(found: Findings) -> Table:
@@ -143,7 +128,7 @@ def _regions(found: Findings) -> Table:
     headers = ("region ", "ranks", "entered", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "own", "in MPI", "most costly calls ")
     note = "own: without the regions in it; in MPI and calls: of its own time"
-    return Table("Regions", headers, rows, note + _more(len(found.regions)))
+    return Table("Regions", headers, rows, note + more(len(found.regions)))
 
 
 def rank_text(rank: int) -> str:
@@ -163,24 +148,6 @@ def _matrix(found: Findings) -> Table:
     )
 
 
-def _files(found: Findings) -> Table:
-    rows = [
-        (
-            shown(one.name),
-            f"{one.ranks:,}",
-            f"{one.opens:,}",
-            f"{one.reads + one.writes:,}",
-            *map(size, (one.read, one.store_read, one.written, one.store_written)),
-            *map(seconds, (one.time, one.exchange, one.wait, one.copy, one.store)),
-        )
-        for one in found.files[:MOST_ROWS]
-    ]
-    headers = ("file ", "ranks", "opens", "calls", "read", "from storage", "written", "to storage")
-    headers += ("time", "exchange", "wait", "copy", "storage")
-    note = "times of all ranks together; -: the MPI library moved the bytes"
-    return Table("Files", headers, rows, note + _more(len(found.files)))
-
-
 def _decisions(found: Findings) -> Table:
     rows = [
         (
@@ -194,7 +161,7 @@ def _decisions(found: Findings) -> Table:
         for one in found.decisions[:MOST_ROWS]
     ]
     headers = ("subject ", "choice ", "times", "reason ", "alternatives ", "cost")
-    return Table("What Headrace chose", headers, rows, _more(len(found.decisions))[2:])
+    return Table("What Headrace chose", headers, rows, more(len(found.decisions))[2:])
 
 
 def _placement(found: Findings) -> Table:
@@ -211,7 +178,7 @@ def _placement(found: Findings) -> Table:
         for one in found.placement[:MOST_ROWS]
     ]
     headers = ("host ", "ranks ", "cores ", "program ", "peak memory", "CPU", "CPU of the system")
-    note = "memory of the rank with most, CPU time of all ranks" + _more(len(found.placement))
+    note = "memory of the rank with most, CPU time of all ranks" + more(len(found.placement))
     return Table("Placement", headers, rows, note)
 
 

@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "abi/front/chain.h"
-#include "abi/front/elf_object.h"
 #include "abi/front/front_library.h"
+#include "abi/front/io_slots.h"
 #include "abi/front/next.h"
+#include "base/elf_object.h"
 #include "base/loaded_objects.h"
 #include "base/message.h"
 #include "base/result.h"
@@ -128,6 +129,11 @@ void add_finder(const char* name, Function*& next, Function* ours) {
   if (native == nullptr) return;
   next = reinterpret_cast<Function*>(native);
   intercepted_procedures()[name] = {native, reinterpret_cast<void*>(ours)};
+}
+
+void add_finders() {
+  add_finder("dlsym", find_symbol, &notice_and_find_symbol);
+  add_finder("dlvsym", find_version, &notice_and_find_version);
 }
 
 void add(void* library, const Extension& extension) {
@@ -247,7 +253,8 @@ void catch_in_objects() {
   const unsigned long long count = loaded_object_count();
   if (count == seen_object_count) return;
   // Without memory, the next call tries again. This call must go on, since other ranks wait for it.
-  const Error lost = attempt([]() -> Error {
+  const bool has_io = wants_io();
+  const Error lost = attempt([&]() -> Error {
     if (kFortranBegin < kEntryCount) add_fortran_procedures();
     const auto names = register_names();
     for_each_object([&](const ElfObject& object) {
@@ -255,6 +262,7 @@ void catch_in_objects() {
       patch(object, is_fortran);
       if (is_fortran) patch_fortran(object, names);
     });
+    if (has_io) lead_io_slots();
     return {};
   });
   if (!lost) seen_object_count = count;
@@ -280,16 +288,22 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
   }
   for (const Extension& extension : flavour->extensions) add(library, extension);
   const bool has_caught = !intercepted_procedures().empty() || kFortranBegin < kEntryCount;
-  if (has_caught) {
-    add_finder("dlsym", find_symbol, &notice_and_find_symbol);
-    add_finder("dlvsym", find_version, &notice_and_find_version);
-  }
+  if (has_caught) add_finders();
   is_catching = has_caught || register_fortran_datarep != nullptr;
 }
 
 void catch_unexported() {
   if (!may_have_new_objects()) return;
   const std::lock_guard lock(mutex);
+  catch_in_objects();
+}
+
+void catch_io() {
+  const std::lock_guard lock(mutex);
+  if (!wants_io()) return;
+  if (!is_catching) add_finders();
+  is_catching = true;
+  seen_object_count = 0;
   catch_in_objects();
 }
 

@@ -8,12 +8,12 @@
 
 #include "abi/flavour.h"
 #include "abi/front/chain.h"
-#include "abi/front/elf_object.h"
 #include "abi/front/entry_table.h"
 #include "abi/front/front_library.h"
 #include "abi/front/library.h"
 #include "abi/front/next.h"
 #include "abi/front/slot_patch.h"
+#include "base/elf_object.h"
 #include "base/held_descriptor.h"
 #include "base/message.h"
 #include "base/settings.h"
@@ -149,6 +149,7 @@ void advance(Entry entry) {
                       " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
       }
       join_features();
+      catch_io();
       catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-namespace headrace::abi {
+namespace headrace {
 
 /// A view of one loaded ELF object's dynamic section: its name, the symbols that it defines, the
 /// slots that the dynamic linker filled. Valid inside for_each_object() only, which holds the
@@ -22,6 +22,9 @@ class ElfObject {
   std::uintptr_t base() const { return info_.dlpi_addr; }
   std::string_view soname() const;
   bool contains(std::uintptr_t address) const;
+
+  /// Visits the sonames of the libraries that it needs.
+  void for_each_need(const std::function<void(std::string_view soname)>& visit) const;
 
   bool defines(std::string_view name) const;
   void for_each_definition(const std::function<void(std::string_view name)>& visit) const;
@@ -45,6 +48,7 @@ class ElfObject {
 
   const dl_phdr_info& info_;
   bool is_library_ = false;
+  const ElfW(Dyn) * dynamic_ = nullptr;
   const char* strings_ = nullptr;
   const ElfW(Sym) * symbols_ = nullptr;
   const std::uint32_t* gnu_hash_ = nullptr;
@@ -65,4 +69,4 @@ void for_each_object(const std::function<void(const ElfObject&)>& visit);
 /// inside for_each_object().
 bool is_in_this_library(const void* address);
 
-}  // namespace headrace::abi
+}  // namespace headrace

@@ -1,4 +1,4 @@
-#include "abi/front/elf_object.h"
+#include "base/elf_object.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 #include "base/loaded_objects.h"
 
-namespace headrace::abi {
+namespace headrace {
 namespace {
 
 /// Relocation types whose word is a symbol's address: a function's slot for calls, a slot for other
@@ -65,6 +65,7 @@ ElfObject::ElfObject(const dl_phdr_info& info) : info_(info) {
   }
   const std::string_view path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
   if (dynamic == nullptr || path.starts_with("linux-vdso")) return;
+  dynamic_ = dynamic;
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
     const ElfW(Addr) value = dynamic->d_un.d_ptr;
     switch (dynamic->d_tag) {
@@ -94,6 +95,13 @@ std::string_view ElfObject::name_of(const ElfW(Sym) & symbol) const {
 
 std::string_view ElfObject::soname() const {
   return soname_offset_ == 0 ? std::string_view() : strings_ + soname_offset_;
+}
+
+void ElfObject::for_each_need(const std::function<void(std::string_view)>& visit) const {
+  if (dynamic_ == nullptr || strings_ == nullptr) return;
+  for (const ElfW(Dyn)* entry = dynamic_; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_NEEDED) visit(strings_ + entry->d_un.d_val);
+  }
 }
 
 bool ElfObject::contains(std::uintptr_t address) const {
@@ -218,4 +226,4 @@ bool is_in_this_library(const void* address) {
   return search.is_found;
 }
 
-}  // namespace headrace::abi
+}  // namespace headrace

@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
-#include "abi/front/elf_object.h"
+#include "base/elf_object.h"
 
-namespace headrace::abi {
+namespace headrace {
 namespace {
 
 int outside_libc = 0;
@@ -80,4 +80,4 @@ TEST(ElfObject, KnowsItsOwnLibraryInsideAVisitToo) {
 }
 
 }  // namespace
-}  // namespace headrace::abi
+}  // namespace headrace
