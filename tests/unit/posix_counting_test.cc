@@ -262,8 +262,8 @@ TEST(CountingTooMuch, FoldsByDirectory) {
   std::int64_t bytes = counts_of(folder + "/*").writes.bytes;
   EXPECT_GT(opens, kFiles - 1100);
   for (int i = 0; i < kFiles; ++i) {
-    const auto found = record::access_table()->find_or_add(
-        AccessLayer::posix, {folder + "/" + std::to_string(i)});
+    const auto found =
+        record::access_table()->find_or_add(AccessLayer::posix, {folder + "/" + std::to_string(i)});
     if (found.is_group) break;
     opens += found.item->counts.opens;
     bytes += found.item->counts.writes.bytes;

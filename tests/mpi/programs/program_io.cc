@@ -1,4 +1,7 @@
 // Streams of C++, which call the C library's functions for descriptors.
+// Without the bindings of MPI-2, which are in libraries of their own.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include <fstream>
