@@ -212,6 +212,17 @@ static void behind(void) {
   close(pipes[1]);
 }
 
+/* What one call closes, also far behind the last one that is open. */
+static void ranges(void) {
+  int file = open(path("range"), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  for (int i = 0; i < 20; ++i) must(dup2(file, 400 + i) == 400 + i, "dup2");
+  must(write(410, buffer, 10) == 10, "write");
+  must(close_range(401, ~0U, 0) == 0, "close_range");
+  must(write(401, buffer, 10) == -1 && errno == EBADF, "a closed descriptor");
+  must(write(400, buffer, 10) == 10 && close(400) == 0 && close(file) == 0, "write");
+  told("range", "posix", 1, 0, 2, 0, 20, 0);
+}
+
 static void rough(void) {
   char name[4096];
   memset(name, 'n', sizeof name);
@@ -267,6 +278,7 @@ int main(int count, char** words) {
     threads_and_handlers();
     children();
     behind();
+    ranges();
     rough();
   }
   fclose(tally);
