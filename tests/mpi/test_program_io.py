@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import absent
-from hosts import Host
+from hosts import Host, host_named
 from running import PROGRAMS, compile_program, launch, shared_object, work_directory
 from test_languages import FORTRAN, PYTHON, fortran_program
 from test_recorder import report_of
@@ -253,3 +253,37 @@ def test_bytes_are_those_of_strace(host: Host, library: Path) -> None:
                 name,
                 direction,
             )
+
+
+HDF5 = {"debian-mpich": "mpich", "debian-openmpi": "openmpi"}
+
+
+def hdf5(kind: str) -> list[str]:
+    """Debian's HDF5 for this MPI, as a compiler wants it."""
+    headers = Path(f"/usr/include/hdf5/{kind}")
+    libraries = sorted(Path("/usr/lib").glob(f"*/hdf5/{kind}"))
+    if not headers.exists() or not libraries:
+        absent(f"there is no HDF5 for {kind}")
+    return [f"-I{headers}", f"-L{libraries[0]}", "-lhdf5"]
+
+
+@pytest.mark.parametrize("name", HDF5)
+def test_hdf5(name: str, library: Path) -> None:
+    """What HDF5 writes by itself is the program's POSIX I/O; what it writes by MPI-IO is not."""
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    flags = hdf5(HDF5[name])
+    compiler = [*host.compilers["c"], *flags]
+    program = compile_program(compiler, ["program_hdf5.c"], f"program-hdf5-{host.name}", ["-O1"])
+    directory = work_directory(f"program-io-hdf5-{host.name}")
+    done = launch(host, 1, [program, directory], True, recorded(directory))
+    assert done.code == 0, done.explain()
+    files = files_below(directory, io_in(directory))
+    by_posix, by_mpi = files["by-posix.h5"], files["by-mpi.h5"]
+    assert by_posix["mpi"] is None and by_mpi["posix"] is by_mpi["stdio"] is None
+    size = (directory / "by-posix.h5").stat().st_size
+    assert by_posix["posix"]["furthest_written"] == size
+    assert 800_000 <= by_posix["bytes_written"] <= 800_000 + 10_000
+    assert by_posix["posix"]["write_bins"][4] == 1
+    assert 800_000 <= by_mpi["mpi"]["bytes_written"] <= 800_000 + 10_000
