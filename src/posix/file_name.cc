@@ -21,12 +21,17 @@ using Room = std::array<char, AccessTable::kMostName>;
 
 /// Each of these is counted as one file: what is in them is no data.
 constexpr std::string_view kOfKernel[] = {"/proc", "/sys"};
+/// So are all files with these ends: code that an interpreter loads, often a thousand files.
+constexpr std::string_view kOfCode[] = {".pyc"};
 
 AccessTable::Found find(record::AccessLayer layer, std::string_view name) noexcept {
   for (const std::string_view place : kOfKernel) {
     if (name.starts_with(place) && name.substr(place.size()).starts_with('/')) {
       return record::access_table()->find_or_add(layer, {place, "/*"});
     }
+  }
+  for (const std::string_view end : kOfCode) {
+    if (name.ends_with(end)) return record::access_table()->find_or_add(layer, {"*", end});
   }
   record::NameRoom room{};
   return record::access_table()->find_or_add(layer, {record::recorded_name(name, room)});

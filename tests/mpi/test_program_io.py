@@ -197,7 +197,9 @@ def test_python(host: Host, library: Path) -> None:
     line = [host.python, "-u", PROGRAMS / "program_io.py", directory]
     done = launch(host, 1, line, True, recorded(directory))
     assert done.code == 0, done.explain()
-    files = files_below(directory, io_in(directory))
+    io = io_in(directory)
+    assert not any("__pycache__" in one["name"] for one in io["files"])
+    files = files_below(directory, io)
     moved = {
         name: (one["posix"]["bytes_written"], one["posix"]["bytes_read"])
         for name, one in files.items()

@@ -90,7 +90,7 @@ def _accesses(found: Findings) -> Table:
     ]
     headers = ("file ", "by ", "ranks", "opens", "reads", "writes", "seeks", "read", "written")
     headers += ("sequential", "aligned", "reading", "writing", "other")
-    note = "times of all ranks together; names that end in /* are of several files"
+    note = "times of all ranks together; names with * are of several files"
     return Table("Files used without MPI", headers, rows, note + more(len(found.accesses)))
 
 
