@@ -20,9 +20,11 @@
 #include <string_view>
 
 #include "base/rounding.h"
+#include "base/trusted_file.h"
 #include "file/expected_choice.h"
 #include "file/file_hints.h"
 #include "file/hint_display.h"
+#include "file/profiles.h"
 #include "storage/store.h"
 #include "topo/node.h"
 
@@ -40,12 +42,6 @@ std::optional<std::int64_t> number(std::string_view text, std::int64_t least) {
   return value;
 }
 
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 /// Of the file, or of a new one in its directory. None, and errno, if neither can be looked at.
 std::optional<storage::Layout> layout_of(const std::string& path) {
   constexpr int kHow = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
@@ -57,10 +53,15 @@ std::optional<storage::Layout> layout_of(const std::string& path) {
   return layout;
 }
 
+/// The file itself, or its directory if there is none.
+std::string existing(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0 ? path : directory_of(path);
+}
+
 void tell(Direction direction, const file::HintValues& hints, const storage::Layout& layout,
-          file::ExpectedCall call) {
+          file::ExpectedCall call, const policy::Profile* profile) {
   call.direction = direction;
-  const file::ExpectedChoice choice = file::expect_choice(hints, layout, call);
+  const file::ExpectedChoice choice = file::expect_choice(hints, layout, call, profile);
   const bool writes = direction == Direction::write;
   std::printf("%s of %lld bytes, %lld for each of %d ranks on %d nodes: %s (%s)\n",
               writes ? "writes" : "reads", static_cast<long long>(call.piece),
@@ -85,8 +86,10 @@ int run(const std::string& name, const file::ExpectedCall& call, const file::Hin
   file::HintsKnown known{hints.shown(), hints.shown(), hints.origins()};
   for (auto& [key, value] : file::hints_of(*layout)) known.in_force[key] = std::move(value);
   std::printf("%s\n", file::explain_hints(path, known).c_str());
+  const policy::Profile* const profile =
+      file::own_profile(file::profile_of_file(existing(path), *layout));
   for (const Direction direction : {Direction::write, Direction::read}) {
-    tell(direction, hints.values(), *layout, call);
+    tell(direction, hints.values(), *layout, call, profile);
   }
   return 0;
 }

@@ -38,8 +38,9 @@ const std::optional<Identity> first_stderr = identity_of(STDERR_FILENO);
 bool is_stderr() {
   const std::optional<Identity> now = identity_of(STDERR_FILENO);
   if (!first_stderr || !now) return false;
-  // A log that the program opened to append is fine too: a message overwrites nothing there.
-  return now == first_stderr || (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0;
+  if (now == first_stderr) return true;
+  // A log for all that the program says, which it opened to append, is fine too.
+  return (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0 && now == identity_of(STDOUT_FILENO);
 }
 
 }  // namespace

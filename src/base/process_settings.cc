@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 
 #include "base/settings.h"
 #include "base/spelling.h"
+#include "base/trusted_file.h"
 
 namespace headrace {
 namespace {
@@ -19,12 +19,6 @@ struct Found {
   SettingsFile user;
   std::vector<std::string> problems;
 };
-
-std::string with_home(const std::string& path) {
-  if (!path.starts_with("~/")) return path;
-  const char* const home = std::getenv("HOME");
-  return home == nullptr || *home != '/' ? "" : home + path.substr(1);
-}
 
 SettingsFile file_of(const std::string& setting, bool is_given) {
   const std::string path = with_home(setting);

@@ -74,6 +74,31 @@ const SettingRule rules[] = {
                                               s.record_names);
      },
      [](Settings& s) { s.record_names = Settings().record_names; }, nullptr, ""},
+    {"HEADRACE_SAMPLING", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.sampling); },
+     [](Settings& s) { s.sampling = Settings().sampling; }, nullptr, ""},
+    {"HEADRACE_SAMPLING_RATE", "100",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 1, 1000, s.sampling_rate);
+     },
+     [](Settings& s) { s.sampling_rate = Settings().sampling_rate; }, nullptr, ""},
+    {"HEADRACE_SAMPLING_SOURCE", "best",
+     [](const std::string& text, Settings& s) {
+       return read_choice<SamplingSourceSetting>(text,
+                                                 {
+                                                     {"best", SamplingSourceSetting::best},
+                                                     {"perf", SamplingSourceSetting::perf},
+                                                     {"timer", SamplingSourceSetting::timer},
+                                                     {"wall", SamplingSourceSetting::wall},
+                                                 },
+                                                 s.sampling_source);
+     },
+     [](Settings& s) { s.sampling_source = Settings().sampling_source; }, nullptr, ""},
+    {"HEADRACE_SAMPLING_STACK", "16k",
+     [](const std::string& text, Settings& s) {
+       return read_size(text, 1024, 64512, s.sampling_stack);
+     },
+     [](Settings& s) { s.sampling_stack = Settings().sampling_stack; }, nullptr, ""},
     {"HEADRACE_WRITE_PATH", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<PathSetting>(text,
@@ -167,6 +192,12 @@ const SettingRule rules[] = {
     {"HEADRACE_MIMIC_STRIPES", "none",
      [](const std::string& text, Settings& s) { return read_stripes(text, s.mimic_stripes); },
      [](Settings& s) { s.mimic_stripes = Settings().mimic_stripes; }, nullptr, ""},
+    {"HEADRACE_MIMIC_STORE", "none",
+     [](const std::string& text, Settings& s) { return read_names(text, s.mimic_store); },
+     [](Settings& s) { s.mimic_store = Settings().mimic_store; }, nullptr, ""},
+    {"HEADRACE_PROFILE", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.profile); },
+     [](Settings& s) { s.profile = Settings().profile; }, nullptr, ""},
     {"HEADRACE_COHERENT_FS", "none",
      [](const std::string& text, Settings& s) { return read_names(text, s.coherent_fs); },
      [](Settings& s) { s.coherent_fs = Settings().coherent_fs; }, nullptr, ""},

@@ -51,7 +51,8 @@ void set_view(Agreement& agreement, const ViewShape& shape) {
                     .nodes = shape.nodes,
                     .stripe = agreement.stripe,
                     .is_coherent = agreement.layout.is_coherent || hints[kMimicSize] > 0,
-                    .is_one_file = agreement.layout.is_one_file};
+                    .is_one_file = agreement.layout.is_one_file,
+                    .profile = agreement.profile};
   const ByteCount asked = hints[kBufferSize];
   agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
   const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();

@@ -7,6 +7,7 @@
 #include "base/settings.h"
 #include "fabric/combined.h"
 #include "file/agreed_view.h"
+#include "file/profiles.h"
 #include "policy/slot_count.h"
 #include "topo/node.h"
 
@@ -15,30 +16,36 @@ namespace {
 
 using fabric::Extremes;
 
+// What counts only if it holds on all ranks.
+constexpr std::int64_t kIsMonotonic = 1;
+constexpr std::int64_t kIsCoherent = 2;
+
 /// What each rank contributes when all agree.
 struct RankFacts {
   std::int64_t failure = 0;  ///< code_of() its error
   std::int64_t slots = 0;
   ByteCount mean_piece = 0;
-  std::int64_t is_monotonic = 0;
+  std::int64_t holds = 0;  ///< kIsMonotonic and kIsCoherent, as far as they hold
   Extremes form;
   Extremes hints;
   std::int64_t layout = 0;  ///< the file's layout; counts on the first rank
   ByteCount best_request = 0;
-  std::int64_t is_coherent = 0;
   Extremes file;
+  std::int64_t profile = 0;  ///< counts on the first rank
+  Extremes profiles;
 
   void combine(const RankFacts& other) {
     fabric::keep_greatest(failure, other.failure);
     fabric::keep_least(slots, other.slots);
     fabric::keep_least(mean_piece, other.mean_piece);
-    fabric::keep_least(is_monotonic, other.is_monotonic);
+    holds &= other.holds;
     form.combine(other.form);
     hints.combine(other.hints);
     fabric::keep_greatest(layout, other.layout);
     fabric::keep_greatest(best_request, other.best_request);
-    fabric::keep_least(is_coherent, other.is_coherent);
     file.combine(other.file);
+    fabric::keep_greatest(profile, other.profile);
+    profiles.combine(other.profiles);
   }
 };
 
@@ -65,25 +72,26 @@ std::int64_t slots_wanted(const exchange::FileChannel& channel) {
 /// This rank's contribution. The layout counts on the file's first rank only; whether the mount is
 /// coherent, on each node's first rank.
 RankFacts facts_of_rank(const exchange::FileChannel& channel, const Error& mine,
-                        const CommonHints& hints, const View& view, const storage::Layout& layout,
-                        std::int64_t file_number) {
+                        const CommonHints& hints, const View& view, const FileFound& found) {
   const topo::NodeMap& nodes = channel.nodes();
   return {.failure = code_of(mine),
           .slots = slots_wanted(channel),
           .mean_piece = mean_piece(*view.filetype),
-          .is_monotonic = view.filetype->is_monotonic() ? 1 : 0,
+          .holds = (view.filetype->is_monotonic() ? kIsMonotonic : 0) |
+                   (found.layout.is_coherent || !nodes.is_leader() ? kIsCoherent : 0),
           .form = Extremes::of(form_of(view)),
           .hints = Extremes::of(fingerprint_of(hints)),
-          .layout = nodes.rank() == 0 ? storage::pack(layout) : 0,
-          .best_request = layout.best_request,
-          .is_coherent = layout.is_coherent || !nodes.is_leader() ? 1 : 0,
-          .file = Extremes::of(file_number)};
+          .layout = nodes.rank() == 0 ? storage::pack(found.layout) : 0,
+          .best_request = found.layout.best_request,
+          .file = Extremes::of(found.number),
+          .profile = nodes.rank() == 0 ? found.profile : 0,
+          .profiles = Extremes::of(own_profiles().fingerprint())};
 }
 
 storage::Layout layout_of(const RankFacts& all) {
   storage::Layout layout = storage::unpack_layout(all.layout);
   layout.best_request = all.best_request;
-  layout.is_coherent = all.is_coherent == 1;
+  layout.is_coherent = (all.holds & kIsCoherent) != 0;
   layout.is_one_file = all.file.are_same() || !storage::has_lasting_numbers(layout.kind);
   return layout;
 }
@@ -105,19 +113,19 @@ Error own_or_others(const Error& mine, std::int64_t code, const Action& what) no
 }
 
 Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, const Action& what,
-                        const HintValues& wanted, const View& view, const storage::Layout& layout,
-                        std::int64_t file_number) {
+                        const HintValues& wanted, const View& view, const FileFound& found) {
   Agreement agreement;
   agreement.ranks = channel.nodes().size();
   agreement.hints = common_hints(wanted);
   // Take memory before the ranks meet: afterwards each rank must do what the others do.
   const Error lacking = attempt([&]() -> Error {
     const std::string host = wanted.hosts.is_empty() ? "" : topo::host_name();
+    static_cast<void>(own_profiles());
     agreement.places = wanted.hosts.most_on(host, channel.nodes().node_size());
     return {};
   });
   const Error& mine = failed ? failed : lacking;
-  RankFacts all = facts_of_rank(channel, mine, agreement.hints, view, layout, file_number);
+  RankFacts all = facts_of_rank(channel, mine, agreement.hints, view, found);
   if (Error error = channel.combine(all)) return error;
   if (Error error = own_or_others(mine, all.failure, what)) return error;
   if (!all.form.are_same()) {
@@ -130,11 +138,13 @@ Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, con
     if (Error error = take_first_ranks(channel, agreement.hints, agreement.different)) return error;
   }
   agreement.layout = layout_of(all);
+  agreement.has_other_profiles = all.profile > 0 && !all.profiles.are_same();
+  if (all.profiles.are_same()) agreement.profile = own_profile(static_cast<int>(all.profile));
   apply_hints_and_layout(agreement);
   set_view(agreement, {.node_ranks = channel.nodes().node_size(),
                        .nodes = channel.nodes().node_count(),
                        .mean_piece = all.mean_piece,
-                       .is_monotonic = all.is_monotonic == 1,
+                       .is_monotonic = (all.holds & kIsMonotonic) != 0,
                        .slots = all.slots});
   return agreement;
 }
@@ -146,6 +156,11 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
     lines.emplace_back(
         "the ranks have opened different files by one call (the standard does not allow that), so "
         "each moves its own data; give MPI_COMM_SELF for files of a rank's own");
+  }
+  if (agreement.has_other_profiles) {
+    lines.emplace_back(
+        "the built-in costs count (the profiles that ranks find are not the same, or not all ranks "
+        "have the same processor), put profiles where all nodes read them (docs/tune.md)");
   }
   if (hints[kCbNodes] > agreement.ranks) {
     lines.push_back("cb_nodes=" + std::to_string(hints[kCbNodes]) + " counts as " +

@@ -11,6 +11,7 @@
 #include "plan/aggregators.h"
 #include "plan/domains.h"
 #include "policy/path.h"
+#include "policy/profile.h"
 #include "storage/file_layout.h"
 
 namespace headrace::file {
@@ -35,6 +36,16 @@ struct Agreement {
   CommonHints hints{};      ///< in effect for all ranks
   Differences different{};  ///< how many ranks gave other hints
   int ranks = 0;
+  /// The costs of the file's file system; null: the built-in ones count.
+  const policy::Profile* profile = nullptr;
+  bool has_other_profiles = false;  ///< there is one, but not on all ranks
+};
+
+/// What a rank has found of an open file.
+struct FileFound {
+  const storage::Layout& layout;
+  std::int64_t number = 0;  ///< see storage::Store::file_number()
+  int profile = 0;          ///< see own_profile(); counts on the first rank
 };
 
 /// A line for each hint that is not in effect as some rank gave it; the same on all ranks.
@@ -58,13 +69,12 @@ std::int64_t code_of(const Error& error);
 /// error of the same class that says what was tried.
 Error own_or_others(const Error& mine, std::int64_t code, const Action& what) noexcept;
 
-/// Collective: agrees on a view, hints and the layout. `file_number`: see storage::Store. If ranks
-/// give different hints, the first rank's are in effect. `failed` is an error that this rank met
-/// before. If any rank has one, all ranks get an error; also if views differ in the representation
-/// or the etype's extent in it.
+/// Collective: agrees on a view, hints, the layout and a profile. If ranks give different hints,
+/// the first rank's are in effect. `failed` is an error that this rank met before. If any rank has
+/// one, all ranks get an error; also if views differ in the representation or the etype's extent in
+/// it.
 Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, const Action& what,
-                        const HintValues& wanted, const View& view, const storage::Layout& layout,
-                        std::int64_t file_number);
+                        const HintValues& wanted, const View& view, const FileFound& found);
 
 /// Collective: success if all ranks succeeded, otherwise own_or_others().
 Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Action& what);

@@ -45,6 +45,7 @@ bool CollectiveTransfer::goes_alone(const Access& access, const plan::RankRange&
   own.span = range.end - range.begin;
   own.windows = 1;
   own.is_local = is_local_;
+  own.profile = agreement_.profile;
   PathChoice& choice = this->choice(access.direction);
   const auto decision = policy::decide_part(choice.hint(), own);
   if (decision) choice.note_small_part(own, *decision);
@@ -137,6 +138,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
   // Take the leader's count: some C libraries count only the cores that a rank is bound to.
   facts.cores = static_cast<int>(leader.cores);
   facts.page_transfer = leader.page_transfer;
+  facts.profile = agreement_.profile;
   plan::FileRange hull{std::numeric_limits<FileOffset>::max(), 0};
   std::int64_t granule = 0;
   std::int64_t first_window = 0;

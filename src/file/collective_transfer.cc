@@ -89,7 +89,8 @@ DomainHints CollectiveTransfer::domains() const {
           .stripe = agreement_.stripe,
           .stripe_count = agreement_.stripe_count,
           .large = agreement_.node_window,
-          .lock_ahead = agreement_.lock_ahead};
+          .lock_ahead = agreement_.lock_ahead,
+          .profile = agreement_.profile};
 }
 
 void CollectiveTransfer::choose() {

@@ -14,8 +14,9 @@ namespace {
 using policy::Path;
 
 Agreement agreement_of(const HintValues& hints, const storage::Layout& layout,
-                       const ExpectedCall& call) {
+                       const ExpectedCall& call, const policy::Profile* profile) {
   Agreement agreement;
+  agreement.profile = profile;
   agreement.ranks = call.nodes * call.node_ranks;
   agreement.hints = common_hints(hints);
   agreement.layout = layout;
@@ -44,6 +45,8 @@ policy::CallFacts facts_on_node(const Agreement& agreement, const ExpectedCall& 
   facts.windows = std::max<std::int64_t>(1, divide_up(facts.span, agreement.window_size));
   facts.stretches_per_piece = 1.0 / call.node_ranks;
   facts.cores = call.cores;
+  facts.page_transfer = settings().core_distance;
+  facts.profile = agreement.profile;
   return facts;
 }
 
@@ -65,8 +68,8 @@ policy::ExchangeFacts facts_between_nodes(const Agreement& agreement, const Expe
 }  // namespace
 
 ExpectedChoice expect_choice(const HintValues& hints, const storage::Layout& layout,
-                             const ExpectedCall& call) {
-  const Agreement agreement = agreement_of(hints, layout, call);
+                             const ExpectedCall& call, const policy::Profile* profile) {
+  const Agreement agreement = agreement_of(hints, layout, call, profile);
   const bool writes = call.direction == Direction::write;
   const policy::PathHint hint = writes ? agreement.write_path : agreement.read_path;
   const policy::ViewDecision view = policy::decide_view(call.direction, hint, agreement.view);

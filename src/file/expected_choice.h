@@ -24,9 +24,10 @@ struct ExpectedChoice {
   int slot_count = 0;         ///< collective buffers of a node
 };
 
-/// The path that such a call would take, by the rules of an open file, but for what only a running
-/// job knows: how far cores are apart, and how much memory other files have taken.
+/// The path that such a call would take, by the rules of an open file and the costs of `profile`
+/// (null: the built-in ones), but for what only a running job knows: how far cores are apart if
+/// HEADRACE_CORE_DISTANCE does not say it, and how much memory other files have taken.
 ExpectedChoice expect_choice(const HintValues& hints, const storage::Layout& layout,
-                             const ExpectedCall& call);
+                             const ExpectedCall& call, const policy::Profile* profile);
 
 }  // namespace headrace::file

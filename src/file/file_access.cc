@@ -34,7 +34,7 @@ Error OpenFile::set_view(Result<View> view, const Hints& hints) {
   if (!failed) failed = std::move(own);
   Result<Agreement> agreement =
       agree(*channel_, failed, {"set a view of", path_}, next_hints.values,
-            failed ? *pointer_.view() : *next, layout_, file_number());
+            failed ? *pointer_.view() : *next, found());
   if (!agreement) return agreement.error();
   pointer_.set_view(std::move(next), [&] {
     positions_->use_next_shared();

@@ -4,6 +4,7 @@
 #include "base/settings.h"
 #include "file/agreement.h"
 #include "file/hint_display.h"
+#include "file/profiles.h"
 
 namespace headrace::file {
 namespace {
@@ -51,14 +52,15 @@ Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mod
   return all.verifies == 1;
 }
 
-/// Finds what this rank must find of the layout. Only the first rank looks at the file, since that
-/// may ask a server; each node's leader looks at how the file system is mounted.
+/// Finds what this rank must find of the layout, and the profile. Only the first rank looks at the
+/// file, since that may ask a server; each node's leader looks at how the file system is mounted.
 Error find_layout(const exchange::FileChannel& channel, storage::Store& store,
-                  storage::Layout& layout) {
+                  const std::string& path, storage::Layout& layout, int& profile) {
   if (!channel.nodes().is_leader()) return {};
   return attempt([&]() -> Error {
     if (channel.nodes().rank() == 0) {
       layout = store.layout();
+      profile = profile_of_file(path, layout);
     } else {
       layout.is_coherent = store.is_coherent();
     }
@@ -130,11 +132,11 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
     positions_->start_shared_at(pointer_.position());
   }
   if (store_ != nullptr) {
-    const Error unknown = find_layout(*channel_, *store_, layout_);
+    const Error unknown = find_layout(*channel_, *store_, path_, layout_, profile_);
     if (!failed) failed = unknown;
   }
-  Result<Agreement> agreement = agree(*channel_, failed, {"open", path_}, hints_->values(),
-                                      *pointer_.view(), layout_, file_number());
+  Result<Agreement> agreement =
+      agree(*channel_, failed, {"open", path_}, hints_->values(), *pointer_.view(), found());
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
   recorded_.set_unit(layout_.stripes.size > 0 ? layout_.stripes.size : layout_.block_size);
@@ -245,8 +247,8 @@ Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
     next = hints_->with(hints);
     return refused;
   });
-  Result<Agreement> agreement = agree(*channel_, failed, {"set hints of", path_}, next.values,
-                                      *pointer_.view(), layout_, file_number());
+  Result<Agreement> agreement =
+      agree(*channel_, failed, {"set hints of", path_}, next.values, *pointer_.view(), found());
   if (!agreement) return agreement.error();
   hints_->set(std::move(next));
   executor_->collective().set(agreement.value());

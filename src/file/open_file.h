@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "file/agreement.h"
 #include "file/background_calls.h"
 #include "file/call_executor.h"
 #include "file/failure_ledger.h"
@@ -55,7 +56,9 @@ class OpenFile : public File {
   Outcome end(Direction direction, bool shared, bool has_offset) override;
 
  private:
-  std::int64_t file_number() const { return store_ != nullptr ? store_->file_number() : 0; }
+  FileFound found() const {
+    return {layout_, store_ != nullptr ? store_->file_number() : 0, profile_};
+  }
 
   Error open_store(storage::FileSystem& file_system, std::string_view path);
   Error find_end();
@@ -78,6 +81,7 @@ class OpenFile : public File {
   RecordedFile recorded_;
   std::unique_ptr<storage::Store> store_;
   storage::Layout layout_;                   ///< as the first rank found it
+  int profile_ = 0;                          ///< on the first rank: see own_profile()
   bool nodes_write_for_each_other_ = false;  ///< also if only some calls may
   std::atomic<bool> is_atomic_ = false;
   std::optional<FailureLedger> failures_;

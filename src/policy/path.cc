@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "base/rounding.h"
-#include "policy/generated/costs.h"
 #include "policy/readable.h"
 
 namespace headrace::policy {
@@ -30,19 +29,24 @@ double mean_piece(const CallFacts& facts) {
 /// The extra cost of `bytes` bytes in slots if the ranks' cores are far apart, since they go from
 /// core to core.
 double distance_cost(const CallFacts& facts, double bytes) {
-  const PathCosts& cost = costs().of(facts.direction);
+  const PathCosts& cost = facts.costs();
   const double transfer = std::clamp(static_cast<double>(facts.page_transfer),
-                                     costs().common.usual_transfer, cost.longest_transfer);
+                                     facts.common().usual_transfer, cost.longest_transfer);
   const double all =
-      bytes / kPage * (transfer - costs().common.usual_transfer) * cost.page_transfers;
+      bytes / kPage * (transfer - facts.common().usual_transfer) * cost.page_transfers;
   if (facts.direction == Direction::read) return all;
-  return all * std::clamp(costs().common.scattered_piece / mean_piece(facts),
-                          costs().common.least_scattered, 1.0);
+  return all * std::clamp(facts.common().scattered_piece / mean_piece(facts),
+                          facts.common().least_scattered, 1.0);
 }
 
 /// How many ranks can work at the same time.
 int workers_of(const CallFacts& facts) {
   return std::max(1, std::min(facts.node_ranks, facts.cores));
+}
+
+/// How many ranks can move data between memory and file at the same time.
+double movers_of(const CallFacts& facts) {
+  return std::clamp(facts.costs().concurrency, 1.0, static_cast<double>(workers_of(facts)));
 }
 
 /// The share of ranks that wait for a core while others work.
@@ -53,17 +57,17 @@ double crowded_share(const CallFacts& facts) {
 /// The cost of reading pieces together with the gaps, for all ranks one after another; infinite if
 /// the gaps are too large.
 double together_cost(const CallFacts& facts) {
+  const PathCosts& read = costs_of(facts.profile).read;
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
   const double spans = static_cast<double>(facts.span) * facts.node_ranks;
-  const double calls = facts.node_ranks * costs().read.call;
+  const double calls = facts.node_ranks * read.call;
   if (mean_piece(facts) < static_cast<double>(kSievedPiece)) {
-    return calls + spans * costs().read.window_byte + bytes * costs().read.copy_byte +
-           pieces * costs().read.copy_piece;
+    return calls + spans * read.window_byte + bytes * read.copy_byte + pieces * read.copy_piece;
   }
   const double gap = (spans - bytes) / pieces;
   if (gap > static_cast<double>(kJoinedGap)) return std::numeric_limits<double>::infinity();
-  return calls + spans * costs().common.joined_byte + pieces * costs().common.joined_piece;
+  return calls + spans * facts.common().joined_byte + pieces * facts.common().joined_piece;
 }
 
 /// Whether nodes would gain by writing and reading for each other, if they may.
@@ -86,7 +90,7 @@ ViewReason reason_of(Direction direction, PathHint hint, const ViewFacts& facts)
   if (hint == PathHint::direct) return ViewReason::direct_asked_for;
   if (hint == PathHint::staged || hint == PathHint::exchanged) return ViewReason::staging_asked_for;
   if (facts.smallest_mean_piece == kContiguousView) return ViewReason::contiguous;
-  const CommonCosts& common = costs().common;
+  const CommonCosts& common = costs_of(facts.profile).common;
   const double large =
       direction == Direction::write ? common.large_piece_to_write : common.large_piece_to_read;
   return static_cast<double>(facts.smallest_mean_piece) >= large ? ViewReason::large_pieces
@@ -145,7 +149,10 @@ ViewDecision decide_view(Direction direction, PathHint hint, const ViewFacts& fa
 }
 
 std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
-  const std::string text = text_of(decision.reason, facts);
+  const bool is_by_cost =
+      decision.reason == ViewReason::large_pieces || decision.reason == ViewReason::small_pieces;
+  const std::string text =
+      text_of(decision.reason, facts) + (is_by_cost ? by_profile(facts.profile) : "");
   if (!decision.is_kept_on_nodes) return text;
   return text +
          "; each node by itself: another's writes might not be seen at once on this file system "
@@ -153,33 +160,32 @@ std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
 }
 
 double direct_cost(const CallFacts& facts) {
-  const PathCosts& cost = costs().of(facts.direction);
+  const PathCosts& cost = facts.costs();
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
-  const double first_bytes = std::min(mean_piece(facts), costs().common.first_bytes);
+  const double first_bytes = std::min(mean_piece(facts), facts.common().first_bytes);
   const double by_pieces =
       pieces * (cost.call + first_bytes * cost.growth_byte) + bytes * cost.call_byte;
-  // Writes to an inode exclude each other; reads run in parallel.
-  if (facts.direction == Direction::write) return by_pieces;
-  const int workers = workers_of(facts);
-  return std::min(by_pieces, together_cost(facts)) / workers;
+  // On local file systems writes to an inode exclude each other; reads run in parallel.
+  if (facts.direction == Direction::write) return by_pieces / movers_of(facts);
+  return std::min(by_pieces, together_cost(facts)) / movers_of(facts);
 }
 
 double staged_cost(const CallFacts& facts) {
-  const PathCosts& cost = costs().of(facts.direction);
+  const PathCosts& cost = facts.costs();
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(facts.pieces);
   const auto windows = static_cast<double>(facts.windows);
   const int workers = workers_of(facts);
   const double crowded = crowded_share(facts);
   const double waiting =
-      crowded > 0 ? costs().common.crowded_waiting * facts.node_ranks : costs().common.waiting;
+      crowded > 0 ? facts.common().crowded_waiting * facts.node_ranks : facts.common().waiting;
   const double slot_byte = cost.window_byte + crowded * cost.crowded_byte;
   const double copy = (bytes * cost.copy_byte + pieces * cost.copy_piece) / workers;
   if (facts.direction == Direction::read) {
     const auto span = static_cast<double>(facts.span);
     const double file = windows * cost.window_call + span * slot_byte + distance_cost(facts, span);
-    return waiting + copy + file / workers;
+    return waiting + copy + file / movers_of(facts);
   }
   // If no bytes are missing, a window takes one call. Otherwise each stretch of adjacent pieces
   // takes one.
@@ -193,7 +199,7 @@ double staged_cost(const CallFacts& facts) {
 std::optional<CallDecision> decide_part(PathHint hint, const CallFacts& own) {
   const bool is_small = own.direction == Direction::read && hint == PathHint::automatic &&
                         own.is_local && own.bytes > 0 &&
-                        direct_cost(own) <= costs().common.meeting_read;
+                        direct_cost(own) <= own.common().meeting_read;
   if (!is_small) return std::nullopt;
   return CallDecision{Path::direct, CallReason::small_part};
 }
@@ -224,15 +230,19 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   switch (decision.reason) {
     case CallReason::nothing_to_move: return "nothing to move";
     case CallReason::asked_for: return kAskedFor;
-    case CallReason::small_part: return pieces + " of a rank are read sooner than ranks could meet";
+    case CallReason::small_part:
+      return pieces + " of a rank are read sooner than ranks could meet" +
+             by_profile(facts.profile);
     case CallReason::far_apart: return pieces + " lie far apart, so windows would be nearly empty";
     case CallReason::estimated: break;
   }
   std::snprintf(times.data(), times.size(), "estimated %.0f us directly, %.0f us staged",
                 direct_cost(facts) / 1000, staged_cost(facts) / 1000);
   const std::string estimates = pieces + ": " + times.data();
-  if (facts.page_transfer == 0) return estimates;
-  return estimates + "; cores are " + std::to_string(facts.page_transfer) + " ns a page apart";
+  const std::string source = by_profile(facts.profile);
+  if (facts.page_transfer == 0) return estimates + source;
+  return estimates + "; cores are " + std::to_string(facts.page_transfer) + " ns a page apart" +
+         source;
 }
 
 std::string alternatives(const CallDecision& decision, const CallFacts& facts) {

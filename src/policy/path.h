@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/types.h"
+#include "policy/profile.h"
 
 namespace headrace::policy {
 
@@ -46,6 +47,7 @@ struct ViewFacts {
   bool is_coherent = false;
   /// All ranks have the same file. If not, no node may write or read for another.
   bool is_one_file = true;
+  const Profile* profile = nullptr;  ///< of the file system; null: the built-in costs count
 
   bool may_exchange() const { return nodes > 1 && is_coherent && is_one_file; }
 };
@@ -66,6 +68,10 @@ struct CallFacts {
   bool is_local = false;  ///< the file system is local: reads ask no server
   /// Nanoseconds that a page written by one rank's core takes to another rank's; 0: unknown.
   std::int64_t page_transfer = 0;
+  const Profile* profile = nullptr;  ///< as in ViewFacts
+
+  const PathCosts& costs() const { return costs_of(profile).of(direction); }
+  const CommonCosts& common() const { return costs_of(profile).common; }
 };
 
 /// Why a view's calls take their path.

@@ -102,7 +102,9 @@ std::vector<std::string> two_lines(const std::vector<std::string>& lines) {
 std::vector<std::string> exit_lines(const JobStory& story) {
   std::vector<std::string> lines;
   const std::string incomplete =
-      story.lacks.empty() ? "" : filled(verdict::kIncomplete, {{"lacks", story.lacks}}) + " ";
+      story.lacks.empty()
+          ? ""
+          : filled(verdict::kIncomplete, {{"source", "record"}, {"lacks", story.lacks}}) + " ";
   lines.push_back(incomplete +
                   verdict_of(story.times, story.ranks, story.nodes > 1 ? nullptr : &story.first));
   const auto add = [&](std::string line) {

@@ -46,8 +46,8 @@ struct ImageHeader {
   std::atomic<std::uint32_t> state;           ///< RankState
   std::atomic<std::uint32_t> lost_calls;      ///< of threads that found no room for a table
   std::atomic<std::uint32_t> lost_decisions;  ///< that found no room
-  std::uint32_t reserved;
-  std::atomic<std::uint64_t> size;  ///< bytes in use
+  std::atomic<std::uint32_t> unsized;         ///< receives of which nothing told the bytes
+  std::atomic<std::uint64_t> size;            ///< bytes in use
   std::uint64_t capacity;
   std::uint64_t
       process_space;       ///< in which `process` is one's number: the inode of a PID namespace
@@ -68,7 +68,10 @@ enum class ExtentKind : std::uint32_t {
   decisions,
   regions,
   accesses,
-  access_names
+  access_names,
+  sampled_threads,  ///< of the process, as the next two
+  sampled_frames,
+  samples
 };
 
 struct ExtentHeader {
@@ -161,6 +164,32 @@ struct RegionItem {
   std::int64_t entries;
 };
 
+/// One thread of which samples are taken; numbered from 0, in their order in the image.
+struct SampledThread {
+  std::array<char, 16> name;  ///< ends with a zero
+  std::uint32_t source;       ///< SampleSource
+  std::uint32_t caller;       ///< its number among the threads that call MPI; kNone
+  std::int64_t period;        ///< ns between samples, as asked for
+  std::int64_t samples;
+  std::int64_t time;  ///< ns for which they count
+  std::int64_t cpu;   ///< ns that it worked meanwhile
+  std::int64_t lost;  ///< samples for which there was no room
+  std::int64_t cut;   ///< samples whose path lacks its outer part
+};
+
+enum class SampleSource : std::uint32_t { perf, timer, wall };
+
+/// The samples of one thread by one call path in one region. Paths of samples have frames of their
+/// own, all threads together: extents of kind `sampled_frames`.
+struct SampleItem {
+  std::uint32_t path;
+  std::uint32_t thread;  ///< place among the sampled threads
+  std::uint32_t region;  ///< a note's number and 1; 0: none
+  std::uint32_t reserved;
+  std::int64_t time;   ///< ns for which they count
+  std::int64_t count;  ///< written last
+};
+
 /// One decision of this rank.
 struct DecisionItem {
   std::uint32_t note;  ///< its number
@@ -192,6 +221,7 @@ struct NoteHeader {
 };
 
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
+static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
 static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

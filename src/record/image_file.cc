@@ -28,11 +28,21 @@ constexpr std::uint32_t kNoteBytes = 8 << 10;
 constexpr std::uint64_t kLeastCapacity = std::uint64_t{256} << 10;
 constexpr std::int64_t kPause = 5'000'000'000;  // ns
 
+/// Returns 0 or the errno. tmpfs gives up where a signal waits to be handled, such as a timer's.
+int set_aside(int descriptor, off_t begin, off_t length) {
+  constexpr int kMostAttempts = 100;
+  int code = EINTR;
+  for (int i = 0; i < kMostAttempts && code == EINTR; ++i) {
+    code = posix_fallocate(descriptor, begin, length);
+  }
+  return code;
+}
+
 /// Sets the first step aside, and makes the file as large as `capacity`, or as a limit on file
 /// sizes allows: `capacity` is then what it was made.
 bool set_size(int descriptor, std::uint64_t& capacity) {
   const FileSizeGuard guard;
-  if (posix_fallocate(descriptor, 0, static_cast<off_t>(kStep)) != 0) return false;
+  if (set_aside(descriptor, 0, static_cast<off_t>(kStep)) != 0) return false;
   while (ftruncate(descriptor, static_cast<off_t>(capacity)) != 0) {
     if (errno != EFBIG || capacity / 2 < kLeastCapacity) return false;
     capacity /= 2;
@@ -164,8 +174,8 @@ bool ImageFile::allocate_to(std::uint64_t size) {
   const int descriptor = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return false;
   const bool is_done =
-      is_at_path(descriptor) && posix_fallocate(descriptor, static_cast<off_t>(allocated_),
-                                                static_cast<off_t>(size - allocated_)) == 0;
+      is_at_path(descriptor) && set_aside(descriptor, static_cast<off_t>(allocated_),
+                                          static_cast<off_t>(size - allocated_)) == 0;
   close(descriptor);
   if (is_done) allocated_ = size;
   return is_done;

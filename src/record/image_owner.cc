@@ -53,6 +53,11 @@ long long process_start(int process) {
   return number_in(stat_field(stat, 22));
 }
 
+int parent_process(int process) {
+  const std::string stat = stat_of(process);
+  return static_cast<int>(number_in(stat_field(stat, 4)));
+}
+
 bool read_header(const std::string& image, ImageHeader& header) {
   const int descriptor = open(image.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return false;

@@ -12,6 +12,9 @@ namespace headrace::record {
 /// the number it names a process for as long as the machine runs.
 long long process_start(int process);
 
+/// The number of its parent; 0 if there is none that can be seen.
+int parent_process(int process);
+
 /// False if the file is not there, or is no whole image. Links are not followed.
 bool read_header(const std::string& image, ImageHeader& header);
 

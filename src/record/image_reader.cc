@@ -75,12 +75,23 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::regions: return sizeof(RegionItem);
     case ExtentKind::accesses: return sizeof(AccessItem);
     case ExtentKind::access_names: return 1;
+    case ExtentKind::sampled_threads: return sizeof(SampledThread);
+    case ExtentKind::sampled_frames: return sizeof(Frame);
+    case ExtentKind::samples: return sizeof(SampleItem);
   }
   return std::nullopt;
 }
 
 void drop_unless_below(std::uint32_t& reference, std::size_t count) {
   if (reference >= count) reference = kNone;
+}
+
+void check_frames(std::span<Frame> frames, std::size_t modules, std::size_t functions) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    drop_unless_below(frames[i].caller, i);
+    drop_unless_below(frames[i].module, modules);
+    drop_unless_below(frames[i].function, functions);
+  }
 }
 
 }  // namespace
@@ -174,6 +185,9 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::access_names:
       access_names_.append(reinterpret_cast<const char*>(first), used);
       return true;
+    case ExtentKind::sampled_threads: take_items(sampled_threads_, first, used); return true;
+    case ExtentKind::sampled_frames: take_items(sampled_frames_, first, used); return true;
+    case ExtentKind::samples: take_items(samples_, first, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -216,16 +230,24 @@ void Image::check_references() {
     }
     for (RegionItem& region : each.regions) drop_unless_below(region.note, regions);
     if (each.totals.region.region > regions) each.totals.region.region = 0;
-    for (std::size_t i = 0; i < each.frames.size(); ++i) {
-      drop_unless_below(each.frames[i].caller, i);
-      drop_unless_below(each.frames[i].module, modules);
-      drop_unless_below(each.frames[i].function, functions);
-    }
+    check_frames(each.frames, modules, functions);
   }
   for (FileItem& file : files_) drop_unless_below(file.name, notes(NoteKind::file).size());
   for (DecisionItem& one : decisions_) {
     drop_unless_below(one.note, notes(NoteKind::decision).size());
   }
+  check_frames(sampled_frames_, modules, functions);
+  check_samples();
+}
+
+void Image::check_samples() {
+  const std::size_t regions = notes(NoteKind::region).size();
+  for (SampleItem& sample : samples_) {
+    drop_unless_below(sample.path, sampled_frames_.size());
+    drop_unless_below(sample.thread, sampled_threads_.size());
+    if (sample.region > regions) sample.region = 0;
+  }
+  for (SampledThread& thread : sampled_threads_) thread.name.back() = '\0';
 }
 
 std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t field) const {

@@ -47,6 +47,9 @@ class Image {
   std::span<const AccessItem> accesses() const { return accesses_; }
   /// Empty if the image does not have it.
   std::string_view name_of(const AccessItem& item) const;
+  std::span<const SampledThread> sampled_threads() const { return sampled_threads_; }
+  std::span<const Frame> sampled_frames() const { return sampled_frames_; }
+  std::span<const SampleItem> samples() const { return samples_; }
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -63,6 +66,7 @@ class Image {
   bool take_extent(std::size_t begin, const ExtentHeader& extent, std::uint32_t used);
   bool take_notes(std::span<const std::byte> notes);
   void check_references();
+  void check_samples();
 
   std::vector<std::byte> bytes_;
   std::map<std::uint32_t, Thread> threads_;
@@ -70,6 +74,9 @@ class Image {
   std::vector<DecisionItem> decisions_;
   std::vector<AccessItem> accesses_;
   std::string access_names_;
+  std::vector<SampledThread> sampled_threads_;
+  std::vector<Frame> sampled_frames_;
+  std::vector<SampleItem> samples_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

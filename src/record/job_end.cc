@@ -14,6 +14,7 @@
 
 #include "base/message.h"
 #include "base/settings.h"
+#include "base/spelling.h"
 #include "record/exit_lines.h"
 #include "record/gather.h"
 #include "record/image_owner.h"
@@ -54,27 +55,10 @@ std::string image_of(std::span<const RankEnd> ends, int rank) {
   return directories[place] + "/" + job + "/rank-" + std::to_string(rank);
 }
 
-/// `images`: where they still are, if no record was written; else empty.
-void tell(const JobRecord& job, const Result<WrittenRecord>& written, const std::string& images) {
-  JobStory story = job.story();
-  story.files = summary();
-  if (!written) {
-    std::string text = "no record was written (" + written.error().message + ")";
-    if (!images.empty()) {
-      text += "; what was recorded is in " + images + ", 'headrace record gather' makes the record";
-    }
-    print_message(text);
-  } else if (written.value().path.empty()) {
-    story.problem = written.value().problem;
-  } else if (!written.value().problem.empty()) {
-    print_message("the record is " + written.value().path + " (" + written.value().problem +
-                  "), set HEADRACE_LOGPATH to a directory that can be written to");
-  } else {
-    story.record = written.value().path;
-  }
-  if (!settings().summary || settings().quiet) return;
-  const bool is_known = story.ranks > 0;
-  for (const std::string& line : is_known ? exit_lines(story) : story.files) print_message(line);
+/// What is told holds names from outside.
+void say(const std::string& text) {
+  constexpr std::size_t kLongestLine = 900;
+  print_message(printable(text, kLongestLine));
 }
 
 Error add_images(JobRecord& job, const std::vector<std::string>& images,
@@ -96,14 +80,6 @@ KeptJobs kept_jobs() {
   return {settings().record_shortest * kSecond, is_asked_for};
 }
 
-/// `failed`: why the images could not be read. They are removed, unless they are all there is.
-void finish(JobRecord& job, const Error& failed, const std::vector<std::string>& images) {
-  if (!failed && !is_kept(job.summary(), kept_jobs())) return remove_all(images);
-  const Result<WrittenRecord> written = failed ? Result<WrittenRecord>(failed) : job.finish();
-  if (written) remove_all(images);
-  tell(job, written, images.empty() ? "" : directory_of(images.front()));
-}
-
 /// Whether it is one of this job's: others may have left theirs under the same name.
 bool is_of_job(const std::string& path) {
   ImageHeader header{};
@@ -122,13 +98,17 @@ std::vector<std::string> images_of_node() {
 
 /// This rank has an image, which it cannot read any more.
 void tell_lost(const std::string& path) {
-  errno = 0;
-  std::string why = "the job's directory is gone or cannot be read";
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0 && errno == ENOENT) {
+    return say(
+        "no record was written ('" + path +
+        "' was removed while the program ran), let nothing remove what Headrace keeps there");
+  }
+  std::string why = "the job's directory cannot be read";
   if (file < 0) why = system_failure(errno, "cannot open", path).message;
   if (file >= 0) close(file);
-  print_message("no record was written (" + why +
-                "); what was recorded stays there, 'headrace record gather' makes the record");
+  say("no record was written (" + why +
+      "); what was recorded stays there, 'headrace record gather' makes the record");
 }
 
 }  // namespace
@@ -204,6 +184,41 @@ void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks) {
   if (!last.empty()) remove_job_directory(last);
 }
 
+JobEnd::JobEnd(JobRecord made, const Error& failed, std::vector<std::string> images)
+    : job_(std::move(made)) {
+  is_kept_ = failed || is_kept(job_.summary(), kept_jobs());
+  if (is_kept_) written_ = failed ? Result<WrittenRecord>(failed) : job_.finish();
+  if (is_safe()) {
+    remove_all(images);
+  } else if (!images.empty()) {
+    images_ = directory_of(images.front());
+  }
+}
+
+void JobEnd::tell() const {
+  if (!is_kept_) return;
+  JobStory story = job_.story();
+  if (!files_go_on()) story.files = summary();
+  if (!written_) {
+    std::string text = "no record was written (" + written_.error().message + ")";
+    if (!images_.empty()) {
+      text +=
+          "; what was recorded is in " + images_ + ", 'headrace record gather' makes the record";
+    }
+    say(text);
+  } else if (written_.value().path.empty()) {
+    story.problem = written_.value().problem;
+  } else if (!written_.value().problem.empty()) {
+    say("the record is " + written_.value().path + " (" + written_.value().problem +
+        "), set HEADRACE_LOGPATH to a directory that can be written to");
+  } else {
+    story.record = written_.value().path;
+  }
+  if (!settings().summary || settings().quiet) return;
+  const bool is_known = story.ranks > 0;
+  for (const std::string& line : is_known ? exit_lines(story) : story.files) say(line);
+}
+
 void finish_job(const Facts& facts, std::vector<std::string> images, const std::string& missing) {
   std::erase(images, "");
   if (images.empty()) images = images_of_node();
@@ -214,11 +229,8 @@ void finish_job(const Facts& facts, std::vector<std::string> images, const std::
   }
   wait_for(images);
   JobRecord job(facts, record_places());
-  finish(job, add_images(job, images, missing), images);
-}
-
-void finish_job(JobRecord& job) {
-  finish(job, {}, {});
+  const Error failed = add_images(job, images, missing);
+  JobEnd(std::move(job), failed, std::move(images)).tell();
 }
 
 }  // namespace headrace::record

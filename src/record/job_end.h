@@ -43,13 +43,29 @@ GatheredNode gather_node(std::span<const RankEnd> ends, std::span<const int> ran
 /// Removes the images of a node's ranks, by one of these.
 void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks);
 
+/// The end of a job whose parts have been gathered: its record, and what there is to tell.
+class JobEnd {
+ public:
+  /// Writes the record, if it is one to keep, and removes `images`, those of this node's ranks.
+  /// They stay if it cannot be written. `failed`: why there is nothing to write.
+  JobEnd(JobRecord made, const Error& failed, std::vector<std::string> images);
+
+  /// Whether nothing is lost if the job's images are removed.
+  bool is_safe() const { return !is_kept_ || static_cast<bool>(written_); }
+  /// The lines at the end of the job.
+  void tell() const;
+
+ private:
+  JobRecord job_;
+  bool is_kept_ = false;
+  Result<WrittenRecord> written_{WrittenRecord{}};
+  std::string images_;  ///< the directory in which they still are
+};
+
 /// Rank 0, after MPI_Finalize: writes the record of a job of which only this node's images are
 /// known, and removes these. It waits two seconds at most for ranks that have not come to
 /// MPI_Finalize. `images`: where they are, from images_of(); if empty, those that have the job's
 /// name. `missing`: why there are no others, if there may be.
 void finish_job(const Facts& facts, std::vector<std::string> images, const std::string& missing);
-
-/// The same with the parts of all nodes, whose images are removed.
-void finish_job(JobRecord& job);
 
 }  // namespace headrace::record

@@ -30,10 +30,11 @@ constexpr std::array<std::string_view, 14> kOfLaunchers = {
     "PALS_APID",   "PALS_RANKID",    "ALPS_APP_ID",   "ALPS_APP_PE",    "OMPI_COMM_WORLD_RANK",
     "FLUX_JOB_ID", "FLUX_TASK_RANK", "SLURM_STEP_ID", "SLURM_PROCID"};
 
-/// The values that a process was started with; empty if it cannot be read, or has none.
-std::string launch_of(const std::string& process) {
+/// The values that a process was started with, "" if it has none; none if it cannot be read.
+std::optional<std::string> launch_of(const std::string& process) {
   constexpr std::size_t kMost = std::size_t{1} << 20;
   const std::string all = read_small_file(("/proc/" + process + "/environ").c_str(), kMost);
+  if (all.empty()) return std::nullopt;
   std::array<std::string_view, kOfLaunchers.size()> values;
   for (std::size_t at = 0; at < all.size();) {
     const std::string_view one(all.c_str() + at);
@@ -53,27 +54,19 @@ std::string launch_of(const std::string& process) {
   return has_any ? found : "";
 }
 
-int parent_of(int process) {
-  const std::string text =
-      read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str(), 1023);
-  const std::size_t name_end = text.rfind(')');  // the state and the parent follow
-  return name_end == std::string::npos || name_end + 4 > text.size()
-             ? 0
-             : std::atoi(text.c_str() + name_end + 4);
-}
-
 /// The launcher's process that started this rank: the next one above that was not started as this
-/// rank itself, as shells and tools between them are. None where it is in another container.
+/// rank itself, as shells and tools between them are. None where it is in another container, or
+/// where one of them cannot be read: it may have started this rank alone.
 std::optional<ProcessName> find_launcher() {
   constexpr int kMostAbove = 64;
-  const std::string own = launch_of("self");
-  if (own.empty()) return std::nullopt;
+  const std::optional<std::string> own = launch_of("self");
+  if (!own || own->empty()) return std::nullopt;
   int process = getppid();
   for (int above = 0; above < kMostAbove && process > 0; ++above) {
-    if (launch_of(std::to_string(process)) != own) {
-      return ProcessName{process, process_start(process)};
-    }
-    process = parent_of(process);
+    const std::optional<std::string> other = launch_of(std::to_string(process));
+    if (!other) return std::nullopt;
+    if (other != own) return ProcessName{process, process_start(process)};
+    process = parent_process(process);
   }
   return std::nullopt;
 }

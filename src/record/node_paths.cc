@@ -38,10 +38,10 @@ PathsRow NodePaths::row_of(const Image& image, const Frame& frame, std::int64_t 
   return row;
 }
 
-std::vector<std::int64_t> NodePaths::add(const Image& image, const Image::Thread& thread) {
+std::vector<std::int64_t> NodePaths::add(const Image& image, std::span<const Frame> frames) {
   std::vector<std::int64_t> places;
-  places.reserve(thread.frames.size());
-  for (const Frame& frame : thread.frames) {
+  places.reserve(frames.size());
+  for (const Frame& frame : frames) {
     const PathsRow row = row_of(image, frame, frame.caller == kNone ? -1 : places[frame.caller]);
     const auto [found, is_new] =
         path_places_.try_emplace(std::bit_cast<Key>(row), static_cast<std::int64_t>(paths_.size()));

@@ -18,8 +18,8 @@ class NodePaths {
  public:
   explicit NodePaths(TextTable& texts) : texts_(texts) {}
 
-  /// The places of each frame of a thread's, in order.
-  std::vector<std::int64_t> add(const Image& image, const Image::Thread& thread);
+  /// The places of each frame of a tree of the image, in order.
+  std::vector<std::int64_t> add(const Image& image, std::span<const Frame> frames);
 
   std::span<const PathsRow> paths() const { return paths_; }
   std::span<const ModulesRow> modules() const { return modules_; }

@@ -10,6 +10,7 @@
 #include "record/image_owner.h"
 #include "record/node_paths.h"
 #include "record/node_regions.h"
+#include "record/node_samples.h"
 #include "record/rank_times.h"
 #include "record/text_table.h"
 #include "record/thread_record.h"
@@ -70,6 +71,7 @@ class NodeTables {
   TextTable texts_;
   NodePaths paths_{texts_};
   NodeRegions regions_{texts_};
+  NodeSamples samples_{texts_};
   std::vector<CommunicatorsRow> communicators_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> communicator_places_;
   std::vector<RanksRow> ranks_;
@@ -108,6 +110,7 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
     row.wrong = sum(row.wrong, not_negative(thread.totals.wrong));
     row.mismatched = sum(row.mismatched, not_negative(thread.totals.region.mismatched));
   }
+  row.unsized = image.header().unsized.load();
   row.off = std::min(times.ns(off_ticks(image)), row.run);
   constexpr double kPicoseconds = 1000;  // of a nanosecond
   row.recorder =
@@ -147,7 +150,7 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
   const std::vector<std::int64_t> communicators = communicators_of(image);
   const std::vector<std::int64_t> regions = regions_.add(image, times);
   for (const auto& [number, thread] : image.threads()) {
-    const std::vector<std::int64_t> paths = paths_.add(image, thread);
+    const std::vector<std::int64_t> paths = paths_.add(image, thread.frames);
     for (const Row& row : thread.rows) {
       if (row.calls <= 0 || row.procedure == kNone) continue;
       CallsRow made = call_row(row, times);
@@ -162,6 +165,7 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
     }
     add_peers(image.header().rank, thread.peers);
   }
+  samples_.add(image, paths_.add(image, image.sampled_frames()), regions);
 }
 
 void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
@@ -252,6 +256,8 @@ Sections NodeTables::pack() {
   append_rows<RanksRow>(made, Table::ranks, node_, ranks_);
   append_rows<CallsRow>(made, Table::calls, node_, calls_);
   append_rows<RegionsRow>(made, Table::regions, node_, regions_.rows());
+  append_rows<SamplingRow>(made, Table::sampling, node_, samples_.threads());
+  append_rows<SamplesRow>(made, Table::samples, node_, samples_.rows());
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
   append_rows<AccessesRow>(made, Table::accesses, node_, accesses_);

@@ -24,6 +24,7 @@ struct OldJob {
   std::vector<std::string> images;
   std::int64_t changed = 0;  ///< seconds since 1970
   std::int64_t bytes = 0;
+  bool is_single = false;  ///< of one rank
 };
 
 std::vector<std::string> names_in(const std::string& directory) {
@@ -56,6 +57,7 @@ bool has_ended(const std::string& directory, OldJob& job) {
     // What is no image is somebody else's matter.
     if (!name.starts_with("rank-") || ::lstat(path.c_str(), &status) != 0) return false;
     if (read_header(path, header) && owner_runs(header)) return false;
+    job.is_single = header.rank_count == 1;
     job.images.push_back(path);
     job.bytes += std::int64_t{status.st_blocks} * 512;
   }
@@ -84,9 +86,12 @@ void remove_old_images(std::span<const std::string> directories, const KeptImage
   }
   std::ranges::sort(jobs, std::ranges::greater(), &OldJob::changed);
   std::int64_t bytes = 0;
+  int singles = 0;
   for (const OldJob& job : jobs) {
     bytes += job.bytes;
-    if (now - job.changed > kept.seconds || bytes > kept.bytes) remove(job);
+    singles += job.is_single ? 1 : 0;
+    const bool is_too_much = bytes > kept.bytes || (job.is_single && singles > kept.singles);
+    if (now - job.changed > kept.seconds || is_too_much) remove(job);
   }
 }
 

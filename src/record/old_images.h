@@ -11,6 +11,7 @@ namespace headrace::record {
 struct KeptImages {
   std::int64_t seconds = std::int64_t{7} * 24 * 3600;  ///< since a job's directory last changed
   std::int64_t bytes = std::int64_t{256} << 20;        ///< of all, the newest first
+  int singles = 32;  ///< jobs of one rank, the newest first: many scripts end without MPI_Finalize
 };
 
 /// Removes what is beyond these bounds from `directories` (image_directories()), never what belongs

@@ -30,15 +30,17 @@ std::string base_name(std::string_view path) {
   return name;
 }
 
-/// With the directories above it.
-Error make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+/// With the directories above it. `is_new`: whether it was not there.
+Error make_directory(const std::string& path, bool& is_new) {
+  is_new = ::mkdir(path.c_str(), 0777) == 0;
+  if (is_new || errno == EEXIST) return {};
   const std::size_t slash = path.find_last_not_of('/') == std::string::npos
                                 ? std::string::npos
                                 : path.rfind('/', path.find_last_not_of('/'));
   if (errno == ENOENT && slash != std::string::npos && slash > 0) {
-    if (Error failed = make_directory(path.substr(0, slash))) return failed;
-    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+    if (Error failed = make_directory(path.substr(0, slash), is_new)) return failed;
+    is_new = ::mkdir(path.c_str(), 0777) == 0;
+    if (is_new || errno == EEXIST) return {};
   }
   return system_failure(errno, "cannot make the directory of the records", path);
 }
@@ -66,23 +68,33 @@ std::string record_name(std::string_view program, std::string_view job, std::int
 }
 
 Result<RecordFile> RecordFile::make(const std::string& directory, const std::string& name) {
-  if (Error failed = make_directory(directory)) return failed;
+  bool is_new = false;
+  if (Error failed = make_directory(directory, is_new)) return failed;
+  OwnDirectory own(is_new ? directory : "");
   const std::string hidden = directory + "/." + name + "." + std::to_string(::getpid()) + ".part";
   ::unlink(hidden.c_str());  // a process of the same number left it
   const int descriptor = uninterrupted([&] {
     return ::open(hidden.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
   });
   if (descriptor < 0) return system_failure(errno, "cannot write a record in", directory);
-  RecordFile file(descriptor, directory + "/" + name, hidden);
+  RecordFile file(std::move(own), descriptor, directory + "/" + name, hidden);
   if (Error failed = file.write(record_front())) return failed;
   return file;
 }
 
-RecordFile::RecordFile(int descriptor, std::string path, std::string hidden)
-    : descriptor_(descriptor), path_(std::move(path)), hidden_(std::move(hidden)) {}
+RecordFile::OwnDirectory::~OwnDirectory() {
+  if (!path_.empty()) ::rmdir(path_.c_str());
+}
+
+RecordFile::RecordFile(OwnDirectory directory, int descriptor, std::string path, std::string hidden)
+    : own_directory_(std::move(directory)),
+      descriptor_(descriptor),
+      path_(std::move(path)),
+      hidden_(std::move(hidden)) {}
 
 RecordFile::RecordFile(RecordFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
+    : own_directory_(std::move(other.own_directory_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
       hidden_(std::exchange(other.hidden_, {})),
       sections_(other.sections_) {}
@@ -145,6 +157,7 @@ Result<std::string> RecordFile::finish() {
   }
   if (failed != 0) return system_failure(failed, "cannot name the record", path);
   hidden_.clear();
+  own_directory_.keep();
   return path;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "record/packing.h"
@@ -17,6 +18,20 @@ std::string record_name(std::string_view program, std::string_view job, std::int
 /// A record that is being written. It has its name once it is complete: before, and if it is never
 /// finished, it has a hidden one, which is removed in the end.
 class RecordFile {
+  /// The directory, if it was made for this file. It goes if no record comes into it.
+  class OwnDirectory {
+   public:
+    OwnDirectory() = default;
+    explicit OwnDirectory(std::string path) : path_(std::move(path)) {}
+    OwnDirectory(OwnDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    OwnDirectory& operator=(OwnDirectory&&) = delete;
+    ~OwnDirectory();
+    void keep() { path_.clear(); }
+
+   private:
+    std::string path_;
+  };
+
  public:
   /// Makes the directory, too. `name` without .hrc.
   static Result<RecordFile> make(const std::string& directory, const std::string& name);
@@ -32,11 +47,12 @@ class RecordFile {
   Result<std::string> finish();
 
  private:
-  RecordFile(int descriptor, std::string path, std::string hidden);
+  RecordFile(OwnDirectory directory, int descriptor, std::string path, std::string hidden);
   Error write(std::string_view bytes);
   Error close();
   int publish(const std::string& path);
 
+  OwnDirectory own_directory_;
   int descriptor_;
   std::string path_;    ///< without .hrc
   std::string hidden_;  ///< empty once it is gone

@@ -2,8 +2,10 @@
 
 #include <mutex>
 
+#include "record/change_log.h"
 #include "record/clock.h"
 #include "record/recorder.h"
+#include "record/switch_log.h"
 
 namespace headrace::record {
 namespace {
@@ -13,6 +15,7 @@ struct Switch {
   std::atomic<std::uint32_t> turns = 0;  ///< odd while the two numbers change
   std::atomic<std::int64_t> off_ticks = 0;
   std::atomic<std::int64_t> off_since = 0;  ///< 0: it is on
+  ChangeLog<256> log;                       ///< 1: it is off
 };
 
 constinit Switch own;
@@ -37,9 +40,14 @@ void set(std::int64_t off_ticks, std::int64_t off_since) noexcept {
 
 std::atomic<bool> is_switched_off = false;
 
+bool was_switched_off(std::int64_t then) noexcept {
+  return own.log.at(then).value_or(0) != 0;
+}
+
 bool switch_recording(bool on) noexcept {
   const std::lock_guard lock(own.mutex);
   const bool before = !is_switched_off.exchange(!on);
+  own.log.add(ticks(), on ? 0 : 1);
   if (before == on || !is_recording.load()) return before;
   const std::int64_t now = ticks();
   if (on) {

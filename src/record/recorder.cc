@@ -26,6 +26,7 @@ namespace headrace::record {
 std::atomic<bool> is_recording = false;
 constinit thread_local ThreadRecord* own_record = nullptr;
 std::atomic<std::int64_t> next_sample = 0;
+std::atomic<ThreadListener> thread_listener = nullptr;
 
 namespace {
 
@@ -56,11 +57,17 @@ Recorder& recorder() {
   return only;
 }
 
+void tell_listener(const ThreadRecord* own) {
+  const ThreadListener listener = thread_listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener(own);
+}
+
 /// Gives a thread's tables to the next thread when it ends. A key of POSIX, not a variable with a
 /// destructor: destructors of other keys may call MPI after those of variables have run. Then the
 /// thread takes tables again, and the key's destructor is called again.
 void return_record(void*) {
   if (own_record == nullptr) return;
+  tell_listener(nullptr);
   if (is_recording) own_record->end_regions(recorded_ticks());
   Recorder& own = recorder();
   const std::lock_guard lock(own.mutex);
@@ -79,6 +86,12 @@ void return_at_end_of_thread() {
 
 void stop_in_child() {
   is_recording = false;
+}
+
+/// With room for samples, which must not crowd calls out.
+std::uint64_t memory_of_image(const Settings& settings) {
+  constexpr std::uint64_t kSamples = std::uint64_t{6} << 20;
+  return static_cast<std::uint64_t>(settings.record_memory) + (settings.sampling ? kSamples : 0);
 }
 
 ThreadRecord::Limits limits_of(const Settings& settings) {
@@ -184,7 +197,7 @@ Error start_recorder(const RecorderStart& start) {
   own.places = places_of_now();
   const std::string job = own.mark.name();
   auto made = ImageFile::make(own.directories, job, "rank-" + std::to_string(start.rank),
-                              static_cast<std::uint64_t>(settings().record_memory));
+                              memory_of_image(settings()));
   if (!made) return made.error();
   own.image = std::move(made.value());
   if (own.image->is_first_of_job()) remove_old_images(own.directories, {});
@@ -281,6 +294,7 @@ ThreadRecord* make_own_record() noexcept {
     own.free.pop_back();
     own_record->change_thread();
     take_early_regions(*own_record, own.image->header().begin_ticks);
+    tell_listener(own_record);
     return own_record;
   }
   try {
@@ -293,6 +307,7 @@ ThreadRecord* make_own_record() noexcept {
         own_record = made.get();
         own.threads.push_back(std::move(made));
         take_early_regions(*own_record, own.image->header().begin_ticks);
+        tell_listener(own_record);
         return own_record;
       }
     }
@@ -302,6 +317,11 @@ ThreadRecord* make_own_record() noexcept {
   own.is_full = true;
   own.image->header().lost_calls.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
+}
+
+void count_unsized() noexcept {
+  ImageFile* const own = image();
+  if (own != nullptr) own->header().unsized.fetch_add(1, std::memory_order_relaxed);
 }
 
 std::uint32_t procedure_note(int entry) {

@@ -69,11 +69,19 @@ ThreadRecord* make_own_record() noexcept;
 /// A new thread's: the regions in which it is already.
 void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept;
 
+/// Called in each thread when it gets its tables, and with null when it gives them back; or null.
+/// What it does must bear a thread that ends.
+using ThreadListener = void (*)(const ThreadRecord* own);
+extern std::atomic<ThreadListener> thread_listener;
+
 /// The tables of this thread; null if nothing is recorded.
 inline ThreadRecord* this_thread() {
   if (!is_recording.load(std::memory_order_relaxed)) return nullptr;
   return own_record != nullptr ? own_record : make_own_record();
 }
+
+/// A receive is complete, and nothing tells how many bytes have arrived.
+void count_unsized() noexcept;
 
 /// The note of a procedure.
 std::uint32_t procedure_note(int entry);

@@ -20,6 +20,11 @@ struct Early {
 
 constinit thread_local Early early{};
 
+void tell_listener(const ThreadRecord& thread) noexcept {
+  const RegionListener listener = region_listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener(thread.region());
+}
+
 void begin_early(int id) noexcept {
   if (early.depth < Early::kMost) early.ids[early.depth++] = id;
 }
@@ -57,6 +62,8 @@ std::int64_t counted_entries() {
 
 }  // namespace
 
+std::atomic<RegionListener> region_listener = nullptr;
+
 void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept {
   for (std::size_t i = 0; i < early.depth; ++i) {
     thread.begin_region(early.ids[i], nullptr, begin, counted_entries());
@@ -73,6 +80,7 @@ RegionCall begin_region(int id, const char* label) noexcept {
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return RegionCall::unrecorded;
   thread->begin_region(id, label, recorded_ticks(), counted_entries());
+  tell_listener(*thread);
   return RegionCall::noted;
 }
 
@@ -83,7 +91,9 @@ RegionCall end_region(int id) noexcept {
   }
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return RegionCall::unrecorded;
-  return tell(id, thread->end_region(id, recorded_ticks()));
+  const RegionStack::End how = thread->end_region(id, recorded_ticks());
+  tell_listener(*thread);
+  return tell(id, how);
 }
 
 bool flush_record() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 /// What the program says of itself: its regions, and when it wants to be recorded. All may be
@@ -16,6 +17,11 @@ enum class RegionCall : int {
 /// it; null: the region has its number alone. Before MPI runs it is remembered: then the region
 /// begins as MPI runs.
 RegionCall begin_region(int id, const char* label) noexcept;
+
+/// Called in each thread that has entered or left a region, with what rows of calls have of the one
+/// that it is in now; or null.
+using RegionListener = void (*)(std::uint32_t region);
+extern std::atomic<RegionListener> region_listener;
 
 /// This thread leaves the region, and those that it entered since.
 RegionCall end_region(int id) noexcept;

@@ -1,11 +1,14 @@
 #include "record/summary.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 
 namespace headrace::record {
 namespace {
+
+std::atomic<bool> outlive_record = false;
 
 struct Totals {
   std::mutex mutex;
@@ -194,6 +197,14 @@ std::vector<std::string> summary() {
                     " failed (each returned an MPI error), check the program's output");
   }
   return lines;
+}
+
+void let_files_go_on() noexcept {
+  outlive_record = true;
+}
+
+bool files_go_on() noexcept {
+  return outlive_record;
 }
 
 }  // namespace headrace::record

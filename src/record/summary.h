@@ -68,4 +68,9 @@ std::string memory_summary();
 /// At most six lines on all files added so far; empty where there were none.
 std::vector<std::string> summary();
 
+/// Files are used after the job's record has been made, since sessions go on: their lines come when
+/// the process ends, not with the record's.
+void let_files_go_on() noexcept;
+bool files_go_on() noexcept;
+
 }  // namespace headrace::record

@@ -116,6 +116,8 @@ class ThreadRecord final : public PathStore {
   /// See RegionStack; for `label`, name_region.
   void begin_region(int id, const char* label, std::int64_t now, std::int64_t entered) noexcept;
   RegionStack::End end_region(int id, std::int64_t now) noexcept { return regions_.end(id, now); }
+  /// What rows of calls have. May be asked by a signal handler of the thread.
+  std::uint32_t region() const noexcept { return regions_.region(); }
   void end_regions(std::int64_t now) noexcept { regions_.end_all(now); }
 
   /// The thread is known to run until `now`, in ticks.

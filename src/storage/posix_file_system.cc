@@ -20,6 +20,7 @@
 #include "storage/lustre.h"
 #include "storage/move_all.h"
 #include "storage/realigned_reads.h"
+#include "storage/slowed_store.h"
 #include "storage/store.h"
 
 namespace headrace::storage {
@@ -285,7 +286,7 @@ class PosixFileSystem : public FileSystem {
     advise(descriptor, flags.style);
     const int lost = flags.is_deleted_later ? store->take_entry(path) : 0;
     if (lost != 0) return system_failure(lost, "cannot open", path);
-    return std::unique_ptr<Store>(std::move(store));
+    return slowed(std::move(store), mimicked_delays());
   }
 
   std::string full_name(const std::string& path) override { return absolute_name(path); }

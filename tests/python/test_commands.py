@@ -10,7 +10,7 @@ from headrace.commands import CommandFolder, names
 
 TOP = (
     *("apply", "bench", "compare", "demo", "doctor", "hints", "include", "peek"),
-    *("place", "preload", "record", "report", "run", "simulate", "site", "tune"),
+    *("place", "preload", "profile", "record", "report", "run", "simulate", "site", "tune"),
 )
 BENCH = (
     *("checkpoint", "collectives", "compare", "copy", "ior", "irregular", "lattice", "overlap"),

@@ -17,7 +17,7 @@ from headrace.compare import comparison
 from headrace.compare.changes import UNSET, Change
 from headrace.compare.comparison import Check, Comparison, compare, status
 from headrace.compare.names import key_of
-from headrace.compare.profile import MOST_SITES, OTHER_SITES, Profile, profile
+from headrace.compare.profile import MOST_SITES, OTHER_SITES, Profile, profile, record_facts
 from headrace.record.reader import read
 from headrace.report.comparison_document import comparison_document
 from headrace.symbols.resolver import Symbols, resolve
@@ -30,7 +30,8 @@ SAME, OTHER = Check("cmp a b", 0), Check("cmp a b", 1)
 def profiled(job: Job, folder: Path, name: str = "a.hrc") -> Profile:
     record = read(job.write(folder, name))
     found = analyse(record, MOST_SITES)
-    return profile(record, found, resolve(site.frames for site in found.sites))
+    symbols = resolve(site.frames for site in found.sites)
+    return profile(str(record.path), found, symbols, record_facts(record))
 
 
 def timed(folder: Path, times: Sequence[int]) -> list[Profile]:

@@ -13,7 +13,7 @@ from schema_support import check
 
 from headrace.analysis.analyse import analyse
 from headrace.compare.comparison import compare
-from headrace.compare.profile import MOST_SITES, Profile, profile
+from headrace.compare.profile import MOST_SITES, Profile, profile, record_facts
 from headrace.errors import HeadraceError
 from headrace.record.reader import read
 from headrace.report.comparison_document import comparison_document
@@ -112,7 +112,7 @@ def test_a_wrong_line_is_no_slow_run(headrace: Command, records, tmp_path: Path)
         ([old[0], old[0]], "is given twice"),
         ([old[0], new[0], "--before", old[1]], "with and without --before"),
         (["--before", old[0]], "is missing"),
-        ([tmp_path / "empty", new[0]], "has no record (*.hrc)"),
+        ([tmp_path / "empty", new[0]], "has no record (*.hrc or *.darshan)"),
         ([old[0], tmp_path / "foreign.hrc"], "is no record"),
         ([old[0], tmp_path / "gone.hrc"], "No such file"),
         ([old[0], new[0], "--tolerance", "-1"], "--tolerance"),
@@ -127,7 +127,8 @@ def test_a_wrong_line_is_no_slow_run(headrace: Command, records, tmp_path: Path)
 def profiled(path: Path) -> Profile:
     record = read(path)
     found = analyse(record, MOST_SITES)
-    return profile(record, found, resolve(site.frames for site in found.sites))
+    symbols = resolve(site.frames for site in found.sites)
+    return profile(str(record.path), found, symbols, record_facts(record))
 
 
 def told(before: Path, after: Path) -> str:

@@ -50,6 +50,7 @@ def test_numbers_of_the_small_job(tmp_path: Path) -> None:
     made, _ = told(small_job(), tmp_path)
     assert made["version"] == 1
     assert made["run"] == {
+        "source": "record",
         "ranks": 2,
         "nodes": 2,
         "mpi": "MPICH 5.0.2",

@@ -16,12 +16,12 @@ PACKAGE = "headrace"
 # Ground to roof: packages and modules below headrace/. Those of one layer do not see each other.
 LAYERS = (
     ("__init__", "errors", "machine", "places", "regions", "statistics"),
-    ("elf", "launchers", "record", "settings"),
+    ("darshan", "elf", "launchers", "record", "settings"),
     ("analysis", "mpi", "place"),
     ("advice", "front", "symbols"),
-    ("compare", "launch"),
+    ("compare", "launch", "profile"),
     ("bench", "doctor", "report"),
-    ("demo", "simulate", "site"),
+    ("demo", "simulate", "site", "tune"),
     ("commands",),
     ("cli",),
     ("__main__",),

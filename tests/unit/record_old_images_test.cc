@@ -55,6 +55,14 @@ TEST_F(OldImages, GoByAge) {
   EXPECT_EQ(left({3 * kHour, kLarge}), (Names{"new", "running"}));
 }
 
+TEST_F(OldImages, OfSingleRanksGoByNumber) {
+  job("a", 3 * kHour);
+  job("b", 2 * kHour);
+  job("c", 4 * kHour);
+  job("d", 5 * kHour).image->header().rank_count = 2;
+  EXPECT_EQ(left({kLarge, kLarge, 2}), (Names{"a", "b", "d"}));
+}
+
 TEST_F(OldImages, GoBySizeTheOldestFirst) {
   job("a", 3 * kHour);
   job("b", 2 * kHour);

@@ -10,7 +10,7 @@ from tools.generate.rendering import Output, SpecError, render
 
 
 def outputs(spec: Path) -> list[Output]:
-    """The header with all costs, and where they are from."""
+    """The header with all costs and where they are from, and the command's table of them."""
     path = spec / "costs.toml"
     data = tomllib.loads(path.read_text())
     for key in ("machine", "date", "source"):
@@ -22,14 +22,10 @@ def outputs(spec: Path) -> list[Output]:
     for entry in data["path"]:
         if len(entry["value"]) != 2:
             raise SpecError(f"{path.name}: {entry['name']} has no two values (write, read)")
+    costs = {"directed": data["path"], "common": data["common"]}
     return [
-        render(
-            "costs.h.j2",
-            "src/policy/generated/costs.h",
-            origin=data["origin"],
-            directed=data["path"],
-            common=data["common"],
-        )
+        render("costs.h.j2", "src/policy/generated/costs.h", origin=data["origin"], **costs),
+        render("costs.py.j2", "python/headrace/tune/generated/costs.py", **costs),
     ]
 
 

@@ -4,6 +4,7 @@ import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from headrace.advice.expression import Expression
 from headrace.advice.rules import Rule
 from headrace.analysis.metrics import ABSENT
 
@@ -39,19 +40,22 @@ class Judgement:
     unjudged: tuple[Unjudged, ...]
 
 
-def judge(rules: Iterable[Rule], metrics: Mapping[str, float | None]) -> Judgement:
+def judge(
+    rules: Iterable[Rule],
+    metrics: Mapping[str, float | None],
+    absent: Mapping[str, str] = ABSENT,
+) -> Judgement:
+    """absent: why metrics may be unknown, by name."""
     made: list[Advice] = []
     unjudged: list[Unjudged] = []
     for rule in rules:
         holds = rule.when.value(metrics)
         if holds is None:
-            names = rule.when.unknown(metrics)
-            unjudged.append(Unjudged(rule, tuple(dict.fromkeys(map(_why, names)))))
+            unjudged.append(_unjudged(rule, rule.when, metrics, absent))
         elif holds:
             one = _advice(rule, metrics)
             if one is None:
-                names = rule.bound.unknown(metrics) if rule.bound else []
-                unjudged.append(Unjudged(rule, tuple(dict.fromkeys(map(_why, names)))))
+                unjudged.append(_unjudged(rule, rule.bound, metrics, absent))
             elif _is_worth_it(one, metrics):
                 made.append(one)
     present = {one.rule.id for one in made if not one.is_hint}
@@ -82,8 +86,13 @@ def _order(one: Advice, run: float) -> tuple:
     )
 
 
-def _why(name: str) -> str:
-    return ABSENT.get(name, f"{name} was not measured")
+def _unjudged(
+    rule: Rule, asked: Expression | None, metrics: Mapping[str, float | None],
+    absent: Mapping[str, str],
+) -> Unjudged:  # fmt: skip
+    names = asked.unknown(metrics) if asked else []
+    why = [absent.get(name, f"{name} was not measured") for name in names]
+    return Unjudged(rule, tuple(dict.fromkeys(why)))
 
 
 def _is_worth_it(one: Advice, metrics: Mapping[str, float | None]) -> bool:

@@ -33,7 +33,8 @@ _WRITE_BINS = tuple(f"write_bin{i}" for i in range(len(BINS)))
 @dataclass
 class Access:
     """One file at one layer, over all ranks. Times in ns, of all ranks together. What says where
-    accesses lie (sequential_*, consecutive_*, unaligned, furthest_*) is of layer posix only."""
+    accesses lie (sequential_*, consecutive_*, unaligned, furthest_*) is of layer posix only. None:
+    not measured, of a Darshan log."""
 
     name: str
     layer: str
@@ -41,29 +42,29 @@ class Access:
     opens: int = 0
     reads: int = 0
     writes: int = 0
-    seeks: int = 0
-    syncs: int = 0
-    maps: int = 0
+    seeks: int | None = 0
+    syncs: int | None = 0
+    maps: int | None = 0
     read: int = 0
     written: int = 0
-    mapped: int = 0
-    read_time: int = 0
-    write_time: int = 0
-    other_time: int = 0
-    sequential_reads: int = 0
-    consecutive_reads: int = 0
-    sequential_writes: int = 0
-    consecutive_writes: int = 0
-    unaligned: int = 0
-    block: int = 0
-    furthest_read: int = 0
-    furthest_written: int = 0
-    read_bins: list[int] = field(default_factory=lambda: [0] * len(BINS))
-    write_bins: list[int] = field(default_factory=lambda: [0] * len(BINS))
+    mapped: int | None = 0
+    read_time: int | None = 0
+    write_time: int | None = 0
+    other_time: int | None = 0
+    sequential_reads: int | None = 0
+    consecutive_reads: int | None = 0
+    sequential_writes: int | None = 0
+    consecutive_writes: int | None = 0
+    unaligned: int | None = 0
+    block: int | None = 0
+    furthest_read: int | None = 0
+    furthest_written: int | None = 0
+    read_bins: list[int] | None = field(default_factory=lambda: [0] * len(BINS))
+    write_bins: list[int] | None = field(default_factory=lambda: [0] * len(BINS))
 
     @property
-    def time(self) -> int:
-        return self.read_time + self.write_time + self.other_time
+    def time(self) -> int | None:
+        return known_sum((self.read_time, self.write_time, self.other_time))
 
     @property
     def calls(self) -> int:
@@ -74,13 +75,21 @@ class Access:
         """Of reads and writes, those that began where the last one ended or behind it."""
         if self.layer != "posix" or not self.calls:
             return None
+        if self.sequential_reads is None or self.sequential_writes is None:
+            return None
         return (self.sequential_reads + self.sequential_writes) / self.calls
 
     @property
     def aligned_share(self) -> float | None:
-        if self.layer != "posix" or not self.calls:
+        if self.layer != "posix" or not self.calls or self.unaligned is None:
             return None
         return 1 - self.unaligned / self.calls
+
+
+def known_sum(values: Iterable[int | None]) -> int | None:
+    """Of those that are known; None if none is."""
+    known = [one for one in values if one is not None]
+    return sum(known) if known else None
 
 
 def accesses(record: Record) -> list[Access]:
@@ -120,8 +129,18 @@ class UsedFile:
     stdio: Access | None = None
 
     @property
-    def time(self) -> int:
-        return sum(one.time for one in (self.mpi, self.posix, self.stdio) if one is not None)
+    def parts(self) -> list[File | Access]:
+        """The outermost layer first."""
+        return [one for one in (self.mpi, self.posix, self.stdio) if one is not None]
+
+    @property
+    def time(self) -> int | None:
+        return known_sum(one.time for one in self.parts)
+
+    @property
+    def interface(self) -> str:
+        """The outermost one by which the program used it."""
+        return "MPI-IO" if self.mpi else "POSIX" if self.posix else "STDIO"
 
 
 def used_files(
@@ -135,7 +154,7 @@ def used_files(
     for other in others:
         used = found.setdefault(other.name, UsedFile(other.name))
         setattr(used, other.layer, other)
-    return tuple(sorted(found.values(), key=lambda one: (-one.time, one.name)))
+    return tuple(sorted(found.values(), key=lambda one: (-(one.time or 0), one.name)))
 
 
 def _absolute(name: str, directory: str) -> str:

@@ -1,14 +1,15 @@
 """All that a report shows, from a record."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from headrace.analysis import files as of_files
 from headrace.analysis.accesses import Access, Flows, UsedFile, accesses, flows, used_files
-from headrace.analysis.calls import Sums, Totals, add_up
+from headrace.analysis.calls import BINS, Sums, Totals, add_up
 from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
-from headrace.analysis.metrics import Metrics, metrics
+from headrace.analysis.metrics import ABSENT, Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
 from headrace.analysis.placement import Place, placement
@@ -16,6 +17,7 @@ from headrace.analysis.procedures import CLASSES, MATCHED
 from headrace.analysis.regions import Region, regions
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
+from headrace.analysis.targets import Target
 from headrace.analysis.waiting import Wait, Waits, waiting
 from headrace.record.merge import lost_calls
 from headrace.record.tables import Record
@@ -54,30 +56,83 @@ class Class:
 
 @dataclass(frozen=True)
 class Quality:
-    """What is known of how good the numbers are. off: of the rank for which recording was off for
-    longest. mismatched: ends of regions, of all ranks."""
+    """What is known of how good the numbers are; None: not measured. off: of the rank for which
+    recording was off for longest. Of all ranks, mismatched: ends of regions, unsized: receives
+    without bytes."""
 
-    folded: int
-    checks: int
-    wrong: int
-    recorder: int
-    missing: tuple[str, ...]
-    lost_calls: int = 0
-    off: int = 0
-    mismatched: int = 0
+    folded: int | None = None
+    checks: int | None = None
+    wrong: int | None = None
+    recorder: int | None = None
+    missing: tuple[str, ...] = ()
+    lost_calls: int | None = None
+    off: int | None = None
+    mismatched: int | None = None
+    unsized: int | None = None
+
+
+@dataclass(frozen=True)
+class RankTimes:
+    """ns of each rank, from rank 0 on, or as the ranks of `run`. what: as in "time outside MPI"."""
+
+    what: str
+    times: tuple[int, ...]
+
+    @property
+    def average(self) -> float:
+        return sum(self.times) / len(self.times) if self.times else 0.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the findings were made from. name: as in "the record tells". made_by: as in "MPICH 5".
+    unmeasured: lists of the report of which it can tell nothing. absent: metrics that it lacks, and
+    why. notes: what else there is to say of its quality. bins: names of the sizes of calls."""
+
+    name: str
+    made_by: str = ""
+    unmeasured: frozenset[str] = frozenset()
+    absent: Mapping[str, str] = field(default_factory=lambda: ABSENT)
+    notes: tuple[str, ...] = ()
+    bins: tuple[str, ...] = BINS
+
+
+FILES_SETTING = "HEADRACE_RECORD_FILES"  # whether files without MPI are recorded
+_NOT_MPI = "I/O that is not MPI's"
+
+
+def _unseen(chosen: Iterable[Setting]) -> str:
+    """What a record does not tell of I/O."""
+    for one in chosen:
+        if one.name == FILES_SETTING and one.value == "1":
+            return "I/O through mapped files, io_uring and system calls past the C library"
+        if one.name == FILES_SETTING:
+            return f"{_NOT_MPI} ({FILES_SETTING}=1 switches that on)"
+    return _NOT_MPI
+
+
+def _of_record(chosen: Iterable[Setting]) -> Source:
+    return Source(
+        "record",
+        notes=(
+            f"not measured: {_unseen(chosen)}; waiting in point-to-point calls, in nonblocking "
+            "collective ones and in those of files",
+        ),
+    )
 
 
 @dataclass(frozen=True)
 class Findings:
-    """`classes`: time outside MPI, then in MPI by class. Procedures and sites: costliest first.
-    outside_by_rank: ns, as the ranks of `run`. costs: of which procedures each cost is made.
-    `files` are by MPI-IO, `accesses` without it, `used_files` both."""
+    """`classes`: time in MPI by class, or in I/O. in_mpi, outside: None if not measured. Procedures
+    and sites: costliest first. costs: of which procedures each cost is made. `files` are by MPI-IO,
+    or as a Darshan log has them; `accesses` without MPI, `used_files` both. flows: None if not
+    measured."""
 
     run: Run
     classes: tuple[Class, ...]
-    in_mpi: Balance
-    outside: Balance
-    outside_by_rank: tuple[int, ...]
+    in_mpi: Balance | None
+    outside: Balance | None
+    rank_times: RankTimes
     efficiency: Efficiency | None
     waits: Waits
     procedures: tuple[Procedure, ...]
@@ -88,7 +143,7 @@ class Findings:
     files: tuple[File, ...]
     accesses: tuple[Access, ...]
     used_files: tuple[UsedFile, ...]
-    flows: Flows
+    flows: Flows | None
     decisions: tuple[Decision, ...]
     placement: tuple[Place, ...]
     settings: tuple[Setting, ...]
@@ -96,10 +151,12 @@ class Findings:
     quality: Quality
     metrics: Metrics
     costs: dict[str, frozenset[str]]
+    source: Source = field(default_factory=lambda: _of_record(()))
+    targets: tuple[Target, ...] = ()
 
     def share(self, time: float) -> float:
         """What part a time of all ranks together is of the ranks' time in the run."""
-        whole = sum(one.run for one in self.run.ranks)
+        whole = self.run.rank_time
         return time / whole if whole else 0.0
 
 
@@ -115,6 +172,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     files = tuple(of_files.files(record))
     others = tuple(accesses(record))
     by_cost = costs(job, totals)
+    chosen = settings(record)
     return Findings(
         run=job,
         classes=tuple(
@@ -123,7 +181,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         ),
         in_mpi=balance(in_mpi, size),
         outside=balance(outside, size),
-        outside_by_rank=tuple(outside),
+        rank_times=RankTimes("outside MPI", tuple(outside)),
         efficiency=efficiency(outside, job.elapsed),
         waits=waits,
         procedures=_procedures(totals, waits, size),
@@ -137,7 +195,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         flows=flows(record, files, others),
         decisions=tuple(of_files.decisions(record)),
         placement=placement(job.ranks),
-        settings=settings(record),
+        settings=chosen,
         variables=variables(record),
         quality=Quality(
             sum(one.folded for one in job.ranks),
@@ -148,9 +206,11 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             lost_calls(record),
             max((one.off for one in job.ranks), default=0),
             sum(one.mismatched for one in job.ranks),
+            sum(one.unsized for one in job.ranks),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files),
         costs={name: one.procedures for name, one in by_cost.items()},
+        source=_of_record(chosen),
     )
 
 

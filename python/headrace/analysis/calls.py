@@ -18,13 +18,14 @@ _COLUMNS = (
 
 @dataclass
 class Sums:
-    """Of one procedure, or of one procedure at one call path. Times in ns."""
+    """Of one procedure, or of one procedure at one call path. Times in ns. failed, greatest: None
+    if not measured; bins: empty then."""
 
     calls: int = 0
-    failed: int = 0
+    failed: int | None = 0
     bytes: int = 0
     time: int = 0
-    greatest: int = 0
+    greatest: int | None = 0
     bins: list[int] = field(default_factory=lambda: [0] * len(BINS))
     by_rank: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 

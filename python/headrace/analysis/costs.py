@@ -70,6 +70,9 @@ _SITES: dict[str, tuple[Callable[[str], bool], int]] = {
 }
 
 
+NAMES = (*_PROCEDURES, *_SITES, "balance", "off_cpu")
+
+
 @dataclass(frozen=True)
 class Bound:
     """ns: what the run would gain at most; the truth of that lies between the two."""

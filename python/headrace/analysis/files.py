@@ -15,7 +15,8 @@ _SUMS = _COLUMNS[3:]
 
 @dataclass
 class File:
-    """One file, over all ranks that opened it. store_*: None if the library moved the bytes."""
+    """One file, over all ranks that opened it. store_*: None if the library moved the bytes. Times:
+    None if not measured."""
 
     name: str
     ranks: int = 0
@@ -28,11 +29,12 @@ class File:
     writes: int = 0
     collective_reads: int = 0
     collective_writes: int = 0
-    time: int = 0
-    exchange: int = 0
-    wait: int = 0
-    copy: int = 0
-    store: int = 0
+    time: int | None = 0
+    exchange: int | None = 0
+    wait: int | None = 0
+    copy: int | None = 0
+    store: int | None = 0
+    interface: str = "MPI-IO"
 
 
 def files(record: Record) -> list[File]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 
 from headrace.analysis.calls import Totals
-from headrace.analysis.costs import Cost, collective_time
+from headrace.analysis.costs import Bound, Cost, collective_time
 from headrace.analysis.files import File
 from headrace.analysis.run import Run
 from headrace.analysis.waiting import Waits
@@ -24,13 +24,24 @@ ABSENT = {
     "computed_on_node_share": "no better order of ranks was computed",
     "file_stripes": "the record does not have the stripes of files",
     "misaligned_share": "the record does not have where requests begin",
-    "sick_target_ratio": "the record does not have times by storage target",
+    **dict.fromkeys(
+        (
+            *("sick_target", "sick_target_ratio", "sick_target_files", "sick_target_seconds"),
+            *("sick_target_median_seconds", "other_targets_median_seconds"),
+            *("sick_target_longest_seconds", "other_targets_longest_seconds"),
+        ),
+        "the record does not have times by storage target",
+    ),
     **dict.fromkeys(
         ("files", "io_bytes_read", "io_bytes_written", "io_ranks", "io_greatest_rank_share"),
         "the record has no table of files",
     ),
     **dict.fromkeys(
-        ("read_amplification_ratio", "write_amplification_ratio", "exchange_share"),
+        (
+            *("read_amplification_ratio", "write_amplification_ratio", "exchange_share"),
+            *("unasked_read_bytes", "unasked_read_ratio", "io_waiting_share"),
+            "io_waiting_seconds",
+        ),
         "the record does not have what Headrace moved for files",
     ),
     "opens_per_rank_ratio": "the record has no table of files",
@@ -157,7 +168,8 @@ def _of_messages(record: Record, run: Run) -> Metrics:
 
 _OF_FILES = ("files", "io_bytes_read", "io_bytes_written", "io_ranks", "io_greatest_rank_share")
 _OF_FILES += ("read_amplification_ratio", "write_amplification_ratio", "exchange_share")
-_OF_FILES += ("exchange_seconds", "opens_per_rank_ratio")
+_OF_FILES += ("exchange_seconds", "opens_per_rank_ratio", "io_waiting_share")
+_OF_FILES += ("io_waiting_seconds", "unasked_read_bytes", "unasked_read_ratio")
 
 
 def _of_files(record: Record, files: list[File], run: Run, has_io: bool) -> Metrics:
@@ -170,6 +182,7 @@ def _of_files(record: Record, files: list[File], run: Run, has_io: bool) -> Metr
             moved[rank] += read + written
     read, written = sum(one.read for one in files), sum(one.written for one in files)
     phases = sum(one.exchange + one.wait + one.copy + one.store for one in files)
+    waited = sum(one.wait for one in files)
     return {
         "files": len(files),
         "io_bytes_read": read,
@@ -177,11 +190,33 @@ def _of_files(record: Record, files: list[File], run: Run, has_io: bool) -> Metr
         "io_ranks": sum(1 for size in moved.values() if size),
         "io_greatest_rank_share": _ratio(max(moved.values(), default=0), sum(moved.values()))
         or 0.0,
-        "read_amplification_ratio": _amplification(files, "read"),
-        "write_amplification_ratio": _amplification(files, "written"),
+        **amplification(files),
+        "io_waiting_share": _ratio(waited, phases),
+        "io_waiting_seconds": waited / NS / max(1, len(run.ranks)),
         "exchange_share": _ratio(sum(one.exchange for one in files), phases),
         "exchange_seconds": sum(one.exchange for one in files) / NS / max(1, len(run.ranks)),
-        "opens_per_rank_ratio": max((one.opens / max(1, one.ranks) for one in files), default=0.0),
+        "opens_per_rank_ratio": opens_per_rank(files),
+    }
+
+
+def opens_per_rank(files: Iterable[File]) -> float:
+    """Of the file that each rank opened most often."""
+    return max((one.opens / max(1, one.ranks) for one in files), default=0.0)
+
+
+def amplification(files: list[File]) -> Metrics:
+    """Bytes that were moved against those that were asked. Unasked: read from files that the
+    program only wrote, as who changes a part of a block or stripe must read it first."""
+    changed = [one for one in files if one.written and not one.read]
+    told = [one for one in changed if one.store_read is not None]
+    unasked = sum(one.store_read for one in told)
+    is_known = bool(told) or not changed
+    written = sum(one.written for one in told)
+    return {
+        "read_amplification_ratio": _amplification(files, "read"),
+        "write_amplification_ratio": _amplification(files, "written"),
+        "unasked_read_bytes": unasked if is_known else None,
+        "unasked_read_ratio": (unasked / written if told else 0.0) if is_known else None,
     }
 
 
@@ -195,18 +230,33 @@ def _amplification(files: list[File], what: str) -> float | None:
 
 
 def _of_cost(name: str, cost: Cost, run: Run) -> Metrics:
-    count = len(run.ranks)
-    total = sum(cost.by_rank.values())
-    whole = sum(one.run for one in run.ranks)
-    rank_seconds = run.elapsed / NS * max(1, count)
+    return cost_metrics(
+        name,
+        run,
+        total=sum(cost.by_rank.values()),
+        greatest=max(cost.by_rank.values(), default=0),
+        ranks=sum(1 for time in cost.by_rank.values() if time),
+        calls=cost.calls,
+        moved=cost.bytes,
+        bound=cost.bound,
+    )
+
+
+def cost_metrics(
+    name: str, run: Run, total: float, greatest: float, ranks: int, calls: int, moved: int,
+    bound: Bound,
+) -> Metrics:  # fmt: skip
+    """total, greatest: ns. ranks: that had a part in it."""
+    count = max(1, len(run.ranks) or run.count)
+    rank_seconds = run.elapsed / NS * count
     return {
-        f"{name}_seconds": total / NS / max(1, count),
-        f"{name}_greatest_seconds": max(cost.by_rank.values(), default=0) / NS,
-        f"{name}_share": total / whole if whole else None,
-        f"{name}_calls": cost.calls,
-        f"{name}_ranks": sum(1 for time in cost.by_rank.values() if time),
-        f"{name}_per_second": cost.calls / rank_seconds if rank_seconds else None,
-        f"{name}_bytes": cost.bytes,
-        f"{name}_bound_lower_seconds": cost.bound.lower / NS,
-        f"{name}_bound_upper_seconds": cost.bound.upper / NS,
+        f"{name}_seconds": total / NS / count,
+        f"{name}_greatest_seconds": greatest / NS,
+        f"{name}_share": _ratio(total, run.rank_time),
+        f"{name}_calls": calls,
+        f"{name}_ranks": ranks,
+        f"{name}_per_second": calls / rank_seconds if rank_seconds else None,
+        f"{name}_bytes": moved,
+        f"{name}_bound_lower_seconds": bound.lower / NS,
+        f"{name}_bound_upper_seconds": bound.upper / NS,
     }

@@ -40,26 +40,33 @@ class Rank:
     wrong: int
     off: int = 0
     mismatched: int = 0
+    unsized: int = 0
 
 
 _NUMBERS = (
     *("rank", "state", "run", "init", "cpu_user", "cpu_system", "peak_memory", "recorder"),
-    *("threads", "folded", "checks", "wrong", "off", "mismatched"),
+    *("threads", "folded", "checks", "wrong", "off", "mismatched", "unsized"),
 )
 _TEXTS = ("host", "cores", "program")
 
 
 @dataclass(frozen=True)
 class Run:
-    """`count`: how many ranks the job had. `lacks`: why the record is not complete. elapsed: ns."""
+    """`count`: how many ranks the job had. nodes: None if unknown. `lacks`: why the record is not
+    complete. elapsed: ns. ranks: none if the source tells nothing of single ones."""
 
     count: int
-    nodes: int
+    nodes: int | None
     mpi: str
     command: str
     elapsed: int
     ranks: tuple[Rank, ...]
     lacks: tuple[str, ...]
+
+    @property
+    def rank_time(self) -> int:
+        """ns that all ranks together ran."""
+        return sum(one.run for one in self.ranks) if self.ranks else self.count * self.elapsed
 
     @property
     def is_complete(self) -> bool:

@@ -5,6 +5,8 @@ from headrace.analysis.generated.verdict_texts import ACCEPTABLE, TEXTS
 
 
 def verdict(found: Findings) -> str:
+    if found.in_mpi is None:
+        return _of_io(found)
     one = found.efficiency
     if one is None:
         return TEXTS["unknown"]
@@ -20,6 +22,18 @@ def verdict(found: Findings) -> str:
         acceptable=f"{ACCEPTABLE:.0%}",
         worst=f"{min(one.load_balance, one.communication):.0%}",
         costliest=_costliest(found, found.share(found.in_mpi.total)),
+    )
+
+
+def _of_io(found: Findings) -> str:
+    """Of a run of which I/O alone is known."""
+    spent = found.classes[0].balance if found.classes else None
+    if spent is None or not spent.total or not found.run.elapsed:
+        return f"The {found.source.name} tells of no time in I/O."
+    slowest = min(1.0, spent.greatest / found.run.elapsed)
+    return (
+        f"I/O takes {found.share(spent.total):.1%} of the ranks' time, and {slowest:.0%} of that "
+        "of the rank that is in it longest; computing and messages were not measured."
     )
 
 

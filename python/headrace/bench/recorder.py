@@ -126,7 +126,7 @@ def _run(
         "HEADRACE_LOGPATH": str(directory),
         "HEADRACE_QUIET": "1",
     }
-    line = launch(host, ranks, program.command, environ, True, variables)
+    line = launch(host, ranks, program.command, environ, True, variables, bind=True)
     with start_captured(line) as child:
         try:
             output, _ = child.communicate(timeout=RUN_SECONDS)

@@ -32,6 +32,21 @@ mpis_option = click.option(
 )
 
 
+def mpi_names_option(other: str = "") -> Callable[[Any], Any]:
+    """--mpi NAME, any number of times, passed on as `wanted`. other: what it may be beside a name;
+    so none is refused here."""
+    beside = f", or {other}" if other else ""
+    return click.option(
+        "--mpi",
+        "wanted",
+        multiple=True,
+        default=("mpich",),
+        show_default=True,
+        metavar="NAME",
+        help=f"The MPI: {', '.join(CHOICES)} (every one that is found){beside}; repeatable.",
+    )
+
+
 def earlier_option(help_text: str) -> Callable[[Any], Any]:
     """--from FILE, any number of times, passed on as `earlier`."""
     return click.option(

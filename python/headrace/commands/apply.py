@@ -5,12 +5,9 @@ from pathlib import Path
 import click
 
 from headrace.advice.applying import changes, taken
-from headrace.advice.judging import judge
-from headrace.advice.rules import collect
-from headrace.analysis.analyse import analyse
+from headrace.commands._findings import findings_of, judged
 from headrace.commands._options import rules_option
 from headrace.errors import HeadraceError, unwritable
-from headrace.record.reader import read
 from headrace.report.settings_text import FIRST_WORDS, settings_text, told
 
 
@@ -24,12 +21,12 @@ from headrace.report.settings_text import FIRST_WORDS, settings_text, told
 )
 @rules_option()
 def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
-    """Write the settings that the record FILE (.hrc) advises to a file for `headrace run
+    """Write the settings that the record or Darshan log FILE advises to a file for `headrace run
     --settings`, and say why. What you set yourself stays. What only a launcher can set is printed,
     and not set. docs/advice.md explains the advice.
     """
-    found = analyse(read(file))
-    made = changes(judge(collect(rules), found.metrics), found.settings, found.variables)
+    found = findings_of([file])
+    made = changes(judged(found, rules), found.settings, found.variables)
     for one in made:
         click.echo(told(one))
     if not taken(made):

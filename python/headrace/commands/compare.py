@@ -10,9 +10,11 @@ from pathlib import Path
 import click
 
 from headrace.analysis.analyse import analyse
+from headrace.commands._findings import findings_of
 from headrace.compare.comparison import NOT_COMPARABLE, Check, status
 from headrace.compare.comparison import compare as compare_runs
-from headrace.compare.profile import MOST_SITES, Profile, profile
+from headrace.compare.profile import MOST_SITES, Profile, profile, record_facts
+from headrace.darshan import reader as logs
 from headrace.errors import HeadraceError, say
 from headrace.record.reader import read
 from headrace.report.comparison_document import comparison_document
@@ -21,7 +23,7 @@ from headrace.report.terminal import console
 from headrace.symbols.resolver import resolve
 
 MOST_RUNS = 100  # of a group
-ENDING = ".hrc"
+ENDINGS = (".hrc", logs.ENDING)
 RECORD = click.Path(path_type=Path)
 
 HELP = """Show what a change did: what differs between the runs before and after it, how much
@@ -145,19 +147,28 @@ def _files(given: Sequence[Path]) -> list[Path]:
     for path in given:
         try:
             is_folder = path.is_dir()
-            inside = sorted(path.glob(f"*{ENDING}")) if is_folder else [path]
+            inside = (
+                sorted(one for end in ENDINGS for one in path.glob(f"*{end}"))
+                if is_folder
+                else [path]
+            )
         except (OSError, ValueError) as error:
             raise HeadraceError(f"'{path}' cannot be read", str(error), "check its name") from error
         if is_folder and not inside:
-            raise _unclear(f"'{path}' has no record (*{ENDING})", "give another directory")
+            raise _unclear(
+                f"'{path}' has no record (*{' or *'.join(ENDINGS)})", "give another directory"
+            )
         found += inside
     return found
 
 
 def _profile(file: Path) -> Profile:
+    if logs.is_log(file):
+        return profile(str(file), findings_of([file]), resolve(()))
     record = read(file)
     findings = analyse(record, MOST_SITES)
-    return profile(record, findings, resolve(site.frames for site in findings.sites))
+    symbols = resolve(site.frames for site in findings.sites)
+    return profile(str(file), findings, symbols, record_facts(record))
 
 
 def _run_check(command: str) -> Check:

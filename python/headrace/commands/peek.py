@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from headrace.analysis.analyse import analyse
+from headrace.commands._findings import record_of
 from headrace.commands._options import json_option
-from headrace.commands.report import present, record_of
+from headrace.commands.report import present
 from headrace.launch.gather import find_job
 
 

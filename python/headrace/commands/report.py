@@ -1,22 +1,16 @@
-"""`headrace report`: what a run did with MPI, from its record."""
+"""`headrace report`: what a run did with MPI, from its record or a Darshan log."""
 
 import json
-import os
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
-from headrace.advice.judging import judge
-from headrace.advice.rules import collect
-from headrace.analysis.analyse import Findings, analyse
+from headrace.analysis.analyse import Findings
+from headrace.commands._findings import job_of, judged
 from headrace.commands._options import json_option, rules_option
 from headrace.errors import unwritable
-from headrace.launch.gather import gather
-from headrace.record.merge import merge
-from headrace.record.reader import read
-from headrace.record.tables import Record
+from headrace.profile.profile import Profile
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import console, show
@@ -44,30 +38,36 @@ def report(
 ) -> None:
     """Show what a run did with MPI: what to change, and what that would gain at most, where its
     time went, who waited, which call paths cost most, and what Headrace chose. FILE is the run's
-    record (.hrc), or the directory of a job that was killed on this node. Of a job on several
-    nodes that was killed give each node's; docs/report.md explains each number, docs/advice.md the
-    advice.
+    record (.hrc), the directory of a job that was killed on this node, or a Darshan log
+    (.darshan). Of a job on several nodes that was killed give each node's; docs/report.md explains
+    each number, docs/advice.md the advice.
     """
-    found = analyse(merge([record_of(file) for file in files]))
+    job = job_of(files)
+    found, sampled = job.findings, job.profile()
     if not (as_html or output):
-        present(found, as_json, rules)
+        present(found, as_json, rules, sampled)
         return
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
-    write(target, page(found, symbols, judge(collect(rules), found.metrics)))
+    write(target, page(found, symbols, judged(found, rules), sampled))
     click.echo(target)
 
 
-def present(found: Findings, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
+def present(
+    found: Findings,
+    as_json: bool,
+    rules: tuple[Path, ...] = (),
+    sampled: Profile | None = None,
+) -> None:
     """Prints them, with advice by our rules and those of more files."""
     symbols = resolve(site.frames for site in found.sites)
-    judgement = judge(collect(rules), found.metrics)
+    judgement = judged(found, rules)
     if as_json:
-        click.echo(json.dumps(document(found, symbols, judgement), indent=1))
+        click.echo(json.dumps(document(found, symbols, judgement, sampled), indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    show(console(), found, symbols, judgement)
+    show(console(), found, symbols, judgement, sampled)
 
 
 def write(path: Path, text: str) -> None:
@@ -75,11 +75,3 @@ def write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise unwritable(path, error) from error
-
-
-def record_of(file: Path) -> Record:
-    """A record, or what the ranks of a job keep in a directory."""
-    if not file.is_dir():
-        return read(file)
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        return read(gather(file, Path(folder), os.environ))

@@ -40,6 +40,7 @@ def obstacles(before: Sequence[Profile], after: Sequence[Profile]) -> tuple[str,
     """Why the times of these runs cannot be compared; nothing if they can."""
     runs = (*before, *after)
     found = [
+        *_unequal("kinds of files", before, after, lambda one: one.source),
         *_unequal("numbers of ranks", before, after, lambda one: str(one.ranks)),
         *_unequal("programs", before, after, lambda one: ", ".join(one.programs) or "unknown"),
     ]

@@ -137,8 +137,12 @@ def _row(before: Sequence[Part], after: Sequence[Part]) -> Row:
 
 def _in_order(rows: Mapping[str, Row]) -> dict[str, Row]:
     """Classes that took no time in any run are left out."""
-    kept = {name: rows[name] for name in (OUTSIDE, IN_MPI)}
-    return kept | {name: rows[name] for name in CLASSES if rows[name].before or rows[name].after}
+    kept = {name: rows[name] for name in (OUTSIDE, IN_MPI) if name in rows}
+    return kept | {name: rows[name] for name in CLASSES if name in rows and _counts(rows[name])}
+
+
+def _counts(row: Row) -> bool:
+    return bool(row.before or row.after)
 
 
 def _greatest_first(rows: Mapping[Name, Row]) -> dict[Name, Row]:

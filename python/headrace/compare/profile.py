@@ -56,24 +56,27 @@ class Profile:
     problems: Mapping[str, str] = field(default_factory=dict)
     folded: int = 0
     missing: tuple[str, ...] = ()
+    source: str = "record"
 
 
-def profile(record: Record, found: Findings, symbols: Symbols) -> Profile:
-    """`found` has been made with MOST_SITES."""
+def profile(
+    file: str, found: Findings, symbols: Symbols, facts: Iterable[tuple[Fact, str]] = ()
+) -> Profile:
+    """`found` has been made with MOST_SITES. facts: further ones, as record_facts() gives them."""
     run = found.run
     size = max(1, len(run.ranks))
     total = found.waits.total
     wait = Wait(total.least // size, total.most // size) if found.waits.procedures else None
-    programs = {PurePosixPath(one.program).name for one in run.ranks}
+    programs = {PurePosixPath(one.program).name for one in run.ranks} or _program(run.command)
     return Profile(
-        file=str(record.path),
+        file=file,
         ranks=run.count,
         elapsed=run.elapsed,
         programs=tuple(sorted(programs)),
         lacks=run.lacks,
         mpi=run.mpi,
         command=run.command,
-        facts=_facts(record, found),
+        facts=_facts(found, facts),
         classes=_classes(found),
         procedures={
             one.name: Part(one.balance.average, one.sums.calls)
@@ -84,14 +87,22 @@ def profile(record: Record, found: Findings, symbols: Symbols) -> Profile:
         sites=_sites(found, symbols),
         wait=wait,
         problems=dict(symbols.problems),
-        folded=found.quality.folded,
+        folded=found.quality.folded or 0,
         missing=found.quality.missing,
+        source=found.source.name,
     )
 
 
+def _program(command: str) -> set[str]:
+    """The name of the program that a command runs."""
+    return {PurePosixPath(command.split()[0]).name} if command.split() else set()
+
+
 def _classes(found: Findings) -> dict[str, Part]:
-    """Time outside MPI and in MPI, and the latter by class, all of them."""
+    """Time outside MPI and in MPI, and the latter by class, all of them; or what is known."""
     times = {one.name: one.balance.average for one in found.classes}
+    if found.outside is None or found.in_mpi is None:
+        return {name: Part(time) for name, time in times.items()}
     parts = {OUTSIDE: Part(found.outside.average), IN_MPI: Part(found.in_mpi.average)}
     return parts | {name: Part(times.get(name, 0.0)) for name in CLASSES}
 
@@ -119,18 +130,24 @@ def _time(sites: Iterable[Site]) -> float:
     return sum(one.balance.average for one in sites)
 
 
-def _facts(record: Record, found: Findings) -> dict[Fact, str]:
-    """Settings come before variables: a variable that is a setting's is told once."""
-    job = record.facts
-    values: dict[Fact, set[str]] = defaultdict(set)
+def record_facts(record: Record) -> Iterable[tuple[Fact, str]]:
+    """Facts of a record that findings do not have."""
     for name in ("mpi", "abi", "headrace"):
-        values["version", name].add(job.get(name, ""))
+        yield ("version", name), record.facts.get(name, "")
+    for name, build_id in _modules(record):
+        yield ("build", name), build_id
+
+
+def _facts(found: Findings, further: Iterable[tuple[Fact, str]]) -> dict[Fact, str]:
+    """Settings come before variables: a variable that is a setting's is told once."""
+    values: dict[Fact, set[str]] = defaultdict(set)
+    for fact, value in further:
+        values[fact].add(value)
     for one in found.run.ranks:
         values["run", "program"].add(one.program)
     values["run", "command"].add(found.run.command)
-    values["run", "nodes"].add(str(found.run.nodes))
-    for name, build_id in _modules(record):
-        values["build", name].add(build_id)
+    values["run", "nodes"].add(str(found.run.nodes or ""))
+    values["version", "log"].add(found.source.made_by)
     for place in found.placement:
         where = f"ranks {ranges(place.ranks)}"
         values["placement", "hosts"].add(f"{place.host}: {where}")

@@ -23,6 +23,7 @@ MAY_BE_NEGATIVE = {
     ("ranks", "device_written"),
     ("decisions", "cost"),
     ("regions", "id"),
+    ("sampling", "caller"),
 }
 LEAST = -2
 MOST = {
@@ -36,6 +37,8 @@ MOST = {
     ("regions", "rank"): (1 << 31) - 1,
     ("accesses", "rank"): (1 << 31) - 1,
     ("accesses", "layer"): LAYERS - 1,
+    ("sampling", "rank"): (1 << 31) - 1,
+    ("samples", "rank"): (1 << 31) - 1,
 }
 
 Refuse = Callable[[str], Exception]

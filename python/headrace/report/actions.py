@@ -6,17 +6,24 @@ from headrace.report.units import place, shown
 from headrace.symbols.resolver import Symbols
 
 MOST_FIRST = 3
+MANY = 4  # rules that have one reason
 BAR = 50  # characters
-_PARTS = (("#", "computing"), ("=", "messages"), ("~", "collective calls"), ("o", "I/O"))
+UNKNOWN = "not measured"
+_PARTS = (
+    *(("#", "computing"), ("=", "messages"), ("~", "collective calls"), ("o", "I/O")),
+    (".", UNKNOWN),
+)
 _CLASS = {"point-to-point": "messages", "collective": "collective calls", "I/O": "I/O"}
 
 
 def parts(found: Findings) -> list[tuple[str, float]]:
     """Where the ranks' time went, as shares of one."""
-    shares = {"computing": found.share(found.outside.total)}
+    shares = {} if found.outside is None else {"computing": found.share(found.outside.total)}
     for one in found.classes:
         name = _CLASS.get(one.name, "other MPI")
         shares[name] = shares.get(name, 0.0) + found.share(one.balance.total)
+    if found.outside is None and found.run.rank_time:
+        shares[UNKNOWN] = max(0.0, 1 - sum(shares.values()))
     return list(shares.items())
 
 
@@ -68,8 +75,8 @@ def first(judgement: Judgement) -> list[Advice]:
 
 
 def nothing(found: Findings) -> str:
-    if not found.run.ranks:
-        return "The record has no ranks, so nothing could be judged."
+    if not found.run.rank_time:
+        return f"The {found.source.name} tells no time of ranks, so nothing could be judged."
     return "No rule found anything that would gain 1 % of the run or more."
 
 
@@ -93,13 +100,26 @@ def all_advice(judgement: Judgement, found: Findings, symbols: Symbols) -> list[
         f"not said: {shown(rule.title)}, since {shown(cause)} explains it"
         for rule, cause in judgement.suppressed
     ]
-    lines += [
-        f"could not be judged: {shown(one.rule.title)}, because {reasons(one)}"
-        for one in judgement.unjudged
-    ]
+    lines += _unjudged(judgement)
     if len(judgement.advice) > 1:
         lines.append("gains must not be added: they count the same waiting")
     return lines or [nothing(found)]
+
+
+def _unjudged(judgement: Judgement) -> list[str]:
+    """Those of one reason together, if they are many."""
+    titles: dict[str, list[str]] = {}
+    for one in judgement.unjudged:
+        titles.setdefault(reasons(one), []).append(shown(one.rule.title))
+    return [
+        line
+        for why, each in titles.items()
+        for line in (
+            [f"could not be judged, because {why}: {'; '.join(each)}"]
+            if len(each) >= MANY
+            else [f"could not be judged: {title}, because {why}" for title in each]
+        )
+    ]
 
 
 def reasons(one: Unjudged) -> str:

@@ -5,18 +5,28 @@ from typing import Any
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
+from headrace.analysis.files import Decision, Edge
 from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
+from headrace.profile.profile import Profile
 from headrace.report.io_document import io_document
+from headrace.report.profile_document import profile_document
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
 NS = 1e9
 
 
-def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[str, Any]:
+def document(
+    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+) -> dict[str, Any]:
+    """All numbers. Lists of which the findings' source can tell nothing are null, too."""
+
+    def known(field: str, rows: list[Any]) -> list[Any] | None:
+        return None if field in found.source.unmeasured else rows
+
     return {
         "version": VERSION,
         "verdict": verdict(found),
@@ -33,40 +43,24 @@ def document(found: Findings, symbols: Symbols, judgement: Judgement) -> dict[st
         "run": _run(found),
         "efficiency": _efficiency(found),
         "time": {
-            "outside_mpi": _balance(found.outside),
-            "in_mpi": _balance(found.in_mpi),
+            "outside_mpi": found.outside and _balance(found.outside),
+            "in_mpi": found.in_mpi and _balance(found.in_mpi),
             "classes": [{"name": one.name, **_balance(one.balance)} for one in found.classes],
         },
         "mpi": {
             "procedures": [_procedure(one) for one in found.procedures],
-            "matrix": [
-                {
-                    "from": one.sender,
-                    "to": one.receiver,
-                    "messages": one.messages,
-                    "bytes": one.bytes,
-                }
-                for one in found.matrix
-            ],
+            "bin_names": list(found.source.bins),
+            "matrix": known("matrix", [_edge(one) for one in found.matrix]),
             "wait_seconds": _wait(found.waits.total if found.waits.procedures else None),
-            "paths": [_site(one, symbols) for one in found.sites],
+            "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
-        "regions": [_region(one) for one in found.regions],
+        "regions": known("regions", [_region(one) for one in found.regions]),
+        "profile": profile_document(profile),
         "io": io_document(found),
-        "decisions": [
-            {
-                "subject": one.subject,
-                "choice": one.choice,
-                "reason": one.reason,
-                "alternatives": one.alternatives,
-                "times": one.times,
-                "cost_seconds": None if one.cost is None else one.cost / NS,
-            }
-            for one in found.decisions
-        ],
-        "placement": _placement(found),
-        "settings": [vars(one) for one in found.settings],
-        "variables": [vars(one) for one in found.variables],
+        "decisions": known("decisions", [_decision(one) for one in found.decisions]),
+        "placement": known("placement", _placement(found)),
+        "settings": known("settings", [vars(one) for one in found.settings]),
+        "variables": known("variables", [vars(one) for one in found.variables]),
         "quality": _quality(found, symbols),
     }
 
@@ -89,12 +83,17 @@ def advice(judgement: Judgement) -> list[dict[str, Any]]:
     ]
 
 
+def _seconds(ns: float | None) -> float | None:
+    return None if ns is None else ns / NS
+
+
 def _run(found: Findings) -> dict[str, Any]:
     run = found.run
     return {
+        "source": found.source.name,
         "ranks": run.count,
         "nodes": run.nodes,
-        "mpi": run.mpi,
+        "mpi": run.mpi or None,
         "command": run.command,
         "seconds": run.elapsed / NS,
         "complete": run.is_complete,
@@ -133,8 +132,8 @@ def _procedure(one: Procedure) -> dict[str, Any]:
         "calls": one.sums.calls,
         "failed": one.sums.failed,
         "bytes": one.sums.bytes,
-        "bins": one.sums.bins,
-        "longest_call_seconds": one.sums.greatest / NS,
+        "bins": one.sums.bins or None,
+        "longest_call_seconds": _seconds(one.sums.greatest),
         **_balance(one.balance),
         "wait_seconds": _wait(one.wait),
     }
@@ -176,6 +175,26 @@ def _region(one: Region) -> dict[str, Any]:
     }
 
 
+def _edge(one: Edge) -> dict[str, Any]:
+    return {
+        "from": one.sender,
+        "to": one.receiver,
+        "messages": one.messages,
+        "bytes": one.bytes,
+    }
+
+
+def _decision(one: Decision) -> dict[str, Any]:
+    return {
+        "subject": one.subject,
+        "choice": one.choice,
+        "reason": one.reason,
+        "alternatives": one.alternatives,
+        "times": one.times,
+        "cost_seconds": _seconds(one.cost),
+    }
+
+
 def _placement(found: Findings) -> list[dict[str, Any]]:
     return [
         {
@@ -197,11 +216,12 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
     return {
         "folded_calls": one.folded,
         "lost_calls": one.lost_calls,
-        "off_seconds": one.off / NS,
+        "off_seconds": _seconds(one.off),
         "mismatched_regions": one.mismatched,
+        "unsized_receives": one.unsized,
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
-        "recorder_seconds": one.recorder / NS,
-        "not_measured": list(one.missing),
+        "recorder_seconds": _seconds(one.recorder),
+        "not_measured": [*one.missing, *sorted(found.source.unmeasured)],
         "modules_without_names": dict(sorted(symbols.problems.items())),
     }

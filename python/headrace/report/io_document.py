@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from headrace.analysis.accesses import Access, Flow, UsedFile
+from headrace.analysis.accesses import Access, Flow, UsedFile, known_sum
 from headrace.analysis.analyse import Findings
 from headrace.analysis.files import File
+from headrace.analysis.targets import Target
 
 NS = 1e9
 
@@ -13,9 +14,25 @@ def io_document(found: Findings) -> dict[str, Any]:
     flows = found.flows
     return {
         "files": [_file(one) for one in found.used_files],
-        "flow": {"read": _flow(flows.read), "written": _flow(flows.written)},
-        "rings": flows.rings,
-        "mapped_bytes": flows.mapped,
+        "targets": [_target(one) for one in found.targets],
+        "flow": flows and {"read": _flow(flows.read), "written": _flow(flows.written)},
+        "rings": flows and flows.rings,
+        "mapped_bytes": flows and flows.mapped,
+    }
+
+
+def _seconds(ns: int | None) -> float | None:
+    return None if ns is None else ns / NS
+
+
+def _target(one: Target) -> dict[str, Any]:
+    return {
+        "index": one.index,
+        "files": one.files,
+        "bytes": one.bytes,
+        "median_file_seconds": one.median / NS,
+        "longest_file_seconds": one.longest / NS,
+        "median_bytes_per_second": NS / one.per_byte,
     }
 
 
@@ -34,13 +51,13 @@ def _flow(one: Flow) -> dict[str, Any]:
 
 def _file(one: UsedFile) -> dict[str, Any]:
     """What the program asked for at all layers together, then each layer by itself."""
-    mpi, parts = one.mpi, [each for each in (one.mpi, one.posix, one.stdio) if each is not None]
+    mpi, parts = one.mpi, one.parts
 
     def total(name: str) -> int:
         return sum(getattr(each, name) for each in parts)
 
-    def of_mpi(name: str) -> int:
-        return 0 if mpi is None else getattr(mpi, name)
+    def seconds_of_mpi(name: str) -> float | None:
+        return None if mpi is None else _seconds(getattr(mpi, name))
 
     return {
         "name": one.name,
@@ -52,25 +69,31 @@ def _file(one: UsedFile) -> dict[str, Any]:
         "store_bytes_written": _stored(one, "written"),
         "reads": total("reads"),
         "writes": total("writes"),
-        "collective_reads": of_mpi("collective_reads"),
-        "collective_writes": of_mpi("collective_writes"),
-        "seconds": total("time") / NS,
-        "exchange_seconds": of_mpi("exchange") / NS,
-        "wait_seconds": of_mpi("wait") / NS,
-        "copy_seconds": of_mpi("copy") / NS,
-        "store_seconds": of_mpi("store") / NS,
+        "collective_reads": 0 if mpi is None else mpi.collective_reads,
+        "collective_writes": 0 if mpi is None else mpi.collective_writes,
+        "seconds": _seconds(one.time),
+        "exchange_seconds": seconds_of_mpi("exchange"),
+        "wait_seconds": seconds_of_mpi("wait"),
+        "copy_seconds": seconds_of_mpi("copy"),
+        "store_seconds": _seconds(_store(one)),
+        "interface": one.interface,
         "mpi": _mpi(mpi),
         "posix": _posix(one.posix),
         "stdio": _stdio(one.stdio),
     }
 
 
+def _store(one: UsedFile) -> int | None:
+    """ns. The program's own calls move bytes themselves."""
+    of_mpi = None if one.mpi is None else one.mpi.store
+    return known_sum([of_mpi, *(each.time for each in (one.posix, one.stdio) if each is not None)])
+
+
 def _stored(one: UsedFile, what: str) -> int | None:
     """Bytes to or from the file system. Of streams they are not known, as these have buffers."""
     moved = [getattr(one.mpi, f"store_{what}")] if one.mpi is not None else []
     moved += [getattr(one.posix, what)] if one.posix is not None else []
-    known = [size for size in moved if size is not None]
-    return sum(known) if known else None
+    return known_sum(moved)
 
 
 def _mpi(one: File | None) -> dict[str, Any] | None:
@@ -82,7 +105,7 @@ def _mpi(one: File | None) -> dict[str, Any] | None:
         "writes": one.writes,
         "bytes_read": one.read,
         "bytes_written": one.written,
-        "seconds": one.time / NS,
+        "seconds": _seconds(one.time),
     }
 
 
@@ -100,9 +123,9 @@ def _stdio(one: Access | None) -> dict[str, Any] | None:
         "bytes_written": one.written,
         "read_bins": one.read_bins,
         "write_bins": one.write_bins,
-        "read_seconds": one.read_time / NS,
-        "write_seconds": one.write_time / NS,
-        "other_seconds": one.other_time / NS,
+        "read_seconds": _seconds(one.read_time),
+        "write_seconds": _seconds(one.write_time),
+        "other_seconds": _seconds(one.other_time),
     }
 
 

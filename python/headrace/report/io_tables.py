@@ -9,12 +9,14 @@ from headrace.report.units import seconds, shown, size
 
 
 def io_tables(found: Findings) -> list[Table]:
-    return [_flow(found), _files(found), _accesses(found), _sizes(found)]
+    return [_flow(found), _files(found), _accesses(found), _sizes(found), _targets(found)]
 
 
 def _flow(found: Findings) -> Table:
     """From what the program asked for to what reached storage."""
     flows = found.flows
+    if flows is None:
+        return Table("From the program to storage", (), [])
     both = (flows.read, flows.written)
     if not any(one.asked or one.other for one in both):
         return Table("From the program to storage", (), [])
@@ -67,6 +69,14 @@ def _files(found: Findings) -> Table:
     headers = ("file ", "ranks", "opens", "calls", "read", "from storage", "written", "to storage")
     headers += ("time", "exchange", "wait", "copy", "storage")
     note = "times of all ranks together; -: the MPI library moved the bytes"
+    if found.in_mpi is None:
+        headers = ("file ", "by ", *headers[1:-4], headers[-1])
+        by = [one.interface for one in found.files]
+        rows = [(row[0], each, *row[1:-4], row[-1]) for row, each in zip(rows, by, strict=False)]
+        note = (
+            "times of all ranks together; storage: what POSIX does for MPI-IO; time beyond that is "
+            "exchange and waiting for other ranks; -: not measured"
+        )
     return Table("Files", headers, rows, note + more(len(found.files)))
 
 
@@ -79,7 +89,7 @@ def _accesses(found: Findings) -> Table:
             f"{one.opens:,}",
             f"{one.reads:,}",
             f"{one.writes:,}",
-            f"{one.seeks:,}",
+            "-" if one.seeks is None else f"{one.seeks:,}",
             size(one.read),
             size(one.written),
             _share(one.sequential_share),
@@ -106,5 +116,21 @@ def _sizes_rows(one: Access) -> list[tuple[str, ...]]:
     return [
         (shown(one.name), one.layer, what, *(f"{count:,}" if count else "" for count in bins))
         for what, bins in both
-        if any(bins)
+        if any(bins or ())
     ]
+
+
+def _targets(found: Findings) -> Table:
+    rows = [
+        (
+            str(one.index),
+            f"{one.files:,}",
+            size(one.bytes),
+            *map(seconds, (one.median, one.longest)),
+            f"{size(round(1e9 / one.per_byte))}/s",
+        )
+        for one in found.targets[:MOST_ROWS]
+    ]
+    headers = ("target", "files", "bytes", "median file", "longest file", "rate of the median file")
+    note = "the slowest for a byte first; times of all ranks together in one file"
+    return Table("Storage targets", headers, rows, note)

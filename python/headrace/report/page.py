@@ -3,14 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from heapq import nsmallest
 
 import jinja2
 
 from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.verdict import ACCEPTABLE, verdict
+from headrace.profile.profile import Profile
 from headrace.report import pictures
-from headrace.report.actions import first, nothing, parts, places, reasons
+from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
+from headrace.report.flame import flame
+from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import tables
 from headrace.report.units import library, seconds, shown, size
@@ -64,7 +68,9 @@ def _template() -> jinja2.Template:
     return environment.get_template("page.html.jinja")
 
 
-def page(found: Findings, symbols: Symbols, judgement: Judgement) -> str:
+def page(
+    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+) -> str:
     run = found.run
     cards = [_card(one, found, symbols) for one in judgement.advice]
     top = [_card(one, found, symbols) for one in first(judgement)]
@@ -73,6 +79,8 @@ def page(found: Findings, symbols: Symbols, judgement: Judgement) -> str:
         command=shown(run.command, LONGEST_COMMAND),
         mpi=library(run.mpi),
         run=run,
+        source=found.source,
+        what=found.rank_times.what,
         seconds=seconds(run.elapsed),
         lacks=[shown(one) for one in run.lacks],
         parts=[(name, share, _class_of(name)) for name, share in parts(found) if share > 0],
@@ -85,6 +93,10 @@ def page(found: Findings, symbols: Symbols, judgement: Judgement) -> str:
         strip=pictures.strip(found),
         longest=_longest(found),
         matrix=pictures.matrix(found.matrix, run.count),
+        profile=profile_tables(profile),
+        sampling="" if profile is None else sampling_line(profile),
+        flame=flame(profile),
+        hottest=pictures.hottest(profile),
         tables=tables(found, symbols),
         quality=quality(found, symbols),
     )
@@ -96,6 +108,8 @@ def _class_of(name: str) -> str:
 
 
 def _tiles(found: Findings) -> list[Tile]:
+    if found.in_mpi is None:
+        return [*_tiles_of_io(found), _bandwidth(found)]
     one = found.efficiency
     made = []
     for name, value, note in (
@@ -109,12 +123,23 @@ def _tiles(found: Findings) -> list[Tile]:
     return made
 
 
+def _tiles_of_io(found: Findings) -> list[Tile]:
+    """Where nothing else is known."""
+    spent = found.classes[0].balance
+    return [
+        Tile("parallel efficiency", UNKNOWN, "computing and messages are not known", None),
+        Tile("time in I/O", f"{found.share(spent.total):.1%}", "of the ranks' time", None),
+        Tile("longest in I/O", seconds(spent.greatest), "the rank with most", None),
+    ]
+
+
 def _bandwidth(found: Findings) -> Tile:
-    """Bytes of MPI-IO by the time of the rank that is in it longest."""
+    """Bytes of I/O by the time of the rank that is in it longest."""
     moved = (found.metrics["io_read_bytes"] or 0) + (found.metrics["io_write_bytes"] or 0)
     time = found.metrics["io_greatest_seconds"] or 0
     if not moved or not time:
-        return Tile("I/O bandwidth", "none seen", "no bytes moved by MPI-IO", None)
+        by = "by MPI-IO" if found.outside is not None else "in files"
+        return Tile("I/O bandwidth", "none seen", f"no bytes moved {by}", None)
     return Tile("I/O bandwidth", f"{size(int(moved / time))}/s", "bytes / slowest rank's I/O", None)
 
 
@@ -141,7 +166,11 @@ def _card(one: Advice, found: Findings, symbols: Symbols) -> Card:
 
 
 def _longest(found: Findings, most: int = 5) -> Iterable[tuple[int, str, str]]:
-    """The ranks that are longest outside MPI."""
-    pairs = zip(found.run.ranks, found.outside_by_rank, strict=True)
-    ordered = sorted(pairs, key=lambda pair: (-pair[1], pair[0].rank))[:most]
-    return [(one.rank, shown(one.host), seconds(time)) for one, time in ordered]
+    """The ranks that are longest outside MPI, or in I/O; with hosts where these are known."""
+    times = found.rank_times.times
+    ranks = [(one.rank, one.host) for one in found.run.ranks] or [
+        (at, "-") for at in range(len(times))
+    ]
+    pairs = zip(ranks, times, strict=True)
+    ordered = nsmallest(most, pairs, key=lambda pair: (-pair[1], pair[0][0]))
+    return [(rank, shown(host), seconds(time)) for (rank, host), time in ordered]

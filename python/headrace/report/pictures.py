@@ -8,6 +8,8 @@ from markupsafe import Markup
 
 from headrace.analysis.analyse import Findings
 from headrace.analysis.files import Edge
+from headrace.profile.profile import Profile
+from headrace.report.units import shown
 
 MOST_BARS = 256
 MOST_CELLS = 64  # of a matrix, on each side
@@ -15,26 +17,36 @@ LEVELS = 5
 
 
 def strip(found: Findings) -> Markup:
-    """Each rank's time outside MPI, as a bar of the run's time. More than MOST_BARS ranks: the
-    longest of as many neighbours."""
-    longest = found.run.elapsed
-    times = found.outside_by_rank
-    if not longest or not times:
+    """Each rank's time outside MPI or in I/O, as a bar of the run's time."""
+    return _strip(found.rank_times.times, found.run.elapsed, f"Time {found.rank_times.what}")
+
+
+def hottest(found: Profile | None) -> Markup:
+    """The time of the function with most samples on each rank, as a bar of the greatest."""
+    if found is None or not found.functions or not found.functions[0].by_rank:
+        return Markup("")
+    first = found.functions[0]
+    return _strip(first.by_rank, first.balance.greatest, f"CPU time in {shown(first.name)}")
+
+
+def _strip(times: Sequence[int], whole: int, what: str) -> Markup:
+    """More than MOST_BARS ranks: the longest of as many neighbours, and in it the shortest."""
+    if not whole or not times:
         return Markup("")
     group = -(-len(times) // MOST_BARS)
-    heights = [max(times[at : at + group]) / longest for at in range(0, len(times), group)]
-    least = [min(times[at : at + group]) / longest for at in range(0, len(times), group)]
+    heights = [max(times[at : at + group]) / whole for at in range(0, len(times), group)]
+    least = [min(times[at : at + group]) / whole for at in range(0, len(times), group)]
     width = 720 / len(heights)
     bars = _bars(heights, width)
     inner = _bars(least, width)
-    mean = 100 * (1 - found.outside.average / longest)
+    mean = 100 * (1 - sum(times) / len(times) / whole)
     return Markup(
         '<svg class="strip" viewBox="0 0 720 100" preserveAspectRatio="none" role="img" '
         'aria-label="{label}"><path class="back" d="M0 0H720V100H0z"/>'
         '<path class="bar-max" d="{bars}"/><path class="bar-min" d="{inner}"/>'
         '<path class="mean" d="M0 {mean}H720"/></svg>'
     ).format(
-        label=f"Time outside MPI of {len(times)} ranks; the table below has the numbers",
+        label=f"{what} of {len(times)} ranks; the table has the numbers",
         bars=bars,
         inner=inner,
         mean=f"{mean:.1f}",

@@ -4,18 +4,13 @@ from headrace.analysis.analyse import Findings
 from headrace.report.units import seconds, short_time, shown
 from headrace.symbols.resolver import Symbols
 
-
-def _unseen_io(found: Findings) -> str:
-    """Of I/O without MPI."""
-    if not found.accesses and not any((found.flows.read.other, found.flows.written.other)):
-        return "I/O that is not MPI's"
-    return "I/O through mapped files, io_uring and system calls past the C library"
+LONGEST_NOTE = 400
 
 
 def quality(found: Findings, symbols: Symbols) -> list[str]:
     one = found.quality
     lines = [f"INCOMPLETE: {shown(why)}" for why in found.run.lacks]
-    if len(found.run.ranks) < found.run.count:
+    if found.in_mpi is not None and len(found.run.ranks) < found.run.count:
         lines.append(
             "ranks are missing: if they ran on other nodes, type 'headrace record gather' on each "
             "of these, and give 'headrace report' all records"
@@ -29,6 +24,11 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
         lines.append(
             f"not counted: calls while the program had recording off, {seconds(one.off)} of a rank "
             "at most; the run's time is without these"
+        )
+    if one.unsized:
+        lines.append(
+            f"bytes: {one.unsized:,} receives count as 0 bytes, as the program gave no statuses "
+            "for them and wants its errors back"
         )
     if one.mismatched:
         lines.append(
@@ -46,10 +46,7 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
         )
     if one.missing:
         lines.append(f"not measured: {', '.join(one.missing)} (another version made the record)")
-    lines.append(
-        f"not measured: {_unseen_io(found)}; waiting in point-to-point calls, in nonblocking "
-        "collective ones and in those of files"
-    )
+    lines += [shown(one, LONGEST_NOTE) for one in found.source.notes]
     if found.waits.procedures:
         lines.append(
             "estimated: wait for others lies between the two numbers, but where is unknown"

@@ -1,9 +1,9 @@
 """The findings as tables of texts."""
 
 from headrace.analysis.analyse import Findings, Site
-from headrace.analysis.calls import BINS
 from headrace.analysis.numbers import Balance, ranges
 from headrace.analysis.waiting import Wait
+from headrace.report.actions import UNKNOWN
 from headrace.report.io_tables import io_tables
 from headrace.report.table import MOST_ROWS, Table, more
 from headrace.report.units import percent, place, seconds, short_time, shown, size
@@ -31,7 +31,8 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
     return [table for table in made if table.rows]
 
 
-def _balance(one: Balance) -> tuple[str, ...]:
+def balance_cells(one: Balance) -> tuple[str, ...]:
+    """Average, greatest, imbalance, and its percentage."""
     return (
         seconds(one.average),
         seconds(one.greatest),
@@ -41,13 +42,22 @@ def _balance(one: Balance) -> tuple[str, ...]:
 
 
 def _time(found: Findings) -> Table:
-    parts = [("outside MPI", found.outside), ("in MPI", found.in_mpi)]
-    parts += [(f"  {one.name}", one.balance) for one in found.classes]
+    known = [("outside MPI", found.outside), ("in MPI", found.in_mpi)]
+    parts = [(name, one) for name, one in known if one is not None]
+    inner = "  " if parts else ""
+    parts += [(f"{inner}{one.name}", one.balance) for one in found.classes]
     rows = [
-        (name, f"{found.share(one.total):.1%}", *_balance(one)) for name, one in parts if one.ranks
+        (name, f"{found.share(one.total):.1%}", *balance_cells(one))
+        for name, one in parts
+        if one.ranks
     ]
     headers = ("time ", "share", "average", "greatest", "imbalance", "imbalance %")
-    note = "of a rank; imbalance: greatest - average; outside MPI: computing, and I/O not by MPI"
+    note = "of a rank; imbalance: greatest - average; "
+    if found.outside is None:
+        rows += [(name, UNKNOWN, "-", "-", "-", "-") for name in ("computing", "in MPI")]
+        note += "I/O: by the outermost of MPI-IO and POSIX, and by STDIO"
+    else:
+        note += "outside MPI: computing, and I/O not by MPI"
     return Table("Time and balance", headers, rows, note)
 
 
@@ -62,7 +72,7 @@ def _procedures(found: Findings) -> Table:
             f"{one.sums.calls:,}",
             size(one.sums.bytes),
             f"{found.share(one.sums.time):.1%}" if one.in_run else "",
-            *_balance(one.balance),
+            *balance_cells(one.balance),
             short_time(one.sums.greatest),
             wait(one.wait),
         )
@@ -71,6 +81,10 @@ def _procedures(found: Findings) -> Table:
     headers = ("procedure ", "calls", "bytes", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "longest call", "wait for others")
     note = "calls, bytes and wait: of all ranks; wait lies between the two"
+    if found.in_mpi is None:
+        headers = headers[:-1]
+        rows = [row[:-1] for row in rows]
+        note = "calls and bytes: of all ranks; what POSIX does for MPI-IO is in both"
     return Table("Operations", headers, rows, note + more(len(found.procedures)))
 
 
@@ -80,7 +94,7 @@ def _sizes(found: Findings) -> Table:
         for one in found.procedures[:MOST_ROWS]
         if any(one.sums.bins[1:])
     ]
-    return Table("Calls by bytes", ("procedure ", *BINS), rows, "of all ranks")
+    return Table("Calls by bytes", ("procedure ", *found.source.bins), rows, "of all ranks")
 
 
 def line_text(line: Line) -> str:
@@ -118,7 +132,7 @@ def _regions(found: Findings) -> Table:
             f"{one.ranks:,}",
             f"{one.entries:,}",
             f"{found.share(one.time.total):.1%}",
-            *_balance(one.time),
+            *balance_cells(one.time),
             seconds(one.own.average),
             "" if one.mpi_share is None else f"{one.mpi_share:.1%}",
             ", ".join(f"{shown(own.procedure)} {own.calls:,}" for own in one.calls[:MOST_CALLS]),

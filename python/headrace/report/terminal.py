@@ -9,7 +9,9 @@ from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.generated.verdict_texts import TEXTS
 from headrace.analysis.verdict import efficiency_line, verdict
+from headrace.profile.profile import Profile
 from headrace.report.actions import actions, all_advice, bar
+from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import Table, tables, wait
 from headrace.report.units import library, seconds, shown
@@ -23,19 +25,39 @@ def console() -> Console:
     return made if made.is_terminal else Console(width=WIDTH)
 
 
-def show(out: Console, found: Findings, symbols: Symbols, judgement: Judgement) -> None:
+def console_of_errors() -> Console:
+    made = Console(stderr=True)
+    return made if made.is_terminal else Console(stderr=True, width=WIDTH)
+
+
+def show(
+    out: Console,
+    found: Findings,
+    symbols: Symbols,
+    judgement: Judgement,
+    profile: Profile | None = None,
+) -> None:
     for line in first_lines(found, judgement):
         put_line(out, line)
     out.print()
     put_title(out, "Advice")
     for line in all_advice(judgement, found, symbols):
         put_line(out, line)
-    for table in tables(found, symbols):
+    for table in (*profile_tables(profile), *tables(found, symbols)):
         put_table(out, table)
     out.print()
     put_title(out, "Data quality")
+    if profile is not None:
+        put_line(out, sampling_line(profile))
     for line in quality(found, symbols):
         put_line(out, line)
+
+
+def show_profile(out: Console, profile: Profile) -> None:
+    """The profile alone."""
+    put_line(out, sampling_line(profile))
+    for table in profile_tables(profile):
+        put_table(out, table)
 
 
 def first_lines(found: Findings, judgement: Judgement) -> list[str]:
@@ -45,11 +67,13 @@ def first_lines(found: Findings, judgement: Judgement) -> list[str]:
 
 def head(found: Findings) -> list[str]:
     run = found.run
-    words = [f"{counted(run.count, 'rank')} on {counted(run.nodes, 'node')}", seconds(run.elapsed)]
-    words += filter(None, [library(run.mpi), shown(run.command)])
+    nodes = "" if run.nodes is None else f" on {counted(run.nodes, 'node')}"
+    words = [f"{counted(run.count, 'rank')}{nodes}", seconds(run.elapsed)]
+    words += filter(None, [shown(found.source.made_by), library(run.mpi), shown(run.command)])
     lines = [", ".join(words)]
     if run.lacks:
-        lines.append(TEXTS["incomplete"].format(lacks=shown("; ".join(run.lacks))))
+        lacks = shown("; ".join(run.lacks))
+        lines.append(TEXTS["incomplete"].format(source=found.source.name, lacks=lacks))
     lines.append(verdict(found))
     lines += filter(None, [efficiency_line(found)])
     if found.waits.procedures:

@@ -4,13 +4,17 @@ LONGEST = 160
 LEAST_SECONDS = 500_000  # ns
 
 
-def seconds(ns: float) -> str:
-    """Thousandths of a second; less in a shorter unit, as 0.000 s would tell nothing."""
+def seconds(ns: float | None) -> str:
+    """Thousandths of a second; less in a shorter unit, as 0.000 s would tell nothing. None: -."""
+    if ns is None:
+        return "-"
     return short_time(ns) if 0 < ns < LEAST_SECONDS else f"{ns / 1e9:,.3f} s"
 
 
-def short_time(ns: float) -> str:
-    """With the unit that makes it short."""
+def short_time(ns: float | None) -> str:
+    """With the unit that makes it short. None: -."""
+    if ns is None:
+        return "-"
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= size:
             return f"{ns / size:.3g} {unit}"

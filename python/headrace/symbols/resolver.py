@@ -70,17 +70,21 @@ def is_interpreter(frame: Frame) -> bool:
 
 def resolve(paths: Iterable[Iterable[Frame]]) -> Symbols:
     """The lines of the program's frames in `paths`."""
+    return resolve_frames(frame for frames in paths for frame in program_frames(frames))
+
+
+def resolve_frames(frames: Iterable[Frame]) -> Symbols:
+    """The lines of all these frames, those of libraries, too."""
     symbols = Symbols()
     wanted: dict[Module, set[Frame]] = defaultdict(set)
-    for frames in paths:
-        for frame in program_frames(frames):
-            if frame.module and not frame.function:
-                wanted[frame.module, frame.build_id].add(frame)
+    for frame in frames:
+        if frame.module and not frame.function:
+            wanted[frame.module, frame.build_id].add(frame)
     tool = tools.find()
-    for (module, build_id), frames in wanted.items():
+    for (module, build_id), own in wanted.items():
         problem = _problem(module, build_id)
         if problem is None:
-            symbols.lines.update(_module_lines(Path(module), frames, tool))
+            symbols.lines.update(_module_lines(Path(module), own, tool))
         else:
             symbols.problems[module] = problem
     return symbols

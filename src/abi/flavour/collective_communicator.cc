@@ -7,6 +7,7 @@
 #include "abi/flavour/communicator_team.h"
 #include "abi/flavour/job.h"
 #include "abi/flavour/kept_with_communicator.h"
+#include "abi/flavour/library_version.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "base/small_file.h"
@@ -28,10 +29,7 @@ collective::Library find_library() {
 #ifdef HEADRACE_FLAVOUR_OPENMPI
   return collective::Library::openmpi;
 #else
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  if (native.Get_library_version != nullptr) native.Get_library_version(text, &length);
-  const std::string_view version(text);
+  const std::string_view version = library_version();
   if (version.find("Intel") != std::string_view::npos) return collective::Library::intel;
   return version.find("MPICH") != std::string_view::npos ? collective::Library::mpich
                                                          : collective::Library::other;

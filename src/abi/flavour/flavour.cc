@@ -36,7 +36,7 @@ void tell_summary(int rank) {
   if (rank != 0 || settings().quiet) return;
   for (const std::string& line : file::unmatched_patterns()) print_message(line);
   // Where the job is recorded the lines on files come with the others, when the record is made.
-  if (settings().summary && record::image() == nullptr) {
+  if (settings().summary && (record::image() == nullptr || record::files_go_on())) {
     for (const std::string& line : record::summary()) print_message(line);
   }
   if (!settings().memory_report) return;
@@ -69,7 +69,11 @@ bool await_exit() {
 /// MPI_Init, so the program's callbacks, which may still use files, have run already.
 int end(MPI_Comm, int, void*, void*) {
   // Sessions continue, and so do their files.
-  if (!have_sessions_beside() || !await_exit()) end_all(rank_in_job());
+  if (!have_sessions_beside() || !await_exit()) {
+    end_all(rank_in_job());
+  } else {
+    record::let_files_go_on();
+  }
   recording::end_world();
   return MPI_SUCCESS;
 }

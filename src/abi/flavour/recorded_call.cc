@@ -6,6 +6,7 @@
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
 constinit std::atomic<bool> has_cancelled = false;
+
 Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
     : thread_(record::this_thread()), entry_(static_cast<int>(entry)) {
   if (thread_ == nullptr) return;
@@ -39,7 +40,10 @@ bool Call::end(abi::Word code) noexcept {
 bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
   const std::int64_t end = record::ticks();
   const bool has_failed = static_cast<int>(code) != MPI_SUCCESS;
-  return finish(end, has_failed, has_failed ? record::kNone : shape_of(communicator));
+  if (has_failed) return finish(end, true, record::kNone);
+  const CommunicatorFacts facts = facts_of(communicator);
+  errors_ = facts.errors;
+  return finish(end, false, facts.shape);
 }
 
 void Call::send(std::int64_t bytes) noexcept {
@@ -67,30 +71,40 @@ void Call::receive(std::int64_t bytes) noexcept {
   if (!is_binned_) row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
 }
 
+TrackedRequest Call::tracked() const noexcept {
+  return {.thread = thread_,
+          .row = row_,
+          .call_class = call_class(),
+          .errors = errors_,
+          .receives = false,
+          .is_binned = is_binned_,
+          .is_persistent = false,
+          .is_active = true,
+          .bytes = 0,
+          .to = kNobody,
+          .file = file_};
+}
+
 void Call::await(MPI_Request request) noexcept {
-  track(request, {.thread = thread_,
-                  .row = row_,
-                  .call_class = call_class(),
-                  .receives = true,
-                  .is_binned = is_binned_,
-                  .is_persistent = false,
-                  .is_active = true,
-                  .bytes = 0,
-                  .to = kNobody,
-                  .file = file_});
+  TrackedRequest made = tracked();
+  made.receives = true;
+  track(request, made);
+}
+
+void Call::follow(MPI_Request request) noexcept {
+  if (errors_ == Errors::are_returned || threads_meet()) track(request, tracked());
 }
 
 void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept {
-  track(request, {.thread = thread_,
-                  .row = row_,
-                  .call_class = call_class(),
-                  .receives = receives,
-                  .is_binned = !receives,
-                  .is_persistent = true,
-                  .is_active = false,
-                  .bytes = bytes,
-                  .to = to,
-                  .file = nullptr});
+  TrackedRequest made = tracked();
+  made.receives = receives;
+  made.is_binned = !receives;
+  made.is_persistent = true;
+  made.is_active = false;
+  made.bytes = bytes;
+  made.to = to;
+  made.file = nullptr;
+  track(request, made);
 }
 
 bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {

@@ -23,6 +23,22 @@ extern const record::Procedure recorded_procedures[abi::kEntryCount];
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
+/// A request whose bytes are known later than the call that made it: a receive when it is complete,
+/// a persistent one when it is started. Others are tracked where they can be taken for one.
+struct TrackedRequest {
+  record::ThreadRecord* thread;  ///< which alone writes its row
+  record::Row* row;              ///< to which the bytes count
+  record::CallClass call_class;
+  Errors errors;  ///< of its communicator
+  bool receives;
+  bool is_binned;  ///< by what it sends
+  bool is_persistent;
+  bool is_active;
+  std::int64_t bytes;        ///< that each start sends
+  std::int64_t to;           ///< in MPI_COMM_WORLD, or kNobody
+  record::FileCounts* file;  ///< from which it reads, if the library moves its bytes
+};
+
 /// One call of the program's, from before the library is called to after it.
 class Call {
  public:
@@ -56,6 +72,8 @@ class Call {
   void receive(const MPI_Status& status) noexcept;
   /// What arrives by it is known when the request is complete.
   void await(MPI_Request request) noexcept;
+  /// The call has begun what sends, or another operation, by a request.
+  void follow(MPI_Request request) noexcept;
   /// The request can be started often; each time it sends so much to a rank of MPI_COMM_WORLD, or
   /// kNobody.
   void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept;
@@ -66,6 +84,7 @@ class Call {
 
  private:
   bool finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept;
+  TrackedRequest tracked() const noexcept;
 
   record::ThreadRecord* thread_;
   record::PathEnd* path_ = nullptr;
@@ -73,6 +92,7 @@ class Call {
   std::int64_t begin_ = 0;
   int entry_;
   bool is_binned_ = false;
+  Errors errors_ = Errors::end_the_job;
   record::FileCounts* file_ = nullptr;  ///< if the library moves its bytes
 };
 

@@ -23,6 +23,7 @@ struct Facts {
   bool is_known = false;
   bool is_inter = false;
   bool is_world = false;  ///< its ranks are those of MPI_COMM_WORLD
+  Errors errors = Errors::end_the_job;
 };
 
 struct Known {
@@ -40,7 +41,10 @@ Known& known() {
   return only;
 }
 
-/// Grows whenever a handle may come to mean another communicator.
+std::atomic<bool> some_return = false;
+
+/// Grows whenever a handle may come to mean another communicator, or one
+/// has another error handler.
 std::atomic<std::uint64_t> generation = 1;
 
 /// What a thread keeps of those that it used last. Plain values: the destructors of a program's
@@ -76,12 +80,29 @@ bool has_ranks_of_world(MPI_Comm communicator, int size) {
   return result == MPI_IDENT;
 }
 
-Facts facts_of(MPI_Comm communicator) {
+Errors meaning_of(MPI_Errhandler handler) {
+  if (handler == MPI_ERRORS_ARE_FATAL) return Errors::end_the_job;
+#ifndef HEADRACE_FLAVOUR_OPENMPI  // Open MPI 4.1 does not have it, so it counts as the program's
+  if (handler == MPI_ERRORS_ABORT) return Errors::end_the_job;
+#endif
+  some_return.store(true, std::memory_order_relaxed);
+  return handler == MPI_ERRORS_RETURN ? Errors::are_returned : Errors::call_the_program;
+}
+
+Errors errors_of(MPI_Comm communicator) {
+  MPI_Errhandler handler{};
+  if (native.Comm_get_errhandler(communicator, &handler) != MPI_SUCCESS) return {};
+  const Errors found = meaning_of(handler);
+  native.Errhandler_free(&handler);
+  return found;
+}
+
+Facts make_facts(MPI_Comm communicator) {
   int is_inter = 0;
   int size = 0;
   native.Comm_test_inter(communicator, &is_inter);
   native.Comm_size(communicator, &size);
-  Facts facts{.is_known = true, .is_inter = is_inter != 0};
+  Facts facts{.is_known = true, .is_inter = is_inter != 0, .errors = errors_of(communicator)};
   if (!facts.is_inter) facts.is_world = has_ranks_of_world(communicator, size);
   const std::string text = std::to_string(size);
   const std::string on_node = record::job_mark().is_on_one_node() ? text : "-1";
@@ -117,7 +138,7 @@ Facts find_facts(MPI_Comm communicator, Key key, std::uint64_t now) {
     const auto found = all.by_handle.find(key);
     if (found != all.by_handle.end()) return found->second.facts;
   }
-  const Facts made = facts_of(communicator);  // calls MPI: no lock
+  const Facts made = make_facts(communicator);  // calls MPI: no lock
   const std::lock_guard lock(all.mutex);
   if (!may_keep(all, now)) return made;
   if (all.by_handle.size() >= kMostKept) all.by_handle.clear();
@@ -161,8 +182,22 @@ Latest recorded(MPI_Comm communicator) noexcept {
 
 }  // namespace
 
-std::uint32_t shape_of(MPI_Comm communicator) noexcept {
-  return recorded(communicator).facts.shape;
+CommunicatorFacts facts_of(MPI_Comm communicator) noexcept {
+  const Latest own = recorded(communicator);
+  return {own.facts.shape, own.facts.errors};
+}
+
+void note_error_handler(MPI_Comm communicator, MPI_Errhandler handler) noexcept {
+  const Errors errors = meaning_of(handler);
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.by_handle.find(handle_key(communicator));
+  if (found != all.by_handle.end()) found->second.facts.errors = errors;
+  generation.fetch_add(1, std::memory_order_release);
+}
+
+bool errors_may_return() noexcept {
+  return some_return.load(std::memory_order_relaxed);
 }
 
 std::int64_t peer_in_world(int peer, MPI_Comm communicator) noexcept {

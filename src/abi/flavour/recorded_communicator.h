@@ -10,9 +10,24 @@ namespace headrace::HEADRACE_FLAVOUR::recording {
 inline constexpr std::int64_t kNobody = -3;
 inline constexpr std::int64_t kOutside = -2;
 
-/// A communicator of the program, as rows name it: a note's number, or kNone. To be asked at a call
-/// that has succeeded. What bounds the program's arrays is asked of MPI (payload.h), not kept here.
-std::uint32_t shape_of(MPI_Comm communicator) noexcept;
+/// What becomes of errors on a communicator.
+enum class Errors : std::uint8_t { end_the_job, are_returned, call_the_program };
+
+/// A communicator of the program. `shape`: as rows name it, a note's number, or kNone.
+struct CommunicatorFacts {
+  std::uint32_t shape;
+  Errors errors;
+};
+
+/// To be asked at a call that has succeeded. What bounds the program's arrays is asked of MPI
+/// (payload.h), not kept here.
+CommunicatorFacts facts_of(MPI_Comm communicator) noexcept;
+
+/// The program has given a communicator an error handler.
+void note_error_handler(MPI_Comm communicator, MPI_Errhandler handler) noexcept;
+
+/// Whether any communicator may have had a handler that does not end the job.
+bool errors_may_return() noexcept;
 
 /// The number in MPI_COMM_WORLD of a rank that `communicator` sends to.
 std::int64_t peer_in_world(int peer, MPI_Comm communicator) noexcept;

@@ -1,23 +1,26 @@
 #include "abi/flavour/recorded_request.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <new>
 #include <thread>
 
-#include "abi/flavour/request_map.h"
+#include "abi/flavour/library_version.h"
+#include "record/recorder.h"
+#include "record/request_map.h"
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 namespace {
 
 using Key = std::uintptr_t;
 
+using Requests = record::RequestMap<TrackedRequest>;
+
 /// A part of all that are tracked. Threads rarely meet in one.
 struct alignas(64) Shard {
-  RequestMap<TrackedRequest> requests;
+  Requests requests;
 };
 
 constexpr std::size_t kShards = 16;
@@ -29,62 +32,27 @@ Shard& shard_of(Key key) {
 
 std::atomic<std::int64_t> tracked_count = 0;
 
-/// A complete one is dropped, unless it can be started anew. Returns whether it was tracked.
-bool take_complete(MPI_Request request, TrackedRequest& taken) {
-  const Key key = handle_key(request);
-  bool is_taken = false;
-  bool is_dropped = false;
-  shard_of(key).requests.visit(key, [&](TrackedRequest& tracked) {
-    if (!tracked.is_active) return true;
-    taken = tracked;
-    tracked.is_active = false;
-    is_taken = true;
-    is_dropped = !tracked.is_persistent;
-    return !is_dropped;
-  });
-  if (is_dropped) tracked_count.fetch_sub(1, std::memory_order_relaxed);
-  return is_taken;
+/// Of the request that was tracked last.
+std::atomic<std::uint64_t> last_serial = 0;
+/// Threads that may be between the end of a request and its count at once.
+constexpr int kMostOfHandle = 8;
+
+std::uint64_t new_serial() noexcept {
+  return threads_meet() ? last_serial.fetch_add(1, std::memory_order_acq_rel) + 1 : 0;
 }
 
-/// The same, but of one that the library is still to complete: then one that can be started anew
-/// keeps its handle, so it stays where it is.
-bool take_before(MPI_Request request, TrackedRequest& taken) {
-  const Key key = handle_key(request);
-  bool is_taken = false;
-  shard_of(key).requests.visit(key, [&](const TrackedRequest& tracked) {
-    if (!tracked.is_active || tracked.is_persistent) return true;
-    taken = tracked;
-    is_taken = true;
-    return false;
-  });
-  return is_taken;
+/// Open MPI's MPI_Request_get_status does not tell of errors. But where Open MPI has to wait, it
+/// does the same after an error whether it fills statuses or not.
+bool may_wait_with_statuses() noexcept {
+  return library_version().starts_with("Open MPI");
 }
 
-/// Whether several threads may be in MPI at once.
-bool threads_meet() {
-  static const bool found = [] {
-    int level = MPI_THREAD_MULTIPLE;
-    return native.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
-  }();
-  return found;
-}
-
-/// What becomes of errors at most.
-enum class Errors : int { end_the_job, are_returned, call_the_program };
-std::atomic<Errors> errors = Errors::end_the_job;
-
-/// Whether the handler ends the job. Open MPI's headers name an object of the library, to which we
-/// are not linked.
-bool is_fatal(MPI_Errhandler handler) noexcept {
-#ifdef OPEN_MPI
-  return static_cast<void*>(handler) == dlsym(RTLD_DEFAULT, "ompi_mpi_errors_are_fatal");
-#else
-  return handler == MPI_ERRORS_ARE_FATAL;
-#endif
-}
+/// How long the library is asked about requests that may need its own wait.
+constexpr std::chrono::milliseconds kAskedFor{10};
 
 /// Each row is written by its own thread alone: another one counts to a row of its own.
 void count_arrival(const TrackedRequest& tracked, std::int64_t bytes) noexcept {
+  if (!tracked.receives) return;
   record::ThreadRecord* const own = record::this_thread();
   if (own == nullptr) return;
   record::Row& row = tracked.thread == own
@@ -98,11 +66,20 @@ void count_arrival(const TrackedRequest& tracked, std::int64_t bytes) noexcept {
 
 }  // namespace
 
+bool threads_meet() noexcept {
+  static const bool found = [] {
+    int level = MPI_THREAD_MULTIPLE;
+    return native.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
+  }();
+  return found;
+}
+
 void track(MPI_Request request, const TrackedRequest& tracked) noexcept {
   if (request == MPI_REQUEST_NULL) return;
   const Key key = handle_key(request);
   bool is_new = false;
-  if (shard_of(key).requests.put(key, tracked, is_new) && is_new) {
+  const int most = threads_meet() ? kMostOfHandle : 1;
+  if (shard_of(key).requests.put(key, new_serial(), tracked, most, is_new) && is_new) {
     tracked_count.fetch_add(1, std::memory_order_relaxed);
   }
 }
@@ -110,7 +87,7 @@ void track(MPI_Request request, const TrackedRequest& tracked) noexcept {
 void untrack(MPI_Request request) noexcept {
   if (tracked_count.load(std::memory_order_relaxed) == 0) return;
   const Key key = handle_key(request);
-  shard_of(key).requests.visit(key, [](const TrackedRequest&) {
+  shard_of(key).requests.visit(key, Requests::kLatest, [](const TrackedRequest&) {
     tracked_count.fetch_sub(1, std::memory_order_relaxed);
     return false;
   });
@@ -119,7 +96,7 @@ void untrack(MPI_Request request) noexcept {
 void count_start(MPI_Request request, Call& call) noexcept {
   const Key key = handle_key(request);
   TrackedRequest started{};
-  shard_of(key).requests.visit(key, [&](TrackedRequest& tracked) {
+  shard_of(key).requests.visit(key, Requests::kLatest, [&](TrackedRequest& tracked) {
     tracked.is_active = tracked.receives;
     tracked.thread = &call.thread();
     tracked.row = &call.row();
@@ -130,15 +107,6 @@ void count_start(MPI_Request request, Call& call) noexcept {
   if (!started.is_binned) return;
   call.send(started.bytes);
   if (started.to != kNobody) call.thread().add_message(started.to, started.bytes);
-}
-
-void note_error_handler(MPI_Errhandler handler) noexcept {
-  if (is_fatal(handler)) return;
-  const Errors noted =
-      handler == MPI_ERRORS_RETURN ? Errors::are_returned : Errors::call_the_program;
-  Errors known = errors.load(std::memory_order_relaxed);
-  while (known < noted && !errors.compare_exchange_weak(known, noted)) {
-  }
 }
 
 Completion::Completion(const MPI_Request* requests, int count, MPI_Status* statuses,
@@ -158,39 +126,39 @@ Completion::Completion(const MPI_Request* requests, int count, MPI_Status* statu
   length_ = length;
   std::copy_n(requests, length, requests_);
   if (is_ignored_) given_ = statuses_ = length > kFew ? many_statuses_.get() : few_statuses_;
-  if (threads_meet()) take_all();
+  serial_ = last_serial.load(std::memory_order_acquire);
 }
 
-Completion::~Completion() {
-  if (taken_ == nullptr) return;
-  for (std::size_t i = 0; i < length_; ++i) {
-    if (taken_[i].row == nullptr) continue;
-    tracked_count.fetch_sub(1, std::memory_order_relaxed);
-    if (program_[i] == requests_[i]) track(requests_[i], taken_[i]);
-  }
+/// False if it is not tracked, or not active.
+bool Completion::find(std::size_t index, TrackedRequest& found) const noexcept {
+  if (requests_[index] == MPI_REQUEST_NULL) return false;
+  const Key key = handle_key(requests_[index]);
+  bool is_there = false;
+  shard_of(key).requests.visit(key, serial_, [&](const TrackedRequest& tracked) {
+    found = tracked;
+    is_there = tracked.is_active;
+    return true;
+  });
+  return is_there;
 }
 
-void Completion::take_all() noexcept {
-  if (length_ > kFew) many_taken_.reset(new (std::nothrow) TrackedRequest[length_]);
-  taken_ = length_ > kFew ? many_taken_.get() : few_taken_;
-  for (std::size_t i = 0; taken_ != nullptr && i < length_; ++i) {
-    const bool is_there = requests_[i] != MPI_REQUEST_NULL && take_before(requests_[i], taken_[i]);
-    if (!is_there) taken_[i].row = nullptr;
-  }
-}
-
-/// What is known of a request that is complete now. False if it is not tracked.
+/// What is known of a request that is complete now. False if it is not tracked. It is dropped,
+/// unless it can be started anew.
 bool Completion::take(std::size_t index, TrackedRequest& taken) noexcept {
   if (index >= length_ || requests_[index] == MPI_REQUEST_NULL) return false;
-  if (taken_ != nullptr && taken_[index].row != nullptr) {
-    taken = taken_[index];
-    taken_[index].row = nullptr;
-    tracked_count.fetch_sub(1, std::memory_order_relaxed);
-    return true;
-  }
-  // One whose handle is gone may be another thread's by now.
-  if (taken_ != nullptr && is_gone(index)) return false;
-  return take_complete(requests_[index], taken);
+  const Key key = handle_key(requests_[index]);
+  bool is_taken = false;
+  bool is_dropped = false;
+  shard_of(key).requests.visit(key, serial_, [&](TrackedRequest& tracked) {
+    if (!tracked.is_active) return true;
+    taken = tracked;
+    tracked.is_active = false;
+    is_taken = true;
+    is_dropped = !tracked.is_persistent;
+    return !is_dropped;
+  });
+  if (is_dropped) tracked_count.fetch_sub(1, std::memory_order_relaxed);
+  return is_taken;
 }
 
 void Completion::finish(std::size_t index, const MPI_Status& status) noexcept {
@@ -198,9 +166,10 @@ void Completion::finish(std::size_t index, const MPI_Status& status) noexcept {
   if (take(index, tracked)) count_arrival(tracked, arrived(status));
 }
 
+/// It is complete, and nothing tells how much has arrived.
 void Completion::drop(std::size_t index) noexcept {
   TrackedRequest dropped;
-  static_cast<void>(take(index, dropped));
+  if (take(index, dropped) && dropped.receives) record::count_unsized();
 }
 
 void Completion::finish_one(int index) noexcept {
@@ -229,43 +198,66 @@ void Completion::finish_failed() noexcept {
   }
 }
 
-bool Completion::ask(void* get_status, std::size_t index) noexcept {
-  if (requests_[index] == MPI_REQUEST_NULL) return false;
-  TrackedRequest tracked;
-  bool is_awaited = false;
-  if (taken_ != nullptr && taken_[index].row != nullptr) {
-    tracked = taken_[index];
-    is_awaited = true;
-  } else {
-    const Key key = handle_key(requests_[index]);
-    shard_of(key).requests.visit(key, [&](const TrackedRequest& own) {
-      is_awaited = own.is_active;
-      tracked = own;
-      return true;
-    });
-  }
-  // The library need not bring those of files on before they are waited for.
-  if (!is_awaited || tracked.call_class == record::CallClass::io) return false;
+/// Records it if it is complete. Waits for nothing.
+Completion::Answer Completion::ask(void* get_status, std::size_t index) noexcept {
+  MPI_Status& status = statuses_[index];
+  status.MPI_ERROR = MPI_SUCCESS;  // MPICH leaves it as it is
   int is_complete = 0;
-  while (is_complete == 0) {
-    const abi::Word code = abi::call_words(
-        get_status, static_cast<abi::Word>(handle_key(requests_[index])),
-        reinterpret_cast<abi::Word>(&is_complete), reinterpret_cast<abi::Word>(&statuses_[index]));
-    if (static_cast<int>(code) != MPI_SUCCESS) return false;
-    if (is_complete == 0) std::this_thread::yield();
+  const abi::Word code = abi::call_words(
+      get_status, static_cast<abi::Word>(handle_key(requests_[index])),
+      reinterpret_cast<abi::Word>(&is_complete), reinterpret_cast<abi::Word>(&status));
+  if (static_cast<int>(code) != MPI_SUCCESS) return Answer::failed;
+  if (is_complete == 0) return Answer::pending;
+  if (status.MPI_ERROR != MPI_SUCCESS) return Answer::failed;
+  finish(index, status);
+  return Answer::complete;
+}
+
+/// Once about each request that is tracked still. False after an error.
+bool Completion::ask_all(void* get_status, bool& is_pending) noexcept {
+  TrackedRequest tracked;
+  for (std::size_t i = 0; i < length_; ++i) {
+    if (!find(i, tracked)) continue;
+    const Answer answer = ask(get_status, i);
+    if (answer == Answer::failed) return false;
+    if (answer == Answer::pending && tracked.receives) is_pending = true;
   }
   return true;
 }
 
-void Completion::keep_errors(void* get_status) noexcept {
-  const Errors own = errors.load(std::memory_order_relaxed);
-  if (length_ == 0 || !is_ignored_ || own == Errors::end_the_job) return;
-  given_ = MPI_STATUSES_IGNORE;
+/// Whether there are requests that may need the library's own wait. `has_handlers`: an error may
+/// come to the program's handler.
+bool Completion::has_strangers(bool& has_handlers) const noexcept {
+  TrackedRequest tracked;
+  bool found = false;
   for (std::size_t i = 0; i < length_; ++i) {
-    // An error that is found here would be told to a handler of the program twice.
-    if (own == Errors::are_returned && ask(get_status, i)) {
-      finish(i, statuses_[i]);
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    if (!find(i, tracked) || tracked.call_class != record::CallClass::point_to_point) {
+      found = true;
+    } else if (tracked.errors == Errors::call_the_program) {
+      has_handlers = true;
     }
+  }
+  return found;
+}
+
+void Completion::keep_errors(void* get_status) noexcept {
+  if (length_ == 0 || !is_ignored_ || !errors_may_return()) return;
+  if (may_wait_with_statuses()) {
+    bool is_pending = false;
+    if (!ask_all(get_status, is_pending) || !is_pending) given_ = MPI_STATUSES_IGNORE;
+    return;
+  }
+  given_ = MPI_STATUSES_IGNORE;
+  bool has_handlers = false;
+  const bool is_bounded = has_strangers(has_handlers);
+  if (has_handlers) return;  // they would be told of an error twice
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    bool is_pending = false;
+    if (!ask_all(get_status, is_pending) || !is_pending) return;
+    if (is_bounded && std::chrono::steady_clock::now() - begin > kAskedFor) return;
+    std::this_thread::yield();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "abi/flavour/error.h"
 #include "abi/flavour/job.h"
+#include "abi/flavour/library_version.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
@@ -34,15 +36,6 @@ constexpr seconds kPatienceForParts{30};
 /// Rank 0 says that it has given up while others still wait for its word.
 constexpr seconds kTimeForWord{5};
 
-std::string library_version() {
-  if (native.Get_library_version == nullptr) return "";
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  if (native.Get_library_version(text, &length) != MPI_SUCCESS) return "";
-  const std::string whole(text);
-  return whole.substr(0, whole.find('\n'));
-}
-
 #if defined(HEADRACE_FLAVOUR_OPENMPI)
 constexpr const char* kAbi = "Open MPI";
 #elif defined(HEADRACE_FLAVOUR_MPICH)
@@ -53,10 +46,10 @@ constexpr const char* kAbi = "MPI standard";
 
 /// What rank 0 has until MPI has ended.
 struct Collected {
-  bool is_due = false;  ///< this is rank 0, and the record is still to be written
-  std::string missing;  ///< why other nodes' parts are not there
-  std::unique_ptr<record::JobRecord> job;  ///< null: only this node's images are to be read
-  std::vector<std::string> images;         ///< these, where the ranks have told of them
+  bool is_due = false;                  ///< this is rank 0, and the record is still to be written
+  std::string missing;                  ///< why other nodes' parts are not there
+  std::unique_ptr<record::JobEnd> end;  ///< null: only this node's images are to be read
+  std::vector<std::string> images;      ///< these, where the ranks have told of them
 };
 
 Collected& collected() {
@@ -84,10 +77,12 @@ class QuietWorld {
   bool has_handler_ = false;
 };
 
-/// Ranks end at different times by a part of the run. One that never comes runs without the layer.
+/// Ranks end at different times by a part of the run. One that never comes runs without the layer:
+/// nobody is to wait long for it who has not asked for a record.
 Patience patience_for_ranks() {
   const std::int64_t chosen = settings().record_patience;
   if (chosen > 0) return seconds(chosen);
+  if (!settings().gives("HEADRACE_RECORD")) return kLeastPatience;
   return std::clamp<Patience>(std::chrono::nanoseconds(record::recorded_ns()) / 10, kLeastPatience,
                               kMostPatience);
 }
@@ -141,7 +136,7 @@ class Collection {
   explicit Collection(const Ends& ends) : ends_(ends) {
     record::Facts facts = job_facts();
     facts.emplace_back("nodes", std::to_string(ends.nodes.size()));
-    job_ = std::make_unique<record::JobRecord>(std::move(facts), record::record_places());
+    job_.emplace(std::move(facts), record::record_places());
     for (int node = 1; node < static_cast<int>(ends.nodes.size()); ++node) missing_.insert(node);
     if (Error failed = job_->add(record::gather_node(ends.all, ends.nodes[0], 0))) {
       job_->leave_out("node 0: " + failed.message);
@@ -158,27 +153,33 @@ class Collection {
     missing_.erase(node);
   }
 
-  std::unique_ptr<record::JobRecord> end() {
+  /// Writes the record. Returns whether images may be removed.
+  bool end() {
     for (const int node : missing_) {
       job_->leave_out("node " + std::to_string(node) + ", of which rank " +
                       std::to_string(ends_.ranks_of(node).front()) +
                       " is the first, did not send its part");
     }
-    record::remove_images(ends_.all, ends_.nodes[0]);
-    return std::move(job_);
+    std::vector<std::string> images = record::images_of(ends_.all, ends_.nodes[0]);
+    std::erase(images, "");
+    collected().end =
+        std::make_unique<record::JobEnd>(std::move(*job_), Error(), std::move(images));
+    job_.reset();
+    return collected().end->is_safe();
   }
+  bool has_ended() const { return !job_; }
 
  private:
   const Ends& ends_;
-  std::unique_ptr<record::JobRecord> job_;
+  std::optional<record::JobRecord> job_;
   std::set<int> missing_;
 };
 
-/// Hands the parts of nodes to rank 0, which has `collection`. Returns how many rounds it has got;
-/// other ranks know that at the end alone.
-Result<std::int64_t> hand_over(const Ends& ends, const std::string& own,
-                               const std::vector<record::PartRound>& rounds,
-                               const std::vector<std::int64_t>& sizes, Collection* collection) {
+/// Hands the parts of nodes to rank 0, which has `collection` and writes the record. Returns
+/// whether that is there, so that images may be removed.
+Result<bool> hand_over(const Ends& ends, const std::string& own,
+                       const std::vector<record::PartRound>& rounds,
+                       const std::vector<std::int64_t>& sizes, Collection* collection) {
   const Patience patience = patience_for_parts();
   for (const record::PartRound& round : rounds) {
     std::vector<int> counts(sizes.size());
@@ -198,7 +199,10 @@ Result<std::int64_t> hand_over(const Ends& ends, const std::string& own,
       left.remove_prefix(size);
     }
   }
-  return broadcast(std::ssize(rounds), patience);
+  const bool is_safe = collection != nullptr && collection->end();
+  const auto word = broadcast(is_safe ? 1 : 0, patience);
+  if (!word) return word.error();
+  return word.value() == 1;
 }
 
 /// Each rank calls the same functions of world_calls.h, whatever fails on it.
@@ -210,13 +214,13 @@ void gather_parts(const Ends& ends) {
                                           patience_for_parts());
   if (sizes) {
     const auto rounds = record::rounds_of(sizes.value(), record::JobRecord::kMostKept);
-    const auto taken = hand_over(ends, own, rounds, sizes.value(), collection.get());
-    // What rank 0 may not have stays.
-    if (taken && taken.value() == std::ssize(rounds) && !own.empty()) {
+    const auto is_safe = hand_over(ends, own, rounds, sizes.value(), collection.get());
+    // What rank 0 may not have written stays.
+    if (is_safe && is_safe.value() && !own.empty()) {
       record::remove_images(ends.all, ends.ranks_of(ends.led_node()));
     }
   }
-  if (collection != nullptr) collected().job = collection->end();
+  if (collection != nullptr && !collection->has_ended()) static_cast<void>(collection->end());
 }
 
 /// Waits for all ranks. Rank 0 decides for all whether to go on without each other, and says so
@@ -280,7 +284,8 @@ void finish_at_exit() {
 }  // namespace
 
 record::Facts job_facts() {
-  return {{"mpi", library_version()}, {"abi", kAbi}};
+  const std::string_view version = library_version();
+  return {{"mpi", std::string(version.substr(0, version.find('\n')))}, {"abi", kAbi}};
 }
 
 bool is_wanted(const Settings& settings) {
@@ -305,8 +310,8 @@ void finish_record() noexcept {
   Collected& own = collected();
   if (!std::exchange(own.is_due, false) || !record::is_this_process()) return;
   const Error failed = attempt([&]() -> Error {
-    if (own.job != nullptr) {
-      record::finish_job(*own.job);
+    if (own.end != nullptr) {
+      own.end->tell();
     } else {
       record::finish_job(job_facts(), std::move(own.images), own.missing);
     }

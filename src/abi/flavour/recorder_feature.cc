@@ -8,6 +8,7 @@
 #include "abi/generated/features.h"
 #include "base/message.h"
 #include "base/settings.h"
+#include "profile/sampler.h"
 #include "record/recorder.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -28,7 +29,10 @@ abi::Start start() {
   start.caller_of = &caller_of;
   start.facts = job_facts();
   const Error failed = record::start_recorder(start);
-  if (!failed) return abi::Start::started;
+  if (!failed) {
+    profile::start_sampling();
+    return abi::Start::started;
+  }
   if (start.rank == 0) {
     print_message("rank 0 is not recorded (" + failed.message +
                   "), set HEADRACE_RECORD=0 to hide this line");
@@ -37,6 +41,7 @@ abi::Start start() {
 }
 
 void stop() {
+  profile::stop_sampling();
   record::mark_end(record::RankState::finalized);
 }
 

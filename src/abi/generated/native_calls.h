@@ -227,6 +227,7 @@ struct NativeData {
   void* ompi_mpi_byte = nullptr;
   void* ompi_mpi_datatype_null = nullptr;
   void* ompi_mpi_int = nullptr;
+  void* ompi_mpi_errors_are_fatal = nullptr;
   void* ompi_mpi_errors_return = nullptr;
   void* ompi_mpi_file_null = nullptr;
   void* ompi_mpi_group_null = nullptr;
@@ -254,6 +255,7 @@ void for_each_datum(NativeData& data, Visit visit) {
   visit("ompi_mpi_byte", data.ompi_mpi_byte);
   visit("ompi_mpi_datatype_null", data.ompi_mpi_datatype_null);
   visit("ompi_mpi_int", data.ompi_mpi_int);
+  visit("ompi_mpi_errors_are_fatal", data.ompi_mpi_errors_are_fatal);
   visit("ompi_mpi_errors_return", data.ompi_mpi_errors_return);
   visit("ompi_mpi_file_null", data.ompi_mpi_file_null);
   visit("ompi_mpi_group_null", data.ompi_mpi_group_null);

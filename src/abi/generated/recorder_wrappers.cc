@@ -603,6 +603,7 @@ Word Comm_idup(Word comm_word, Word newcomm_word, Word request_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, newcomm_word, request_word);
   const Word code = abi::call_words(next, comm_word, newcomm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -655,10 +656,10 @@ template <Name name>
 Word Comm_set_errhandler(Word comm_word, Word errhandler_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_set_errhandler);
   Call call(Entry::Comm_set_errhandler, HEADRACE_RETURN_SLOT);
-  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, comm_word, errhandler_word);
   const Word code = abi::call_words(next, comm_word, errhandler_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_error_handler(from_word<MPI_Comm>(comm_word), from_word<MPI_Errhandler>(errhandler_word));
   return code;
 }
 template <Name name>
@@ -1130,6 +1131,7 @@ Word File_iwrite(Word fh_word, Word buf_word, Word count_word, Word datatype_wor
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -1146,6 +1148,7 @@ Word File_iwrite_all(Word fh_word, Word buf_word, Word count_word, Word datatype
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -1163,6 +1166,7 @@ Word File_iwrite_at(Word fh_word, Word offset_word, Word buf_word, Word count_wo
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -1180,6 +1184,7 @@ Word File_iwrite_at_all(Word fh_word, Word offset_word, Word buf_word, Word coun
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -1196,6 +1201,7 @@ Word File_iwrite_shared(Word fh_word, Word buf_word, Word count_word, Word datat
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -1882,6 +1888,7 @@ Word Grequest_start(Word query_fn_word, Word free_fn_word, Word cancel_fn_word,
   const Word code = abi::call_words(next, query_fn_word, free_fn_word, cancel_fn_word,
                                     extra_state_word, request_word);
   if (!call.end(code)) return code;
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2017,6 +2024,7 @@ Word Iallgather(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word
   const auto recvcount = from_word<int>(recvcount_word);
   const auto recvtype = from_word<MPI_Datatype>(recvtype_word);
   call.send(sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2040,6 +2048,7 @@ Word Iallgatherv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wor
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                     : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2056,6 +2065,7 @@ Word Iallreduce(Word sendbuf_word, Word recvbuf_word, Word count_word, Word data
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2077,6 +2087,7 @@ Word Ialltoall(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(receivers(comm) *
             (sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype)));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2101,6 +2112,7 @@ Word Ialltoallv(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Word
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtype)
                                     : sum(sendcounts, receivers(comm), sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2125,6 +2137,7 @@ Word Ialltoallw(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Word
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtypes)
                                     : sum(sendcounts, receivers(comm), sendtypes));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2134,6 +2147,7 @@ Word Ibarrier(Word comm_word, Word request_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, request_word);
   const Word code = abi::call_words(next, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2151,6 +2165,7 @@ Word Ibcast(Word buffer_word, Word count_word, Word datatype_word, Word root_wor
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2169,6 +2184,7 @@ Word Ibsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2185,6 +2201,7 @@ Word Iexscan(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatyp
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2209,6 +2226,7 @@ Word Igather(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word re
   call.send(!is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype)
                                       : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2235,6 +2253,7 @@ Word Igatherv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word r
   call.send(!is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                       : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2278,6 +2297,7 @@ Word Ineighbor_allgather(Word sendbuf_word, Word sendcount_word, Word sendtype_w
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.send(bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2297,6 +2317,7 @@ Word Ineighbor_allgatherv(Word sendbuf_word, Word sendcount_word, Word sendtype_
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.send(bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2315,6 +2336,7 @@ Word Ineighbor_alltoall(Word sendbuf_word, Word sendcount_word, Word sendtype_wo
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(neighbors(comm) * bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2335,6 +2357,7 @@ Word Ineighbor_alltoallv(Word sendbuf_word, Word sendcounts_word, Word sdispls_w
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sum(sendcounts, neighbors(comm), sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2356,6 +2379,7 @@ Word Ineighbor_alltoallw(Word sendbuf_word, Word sendcounts_word, Word sdispls_w
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sum(sendcounts, neighbors(comm), sendtypes));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2513,6 +2537,7 @@ Word Ireduce(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatyp
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2530,6 +2555,7 @@ Word Ireduce_scatter(Word sendbuf_word, Word recvbuf_word, Word recvcounts_word,
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sum(recvcounts, rank_count(comm), datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2548,6 +2574,7 @@ Word Ireduce_scatter_block(Word sendbuf_word, Word recvbuf_word, Word recvcount_
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(rank_count(comm) * bytes(recvcount, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2566,6 +2593,7 @@ Word Irsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2591,6 +2619,7 @@ Word Iscan(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype_
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2611,6 +2640,7 @@ Word Iscatter(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word r
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2632,6 +2662,7 @@ Word Iscatterv(Word sendbuf_word, Word sendcounts_word, Word displs_word, Word s
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2650,6 +2681,7 @@ Word Isend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2668,6 +2700,7 @@ Word Issend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -2970,6 +3003,7 @@ Word Raccumulate(Word origin_addr_word, Word origin_count_word, Word origin_data
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.send(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -3111,6 +3145,7 @@ Word Rget(Word origin_addr_word, Word origin_count_word, Word origin_datatype_wo
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.receive(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -3133,6 +3168,7 @@ Word Rget_accumulate(Word origin_addr_word, Word origin_count_word, Word origin_
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.send(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -3152,6 +3188,7 @@ Word Rput(Word origin_addr_word, Word origin_count_word, Word origin_datatype_wo
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.send(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -4549,7 +4586,6 @@ template <Name name>
 Word Win_set_errhandler(Word win_word, Word errhandler_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Win_set_errhandler);
   Call call(Entry::Win_set_errhandler, HEADRACE_RETURN_SLOT);
-  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, win_word, errhandler_word);
   const Word code = abi::call_words(next, win_word, errhandler_word);
   if (!call.end(code)) return code;
@@ -5275,6 +5311,7 @@ Word Buffer_iflush(Word request_word) {
   if (!call.is_recorded()) return abi::call_words(next, request_word);
   const Word code = abi::call_words(next, request_word);
   if (!call.end(code)) return code;
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -5302,7 +5339,6 @@ Word Comm_create_from_group(Word group_word, Word stringtag_word, Word info_word
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Comm_create_from_group);
   Call call(Entry::Comm_create_from_group, HEADRACE_RETURN_SLOT);
-  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded())
     return abi::call_words(next, group_word, stringtag_word, info_word, errhandler_word,
                            newcomm_word);
@@ -5347,6 +5383,7 @@ Word Comm_idup_with_info(Word comm_word, Word info_word, Word newcomm_word, Word
     return abi::call_words(next, comm_word, info_word, newcomm_word, request_word);
   const Word code = abi::call_words(next, comm_word, info_word, newcomm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -5356,6 +5393,7 @@ Word Comm_iflush_buffer(Word comm_word, Word request_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, request_word);
   const Word code = abi::call_words(next, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -5503,6 +5541,7 @@ Word File_iwrite_all_c(Word fh_word, Word buf_word, Word count_word, Word dataty
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -5521,6 +5560,7 @@ Word File_iwrite_at_all_c(Word fh_word, Word offset_word, Word buf_word, Word co
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -5538,6 +5578,7 @@ Word File_iwrite_at_c(Word fh_word, Word offset_word, Word buf_word, Word count_
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -5554,6 +5595,7 @@ Word File_iwrite_c(Word fh_word, Word buf_word, Word count_word, Word datatype_w
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -5571,6 +5613,7 @@ Word File_iwrite_shared_c(Word fh_word, Word buf_word, Word count_word, Word dat
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6121,6 +6164,7 @@ Word Iallgather_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wo
   const auto recvcount = from_word<MPI_Count>(recvcount_word);
   const auto recvtype = from_word<MPI_Datatype>(recvtype_word);
   call.send(sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6144,6 +6188,7 @@ Word Iallgatherv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, W
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                     : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6160,6 +6205,7 @@ Word Iallreduce_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word da
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6181,6 +6227,7 @@ Word Ialltoall_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wor
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(receivers(comm) *
             (sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype)));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6205,6 +6252,7 @@ Word Ialltoallv_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Wo
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtype)
                                     : sum(sendcounts, receivers(comm), sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6229,6 +6277,7 @@ Word Ialltoallw_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Wo
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtypes)
                                     : sum(sendcounts, receivers(comm), sendtypes));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6246,6 +6295,7 @@ Word Ibcast_c(Word buffer_word, Word count_word, Word datatype_word, Word root_w
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6264,6 +6314,7 @@ Word Ibsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6280,6 +6331,7 @@ Word Iexscan_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datat
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6304,6 +6356,7 @@ Word Igather_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
   call.send(!is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype)
                                       : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6330,6 +6383,7 @@ Word Igatherv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word
   call.send(!is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                       : bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6361,6 +6415,7 @@ Word Ineighbor_allgather_c(Word sendbuf_word, Word sendcount_word, Word sendtype
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.send(bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6380,6 +6435,7 @@ Word Ineighbor_allgatherv_c(Word sendbuf_word, Word sendcount_word, Word sendtyp
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.send(bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6399,6 +6455,7 @@ Word Ineighbor_alltoall_c(Word sendbuf_word, Word sendcount_word, Word sendtype_
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(neighbors(comm) * bytes(sendcount, sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6421,6 +6478,7 @@ Word Ineighbor_alltoallv_c(Word sendbuf_word, Word sendcounts_word, Word sdispls
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sum(sendcounts, neighbors(comm), sendtype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6443,6 +6501,7 @@ Word Ineighbor_alltoallw_c(Word sendbuf_word, Word sendcounts_word, Word sdispls
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sum(sendcounts, neighbors(comm), sendtypes));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6473,7 +6532,6 @@ Word Intercomm_create_from_groups(Word local_group_word, Word local_leader_word,
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Intercomm_create_from_groups);
   Call call(Entry::Intercomm_create_from_groups, HEADRACE_RETURN_SLOT);
-  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded())
     return abi::call_words(next, local_group_word, local_leader_word, remote_group_word,
                            remote_leader_word, stringtag_word, info_word, errhandler_word,
@@ -6513,6 +6571,7 @@ Word Ireduce_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datat
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6531,6 +6590,7 @@ Word Ireduce_scatter_block_c(Word sendbuf_word, Word recvbuf_word, Word recvcoun
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(rank_count(comm) * bytes(recvcount, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6548,6 +6608,7 @@ Word Ireduce_scatter_c(Word sendbuf_word, Word recvbuf_word, Word recvcounts_wor
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(sum(recvcounts, rank_count(comm), datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6566,6 +6627,7 @@ Word Irsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6582,6 +6644,7 @@ Word Iscan_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatyp
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6602,6 +6665,7 @@ Word Iscatter_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6623,6 +6687,7 @@ Word Iscatterv_c(Word sendbuf_word, Word sendcounts_word, Word displs_word, Word
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6641,6 +6706,7 @@ Word Isend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -6745,6 +6811,7 @@ Word Issend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -7235,6 +7302,7 @@ Word Raccumulate_c(Word origin_addr_word, Word origin_count_word, Word origin_da
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.send(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -7550,6 +7618,7 @@ Word Rget_accumulate_c(Word origin_addr_word, Word origin_count_word, Word origi
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.send(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -7569,6 +7638,7 @@ Word Rget_c(Word origin_addr_word, Word origin_count_word, Word origin_datatype_
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.receive(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -7588,6 +7658,7 @@ Word Rput_c(Word origin_addr_word, Word origin_count_word, Word origin_datatype_
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
   call.send(bytes(origin_count, origin_datatype));
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
@@ -8023,13 +8094,13 @@ Word Session_iflush_buffer(Word session_word, Word request_word) {
   if (!call.is_recorded()) return abi::call_words(next, session_word, request_word);
   const Word code = abi::call_words(next, session_word, request_word);
   if (!call.end(code)) return code;
+  call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
 template <Name name>
 Word Session_init(Word info_word, Word errhandler_word, Word session_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Session_init);
   Call call(Entry::Session_init, HEADRACE_RETURN_SLOT);
-  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, info_word, errhandler_word, session_word);
   const Word code = abi::call_words(next, info_word, errhandler_word, session_word);
   if (!call.end(code)) return code;
@@ -8040,7 +8111,6 @@ Word Session_set_errhandler(Word session_word, Word errhandler_word) {
   void* const next =
       abi::next_function(abi::FeatureId::recorder, name, Entry::Session_set_errhandler);
   Call call(Entry::Session_set_errhandler, HEADRACE_RETURN_SLOT);
-  note_error_handler(from_word<MPI_Errhandler>(errhandler_word));
   if (!call.is_recorded()) return abi::call_words(next, session_word, errhandler_word);
   const Word code = abi::call_words(next, session_word, errhandler_word);
   if (!call.end(code)) return code;

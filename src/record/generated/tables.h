@@ -20,6 +20,8 @@ enum class Table : std::uint32_t {
   ranks,
   calls,
   regions,
+  sampling,
+  samples,
   matrix,
   files,
   accesses,
@@ -28,8 +30,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 14> kColumnCounts = {2, 1, 2,  5,  4, 27, 21,
-                                                              8, 4, 16, 43, 8, 3,  2};
+inline constexpr std::array<std::size_t, 16> kColumnCounts = {2,  1, 2, 5,  4,  28, 21, 8,
+                                                              11, 6, 4, 16, 43, 8,  3,  2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -91,6 +93,7 @@ struct RanksRow {
   std::int64_t other_read = 0;
   std::int64_t other_written = 0;
   std::int64_t rings = 0;
+  std::int64_t unsized = 0;
 };
 
 /// What was called: one row for each rank, thread, procedure, call path, shape of communicator and
@@ -129,6 +132,31 @@ struct RegionsRow {
   std::int64_t entries = 0;
   std::int64_t time = 0;
   std::int64_t own = 0;
+};
+
+/// The threads of which samples were taken: one row for each rank and thread.
+struct SamplingRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t name = -1;
+  std::int64_t caller = 0;
+  std::int64_t source = 0;
+  std::int64_t period = 0;
+  std::int64_t samples = 0;
+  std::int64_t time = 0;
+  std::int64_t cpu = 0;
+  std::int64_t lost = 0;
+  std::int64_t cut = 0;
+};
+
+/// Samples: one row for each rank, thread, call path and region.
+struct SamplesRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t path = -1;
+  std::int64_t region = 0;
+  std::int64_t samples = 0;
+  std::int64_t time = 0;
 };
 
 /// Point-to-point messages as the program sent them.
@@ -257,7 +285,8 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"mismatched\",\"unit\":\"number\"},{\"name\":\"system_read\",\"unit\":\"bytes\"},{"
     "\"name\":\"system_written\",\"unit\":\"bytes\"},{\"name\":\"device_read\",\"unit\":\"bytes\"},"
     "{\"name\":\"device_written\",\"unit\":\"bytes\"},{\"name\":\"other_read\",\"unit\":\"bytes\"},"
-    "{\"name\":\"other_written\",\"unit\":\"bytes\"},{\"name\":\"rings\",\"unit\":\"number\"}]},"
+    "{\"name\":\"other_written\",\"unit\":\"bytes\"},{\"name\":\"rings\",\"unit\":\"number\"},{"
+    "\"name\":\"unsized\",\"unit\":\"number\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
@@ -273,6 +302,16 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
     "\"id\",\"unit\":\"number\"},{\"name\":\"label\",\"unit\":\"text\"},{\"name\":\"entries\","
     "\"unit\":\"number\"},{\"name\":\"time\",\"unit\":\"ns\"},{\"name\":\"own\",\"unit\":\"ns\"}]},"
+    "{\"name\":\"sampling\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"name\",\"unit\":\"text\"},{\"name\":"
+    "\"caller\",\"unit\":\"number\"},{\"name\":\"source\",\"unit\":\"number\"},{\"name\":"
+    "\"period\",\"unit\":\"ns\"},{\"name\":\"samples\",\"unit\":\"number\"},{\"name\":\"time\","
+    "\"unit\":\"ns\"},{\"name\":\"cpu\",\"unit\":\"ns\"},{\"name\":\"lost\",\"unit\":\"number\"},{"
+    "\"name\":\"cut\",\"unit\":\"number\"}]},"
+    "{\"name\":\"samples\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
+    "\"region\",\"unit\":\"number\"},{\"name\":\"samples\",\"unit\":\"number\"},{\"name\":\"time\","
+    "\"unit\":\"ns\"}]},"
     "{\"name\":\"matrix\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"messages\",\"unit\":\"number\"},{\"name\":"
     "\"sent\",\"unit\":\"bytes\"}]},"

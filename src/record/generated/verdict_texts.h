@@ -29,6 +29,6 @@ inline constexpr std::string_view kCostOnNodes = "; MPI takes {share} of the tim
 inline constexpr std::string_view kEfficiency =
     "parallel efficiency {parallel} = load balance {balance} x communication efficiency "
     "{communication} (POP)";
-inline constexpr std::string_view kIncomplete = "The record is INCOMPLETE: {lacks}.";
+inline constexpr std::string_view kIncomplete = "The {source} is INCOMPLETE: {lacks}.";
 
 }  // namespace headrace::record::verdict

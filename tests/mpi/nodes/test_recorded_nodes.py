@@ -110,6 +110,21 @@ def test_a_job_that_ends_early(name: str, way: str, two_nodes: Cluster, library:
 
 
 @pytest.mark.parametrize("name", HOSTS)
+def test_a_kill_in_finalize_loses_nothing(name: str, two_nodes: Cluster, library: Path) -> None:
+    """The record is there before any node removes what it is made of."""
+    host, program = compiled(name, ["recorded_pause.c"])
+    flags = ["-shared", "-fPIC", "-O1", "-Wall"]
+    tool_name = f"ending_tool-{host.name}"
+    tool = compile_program(host.compilers["c"], ["ending_tool.c"], tool_name, flags)
+    directory = work_directory(f"recorded-nodes-finalize-{name}")
+    settings = recording(library, directory) | preload([library, tool])
+    launch_on_nodes(host, two_nodes, [program, 10, 0, 0], settings)
+    (record,) = directory.glob("*.hrc")
+    run = report_of(record)["run"]
+    assert (run["ranks"], run["nodes"], run["complete"]) == (4, 2, True)
+
+
+@pytest.mark.parametrize("name", HOSTS)
 def test_a_rank_without_the_layer_holds_nobody_up_for_long(
     name: str, two_nodes: Cluster, library: Path
 ) -> None:

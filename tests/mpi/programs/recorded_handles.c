@@ -7,10 +7,16 @@
  *                                 MPI_Waitall and its like, without statuses, after an error
  *     recorded_handles handler DIRECTORY [without-waitall]
  *                                 the same with an error handler of the program
+ *     recorded_handles pending    an MPI_Waitall that Open MPI ends by an error, before a message
+ *     recorded_handles own-wait   a request that MPICH brings on in its own MPI_Waitall alone
+ *     recorded_handles taken-back an error handler that is not in force any more
  *     recorded_handles threads    threads receive at once; rank 0 prints the bytes
  *     recorded_handles files DIRECTORY    more files than are kept apart, with long names, then
  * calls from many places
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -181,6 +187,112 @@ static void fail(int has_handler, int first) {
   }
 }
 
+/* The first message comes only when the error of the second has been handled. */
+static void handle_then_receive(void) {
+  int value = 0, small = 0, large[4] = {1, 2, 3, 4}, class;
+  MPI_Request requests[2];
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (rank == 1) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    usleep(100000);
+    MPI_Send(large, 4, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    return;
+  }
+  MPI_Irecv(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(&small, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &requests[1]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Error_class(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), &class);
+  printf("class %d, left %d %d\n", class, requests[0] != MPI_REQUEST_NULL,
+         requests[1] != MPI_REQUEST_NULL);
+  value = 7;
+  MPI_Send(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+  for (int i = 0; i < 2; i++) {
+    if (requests[i] != MPI_REQUEST_NULL) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+  }
+}
+
+static MPI_Request generalized;
+static const char* directory;
+
+static int query(void* state, MPI_Status* status) {
+  (void)state;
+  MPI_Status_set_elements(status, MPI_BYTE, 0);
+  return MPI_Status_set_cancelled(status, 0);
+}
+
+static int end_of(void* state) {
+  (void)state;
+  return MPI_SUCCESS;
+}
+
+static int cancel(void* state, int is_complete) {
+  (void)state, (void)is_complete;
+  return MPI_SUCCESS;
+}
+
+/* MPICH calls this where it waits itself. Only then does rank 1 send. */
+static int poll(void* state, MPI_Status* status) {
+  static int is_done;
+  char path[1000];
+  (void)state, (void)status;
+  if (is_done++) return MPI_SUCCESS;
+  snprintf(path, sizeof path, "%s/polled", directory);
+  close(open(path, O_CREAT | O_WRONLY, 0600));
+  return MPI_Grequest_complete(generalized);
+}
+
+static int wait_for_it(int count, void** states, double timeout, MPI_Status* status) {
+  (void)count, (void)states, (void)timeout;
+  return poll(NULL, status);
+}
+
+static void wait_for_own(void) {
+  typedef int Start(int (*)(void*, MPI_Status*), int (*)(void*), int (*)(void*, int),
+                    int (*)(void*, MPI_Status*), int (*)(int, void**, double, MPI_Status*), void*,
+                    MPI_Request*);
+  Start* const start = (Start*)dlsym(RTLD_DEFAULT, "MPIX_Grequest_start");
+  int value = 9;
+  char path[1000];
+  MPI_Request requests[2];
+  if (start == NULL) return;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    snprintf(path, sizeof path, "%s/polled", directory);
+    while (access(path, F_OK) != 0) usleep(1000);
+    MPI_Send(&value, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+    return;
+  }
+  MPI_Irecv(&value, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, &requests[0]);
+  start(query, end_of, cancel, poll, wait_for_it, NULL, &generalized);
+  requests[1] = generalized;
+  const int code = MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  printf("code %d, value %d\n", code, value);
+}
+
+static void take_handler_back(void) {
+  MPI_Comm own;
+  MPI_Errhandler handler;
+  char in[1000], out[1000] = {0};
+  MPI_Request requests[2];
+  MPI_Comm_dup(MPI_COMM_SELF, &own);
+  MPI_Comm_create_errhandler(handle, &handler);
+  MPI_Comm_set_errhandler(own, handler);
+  for (int i = 0; i < 30; i++) {
+    if (i == 10) MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL);
+#if defined(MPI_ERRORS_ABORT) && (!defined(MPICH_NUMVERSION) || MPICH_NUMVERSION >= 40100000)
+    if (i == 20) MPI_Comm_set_errhandler(own, MPI_ERRORS_ABORT);
+#endif
+    MPI_Irecv(in, 1000, MPI_BYTE, 0, 0, own, &requests[0]);
+    MPI_Isend(out, 1000, MPI_BYTE, 0, 0, own, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&own);
+}
+
 enum { kThreads = 4, kReceives = 5000 };
 
 static void* receive(void* argument) {
@@ -247,6 +359,10 @@ int main(int argc, char** argv) {
   if (strcmp(way, "reused") == 0) reuse();
   if (strcmp(way, "late") == 0) start_late();
   if (strcmp(way, "null") == 0) ask_null();
+  directory = argc > 2 ? argv[2] : ".";
+  if (strcmp(way, "pending") == 0) handle_then_receive();
+  if (strcmp(way, "own-wait") == 0) wait_for_own();
+  if (strcmp(way, "taken-back") == 0) take_handler_back();
   const int first = argc > 3 && strcmp(argv[3], "without-waitall") == 0;
   if (strcmp(way, "errors") == 0) fail(0, first);
   if (strcmp(way, "handler") == 0) fail(1, first);

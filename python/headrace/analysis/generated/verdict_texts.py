@@ -16,5 +16,5 @@ TEXTS = {
     "costliest": "; MPI takes {share} of the time, {procedure} alone {part}",
     "cost_on_nodes": "; MPI takes {share} of the time",
     "efficiency": "parallel efficiency {parallel} = load balance {balance} x communication efficiency {communication} (POP)",
-    "incomplete": "The record is INCOMPLETE: {lacks}.",
+    "incomplete": "The {source} is INCOMPLETE: {lacks}.",
 }

@@ -7,25 +7,16 @@ from pathlib import Path
 import click
 
 from headrace.bench import report
-from headrace.bench.programs import CHOICES
 from headrace.bench.promises import page
 from headrace.bench.promises.findings import merged, read_findings, to_document
 from headrace.bench.promises.trying import selected_cases, try_all
-from headrace.commands._options import directory_option
+from headrace.commands._options import directory_option, mpi_names_option
 
 USUAL_SECONDS = 10
 
 
 @click.command(short_help="Tries what the MPI standard promises of files, plain and with Headrace.")
-@click.option(
-    "--mpi",
-    "wanted",
-    multiple=True,
-    default=("mpich",),
-    show_default=True,
-    metavar="NAME",
-    help=f"The MPI: {', '.join(CHOICES)} (every one that is found), or its directory; repeatable.",
-)
+@mpi_names_option("its directory")
 @click.option(
     "--case", "names", multiple=True, help="Only this case, or those whose names begin so."
 )

@@ -11,10 +11,10 @@ from rich import box
 from rich.table import Table
 
 from headrace.bench import report
-from headrace.bench.programs import CHOICES
 from headrace.bench.recorder import Cell, measure
 from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import workspace
+from headrace.commands._options import mpi_names_option
 from headrace.errors import say
 from headrace.statistics import Interval, rounds_needed
 
@@ -22,15 +22,7 @@ USUAL_PAIRS = 20
 
 
 @click.command(short_help="Measures what the recorder adds to MPI calls.")
-@click.option(
-    "--mpi",
-    "wanted",
-    multiple=True,
-    default=("mpich",),
-    show_default=True,
-    metavar="NAME",
-    help=f"The MPI: {', '.join(CHOICES)} (every one that is found); repeatable.",
-)
+@mpi_names_option()
 @click.option("-n", "ranks", type=click.IntRange(min=1), default=2, show_default=True)
 @click.option(
     "--pairs",

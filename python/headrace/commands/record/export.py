@@ -4,10 +4,17 @@ from pathlib import Path
 
 import click
 
+from headrace.profile.export import folded, speedscope
 from headrace.record.export import csv_files, parquet, sqlite
 from headrace.record.reader import read
 
-KINDS = {"sqlite": sqlite.write, "parquet": parquet.write, "csv": csv_files.write}
+KINDS = {
+    "sqlite": sqlite.write,
+    "parquet": parquet.write,
+    "csv": csv_files.write,
+    "speedscope": speedscope.write,
+    "folded": folded.write,
+}
 
 
 def _output(name: str, metavar: str, text: str) -> object:
@@ -20,6 +27,8 @@ def _output(name: str, metavar: str, text: str) -> object:
 @_output("sqlite", "OUT", "Write a database of SQLite.")
 @_output("parquet", "DIR", "Write a Parquet file for each table; needs pyarrow.")
 @_output("csv", "DIR", "Write a CSV file for each table.")
+@_output("speedscope", "OUT", "Write the samples for speedscope (https://www.speedscope.app).")
+@_output("folded", "OUT", "Write the samples as folded stacks, which flame graph tools read.")
 def export(file: Path, **outputs: Path | None) -> None:
     """Write the tables of the record FILE as others read them. docs/reference/record.md describes
     each table and column. Nothing that is there is written over.
@@ -29,7 +38,7 @@ def export(file: Path, **outputs: Path | None) -> None:
     """
     chosen = {name: path for name, path in outputs.items() if path is not None}
     if len(chosen) != 1:
-        raise click.UsageError("give one of --sqlite OUT, --parquet DIR and --csv DIR")
+        raise click.UsageError(f"give one of {', '.join(f'--{name}' for name in KINDS)}")
     ((name, path),) = chosen.items()
     if name == "parquet":
         parquet.require()

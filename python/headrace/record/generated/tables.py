@@ -72,6 +72,7 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("other_read", "bytes"),
             ("other_written", "bytes"),
             ("rings", "number"),
+            ("unsized", "number"),
         ),
     ),
     "calls": (
@@ -111,6 +112,33 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("entries", "number"),
             ("time", "ns"),
             ("own", "ns"),
+        ),
+    ),
+    "sampling": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("name", "text"),
+            ("caller", "number"),
+            ("source", "number"),
+            ("period", "ns"),
+            ("samples", "number"),
+            ("time", "ns"),
+            ("cpu", "ns"),
+            ("lost", "number"),
+            ("cut", "number"),
+        ),
+    ),
+    "samples": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("path", "paths"),
+            ("region", "number"),
+            ("samples", "number"),
+            ("time", "ns"),
         ),
     ),
     "matrix": (

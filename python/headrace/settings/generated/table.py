@@ -32,6 +32,10 @@ SETTINGS = (
     Setting("HEADRACE_RECORD_DEPTH", "integer", "8", minimum=1, maximum=32),
     Setting("HEADRACE_RECORD_PATIENCE", "integer", "0", minimum=0, maximum=86400),
     Setting("HEADRACE_RECORD_NAMES", "choice", "full", values=("full", "hashed", "none")),
+    Setting("HEADRACE_SAMPLING", "boolean", "0"),
+    Setting("HEADRACE_SAMPLING_RATE", "integer", "100", minimum=1, maximum=1000),
+    Setting("HEADRACE_SAMPLING_SOURCE", "choice", "best", values=("best", "perf", "timer", "wall")),
+    Setting("HEADRACE_SAMPLING_STACK", "size", "16k", minimum=1024, maximum=64512),
     Setting(
         "HEADRACE_WRITE_PATH",
         "choice",
@@ -63,6 +67,8 @@ SETTINGS = (
     Setting("HEADRACE_IO_STATS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_STATS"),
     Setting("HEADRACE_IO_TIMERS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_TIMERS"),
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),
+    Setting("HEADRACE_MIMIC_STORE", "names", "none"),
+    Setting("HEADRACE_PROFILE", "text", ""),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
     Setting(
         "HEADRACE_SHARED_MEMORY",

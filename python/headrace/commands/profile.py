@@ -1,0 +1,65 @@
+"""`headrace profile`: runs a program, samples where its CPU time goes, and shows it."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from headrace.commands._findings import job_of
+from headrace.commands._launching import launch_options, prepare
+from headrace.errors import say
+from headrace.launch.child import run_child
+from headrace.report.terminal import console_of_errors, show_profile
+
+HELP = """Run a program and sample where its CPU time goes: functions, callers, lines.
+
+\b
+headrace profile mpiexec -n 512 ./app args   any launcher line, unchanged behind 'profile'
+headrace profile -n 4 ./app args             finds the program's MPI and its launcher
+
+The program needs no recompiling; with -g lines are shown, too. The samples are in the record of the
+run, which 'headrace report' shows again. When the program has ended the profile is shown on stderr.
+docs/profile.md explains each number. Options are those of 'headrace run'.
+"""
+
+
+@click.command(
+    help=HELP,
+    short_help="Shows where a program's CPU time goes.",
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+)
+@click.option(
+    "--rate",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Samples a second of each thread's CPU time (HEADRACE_SAMPLING_RATE); 100 without it.",
+)
+@click.option("--quiet", is_flag=True, help="Only record: show nothing when the program has ended.")
+@launch_options
+def profile(rate: int | None, quiet: bool, assignments: tuple[str, ...], **options: object) -> None:
+    chosen = ("SAMPLING=1", "RECORD=1", *((f"SAMPLING_RATE={rate}",) if rate else ()))
+    prepared = prepare(assignments=(*chosen, *assignments), **options)
+    if prepared.launch is None:
+        return
+    folder = Path(str(prepared.settings.value("HEADRACE_LOGPATH")))
+    before = _records(folder)
+    code = run_child(prepared.launch)
+    if not quiet:
+        _show(sorted(_records(folder) - before))
+    sys.exit(code)
+
+
+def _records(folder: Path) -> set[Path]:
+    return set(folder.glob("*.hrc")) if folder.is_dir() else set()
+
+
+def _show(records: list[Path]) -> None:
+    """A launcher line may have started several jobs."""
+    if not records:
+        say("no record was made (the lines above say why, or the program called no MPI)")
+    for path in records:
+        sampled = job_of([path]).profile()
+        if sampled is None:
+            say(f"{path} has no samples: the lines above say why")
+        else:
+            show_profile(console_of_errors(), sampled)

@@ -1,0 +1,1 @@
+"""Samples of a record -> where the CPU time went: functions, lines, callers."""

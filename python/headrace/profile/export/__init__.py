@@ -1,0 +1,1 @@
+"""A profile as other programs read it."""

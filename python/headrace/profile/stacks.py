@@ -1,0 +1,58 @@
+"""Paths of samples as functions and lines."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace.analysis.paths import Frame
+from headrace.symbols.resolver import Symbols
+from headrace.symbols.tools import Line
+
+UNKNOWN = "(unknown)"
+# The outermost functions, of the loader, the C library and its threads.
+_STARTS = ("_start", "__libc_start_", "clone", "__clone", "start_thread")
+_OWN = "libheadrace"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the code of one function does at one line. `function`: the one that the compiler made;
+    `inlined`: the one of the line, if it was inlined into it; `module`: a file's name."""
+
+    function: str
+    module: str
+    inlined: str = ""
+    file: str = ""
+    line: int = 0
+
+
+def stack(frames: Iterable[Frame], symbols: Symbols) -> list[tuple[str, tuple[Line, ...]]]:
+    """Of each frame, innermost first, its file's name and lines, the innermost inlined function
+    first. Functions without names, and Headrace's, are one for each file. Never empty."""
+    made: list[tuple[str, tuple[Line, ...]]] = []
+    for frame in frames:
+        module = Path(frame.module).name
+        has_name = frame.function or frame in symbols.lines
+        if has_name and not module.startswith(_OWN):
+            made.append((module, symbols.of(frame)))
+            continue
+        one = (module, (Line(f"({module})" if module else UNKNOWN),))
+        if not made or made[-1] != one:
+            made.append(one)
+    while len(made) > 1 and made[-1][1][-1].function.startswith(_STARTS):
+        made.pop()
+    return made or [("", (Line(UNKNOWN),))]
+
+
+def places(frames: Iterable[Frame], symbols: Symbols) -> tuple[Place, ...]:
+    """The innermost first, one for each function that the compiler made. Never empty."""
+    return tuple(
+        Place(
+            lines[-1].function,
+            module,
+            lines[0].function if len(lines) > 1 else "",
+            lines[0].file,
+            lines[0].line,
+        )
+        for module, lines in stack(frames, symbols)
+    )

@@ -1,0 +1,85 @@
+"""The profile as JSON."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headrace.profile.profile import Profile, TreeNode
+from headrace.profile.samples import SOURCES
+
+NS = 1e9
+LEAST_SHARE = 0.001  # of the branches of the tree
+MOST_LINES = 1000
+
+
+def profile_document(found: Profile | None) -> dict[str, Any] | None:
+    """null: nothing was sampled."""
+    if found is None:
+        return None
+    return {
+        "samples": found.samples,
+        "seconds": found.time / NS,
+        "cpu_seconds": found.cpu / NS,
+        "functions": [
+            {
+                "name": one.name,
+                "module": one.module,
+                "share": found.share(one.time),
+                "samples": one.samples,
+                "seconds": one.time / NS,
+                "with_callees_seconds": one.with_callees / NS,
+                "average_seconds": one.balance.average / NS,
+                "greatest_seconds": one.balance.greatest / NS,
+                "imbalance_seconds": one.balance.imbalance / NS,
+                "imbalance_percent": one.balance.imbalance_percent,
+                "rank_seconds": [time / NS for time in one.by_rank],
+            }
+            for one in found.functions
+        ],
+        "lines": [
+            {
+                "file": one.place.file or None,
+                "line": one.place.line or None,
+                "function": one.place.function,
+                "inlined": one.place.inlined or None,
+                "share": found.share(one.time),
+                "samples": one.samples,
+                "seconds": one.time / NS,
+            }
+            for one in found.lines[:MOST_LINES]
+        ],
+        "tree": list(_branches(found, found.tree, ())),
+        "regions": [
+            {"label": label or None, "seconds": time / NS, "share": found.share(time)}
+            for label, time in found.regions.items()
+        ],
+        "threads": [
+            {
+                "rank": one.rank,
+                "thread": one.number,
+                "name": one.name,
+                "caller": None if one.caller < 0 else one.caller,
+                "source": SOURCES[min(one.source, len(SOURCES) - 1)],
+                "period_seconds": one.period / NS,
+                "samples": one.samples,
+                "seconds": one.time / NS,
+                "cpu_seconds": one.cpu / NS,
+                "lost": one.lost,
+                "cut": one.cut,
+            }
+            for one in found.threads
+        ],
+    }
+
+
+def _branches(found: Profile, node: TreeNode, callers: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    for one in node.costliest():
+        if found.share(one.time) < LEAST_SHARE:
+            return
+        path = (*callers, one.name)
+        yield {
+            "path": list(path),
+            "seconds": one.time / NS,
+            "own_seconds": one.own / NS,
+            "samples": one.samples,
+        }
+        yield from _branches(found, one, path)

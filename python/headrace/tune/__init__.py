@@ -1,0 +1,1 @@
+"""Measures a file system: figures -> costs -> a profile."""

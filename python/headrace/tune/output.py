@@ -1,0 +1,105 @@
+"""What was found, on the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from headrace.bench.peers.output import show_line, show_table
+from headrace.bench.peers.tables import Table, ratio_text
+from headrace.statistics import Interval
+from headrace.tune.figures import Measured
+from headrace.tune.fit import Row
+from headrace.tune.patterns import Choice, Pattern
+
+CHOICE_NOTE = (
+    "us: medians of a call; gain: how many times as fast the new path is as the old one, calls in "
+    "turns, [95 % interval of the median]"
+)
+
+
+def cost_table(rows: Sequence[Row]) -> Table:
+    fitted = [row for row in rows if row.fitted is not None]
+    kept = len(rows) - len(fitted)
+    return Table(
+        "Costs, in nanoseconds unless said otherwise",
+        ("cost", "measured", "built in", "what it is"),
+        [(row.cost.key, f"{row.value:.4g}", f"{row.cost.value:g}", row.cost.doc) for row in fitted],
+        f"{kept} others stay as they are built in; the profile names them.",
+    )
+
+
+def choice_table(choices: Sequence[Choice], measured: Measured) -> Table:
+    rows = [
+        (
+            one.pattern.title,
+            one.before,
+            one.after,
+            *(_time_of(measured, one.pattern, path) for path in ("direct", "staged")),
+            "" if one.gain is None else ratio_text(one.gain),
+        )
+        for one in choices
+    ]
+    headers = ("collective call", "before", "with the profile", "direct us", "staged us", "gain")
+    title = f"What {measured.node_ranks} ranks of a node would choose"
+    return Table(title, headers, rows, CHOICE_NOTE)
+
+
+def _time_of(measured: Measured, pattern: Pattern, path: str) -> str:
+    figure = measured.of_path(f"collective_{pattern.direction}", pattern.bytes, path)
+    return "" if figure is None else f"{figure.nanoseconds / 1000:,.0f}"
+
+
+def raw_table(measured: Measured) -> Table:
+    """Rates and times that people ask for."""
+    rows = []
+    for figure in measured.figures:
+        if figure.what.startswith("collective"):
+            continue
+        time = figure.nanoseconds
+        per_call = figure.count if figure.what == "read_joined" else 1
+        moved = figure.bytes * figure.ranks * per_call
+        rate = f"{moved / time * 1e9 / (1 << 20):,.0f}" if figure.bytes > 8 else ""
+        rows.append(
+            (
+                figure.what.replace("_", " "),
+                str(figure.ranks),
+                f"{figure.bytes:,}" if figure.bytes else "",
+                f"{time / 1000:,.1f}",
+                rate,
+            )
+        )
+    headers = ("what", "ranks", "bytes", "us", "MiB/s together")
+    return Table("What was measured", headers, rows, between_nodes(measured))
+
+
+def between_nodes(measured: Measured) -> str:
+    distance = (
+        f"A page takes {measured.core_distance:.0f} ns from core to core. "
+        if measured.core_distance > 0
+        else ""
+    )
+    if measured.nodes < 2:
+        return distance + "Between nodes nothing was measured: the job had one node."
+    return (
+        distance + f"Of {measured.coherence_tries} reads of what another node had just written, "
+        f"{measured.coherence_stale} did not see it."
+    )
+
+
+def show_confirmed(console: Console, pattern: Pattern, gain: Interval, paths: str) -> None:
+    show_line(
+        console,
+        f"{pattern.title}, left to Headrace in jobs in turns ({paths}): "
+        f"{ratio_text(gain)} times as fast with the profile",
+    )
+
+
+def show(
+    console: Console, measured: Measured, rows: Sequence[Row], choices: Sequence[Choice], raw: bool
+) -> None:
+    if raw:
+        show_table(console, raw_table(measured))
+    else:
+        show_line(console, between_nodes(measured))
+    show_table(console, cost_table(rows))
+    show_table(console, choice_table(choices, measured))

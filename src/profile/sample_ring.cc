@@ -1,0 +1,72 @@
+#include "profile/sample_ring.h"
+
+#include <cstring>
+
+#include "record/stack_walk.h"
+
+namespace headrace::profile {
+namespace {
+
+constexpr std::size_t kAlignment = 16;
+
+/// Words of a stack. No memcpy: a sanitizer's would look at what lies between variables.
+HEADRACE_READS_STACK void copy_words(std::byte* to, std::uintptr_t begin, std::size_t bytes) {
+  const auto* const from = reinterpret_cast<const volatile std::uintptr_t*>(begin);
+  auto* const words = reinterpret_cast<std::uintptr_t*>(to);
+  for (std::size_t i = 0; i < bytes / sizeof(std::uintptr_t); ++i) words[i] = from[i];
+}
+
+}  // namespace
+
+bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end) noexcept {
+  begin &= ~(sizeof(std::uintptr_t) - 1);
+  end &= ~(sizeof(std::uintptr_t) - 1);
+  const std::size_t bytes = end > begin ? end - begin : 0;
+  const std::uint64_t size = (sizeof(Entry) + bytes + kAlignment - 1) / kAlignment * kAlignment;
+  std::uint64_t written = written_.load(std::memory_order_relaxed);
+  const std::uint64_t read = read_.load(std::memory_order_acquire);
+  const std::uint64_t to_end = kCapacity - written % kCapacity;
+  const std::uint64_t padding = size > to_end ? to_end : 0;
+  if (size + padding > kCapacity - (written - read)) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  if (padding != 0) {
+    // The rest may be too short for a whole entry.
+    const std::uint64_t front[2] = {padding, kPadding};
+    std::memcpy(place(written), front, sizeof front);
+    written += padding;
+  }
+  auto* const entry = new (place(written)) Entry{size, bytes, begin, sample};
+  copy_words(reinterpret_cast<std::byte*>(entry + 1), begin, bytes);
+  written_.store(written + size, std::memory_order_release);
+  return written + size - read > kCapacity / 2;
+}
+
+const RawSample* SampleRing::first(StackCopy& stack) noexcept {
+  std::uint64_t read = read_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (read == written_.load(std::memory_order_acquire)) return nullptr;
+    const auto* const entry = reinterpret_cast<const Entry*>(place(read));
+    if (entry->stack_size != kPadding) {
+      stack = {entry->stack_begin,
+               {reinterpret_cast<const std::byte*>(entry + 1), entry->stack_size}};
+      return &entry->sample;
+    }
+    read += entry->size;
+    read_.store(read, std::memory_order_release);
+  }
+}
+
+void SampleRing::drop() noexcept {
+  const std::uint64_t read = read_.load(std::memory_order_relaxed);
+  read_.store(read + reinterpret_cast<const Entry*>(place(read))->size, std::memory_order_release);
+}
+
+void SampleRing::clear() noexcept {
+  written_ = 0;
+  read_ = 0;
+  lost_ = 0;
+}
+
+}  // namespace headrace::profile

@@ -1,0 +1,106 @@
+#include "profile/sample_store.h"
+
+#include <algorithm>
+#include <new>
+
+namespace headrace::profile {
+namespace {
+
+using record::ExtentHeader;
+using record::ExtentKind;
+using record::kNone;
+using record::SampleItem;
+
+constexpr std::size_t kMostFrames = std::size_t{1} << 16;
+constexpr std::size_t kMostItems = std::size_t{1} << 16;
+constexpr std::uint32_t kThreadsAtATime = 8;
+constexpr std::uint32_t kFramesAtATime = 256;
+constexpr std::uint32_t kItemsAtATime = 128;
+
+void publish(ExtentHeader* extent) {
+  extent->used.store(extent->used.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+}  // namespace
+
+SampleStore::SampleStore(record::ImageFile& image) : image_(image), paths_(*this, kMostFrames) {}
+
+/// The next item, which counts when it is published. Null without room.
+template <class Item>
+Item* SampleStore::take(ExtentHeader*& extent, ExtentKind kind, std::uint32_t at_a_time) {
+  if (extent == nullptr || extent->used.load(std::memory_order_relaxed) == extent->capacity) {
+    ExtentHeader* const more = image_.take(kind, kNone, sizeof(Item), at_a_time);
+    if (more == nullptr) return nullptr;
+    extent = more;
+  }
+  return reinterpret_cast<Item*>(extent + 1) + extent->used.load(std::memory_order_relaxed);
+}
+
+std::uint32_t SampleStore::add_thread(const std::string& name, record::SampleSource source,
+                                      std::int64_t period) {
+  auto* const item =
+      take<record::SampledThread>(thread_items_, ExtentKind::sampled_threads, kThreadsAtATime);
+  if (item == nullptr) return kNone;
+  new (item) record::SampledThread{};
+  name.copy(item->name.data(), item->name.size() - 1);
+  item->source = static_cast<std::uint32_t>(source);
+  item->caller = kNone;
+  item->period = period;
+  const auto place = static_cast<std::uint32_t>(threads_.size());
+  SampleItem* const other = new_item({kNone, place, 0});
+  if (other == nullptr) return kNone;
+  threads_.push_back({item, other});
+  publish(thread_items_);
+  return place;
+}
+
+SampleItem* SampleStore::new_item(const Key& key) {
+  auto* const item = take<SampleItem>(samples_, ExtentKind::samples, kItemsAtATime);
+  if (item == nullptr) return nullptr;
+  new (item) SampleItem{key.path, key.thread, key.region, 0, 0, 0};
+  publish(samples_);
+  return item;
+}
+
+SampleItem& SampleStore::item_of(const Key& key) {
+  const auto found = items_.find(key);
+  if (found != items_.end()) return *found->second;
+  SampleItem* const made = items_.size() < kMostItems ? new_item(key) : nullptr;
+  if (made == nullptr) return *threads_[key.thread].other;
+  items_.emplace(key, made);
+  return *made;
+}
+
+void SampleStore::add(std::uint32_t thread, std::uint32_t region,
+                      std::span<const std::uintptr_t> addresses, std::int64_t time) {
+  std::array<record::StackFrame, record::kMostFrames * 2> walk;
+  const std::size_t depth = std::min(addresses.size(), walk.size());
+  for (std::size_t i = 0; i < depth; ++i) walk[i] = {0, addresses[i]};
+  const record::Path* path = paths_.has_memory() ? paths_.add({walk.data(), depth}) : nullptr;
+  if (path == nullptr && paths_.has_memory()) path = paths_.add_site(addresses[0]);
+  SampleItem& item = item_of({path != nullptr ? path->end.id : kNone, thread, region});
+  item.time += time;
+  item.count += 1;
+  record::SampledThread& own = *threads_[thread].item;
+  own.time += time;
+  own.samples += 1;
+}
+
+record::PathId SampleStore::add(record::PathId caller, std::uintptr_t return_address) noexcept {
+  try {
+    auto* const frame = take<record::Frame>(frames_, ExtentKind::sampled_frames, kFramesAtATime);
+    if (frame == nullptr) return record::kNoPath;
+    *frame = {caller, kNone, return_address, kNone, 0};
+    if (const record::Module* const module = modules_.find(return_address)) {
+      const std::string_view fields[] = {module->name, module->build_id};
+      frame->module = image_.note(record::NoteKind::module, fields);
+      frame->offset = return_address - module->bias;
+    }
+    publish(frames_);
+    return frame_count_++;
+  } catch (const std::bad_alloc&) {
+    return record::kNoPath;
+  }
+}
+
+}  // namespace headrace::profile

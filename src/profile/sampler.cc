@@ -1,0 +1,223 @@
+#include "profile/sampler.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+
+#include "base/message.h"
+#include "base/process_mark.h"
+#include "base/settings.h"
+#include "base/thread.h"
+#include "profile/sample_collector.h"
+#include "record/clock.h"
+#include "record/recorder.h"
+#include "record/regions.h"
+#include "topo/spare_cores.h"
+
+namespace headrace::profile {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kPause = 50'000'000;  // ns, between looks at the rings
+constexpr int kPausesBetweenScans = 2;
+constexpr time_t kPatience = 5;  // s, for the end
+
+/// A number on which one thread sleeps. wake() is async-signal-safe.
+class Bell {
+ public:
+  void ring() noexcept {
+    rung_.fetch_add(1);
+    ::syscall(SYS_futex, &rung_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  }
+  void wait(std::int64_t ns) noexcept {
+    const timespec most = {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
+    ::syscall(SYS_futex, &rung_, FUTEX_WAIT_PRIVATE, heard_, &most, nullptr, 0);
+    heard_ = rung_.load();
+  }
+
+ private:
+  std::atomic<std::uint32_t> rung_ = 0;
+  std::uint32_t heard_ = 0;
+};
+
+struct Sampler {
+  const ProcessMark process;
+  SamplingPlan plan;
+  std::int64_t pause = kPause;  ///< ns, between looks at samples
+  record::ImageFile* image = nullptr;
+  Bell bell;
+  pthread_t helper{};
+  bool has_helper = false;
+  std::atomic<bool> is_ending = false;
+  std::atomic<bool> has_news = false;  ///< a thread has told of itself
+  std::mutex mutex;
+  std::unordered_map<pid_t, KnownThread> known;
+  std::unique_ptr<SampleCollector> collector;
+};
+
+Sampler& sampler() {
+  static auto& only = *new Sampler;  // never destroyed: signals arrive during exit, too
+  return only;
+}
+
+AddressRange own_stack() {
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return {};
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  AddressRange range;
+  if (::pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
+    range.begin = reinterpret_cast<std::uintptr_t>(lowest);
+    range.end = range.begin + size;
+  }
+  ::pthread_attr_destroy(&attributes);
+  return range;
+}
+
+constinit thread_local RegionLog* own_regions = nullptr;
+
+void note_region(std::uint32_t region) {
+  if (own_regions != nullptr) own_regions->add(record::ticks(), region);
+}
+
+/// This thread, as the collector is to know it.
+KnownThread own_thread(const record::ThreadRecord* own) {
+  KnownThread known{own, own_stack(), std::make_shared<RegionLog>()};
+  own_regions = known.regions.get();
+  if (own != nullptr) note_region(own->region());
+  return known;
+}
+
+/// What a thread tells when it first calls MPI, and when it ends.
+void note_thread(const record::ThreadRecord* own) {
+  Sampler& all = sampler();
+  const auto id = static_cast<pid_t>(::syscall(SYS_gettid));
+  try {
+    KnownThread known = own != nullptr ? own_thread(own) : KnownThread{};
+    const std::lock_guard lock(all.mutex);
+    if (own != nullptr) {
+      all.known[id] = std::move(known);
+    } else {
+      own_regions = nullptr;
+      all.known.erase(id);
+    }
+    all.has_news = true;
+    all.bell.ring();
+  } catch (const std::bad_alloc&) {
+    own_regions = nullptr;  // its samples have no region
+  }
+}
+
+void ring_bell() {
+  sampler().bell.ring();
+}
+
+void collect_until_end(Sampler& own) {
+  topo::use_spare_cores(topo::ranks_on_node());
+  own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &ring_bell);
+  let_signals_sample(true);
+  for (int turn = 0; !own.is_ending; ++turn) {
+    if (own.collector->has_lost_signal()) {
+      print_message_once(
+          "no more samples are taken (the program has taken the signal that they need), set "
+          "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows that");
+      break;
+    }
+    if (own.has_news.exchange(false) || turn % kPausesBetweenScans == 0) {
+      std::unordered_map<pid_t, KnownThread> known;
+      {
+        const std::lock_guard lock(own.mutex);
+        known = own.known;
+      }
+      own.collector->find_threads(known);
+    }
+    own.collector->collect();
+    own.bell.wait(own.pause);
+  }
+  own.collector->stop();
+}
+
+void* run_helper(void* argument) {
+  try {
+    collect_until_end(*static_cast<Sampler*>(argument));
+  } catch (const std::bad_alloc&) {
+    let_signals_sample(false);
+    print_message_once("no more samples are taken (no memory)");
+  }
+  return nullptr;
+}
+
+/// What the settings say, and the kernel allows.
+void prepare(Sampler& own) {
+  using record::SampleSource;
+  const SamplingSourceSetting wanted = settings().sampling_source;
+  SamplingPlan& plan = own.plan;
+  plan.period = kSecond / settings().sampling_rate;
+  plan.stack_size = static_cast<std::size_t>(settings().sampling_stack);
+  plan.may_signal = wanted != SamplingSourceSetting::perf;
+  plan.source = wanted == SamplingSourceSetting::wall    ? SampleSource::wall
+                : wanted == SamplingSourceSetting::timer ? SampleSource::timer
+                                                         : SampleSource::perf;
+  if (plan.source != SampleSource::perf) return;
+  own.pause = std::min(kPause, PerfRing::lasts(plan.period, plan.stack_size) / 2);
+  PerfRing trial;
+  const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
+  if (trial.open(self, plan.period, plan.stack_size)) return;
+  if (plan.may_signal) {
+    plan.source = SampleSource::timer;
+    own.pause = kPause;
+  } else {
+    print_message_once("no samples are taken (the kernel refuses perf_event: " +
+                       std::string(std::strerror(errno)) + "), set HEADRACE_SAMPLING_SOURCE=timer");
+  }
+}
+
+void start(Sampler& own) {
+  own.image = record::image();
+  if (own.image == nullptr || own.has_helper) return;
+  prepare(own);
+  own.known[static_cast<pid_t>(::syscall(SYS_gettid))] = own_thread(record::own_record);
+  record::region_listener = &note_region;
+  record::thread_listener = &note_thread;
+  own.has_helper = start_thread(own.helper, &run_helper, &own);
+  if (!own.has_helper) {
+    print_message_once(
+        "no samples are taken (no thread can be had), set HEADRACE_SAMPLING=0 to hide this line");
+  }
+}
+
+}  // namespace
+
+void start_sampling() noexcept {
+  try {
+    if (settings().sampling) start(sampler());
+  } catch (const std::bad_alloc&) {
+    // As if it were off.
+  }
+}
+
+void stop_sampling() noexcept {
+  if (!settings().sampling) return;
+  Sampler& own = sampler();
+  if (!own.process.is_here() || !own.has_helper) return;
+  record::thread_listener = nullptr;
+  record::region_listener = nullptr;
+  own.is_ending = true;
+  own.bell.ring();
+  timespec until{};
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += kPatience;
+  ::pthread_timedjoin_np(own.helper, nullptr, &until);
+  own.has_helper = false;
+}
+
+}  // namespace headrace::profile

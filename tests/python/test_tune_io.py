@@ -1,0 +1,173 @@
+"""`headrace tune DIR`: from a directory to a profile that the library takes; what goes wrong."""
+
+import os
+import signal
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from bench_support import bench_command, started
+from cli_support import Command
+from mounting import mounted
+from tune_support import figures, measured
+
+from headrace.mpi.installed import find_all
+from headrace.tune import fit, profile
+from headrace.tune.figures import read_figures
+
+SHORT = ("--minutes", "0.05")
+# A store behind a network: each request takes long, and those of several ranks go side by side.
+SLOW = "write_call=40000,write_byte=8,read_call=300000,read_byte=1"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Command:
+    command = bench_command(tmp_path)
+    (tmp_path / "config").mkdir(mode=0o755)
+    command.environ["HEADRACE_USER"] = str(tmp_path / "config" / "headrace.toml")
+    command.environ["HEADRACE_SITE"] = "/dev/null"
+    command.environ["HEADRACE_QUIET"] = "0"
+    (tmp_path / "data").mkdir()
+    return command
+
+
+def chosen(output: str) -> dict[str, tuple[str, str]]:
+    """By pattern: the path before and with the profile, as the command's table has them."""
+    found = {}
+    for line in output.splitlines():
+        words = line.split()
+        if len(words) >= 8 and words[0] in ("write", "read") and words[2:4] == ["pieces", "of"]:
+            found[f"{words[0]} {words[4].replace(',', '')}"] = (words[6], words[7])
+    return found
+
+
+def test_a_directory_gets_a_profile_that_jobs_find(bench: Command, tmp_path: Path) -> None:
+    done = bench("tune", "data", *SHORT, HEADRACE_MIMIC_STORE=SLOW)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list((tmp_path / "data").iterdir()) == []
+    [place] = (tmp_path / "config" / "profiles").glob("*.toml")
+    read = tomllib.loads(place.read_text())
+    assert read["file_system"]["mount"] and read["machine"]["ranks"] >= 2
+    # Each request takes at least as long as the store was told.
+    for table, name, least in (
+        ("write", "call_byte", 4),
+        ("write", "window_byte", 4),
+        ("read", "call", 200_000),
+        ("read", "window_call", 200_000),
+    ):
+        number, _, source = read[table][name].partition(" ")
+        assert source == "measured" and float(number) > least, (table, name)
+    raw = read_figures(profile.figures_file(place))
+    assert {one.what for one in raw.figures} >= {"append", "read", "create", "collective_write"}
+    # What is chosen with it is another path in at least three cells: the built-in costs are those
+    # of a page cache, where a request takes a microsecond.
+    before_and_after = chosen(done.stdout)
+    assert len(before_and_after) == 8, done.stdout
+    changed = {name for name, (old, new) in before_and_after.items() if old != new}
+    assert len(changed) >= 3, done.stdout
+    assert "times as fast with the profile" in done.stdout
+    # The library finds it for that directory by itself, takes all of it, and names it.
+    hints = bench("hints", "data/f", "--ranks", 2, "--ranks-per-node", 2, "--piece", 10_000)
+    assert hints.returncode == 0 and "profile" not in hints.stderr, hints.stderr
+    assert f"costs are those of profile '{place}'" in hints.stdout
+    without = bench("hints", "data/f", "--piece", 10_000, HEADRACE_PROFILE="none")
+    assert "profile" not in without.stdout + without.stderr
+
+
+def test_a_profile_is_checked(bench: Command, tmp_path: Path) -> None:
+    flags = ("--output", "p.toml", "data")
+    done = bench("tune", *SHORT, *flags, HEADRACE_MIMIC_STORE=SLOW)
+    assert done.returncode == 0, done.stderr
+    assert f"jobs use it where HEADRACE_PROFILE={tmp_path}/p.toml is set" in done.stderr
+    # Not slowed any more, it makes other choices.
+    done = bench("tune", "--check", *SHORT, *flags)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "does not fit" in done.stderr and "measure anew" in done.stderr
+    assert list((tmp_path / "data").iterdir()) == []
+    text = (tmp_path / "p.toml").read_text()
+    (tmp_path / "p.toml").write_text(text.replace("kind = ", 'kind = "lustre" # '))
+    done = bench("tune", "--check", *SHORT, *flags, HEADRACE_MIMIC_STORE=SLOW)
+    assert done.returncode == 1 and "its file system is lustre, here it is " in done.stderr
+
+
+def test_a_launchers_line_of_the_users(bench: Command, tmp_path: Path) -> None:
+    """From each launcher of this checkout's MPIs."""
+    [mpi] = [one for one in find_all(bench.environ) if one.kind == "openmpi"][:1]
+    line = (mpi.launcher, "--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE", "-n", 3)
+    done = bench("tune", "io", "data", *SHORT, "--output", "p.toml", "--raw", "--", *line)
+    assert done.returncode == 0, done.stdout + done.stderr
+    machine = tomllib.loads((tmp_path / "p.toml").read_text())["machine"]
+    assert machine["ranks"] == 3 and "Open MPI" in machine["mpi"]
+    assert "append together" in done.stdout and "the job had one node" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("no/such",), "is no directory"),
+        (("data", "--minutes", "0"), "--minutes"),
+        (("data", "--mpi", "all"), "a profile is of one job"),
+        (("data", "-n", "2", "--", "mpiexec"), "the launcher has a count of its own"),
+        (("data", "--", "no-such-launcher"), "no-such-launcher"),
+        (("data", "--output", "data"), "is a directory"),
+        (("data", "--mpi", "other"), "--mpi"),
+        (("--check", "data", "--output", "none.toml", *SHORT), "cannot be read"),
+    ],
+)
+def test_bad_input_is_refused(
+    bench: Command, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    done = bench("tune", *words)
+    assert done.returncode != 0 and told in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    assert list((tmp_path / "data").iterdir()) == []
+    assert not list((tmp_path / "config").rglob("*.toml"))
+
+
+def test_without_a_users_directory_a_file_is_needed(bench: Command) -> None:
+    done = bench("tune", "data", *SHORT, HEADRACE_USER="/dev/null")
+    assert done.returncode == 2 and "give a file with --output" in done.stderr
+
+
+def test_a_small_file_system_is_told_and_left_empty(bench: Command, tmp_path: Path) -> None:
+    with mounted("-t", "tmpfs", "-o", "size=1m", "tmpfs", at=tmp_path / "mount"):
+        done = bench("tune", "mount", *SHORT)
+        left = list((tmp_path / "mount").iterdir())
+    assert done.returncode == 1 and "not enough space" in done.stderr, done.stderr
+    assert not left and not list((tmp_path / "config").rglob("*.toml"))
+
+
+def test_a_directory_that_cannot_be_written_is_told(bench: Command, tmp_path: Path) -> None:
+    with mounted("-t", "tmpfs", "-o", "ro,size=1m", "tmpfs", at=tmp_path / "mount"):
+        done = bench("tune", "mount", *SHORT)
+        other = bench("tune", "data", "--output", "mount/p.toml", *SHORT)
+    assert done.returncode == 2 and "no files can be made in " in done.stderr
+    assert other.returncode == 1 and "cannot be written (Read-only file system)" in other.stderr
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_nothing(bench: Command, tmp_path: Path, by: signal.Signals) -> None:
+    child = started(bench, "tune", "data", "--minutes", 5, by=by)
+    end = time.monotonic() + 120
+    while not list((tmp_path / "data").glob("*/file*")) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert child.poll() is None
+    child.send_signal(by)
+    assert child.wait(60) != 0
+    assert list((tmp_path / "data").iterdir()) == []
+    assert not list((tmp_path / "config").rglob("*.toml"))
+
+
+def test_the_library_reads_what_the_command_writes(bench: Command, tmp_path: Path) -> None:
+    """All of it, for any figures, on this machine and file system."""
+    found = bench("hints", "data/f")
+    kind = found.stdout.split("' on ")[1].split(":")[0]
+    of = measured(figures(crossing=65_536), file_system=kind, mount="", processor="")
+    path = tmp_path / "config" / "p.toml"
+    path.write_text(profile.to_toml(of, fit.rows(of), "p.json"))
+    os.chmod(path, 0o644)
+    done = bench("hints", "data/f", "--piece", 2000, HEADRACE_PROFILE=str(path))
+    assert "profile" not in done.stderr, done.stderr
+    assert f"costs are those of profile '{path}'" in done.stdout
