@@ -9,9 +9,6 @@
 
 namespace headrace::posix {
 
-constinit thread_local int depth = 0;
-bool counts_depth = false;
-
 namespace {
 
 using record::AccessCounts;
@@ -36,7 +33,25 @@ void raise_to(std::int64_t& greatest, std::int64_t value) noexcept {
 void add_access(record::DirectionCounts& counts, std::int64_t bytes, std::int64_t ticks) noexcept {
   add(counts.bins[static_cast<std::size_t>(record::access_bin_of(bytes))], 1);
   add(counts.bytes, bytes);
-  add(counts.ticks, ticks);
+  if (ticks != 0) add(counts.ticks, ticks);
+}
+
+/// Notes a short call that stayed within the stream's buffer. False if more is to be done.
+bool add_pending(int descriptor, Direction direction, std::int64_t bytes) noexcept {
+  constexpr std::int64_t kMostBytes = 100;  // the first bin
+  constexpr std::uint64_t kMostCalls = 64;
+  Opening* const opening = bytes <= kMostBytes ? known_opening(descriptor) : nullptr;
+  if (opening == nullptr ||
+      opening->items[static_cast<int>(AccessLayer::stdio)].load(std::memory_order_relaxed) ==
+          nullptr ||
+      is_off()) {
+    return false;
+  }
+  if (!opening->is_moved.load(std::memory_order_relaxed)) opening->is_moved.store(true);
+  const std::uint64_t before = opening->pending[direction == Direction::write ? 1 : 0].fetch_add(
+      kPendingCall + static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
+  if (before / kPendingCall >= kMostCalls) opening->fold();
+  return true;
 }
 
 void add_place(record::DirectionCounts& counts, std::int64_t begin, std::int64_t bytes,
@@ -127,7 +142,8 @@ void note_stream(const Call& call, std::FILE* stream, Direction direction,
   const KeptErrno kept;
   const int descriptor = ::fileno_unlocked(stream);
   if (descriptor < 0) return;  // in memory
-  const std::int64_t end = record::ticks();
+  if (!call.is_timed() && add_pending(descriptor, direction, bytes)) return;
+  const std::int64_t end = call.is_timed() ? record::ticks() : 0;
   Opening& opening = opening_of(descriptor, end);
   AccessCounts* const counts = opening.counts(AccessLayer::stdio);
   if (counts == nullptr) return add_other(direction, bytes);
@@ -140,11 +156,22 @@ void note_stream(const Call& call, std::FILE* stream, Direction direction,
              end - call.begin());
 }
 
+bool stays_in_buffer(std::FILE* stream, Direction direction, std::size_t most) noexcept {
+  if (stream == nullptr) return false;
+  const auto at = [](char* const& pointer) { return __atomic_load_n(&pointer, __ATOMIC_RELAXED); };
+  const std::ptrdiff_t room = direction == Direction::write
+                                  ? at(stream->_IO_write_end) - at(stream->_IO_write_ptr)
+                                  : at(stream->_IO_read_end) - at(stream->_IO_read_ptr);
+  return room > 0 && static_cast<std::size_t>(room) > most;
+}
+
 void settle_stream(std::FILE* stream) noexcept {
   const KeptErrno kept;
   const int descriptor = ::fileno_unlocked(stream);
   if (descriptor < 0) return;
   Opening& opening = opening_of(descriptor, record::ticks());
+  if (opening.stands_for_many) return;
+  opening.fold();
   AccessCounts* const counts = opening.counts(AccessLayer::stdio);
   const std::int64_t left = opening.stream_position.load(std::memory_order_relaxed);
   if (counts == nullptr || left < 0 || opening.is_append) return;
@@ -162,6 +189,8 @@ void restart_stream(std::FILE* stream) noexcept {
   const int descriptor = ::fileno_unlocked(stream);
   if (descriptor < 0) return;
   Opening& opening = opening_of(descriptor, record::ticks());
+  if (opening.stands_for_many) return;
+  opening.fold();
   opening.is_moved.store(true, std::memory_order_relaxed);
   if (opening.is_file) opening.stream_position.store(::ftello(stream), std::memory_order_relaxed);
 }

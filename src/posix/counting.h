@@ -12,30 +12,21 @@
 /// program sees, errno included.
 namespace headrace::posix {
 
-/// How many calls of this thread are under way, if another tool is in the way: what its function
-/// calls is not counted again.
-extern constinit thread_local int depth;
-extern bool counts_depth;
-
-/// One call of the program's. Cancelling the thread may unwind it.
+/// One call of the program's. The thread may leave it by cancellation or siglongjmp.
 class Call {
  public:
-  Call() noexcept {
-    is_counted_ = record::is_recording.load(std::memory_order_relaxed);
-    if (!is_counted_) return;
-    if (counts_depth) [[unlikely]]
-      is_counted_ = depth++ == 0;
-    begin_ = record::ticks();
-  }
-  ~Call() {
-    if (counts_depth && begin_ != 0) [[unlikely]]
-      --depth;
+  /// is_timed: whether its time is taken, which costs more than a call that moves a few bytes
+  /// within a stream's buffer.
+  explicit Call(bool is_timed = true) noexcept {
+    is_counted_ = record::is_recording.load(std::memory_order_relaxed) && may_be_own_process();
+    if (is_counted_ && is_timed) begin_ = record::ticks();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   /// Whether it is the program's, and there is a recorder.
   bool is_counted() const { return is_counted_; }
+  bool is_timed() const { return begin_ != 0; }
   std::int64_t begin() const { return begin_; }
 
  private:
@@ -65,6 +56,9 @@ void note_ring() noexcept;
 
 /// The counts of the descriptor's file; null if it is no file.
 record::AccessCounts* counts_of(int descriptor, record::AccessLayer layer) noexcept;
+
+/// Whether a call that moves at most so many bytes will do so within the stream's buffer.
+bool stays_in_buffer(std::FILE* stream, Direction direction, std::size_t most) noexcept;
 
 /// A function on a stream has moved `bytes` for the program.
 void note_stream(const Call& call, std::FILE* stream, Direction direction,

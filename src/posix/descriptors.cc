@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
+#include <new>
 
 #include "base/kept_errno.h"
 #include "posix/file_name.h"
@@ -19,7 +19,7 @@ namespace {
 using record::AccessLayer;
 
 constexpr std::uint32_t kDescriptors = 1 << 16;  ///< numbers that are followed
-constexpr std::uint32_t kOpenings = 1 << 14;
+constexpr std::uint32_t kOpenings = kDescriptors + 1;
 /// A descriptor is looked at again after so many ticks: about a millisecond.
 constexpr std::int64_t kCheckTicks = std::int64_t{1} << 21;
 
@@ -28,7 +28,6 @@ constexpr std::string_view kOthers = "(other files)";  ///< of record::AccessTab
 struct Tables {
   std::array<std::atomic<std::uint32_t>, kDescriptors> openings;  ///< their numbers and 1; 0: none
   std::array<Opening, kOpenings> all;  ///< the first is for those without room
-  std::atomic<std::uint32_t> next;     ///< where a free one is looked for first
   std::atomic<std::uint32_t> end;      ///< above all descriptors that were followed
   Opening of_child;                    ///< for calls of a child in this memory: no file
   pid_t process;
@@ -36,21 +35,21 @@ struct Tables {
 
 Tables* tables = nullptr;
 
-std::uint32_t take_opening() noexcept {
-  const std::uint32_t first = tables->next.load(std::memory_order_relaxed);
+/// There are as many as descriptors. That of the descriptor's own number is free, but where it was
+/// copied to others (dup) and closed.
+std::uint32_t take_opening(int descriptor) noexcept {
   for (std::uint32_t i = 0; i < kOpenings - 1; ++i) {
-    const std::uint32_t number = 1 + (first + i) % (kOpenings - 1);
+    const std::uint32_t number = 1 + (static_cast<std::uint32_t>(descriptor) + i) % (kOpenings - 1);
     std::uint32_t free = 0;
-    if (tables->all[number].descriptors.compare_exchange_strong(free, 1)) {
-      tables->next.store(number, std::memory_order_relaxed);
-      return number;
-    }
+    if (tables->all[number].descriptors.compare_exchange_strong(free, 1)) return number;
   }
   return 0;
 }
 
 void release(std::uint32_t entry) noexcept {
-  if (entry > 1) tables->all[entry - 1].descriptors.fetch_sub(1);
+  if (entry <= 1) return;
+  tables->all[entry - 1].fold();
+  tables->all[entry - 1].descriptors.fetch_sub(1);
 }
 
 void lead(int descriptor, std::uint32_t number) noexcept {
@@ -93,6 +92,7 @@ void clear(Opening& opening) noexcept {
   opening.checked.store(record::ticks(), std::memory_order_relaxed);
   opening.device.store(0, std::memory_order_relaxed);
   opening.inode.store(0, std::memory_order_relaxed);
+  for (auto& one : opening.pending) one.store(0, std::memory_order_relaxed);
 }
 
 void note_block(record::AccessItem* item, const struct stat& status) noexcept {
@@ -106,7 +106,7 @@ void note_block(record::AccessItem* item, const struct stat& status) noexcept {
   struct stat status{};
   if (!is_in_own_process()) return tables->of_child;
   if (::fstat(descriptor, &status) != 0) return tables->all[0];
-  const std::uint32_t number = take_opening();
+  const std::uint32_t number = take_opening(descriptor);
   if (number == 0) return tables->all[0];
   Opening& opening = tables->all[number];
   clear(opening);
@@ -130,23 +130,53 @@ void note_block(record::AccessItem* item, const struct stat& status) noexcept {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return true;
   const std::uint64_t inode = opening.inode.load(std::memory_order_relaxed);
-  if (inode == 0) {
-    set_file(opening, status);
-    return true;
-  }
   return inode == status.st_ino && opening.device.load(std::memory_order_relaxed) == status.st_dev;
 }
 
-/// What the open itself tells is not enough: the file's size, its block, or what it is.
-void look_at(Opening& opening, int descriptor, record::AccessItem* item) noexcept {
-  struct stat status{};
-  if (::fstat(descriptor, &status) != 0) return;
-  set_file(opening, status);
-  note_block(item, status);
-  if (opening.is_append) opening.position.store(status.st_size);
+/// A file that has no name lies in the directory that the program gave.
+record::AccessTable::Found find_opened(AccessLayer layer, int directory, std::string_view name,
+                                       int flags) noexcept {
+  const bool is_unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+  return find_file(layer, directory, name, is_unnamed ? "/(unnamed file)" : "");
+}
+
+/// Memory that children do not get; other memory, which they do, if the kernel is too old.
+std::atomic<int>* make_mark() {
+  const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const page =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  ::madvise(page, size, MADV_WIPEONFORK);
+  return new (page) std::atomic<int>(1);
 }
 
 }  // namespace
+
+std::atomic<int>* own_process_mark = nullptr;
+
+void Opening::fold() noexcept {
+  record::AccessItem* const item = items[static_cast<int>(AccessLayer::stdio)].load();
+  for (int direction = 0; direction < 2; ++direction) {
+    if (pending[direction].load(std::memory_order_relaxed) == 0) continue;
+    const std::uint64_t moved = pending[direction].exchange(0);
+    const auto bytes = static_cast<std::int64_t>(moved & (kPendingCall - 1));
+    if (stream_position.load(std::memory_order_relaxed) >= 0) stream_position.fetch_add(bytes);
+    if (item == nullptr) continue;
+    record::DirectionCounts& own = direction == 0 ? item->counts.reads : item->counts.writes;
+    std::atomic_ref(own.bins[0]).fetch_add(static_cast<std::int64_t>(moved / kPendingCall));
+    std::atomic_ref(own.bytes).fetch_add(bytes);
+  }
+}
+
+void fold_all() noexcept {
+  if (tables == nullptr || !is_in_own_process()) return;
+  const std::uint32_t end = tables->end.load();
+  for (std::uint32_t i = 0; i < end; ++i) {
+    if (const std::uint32_t entry = tables->openings[i].load(); entry > 1) {
+      tables->all[entry - 1].fold();
+    }
+  }
+}
 
 record::AccessCounts* Opening::counts(AccessLayer layer) noexcept {
   if (!is_file.load(std::memory_order_relaxed)) return nullptr;
@@ -163,12 +193,16 @@ record::AccessCounts* Opening::counts(AccessLayer layer) noexcept {
 
 bool prepare_descriptors() {
   if (tables != nullptr) return true;
+  own_process_mark = make_mark();
+  if (own_process_mark == nullptr) return false;
   void* const memory = ::mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   tables = static_cast<Tables*>(memory);
   tables->process = ::getpid();
   tables->all[0].descriptors = 1;
+  tables->all[0].stands_for_many = true;
+  record::before_end.store(&fold_all);
   tables->of_child.is_file = false;
   clear(tables->all[0]);
   tables->all[0].name = kOthers.data();
@@ -182,20 +216,33 @@ bool is_in_own_process() noexcept {
 
 Opening* note_open(int descriptor, AccessLayer layer, int directory, std::string_view name,
                    int flags) noexcept {
-  if (!is_followed(descriptor) || !is_in_own_process()) return nullptr;
+  if (!is_in_own_process()) return nullptr;
   const KeptErrno kept;
   forget(descriptor, layer);
-  if ((flags & (O_DIRECTORY | O_PATH)) != 0 || is_device_name(name)) return nullptr;
-  const std::uint32_t number = take_opening();
-  if (number == 0) return nullptr;
+  if ((flags & O_PATH) != 0 || is_device_name(name)) return nullptr;
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return nullptr;
+  const std::uint32_t number = is_followed(descriptor) ? take_opening(descriptor) : 0;
+  if (number == 0) return can_be_file(status) ? &tables->all[0] : nullptr;
   Opening& opening = tables->all[number];
   clear(opening);
-  opening.is_append.store((flags & O_APPEND) != 0, std::memory_order_relaxed);
-  const auto found = find_file(layer, directory, name);
-  set_item(opening, layer, found);
-  if (found.is_new || opening.is_append) look_at(opening, descriptor, found.item);
+  set_file(opening, status);
+  if (opening.is_file) {
+    const auto found = find_opened(layer, directory, name, flags);
+    set_item(opening, layer, found);
+    note_block(found.item, status);
+    opening.is_append.store((flags & O_APPEND) != 0, std::memory_order_relaxed);
+    if (opening.is_append) opening.position.store(status.st_size, std::memory_order_relaxed);
+  }
   lead(descriptor, number);
   return opening.is_file ? &opening : nullptr;
+}
+
+Opening* known_opening(int descriptor) noexcept {
+  if (!is_followed(descriptor)) return nullptr;
+  const std::uint32_t entry =
+      tables->openings[static_cast<std::uint32_t>(descriptor)].load(std::memory_order_acquire);
+  return entry <= 1 ? nullptr : &tables->all[entry - 1];
 }
 
 record::AccessCounts* forget(int descriptor, AccessLayer layer) noexcept {

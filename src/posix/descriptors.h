@@ -10,6 +10,9 @@
 /// be called by any thread and by signal handlers, and keep errno.
 namespace headrace::posix {
 
+/// Of Opening::pending: one call.
+inline constexpr std::uint64_t kPendingCall = std::uint64_t{1} << 44;
+
 /// One open of a file, which descriptors share that were made of each other (dup).
 struct Opening {
   std::atomic<std::uint32_t> descriptors;  ///< 0: free
@@ -25,10 +28,20 @@ struct Opening {
   std::atomic<std::int64_t> checked;  ///< in ticks, when it was last seen to be this file
   std::atomic<std::uint64_t> device;  ///< with `inode`, which file it is; 0: not known
   std::atomic<std::uint64_t> inode;
+  /// By direction, what short calls on a stream have moved within its buffer since fold(): bytes,
+  /// and above them calls.
+  std::atomic<std::uint64_t> pending[2];
+  bool stands_for_many;  ///< for those for which there is no room
+
+  /// Counts what is pending.
+  void fold() noexcept;
 
   /// Its counts at a layer; null if it is no file.
   record::AccessCounts* counts(record::AccessLayer layer) noexcept;
 };
+
+/// A number in memory that the kernel clears for each child.
+extern std::atomic<int>* own_process_mark;
 
 /// Makes room for all of them. False without memory.
 bool prepare_descriptors();
@@ -36,6 +49,17 @@ bool prepare_descriptors();
 /// Whether this is the process whose files are counted, and not a child that shares its memory
 /// until it executes another program (vfork).
 bool is_in_own_process() noexcept;
+
+/// False in each child that has memory of its own, however it was made. Costs one load.
+inline bool may_be_own_process() noexcept {
+  return own_process_mark->load(std::memory_order_relaxed) != 0;
+}
+
+/// Counts what is pending of all streams that are still open.
+void fold_all() noexcept;
+
+/// What a descriptor leads to as far as is known; null if nothing is. Looks at nothing.
+Opening* known_opening(int descriptor) noexcept;
 
 /// A file was opened by the program. `name`: as it gave it, from the directory `directory`, a
 /// descriptor or AT_FDCWD; `flags` are those of open(2). Null if it is none that is counted.

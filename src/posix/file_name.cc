@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <atomic>
+#include <charconv>
 #include <cstring>
 
 #include "record/file_names.h"
@@ -18,6 +19,42 @@ using record::AccessTable;
 
 /// As long as the longest name of Linux; longer ones are cut.
 using Room = std::array<char, AccessTable::kMostName>;
+
+/// Rooms for names. Stacks of signal handlers may be too small for one, and who opens a file in a
+/// handler must not wait for whom it interrupts.
+struct RoomPlace {
+  std::atomic_flag is_taken;
+  Room room;
+};
+constinit RoomPlace rooms[64];
+
+/// One of them, while it lives.
+class Lease {
+ public:
+  Lease() noexcept {
+    for (RoomPlace& one : rooms) {
+      if (one.is_taken.test_and_set(std::memory_order_acquire)) continue;
+      place_ = &one;
+      return;
+    }
+  }
+  ~Lease() {
+    if (place_ != nullptr) place_->is_taken.clear(std::memory_order_release);
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  /// Null if all are in use.
+  Room* room() const { return place_ == nullptr ? nullptr : &place_->room; }
+
+ private:
+  RoomPlace* place_ = nullptr;
+};
+
+/// For names for which there is no room.
+AccessTable::Found find_others(record::AccessLayer layer) noexcept {
+  return record::access_table()->find_or_add(layer, {"(other files)"});
+}
 
 /// Each of these is counted as one file: what is in them is no data.
 constexpr std::string_view kOfKernel[] = {"/proc", "/sys"};
@@ -39,8 +76,10 @@ AccessTable::Found find(record::AccessLayer layer, std::string_view name) noexce
 
 /// Where a descriptor leads to; empty if that is not known.
 std::string_view link_of(int descriptor, Room& room) noexcept {
+  constexpr std::string_view kLinks = "/proc/self/fd/";
   std::array<char, 40> path{};
-  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", descriptor);
+  std::ranges::copy(kLinks, path.begin());
+  std::to_chars(path.data() + kLinks.size(), path.data() + path.size() - 1, descriptor);
   const ssize_t size = ::readlink(path.data(), room.data(), room.size());
   return {room.data(), static_cast<std::size_t>(std::max<ssize_t>(0, size))};
 }
@@ -58,21 +97,35 @@ bool is_device_name(std::string_view name) {
 }
 
 [[gnu::noinline]] AccessTable::Found find_file(record::AccessLayer layer, int directory,
-                                               std::string_view name) noexcept {
-  if (name.starts_with('/')) return find(layer, name.substr(0, AccessTable::kMostName));
+                                               std::string_view name,
+                                               std::string_view end) noexcept {
+  if (name.starts_with('/') && end.empty()) {
+    return find(layer, name.substr(0, AccessTable::kMostName));
+  }
+  const Lease lease;
+  if (lease.room() == nullptr) return find_others(layer);
+  Room& room = *lease.room();
+  std::size_t size = 0;
+  const auto add = [&](std::string_view part) {
+    const std::size_t more = std::min(part.size(), room.size() - size);
+    std::memcpy(room.data() + size, part.data(), more);
+    size += more;
+  };
   while (name.starts_with("./")) name.remove_prefix(2);
-  Room room;
-  std::size_t size = directory_of(directory, room).size();
-  if (size > 1 && size < room.size()) room[size++] = '/';
-  const std::size_t more = std::min(name.size(), room.size() - size);
-  std::memcpy(room.data() + size, name.data(), more);
-  return find(layer, {room.data(), size + more});
+  if (!name.starts_with('/')) {
+    size = directory_of(directory, room).size();
+    if (size > 1) add("/");
+  }
+  add(name);
+  add(end);
+  return find(layer, {room.data(), size});
 }
 
 [[gnu::noinline]] AccessTable::Found find_linked_file(record::AccessLayer layer,
                                                       int descriptor) noexcept {
-  Room room;
-  const std::string_view name = link_of(descriptor, room);
+  const Lease lease;
+  if (lease.room() == nullptr) return find_others(layer);
+  const std::string_view name = link_of(descriptor, *lease.room());
   return find(layer, name.empty() ? std::string_view("(unnamed file)") : name);
 }
 

@@ -8,10 +8,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <string_view>
 
 // What compilers call in the place of others (_FORTIFY_SOURCE), and functions of liburing. They are
 // never called by these declarations, which say what type they have.
@@ -62,7 +64,8 @@ namespace headrace::posix {
   X(io_uring_queue_init) X(io_uring_queue_init_params) X(io_uring_queue_init_mem)
 // clang-format on
 
-/// What each name leads to in the program's scope: the C library's, or another tool's.
+/// What each name leads to: the C library's function, or that of another tool which stands before
+/// it.
 struct Functions {
 #define HEADRACE_MEMBER(name) decltype(&::name) name;
   HEADRACE_IO_FUNCTIONS(HEADRACE_MEMBER)
@@ -79,15 +82,25 @@ HEADRACE_IO_FUNCTIONS(HEADRACE_STAND_IN)
 }  // namespace counted
 
 struct Function {
+  /// The C library's; older ones have some twice (libpthread). Null if there is none. Never what
+  /// the program's scope shows: that may be a function of the program's own, or its stub.
+  std::array<void*, 2> native;
+  void* tool;  ///< another tool's that is preloaded, such as Darshan's; null if there is none
   const char* name;
-  void* found;  ///< null if there is none
   void* stand_in;
+
+  /// Whether a slot with this address means the function.
+  bool is_at(const void* address) const {
+    return address != nullptr && (address == native[0] || address == native[1] || address == tool);
+  }
 };
 
-/// All of them, looked up once.
+/// All of them, looked up at the first call, which must not come while the program may load
+/// objects.
 std::span<const Function> functions();
 
-/// Whether a name leads to another tool's function, which may call others that are looked at.
-bool has_tools();
+/// Whether an object is such a tool, which stands between the program and the C library: it is in
+/// LD_PRELOAD, or Darshan's. `path`: of its file.
+bool is_tool(std::string_view path);
 
 }  // namespace headrace::posix

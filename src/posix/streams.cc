@@ -1,5 +1,6 @@
 // Stand-ins for functions on the streams of C. What they ask of the kernel is made inside the C
 // library, past all slots, so it is not counted as calls on descriptors.
+#include <algorithm>
 #include <cstring>
 
 #include "base/kept_errno.h"
@@ -22,7 +23,7 @@ void note_opened(const Call& call, FILE* stream, const char* name, const char* m
   Opening* const opening =
       note_open(::fileno_unlocked(stream), AccessLayer::stdio, AT_FDCWD, name, flags_of(mode));
   if (opening == nullptr) return;
-  opening->stream_position.store(0, std::memory_order_relaxed);
+  if (!opening->stands_for_many) opening->stream_position.store(0, std::memory_order_relaxed);
   note_other(call, opening->counts(AccessLayer::stdio), &AccessCounts::opens);
 }
 
@@ -65,10 +66,16 @@ int seek_stream(FILE* stream, Next next) {
   return result;
 }
 
+/// What is taken for the length of a line or a formatted text before it is known. Longer ones may
+/// come to the kernel without being timed.
+constexpr std::size_t kLine = 1024;
+
 /// Of functions that move items of one size.
 template <class Next>
-size_t move_items(FILE* stream, Direction direction, size_t size, Next next) {
-  const Call call;
+size_t move_items(FILE* stream, Direction direction, size_t size, size_t count, Next next) {
+  size_t bytes = 0;
+  const bool is_huge = __builtin_mul_overflow(size, count, &bytes);
+  const Call call(is_huge || !stays_in_buffer(stream, direction, bytes));
   const size_t items = next();
   if (call.is_counted()) {
     note_stream(call, stream, direction, static_cast<std::int64_t>(items * size));
@@ -78,8 +85,9 @@ size_t move_items(FILE* stream, Direction direction, size_t size, Next next) {
 
 /// Of functions that read a line; nothing if it has ended.
 template <class Next>
-char* get_text(FILE* stream, Next next) {
-  const Call call;
+char* get_text(FILE* stream, int room, Next next) {
+  const std::size_t most = std::min(kLine, static_cast<std::size_t>(std::max(0, room)));
+  const Call call(!stays_in_buffer(stream, Direction::read, most));
   char* const text = next();
   if (call.is_counted() && text != nullptr) {
     note_stream(call, stream, Direction::read, static_cast<std::int64_t>(std::strlen(text)));
@@ -90,19 +98,19 @@ char* get_text(FILE* stream, Next next) {
 /// Of functions that return how many bytes they moved, or a negative number.
 template <class Next>
 auto move_told(FILE* stream, Direction direction, Next next) {
-  const Call call;
+  const Call call(!stays_in_buffer(stream, direction, kLine));
   const auto bytes = next();
   if (call.is_counted() && bytes >= 0) note_stream(call, stream, direction, bytes);
   return bytes;
 }
 
 template <class Next>
-int put_text(FILE* stream, const char* text, std::int64_t more, Next next) {
-  const Call call;
+int put_text(FILE* stream, const char* text, std::size_t more, Next next) {
+  const Call call(!stays_in_buffer(stream, Direction::write, kLine));
   const int result = next();
   if (call.is_counted() && result >= 0) {
     note_stream(call, stream, Direction::write,
-                static_cast<std::int64_t>(std::strlen(text)) + more);
+                static_cast<std::int64_t>(std::strlen(text) + more));
   }
   return result;
 }
@@ -183,40 +191,40 @@ int fsetpos64(FILE* stream, const fpos64_t* position) {
 }
 
 size_t fread(void* into, size_t size, size_t count, FILE* stream) {
-  return move_items(stream, Direction::read, size,
+  return move_items(stream, Direction::read, size, count,
                     [=] { return real.fread(into, size, count, stream); });
 }
 
 size_t fread_unlocked(void* into, size_t size, size_t count, FILE* stream) {
-  return move_items(stream, Direction::read, size,
+  return move_items(stream, Direction::read, size, count,
                     [=] { return real.fread_unlocked(into, size, count, stream); });
 }
 
 size_t __fread_chk(void* into, size_t room, size_t size, size_t count, FILE* stream) {
-  return move_items(stream, Direction::read, size,
+  return move_items(stream, Direction::read, size, count,
                     [=] { return real.__fread_chk(into, room, size, count, stream); });
 }
 
 size_t fwrite(const void* from, size_t size, size_t count, FILE* stream) {
-  return move_items(stream, Direction::write, size,
+  return move_items(stream, Direction::write, size, count,
                     [=] { return real.fwrite(from, size, count, stream); });
 }
 
 size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
-  return move_items(stream, Direction::write, size,
+  return move_items(stream, Direction::write, size, count,
                     [=] { return real.fwrite_unlocked(from, size, count, stream); });
 }
 
 char* fgets(char* into, int room, FILE* stream) {
-  return get_text(stream, [=] { return real.fgets(into, room, stream); });
+  return get_text(stream, room, [=] { return real.fgets(into, room, stream); });
 }
 
 char* fgets_unlocked(char* into, int room, FILE* stream) {
-  return get_text(stream, [=] { return real.fgets_unlocked(into, room, stream); });
+  return get_text(stream, room, [=] { return real.fgets_unlocked(into, room, stream); });
 }
 
 char* __fgets_chk(char* into, size_t room, int most, FILE* stream) {
-  return get_text(stream, [=] { return real.__fgets_chk(into, room, most, stream); });
+  return get_text(stream, most, [=] { return real.__fgets_chk(into, room, most, stream); });
 }
 
 ssize_t getline(char** line, size_t* room, FILE* stream) {

@@ -12,22 +12,20 @@ ssize_t transfer(int descriptor, Direction direction, std::int64_t offset, Next 
   return done;
 }
 
-/// What a pointer to an offset says before the call changes it.
-std::int64_t offset_at(const off64_t* offset) {
-  return offset == nullptr ? kAtPosition : *offset;
+/// Where a call began that has moved an offset by `done`. Only the call itself may find out whether
+/// the pointer is good.
+std::int64_t begin_of(const off64_t* offset, std::int64_t done) {
+  return offset == nullptr ? kAtPosition : *offset - done;
 }
 
 /// From one descriptor to another.
 template <class Next>
 ssize_t move(int from, const off64_t* from_offset, int to, const off64_t* to_offset, Next next) {
   const Call call;
-  const bool is_counted = call.is_counted();
-  const std::int64_t read_at = is_counted ? offset_at(from_offset) : 0;
-  const std::int64_t written_at = is_counted ? offset_at(to_offset) : 0;
   const ssize_t done = next();
-  if (is_counted && done >= 0) {
-    note_transfer(call, from, Direction::read, done, read_at);
-    note_transfer(call, to, Direction::write, done, written_at);
+  if (call.is_counted() && done >= 0) {
+    note_transfer(call, from, Direction::read, done, begin_of(from_offset, done));
+    note_transfer(call, to, Direction::write, done, begin_of(to_offset, done));
   }
   return done;
 }

@@ -27,6 +27,7 @@ std::atomic<bool> is_recording = false;
 constinit thread_local ThreadRecord* own_record = nullptr;
 std::atomic<std::int64_t> next_sample = 0;
 std::atomic<ThreadListener> thread_listener = nullptr;
+std::atomic<void (*)() noexcept> before_end = nullptr;
 
 namespace {
 
@@ -250,6 +251,7 @@ void sample_process(std::int64_t now) noexcept {
 
 void stop_recorder() {
   is_recording = false;
+  if (const auto write_down = before_end.load()) write_down();
 }
 
 ImageFile* image() {

@@ -74,6 +74,9 @@ void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept;
 using ThreadListener = void (*)(const ThreadRecord* own);
 extern std::atomic<ThreadListener> thread_listener;
 
+/// Called by stop_recorder(), to write down what is counted elsewhere; or null.
+extern std::atomic<void (*)() noexcept> before_end;
+
 /// The tables of this thread; null if nothing is recorded.
 inline ThreadRecord* this_thread() {
   if (!is_recording.load(std::memory_order_relaxed)) return nullptr;

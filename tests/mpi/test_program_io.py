@@ -25,7 +25,12 @@ def c_program(host: Host) -> Path:
 
 
 def recorded(directory: Path, **settings: str) -> dict[str, str]:
-    return {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory / "records"), **settings}
+    return {
+        "HEADRACE_RECORD": "1",
+        "HEADRACE_RECORD_FILES": "1",
+        "HEADRACE_LOGPATH": str(directory / "records"),
+        **settings,
+    }
 
 
 def io_in(directory: Path) -> dict:

@@ -31,6 +31,7 @@ class Recording : public ::testing::Environment {
   void SetUp() override {
     folder_ = std::make_unique<record::PrivateFolder>();
     setenv("HEADRACE_RECORD_DIRECTORY", folder_->path.c_str(), 1);
+    setenv("HEADRACE_RECORD_FILES", "1", 1);
     functions();
     ASSERT_TRUE(prepare_descriptors());
     record::RecorderStart start;

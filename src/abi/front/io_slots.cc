@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <atomic>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,7 +16,6 @@
 #include "base/elf_object.h"
 #include "base/loaded_objects.h"
 #include "base/message.h"
-#include "posix/counting.h"
 #include "posix/descriptors.h"
 #include "posix/functions.h"
 #include "record/recorder.h"
@@ -91,49 +91,66 @@ std::set<std::string> program_objects() {
   return found;
 }
 
-/// By name; those that are there.
-const std::unordered_map<std::string_view, const posix::Function*>& functions_by_name() {
-  static const auto& all = []() -> auto& {
-    auto& made = *new std::unordered_map<std::string_view, const posix::Function*>;
-    for (const posix::Function& one : posix::functions()) {
-      if (one.found != nullptr) made.emplace(one.name, &one);
-    }
-    return made;
-  }();
-  return all;
-}
+/// A function, and whether an object has one of its own of the same name, which slots that are not
+/// bound yet may mean.
+struct Target {
+  const posix::Function* function;
+  bool is_ambiguous = false;
+};
+
+using Targets = std::unordered_map<std::string_view, Target>;
 
 /// The C library, which its own functions do not reach through slots, and the dynamic linker.
 bool is_of_system(const ElfObject& object) {
-  return object.contains(reinterpret_cast<std::uintptr_t>(&::getenv)) ||
-         object.soname().starts_with("ld-") || object.soname().starts_with("libpthread.") ||
-         object.soname().starts_with("librt.");
+  const std::string_view name = object.soname();
+  return name.starts_with("libc.so.") || name.starts_with("ld-linux") ||
+         name.starts_with("ld64.") || name.starts_with("libpthread.so.") ||
+         name.starts_with("librt.so.");
 }
 
-/// A slot leads to the function if it holds its address, or is not bound yet. An object that has a
-/// function of this name means that one.
-bool leads_to(const ElfObject& object, const posix::Function& function, const void* value) {
-  if (value == nullptr || value == function.stand_in) return false;
-  const bool is_unbound = object.contains(reinterpret_cast<std::uintptr_t>(value));
-  return (value == function.found || is_unbound) && !object.defines(function.name);
+/// By name; those that are there.
+Targets targets() {
+  Targets made;
+  for (const posix::Function& one : posix::functions()) {
+    if (one.native[0] != nullptr) made.emplace(one.name, Target{&one});
+  }
+  for_each_object([&](const ElfObject& object) {
+    if (is_of_system(object) || is_front_library(object) || posix::is_tool(object.path())) return;
+    if (object.soname().starts_with("liburing.")) return;
+    for (auto& [name, target] : made) target.is_ambiguous |= object.defines(name);
+  });
+  return made;
 }
 
-void lead(const ElfObject& object) {
-  const auto& functions = functions_by_name();
-  object.for_each_slot([&](std::string_view name, void** slot) {
-    const auto found = functions.find(name);
-    if (found == functions.end() || !leads_to(object, *found->second, *slot)) return;
-    if (!object.store(slot, found->second->stand_in)) {
+/// A slot leads to the function if it holds its address, or will when it is bound. What the program
+/// has put there itself is left alone, as is data, which it may have changed.
+bool leads_to(const ElfObject& object, const Slot& slot, const Target& target, const void* value) {
+  if (slot.kind == Slot::Kind::data) return false;
+  if (target.function->is_at(value)) return true;
+  return !target.is_ambiguous && object.is_unbound(slot, value);
+}
+
+void lead(const ElfObject& object, const Targets& all) {
+  object.for_each_slot([&](const Slot& slot) {
+    const auto found = all.find(slot.name);
+    if (found == all.end()) return;
+    void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
+    if (!leads_to(object, slot, found->second, value)) return;
+    if (!object.replace(slot, value, found->second.function->stand_in)) {
       print_message_once("some I/O of " + std::string(object.path()) +
                          " is not recorded (its memory cannot be changed), report this system");
     }
   });
 }
 
-/// Where objects lie that were looked at; forgotten when any is unloaded.
+/// Objects that were looked at; forgotten when any is unloaded. The holder of the mutex waits for
+/// nobody who loads objects.
 struct Seen {
-  std::set<std::pair<std::uintptr_t, std::string>> objects;
+  std::mutex mutex;
+  std::set<std::uintptr_t> objects;
   unsigned long long unloaded = 0;
+  std::atomic<unsigned long long> loaded = 0;
+  std::atomic<bool> is_wanted = false;
 };
 
 Seen& seen() {
@@ -143,28 +160,36 @@ Seen& seen() {
 
 }  // namespace
 
-bool wants_io() noexcept {
+bool start_io() noexcept {
   if (!record::is_recording || record::access_table() == nullptr || !ElfObject::knows_slots()) {
     return false;
   }
-  static const bool is_prepared = [] {
-    posix::counts_depth = posix::has_tools();
-    return posix::prepare_descriptors();
-  }();
-  return is_prepared;
+  posix::functions();
+  seen().is_wanted = posix::prepare_descriptors();
+  return seen().is_wanted;
 }
 
-void lead_io_slots() {
-  functions_by_name();
-  const unsigned long long unloaded = unloaded_object_count();
-  if (std::exchange(seen().unloaded, unloaded) != unloaded) seen().objects.clear();
+bool may_have_new_io() noexcept {
+  return seen().is_wanted && loaded_object_count() != seen().loaded;
+}
+
+void lead_io_slots(const SettledObjects& settled) {
+  if (!seen().is_wanted) return;
+  const std::lock_guard lock(seen().mutex);
+  if (std::exchange(seen().unloaded, settled.unloaded()) != settled.unloaded()) {
+    seen().objects.clear();
+  }
   const std::set<std::string> wanted = program_objects();
-  for_each_object([&](const ElfObject& object) {
-    if (!wanted.contains(name_of(object)) || is_of_system(object) || is_front_library(object)) {
+  const Targets all = targets();
+  const bool is_complete = settled.for_each([&](const ElfObject& object) {
+    if (!wanted.contains(name_of(object)) || is_of_system(object) || is_front_library(object) ||
+        posix::is_tool(object.path()) || seen().objects.contains(object.identity())) {
       return;
     }
-    if (seen().objects.emplace(object.base(), object.path()).second) lead(object);
+    lead(object, all);
+    seen().objects.insert(object.identity());
   });
+  if (is_complete) seen().loaded = settled.loaded();
 }
 
 }  // namespace headrace::abi
