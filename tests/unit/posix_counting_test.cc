@@ -1,11 +1,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -246,6 +250,125 @@ TEST(Counting, LeavesErrorsAlone) {
   EXPECT_EQ(counted::close(file), 0);
   EXPECT_EQ(errno, 4711);
   EXPECT_EQ(counted::close(file), -1);
+}
+
+TEST(Counting, OfAStreamIsExactBeforeItIsClosed) {
+  const std::string name = recording().path("buffered");
+  FILE* const file = counted::fopen(name.c_str(), "w");
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(counted::fwrite("12345678", 8, 1, file), 1u);
+  record::before_end.load()();
+  const AccessCounts& counts = counts_of(name, AccessLayer::stdio);
+  EXPECT_EQ(counts.writes.bytes, 8000);
+  EXPECT_EQ(counts.writes.bins[0], 1000);
+  EXPECT_EQ(counted::fputs("123", file), 1);
+  EXPECT_EQ(counted::fclose(file), 0);
+  EXPECT_EQ(counts.writes.bytes, 8003);
+  EXPECT_EQ(calls(counts.writes), 1001);
+}
+
+TEST(Counting, KnowsWhatIsNoFileAtEachOpen) {
+  const std::string name = recording().path("fifo");
+  ASSERT_EQ(mkfifo(name.c_str(), 0600), 0);
+  const std::int64_t before = record::image()->header().other.written;
+  for (int i = 0; i < 3; ++i) {
+    const int fifo = counted::open(name.c_str(), O_RDWR);
+    ASSERT_EQ(counted::write(fifo, "12", 2), 2);
+    counted::close(fifo);
+  }
+  EXPECT_EQ(record::image()->header().other.written - before, 6);
+  EXPECT_EQ(counts_of(name).opens, 0);
+}
+
+TEST(Counting, OfFilesWithoutANameIsByDirectory) {
+  const std::string folder = recording().path("unnamed");
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  for (int i = 0; i < 2; ++i) {
+    const int file = counted::open(folder.c_str(), O_TMPFILE | O_RDWR, 0600);
+    if (file < 0) GTEST_SKIP() << "the file system has no O_TMPFILE";
+    EXPECT_EQ(counted::write(file, "12", 2), 2);
+    counted::close(file);
+  }
+  EXPECT_EQ(counts_of(folder + "/(unnamed file)").opens, 2);
+  EXPECT_EQ(counts_of(folder + "/(unnamed file)").writes.bytes, 4);
+}
+
+TEST(Counting, LeavesBadOffsetsToTheKernel) {
+  const std::string name = recording().path("offsets");
+  const int file = counted::open(name.c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(counted::write(file, "1234567890", 10), 10);
+  EXPECT_EQ(counted::sendfile64(file, file, reinterpret_cast<off64_t*>(16), 1), -1);
+  EXPECT_EQ(errno, EFAULT);
+  off64_t offset = 4;
+  const int copy = counted::open((name + "-copy").c_str(), O_CREAT | O_RDWR, 0600);
+  EXPECT_EQ(counted::sendfile64(copy, file, &offset, 3), 3);
+  EXPECT_EQ(counts_of(name).reads.furthest, 7);
+  EXPECT_EQ(counts_of(name + "-copy").writes.bytes, 3);
+  counted::close(copy);
+  counted::close(file);
+}
+
+TEST(Counting, IsNotForChildrenThatNoHandlerSees) {
+  const std::string name = recording().path("raw-child");
+  const int file = counted::open(name.c_str(), O_CREAT | O_WRONLY, 0600);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) {
+    counted::write(file, "child", 5);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(counts_of(name).writes.bytes, 0);
+  counted::close(file);
+}
+
+TEST(Counting, FollowsAsManyFilesAsAProcessMayHave) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  constexpr rlim_t kFiles = 17'000;  // more than fit in 14 bits
+  if (limit.rlim_max < kFiles + 100) GTEST_SKIP() << "this process may not have so many files";
+  limit.rlim_cur = kFiles + 100;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const std::string name = recording().path("descriptors");
+  std::vector<int> files;
+  for (rlim_t i = 0; i < kFiles; ++i) {
+    files.push_back(counted::open(name.c_str(), O_CREAT | O_WRONLY, 0600));
+    ASSERT_GE(files.back(), 0);
+  }
+  EXPECT_EQ(counted::pwrite(files.back(), "1234", 4, 0), 4);
+  EXPECT_EQ(counts_of(name).opens, static_cast<std::int64_t>(kFiles));
+  EXPECT_EQ(counts_of(name).writes.bytes, 4);
+  for (const int file : files) counted::close(file);
+}
+
+TEST(Counting, NeedsLittleStackInHandlers) {
+  // The kernel's own frame is as large as the processor's state.
+  const auto frame = static_cast<std::size_t>(sysconf(_SC_MINSIGSTKSZ));
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t size = frame + 2560;
+  const std::size_t room = (size + page - 1) / page * page;
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(mprotect(memory, page, PROT_NONE), 0);
+  std::memset(memory + page, 'x', room - size);  // below the stack: nobody may write there
+  stack_t stack{};
+  stack.ss_sp = memory + page + (room - size);
+  stack.ss_size = size;
+  ASSERT_EQ(sigaltstack(&stack, nullptr), 0);
+  struct sigaction action{};
+  action.sa_flags = SA_ONSTACK;
+  action.sa_handler = [](int) {
+    const int file = counted::open("relative-name", O_CREAT | O_WRONLY, 0600);
+    counted::write(file, "12", 2);
+    counted::close(file);
+  };
+  ASSERT_EQ(chdir(recording().path("").c_str()), 0);
+  ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+  raise(SIGUSR1);
+  EXPECT_EQ(counts_of(recording().path("relative-name")).writes.bytes, 2);
+  for (std::size_t i = 0; i < room - size; ++i) ASSERT_EQ(memory[page + i], 'x') << i;
+  stack.ss_flags = SS_DISABLE;
+  sigaltstack(&stack, nullptr);
 }
 
 /// Runs last: it fills the table.
