@@ -135,6 +135,20 @@ def test_files_without_mpi(tmp_path: Path) -> None:
     assert "2 rings of io_uring" in text and "75%" in text
 
 
+@pytest.mark.parametrize(
+    ("value", "told_so"),
+    (("0", "HEADRACE_RECORD_FILES=1 switches that on"), ("1", "I/O through mapped files")),
+)
+def test_how_to_record_files_is_told_where_they_are_not(
+    tmp_path: Path, value: str, told_so: str
+) -> None:
+    job = small_job()
+    job.nodes[0].add("settings", name="HEADRACE_RECORD_FILES", value=value, origin="default")
+    _, text = told(job, tmp_path)
+    (line,) = [one for one in text.splitlines() if "not measured: I/O" in one]
+    assert told_so in line
+
+
 def test_records_of_versions_without_them(tmp_path: Path) -> None:
     job = job_with_accesses()
     job.schema["tables"] = [one for one in job.schema["tables"] if one["name"] != "accesses"]

@@ -16,6 +16,8 @@
 #include "base/elf_object.h"
 #include "base/loaded_objects.h"
 #include "base/message.h"
+#include "base/result.h"
+#include "base/settings.h"
 #include "posix/descriptors.h"
 #include "posix/functions.h"
 #include "record/recorder.h"
@@ -23,7 +25,7 @@
 namespace headrace::abi {
 namespace {
 
-/// Files of MPI libraries, and of what they load, by the beginnings of their names.
+/// Files of MPI libraries, and of what they load behind MPI_Init, by the beginnings of their names.
 constexpr std::array kOfLibrary = {"mca_",   "libmpi",    "libopen-", "libprrte", "libpmix",
                                    "pmix_",  "libucp",    "libuct",   "libucs",   "libucm",
                                    "libucx", "libfabric", "libpsm",   "libefa",   "libibverbs",
@@ -44,8 +46,27 @@ std::string name_of(const ElfObject& object) {
   return std::string(soname.empty() ? file_name(object.path()) : soname);
 }
 
+/// By identity and path.
+using Objects = std::set<std::pair<std::uintptr_t, std::string>>;
+
+std::pair<std::uintptr_t, std::string> key_of(const ElfObject& object) {
+  return {object.identity(), object.path()};
+}
+
+/// What the MPI library loaded itself: there was nothing of it before MPI_Init.
+struct Startup {
+  Objects before;
+  Objects loaded;
+};
+
+Startup& startup() {
+  static auto& only = *new Startup;
+  return only;
+}
+
 bool is_of_library(const ElfObject& object, std::string_view name) {
   if (!object.is_library()) return false;
+  if (startup().loaded.contains(key_of(object))) return true;
   if (name.ends_with("-fi.so")) return true;  // providers of libfabric
   for (const std::string_view beginning : kOfLibrary) {
     if (name.starts_with(beginning)) return true;
@@ -160,9 +181,27 @@ Seen& seen() {
 
 }  // namespace
 
+void note_objects_before_init() noexcept {
+  if (settings().disable || !settings().record || !settings().record_files) return;
+  const Error lost = attempt([]() -> Error {
+    for_each_object([](const ElfObject& object) { startup().before.insert(key_of(object)); });
+    return {};
+  });
+  if (lost) startup().before.clear();
+}
+
 bool start_io() noexcept {
   if (!record::is_recording || record::access_table() == nullptr || !ElfObject::knows_slots()) {
     return false;
+  }
+  if (!startup().before.empty()) {
+    const Error lost = attempt([]() -> Error {
+      for_each_object([](const ElfObject& object) {
+        if (!startup().before.contains(key_of(object))) startup().loaded.insert(key_of(object));
+      });
+      return {};
+    });
+    if (lost) return false;
   }
   posix::functions();
   seen().is_wanted = posix::prepare_descriptors();

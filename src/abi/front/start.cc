@@ -10,6 +10,7 @@
 #include "abi/front/chain.h"
 #include "abi/front/entry_table.h"
 #include "abi/front/front_library.h"
+#include "abi/front/io_slots.h"
 #include "abi/front/library.h"
 #include "abi/front/next.h"
 #include "abi/front/slot_patch.h"
@@ -174,6 +175,7 @@ template <Name name, Entry entry, class... Words>
 Word start_mpi(Words... words) {
   auto* const next = reinterpret_cast<Word (*)(Words...)>(next_function(name, entry));
   make_room_for_held_descriptors();
+  note_objects_before_init();
   const Word result = next(words...);
   if (static_cast<int>(result) != 0) return result;  // MPI_SUCCESS is 0 in every ABI
   advance(entry);
