@@ -94,8 +94,8 @@ def test_another_tool_sees_what_it_saw(host: Host, library: Path) -> None:
             continue
         found, tally = used(directory, io_in(directory)), tallied(directory)
         assert {key: found.get(key) for key in tally} == tally
-    # Headrace writes its record, too.
-    assert 100 < seen[0] <= min(seen[1:])
+    # The program's, and some of the MPI library's, of which there may be more or fewer.
+    assert min(seen) > 100, seen
 
 
 @pytest.mark.parametrize("ranks", (1, 2, 3))
