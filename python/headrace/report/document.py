@@ -5,14 +5,14 @@ from typing import Any
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
-from headrace.analysis.files import Decision, Edge, File
+from headrace.analysis.files import Decision, Edge
 from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
-from headrace.analysis.targets import Target
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
+from headrace.report.io_document import io_document
 from headrace.report.profile_document import profile_document
 from headrace.symbols.resolver import Symbols
 
@@ -61,10 +61,7 @@ def document(
         },
         "regions": known("regions", [_region(one) for one in found.regions]),
         "profile": profile_document(profile, listing),
-        "io": {
-            "files": [_file(one) for one in found.files],
-            "targets": [_target(one) for one in found.targets],
-        },
+        "io": io_document(found),
         "decisions": known("decisions", [_decision(one) for one in found.decisions]),
         "placement": known("placement", _placement(found)),
         "settings": known("settings", [vars(one) for one in found.settings]),
@@ -180,39 +177,6 @@ def _region(one: Region) -> dict[str, Any]:
             }
             for calls in one.calls
         ],
-    }
-
-
-def _file(one: File) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "ranks": one.ranks,
-        "opens": one.opens,
-        "bytes_read": one.read,
-        "bytes_written": one.written,
-        "store_bytes_read": one.store_read,
-        "store_bytes_written": one.store_written,
-        "reads": one.reads,
-        "writes": one.writes,
-        "collective_reads": one.collective_reads,
-        "collective_writes": one.collective_writes,
-        "seconds": _seconds(one.time),
-        "exchange_seconds": _seconds(one.exchange),
-        "wait_seconds": _seconds(one.wait),
-        "copy_seconds": _seconds(one.copy),
-        "store_seconds": _seconds(one.store),
-        "interface": one.interface,
-    }
-
-
-def _target(one: Target) -> dict[str, Any]:
-    return {
-        "index": one.index,
-        "files": one.files,
-        "bytes": one.bytes,
-        "median_file_seconds": one.median / NS,
-        "longest_file_seconds": one.longest / NS,
-        "median_bytes_per_second": NS / one.per_byte,
     }
 
 

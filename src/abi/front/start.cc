@@ -6,12 +6,13 @@
 
 #include "abi/flavour.h"
 #include "abi/front/chain.h"
-#include "abi/front/elf_object.h"
 #include "abi/front/entry_table.h"
 #include "abi/front/front_library.h"
+#include "abi/front/io_slots.h"
 #include "abi/front/library.h"
 #include "abi/front/next.h"
 #include "abi/front/slot_patch.h"
+#include "base/elf_object.h"
 #include "base/held_descriptor.h"
 #include "base/message.h"
 #include "base/settings.h"
@@ -133,6 +134,7 @@ void advance(Entry entry) {
             " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
       }
       join_features();
+      catch_io();
       catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {
@@ -157,6 +159,7 @@ template <Name name, Entry entry, class... Words>
 Word start_mpi(Words... words) {
   auto* const next = reinterpret_cast<Word (*)(Words...)>(next_function(name, entry));
   make_room_for_held_descriptors();
+  note_objects_before_init();
   const Word result = next(words...);
   if (static_cast<int>(result) != 0) return result;  // MPI_SUCCESS is 0 in every ABI
   advance(entry);
