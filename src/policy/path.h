@@ -78,7 +78,9 @@ struct CallFacts {
     return static_cast<double>(bytes) / static_cast<double>(pieces > 0 ? pieces : 1);
   }
   /// The profile whose costs count for these pieces; null: the built-in ones do.
-  const Profile* counting() const { return policy::counting(profile, direction, mean_piece()); }
+  const Profile* counting() const {
+    return profile == nullptr ? nullptr : policy::counting(profile, direction, mean_piece());
+  }
   const PathCosts& costs() const { return costs_of(counting()).of(direction); }
   const CommonCosts& common() const { return costs_of(counting()).common; }
 };
