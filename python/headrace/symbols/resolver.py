@@ -124,6 +124,8 @@ def _module_lines(
             for line in told.get(address, ())
             if line.function
         ]
+        if name.endswith(elf.STUB_MARK):
+            found = []  # tools give stubs the name of what lies before them
         if not found and name:
             found = [Line(name, *lines.get(address, ("", 0)))]
         if found:
