@@ -18,7 +18,7 @@ struct CodeRange {
   const std::byte* readable_end = nullptr;
 };
 
-/// The code of all objects that are loaded, in the order of addresses. Not thread-safe. It takes no
+/// The code of all loaded objects, sorted by address. Not thread-safe. It takes no
 /// memory by malloc, since the dynamic linker's lock is held meanwhile.
 class CodeMap {
  public:

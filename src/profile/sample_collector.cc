@@ -47,8 +47,8 @@ void SampleCollector::arm_unless_blocked(SampledThread& thread) {
   const bool by_wall = plan_.source == record::SampleSource::wall;
   if (!arm(thread, by_wall ? TimerClock::wall : TimerClock::cpu)) {
     print_message_once(
-        "no samples are taken of some threads (timer_create: " + std::string(std::strerror(errno)) +
-        "), raise the limit of pending signals (ulimit -i) if that is it");
+        "some threads are not sampled (timer_create: " + std::string(std::strerror(errno)) +
+        "), raise the limit of pending signals (ulimit -i)");
   }
 }
 

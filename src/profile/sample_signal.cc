@@ -74,7 +74,7 @@ void set_blocked(int how) {
   ::pthread_sigmask(how, &own, nullptr);
 }
 
-// A fork starts anew when a signal comes, so it would never end in a process of much memory.
+// The kernel starts a fork anew if a signal interrupts it. In a large process it might never end.
 thread_local bool blocked_for_fork = false;
 
 void before_fork() {

@@ -167,8 +167,8 @@ void give_up(Sampler& own) noexcept {
   }
 }
 
-/// The helper opens files now and then. By a table of its own (Linux 5.9) it takes none of the
-/// numbers that the program expects to get. Only stderr stays in it, for messages.
+/// Gives the helper a table of descriptors of its own (Linux 5.9): the files that it opens then
+/// take no number that the program expects to get. The table keeps stderr, for messages.
 void use_own_descriptors() {
 #ifdef SYS_close_range
   constexpr unsigned kUnshare = 1U << 1;  // CLOSE_RANGE_UNSHARE

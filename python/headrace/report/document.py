@@ -14,10 +14,10 @@ from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report.io_document import io_document
 from headrace.report.profile_document import profile_document
+from headrace.report.units import NS, in_seconds
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
-NS = 1e9
 
 
 def document(
@@ -88,10 +88,6 @@ def advice(judgement: Judgement) -> list[dict[str, Any]]:
     ]
 
 
-def _seconds(ns: float | None) -> float | None:
-    return None if ns is None else ns / NS
-
-
 def _run(found: Findings) -> dict[str, Any]:
     run = found.run
     return {
@@ -138,7 +134,7 @@ def _procedure(one: Procedure) -> dict[str, Any]:
         "failed": one.sums.failed,
         "bytes": one.sums.bytes,
         "bins": one.sums.bins or None,
-        "longest_call_seconds": _seconds(one.sums.greatest),
+        "longest_call_seconds": in_seconds(one.sums.greatest),
         **_balance(one.balance),
         "wait_seconds": _wait(one.wait),
     }
@@ -196,7 +192,7 @@ def _decision(one: Decision) -> dict[str, Any]:
         "reason": one.reason,
         "alternatives": one.alternatives,
         "times": one.times,
-        "cost_seconds": _seconds(one.cost),
+        "cost_seconds": in_seconds(one.cost),
     }
 
 
@@ -221,12 +217,12 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
     return {
         "folded_calls": one.folded,
         "lost_calls": one.lost_calls,
-        "off_seconds": _seconds(one.off),
+        "off_seconds": in_seconds(one.off),
         "mismatched_regions": one.mismatched,
         "unsized_receives": one.unsized,
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
-        "recorder_seconds": _seconds(one.recorder),
+        "recorder_seconds": in_seconds(one.recorder),
         "not_measured": [*one.missing, *sorted(found.source.unmeasured)],
         "modules_without_names": dict(sorted(symbols.problems.items())),
     }

@@ -6,8 +6,7 @@ from headrace.analysis.accesses import Access, Flow, UsedFile, known_sum
 from headrace.analysis.analyse import Findings
 from headrace.analysis.files import File
 from headrace.analysis.targets import Target
-
-NS = 1e9
+from headrace.report.units import NS, in_seconds
 
 
 def io_document(found: Findings) -> dict[str, Any]:
@@ -19,10 +18,6 @@ def io_document(found: Findings) -> dict[str, Any]:
         "rings": flows and flows.rings,
         "mapped_bytes": flows and flows.mapped,
     }
-
-
-def _seconds(ns: int | None) -> float | None:
-    return None if ns is None else ns / NS
 
 
 def _target(one: Target) -> dict[str, Any]:
@@ -57,7 +52,7 @@ def _file(one: UsedFile) -> dict[str, Any]:
         return sum(getattr(each, name) for each in parts)
 
     def seconds_of_mpi(name: str) -> float | None:
-        return None if mpi is None else _seconds(getattr(mpi, name))
+        return None if mpi is None else in_seconds(getattr(mpi, name))
 
     return {
         "name": one.name,
@@ -71,11 +66,11 @@ def _file(one: UsedFile) -> dict[str, Any]:
         "writes": total("writes"),
         "collective_reads": 0 if mpi is None else mpi.collective_reads,
         "collective_writes": 0 if mpi is None else mpi.collective_writes,
-        "seconds": _seconds(one.time),
+        "seconds": in_seconds(one.time),
         "exchange_seconds": seconds_of_mpi("exchange"),
         "wait_seconds": seconds_of_mpi("wait"),
         "copy_seconds": seconds_of_mpi("copy"),
-        "store_seconds": _seconds(_store(one)),
+        "store_seconds": in_seconds(_store(one)),
         "interface": one.interface,
         "mpi": _mpi(mpi),
         "posix": _posix(one.posix),
@@ -105,7 +100,7 @@ def _mpi(one: File | None) -> dict[str, Any] | None:
         "writes": one.writes,
         "bytes_read": one.read,
         "bytes_written": one.written,
-        "seconds": _seconds(one.time),
+        "seconds": in_seconds(one.time),
     }
 
 
@@ -123,9 +118,9 @@ def _stdio(one: Access | None) -> dict[str, Any] | None:
         "bytes_written": one.written,
         "read_bins": one.read_bins,
         "write_bins": one.write_bins,
-        "read_seconds": _seconds(one.read_time),
-        "write_seconds": _seconds(one.write_time),
-        "other_seconds": _seconds(one.other_time),
+        "read_seconds": in_seconds(one.read_time),
+        "write_seconds": in_seconds(one.write_time),
+        "other_seconds": in_seconds(one.other_time),
     }
 
 

@@ -18,10 +18,9 @@ from headrace.report.flame import flame
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import tables
-from headrace.report.units import library, seconds, shown, size
+from headrace.report.units import NS, library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
 
-NS = 1e9
 LONGEST_COMMAND = 400
 _BY = {
     "headrace": "a setting of Headrace",

@@ -6,8 +6,8 @@ from typing import Any
 from headrace.profile.loopmark import ListedLine, Listing
 from headrace.profile.profile import Profile, TreeNode
 from headrace.profile.samples import SOURCES
+from headrace.report.units import NS
 
-NS = 1e9
 LEAST_SHARE = 0.001  # of the branches of the tree
 MOST_LINES = 1000
 
