@@ -81,8 +81,8 @@ struct CallFacts {
   const Profile* counting() const {
     return profile == nullptr ? nullptr : policy::counting(profile, direction, mean_piece());
   }
-  const PathCosts& costs() const { return costs_of(counting()).of(direction); }
-  const CommonCosts& common() const { return costs_of(counting()).common; }
+  /// The costs that count for these pieces. It looks for them: ask once.
+  const Costs& costs() const { return costs_of(counting()); }
 };
 
 /// Why a view's calls take their path.
