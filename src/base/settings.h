@@ -86,6 +86,7 @@ struct Settings {
   std::string hints_file = "/etc/romio-hints";                         ///< HEADRACE_HINTS_FILE
   bool hints_override = false;                                         ///< HEADRACE_HINTS_OVERRIDE
   bool hints_display = false;                                          ///< HEADRACE_HINTS_DISPLAY
+  std::string iobuf = "";                                              ///< HEADRACE_IOBUF
   std::int64_t io_stats = 0;                                           ///< HEADRACE_IO_STATS
   std::int64_t io_timers = 0;                                          ///< HEADRACE_IO_TIMERS
   Stripes mimic_stripes = {};                                          ///< HEADRACE_MIMIC_STRIPES

@@ -14,11 +14,11 @@ constexpr ByteCount kMaxPart = ByteCount{1} << 20;
 /// All ranks of the node share this part (one eighth) of the node's memory.
 constexpr ByteCount kShares = 8;
 
+}  // namespace
+
 ByteCount own_share_of(int node_size) {
   return std::max(kLeastPart, settings().node_memory / (kShares * node_size));
 }
-
-}  // namespace
 
 Access access_of(const TransferCall& call, const View& view, std::int64_t position) {
   Access access{call.direction, view::Cursor(view.filetype, view.displacement),
@@ -35,12 +35,13 @@ CallExecutor::CallExecutor(exchange::FileChannel& channel, storage::Store& store
                            bool verifies)
     : channel_(channel),
       store_(store),
+      unbuffered_(store.unbuffered()),
       path_(path),
       failures_(failures),
       recorded_(recorded),
       own_share_(own_share_of(channel.nodes().node_size())),
-      collective_(channel, store) {
-  if (verifies) verification_ = std::make_unique<Verification>(channel, store, path);
+      collective_(channel, unbuffered_) {
+  if (verifies) verification_ = std::make_unique<Verification>(channel, unbuffered_, path);
 }
 
 ByteCount CallExecutor::part_size() const {
@@ -94,22 +95,41 @@ CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabri
   CollectiveTransfer::Moved moved;
   const Error failed = attempt([&]() -> Error {
     if (prepared.meets) {
-      moved = collective_.transfer(access, prepared.sieve_size, waiter, prepared.in_background);
+      moved = meet(prepared, waiter);
       return {};
     }
     if (call.collective) collective_.choice(call.direction).note_call(prepared.in_background);
     if (prepared.locking == Locking::none) {
       moved.transferred = direct_transfer(store_, std::move(access), prepared.sieve_size);
     } else if (prepared.locking == Locking::held) {
-      moved.transferred = transfer_alone(store_, access, prepared.sieve_size, on_moved);
+      moved.transferred = transfer_alone(unbuffered_, access, prepared.sieve_size, on_moved);
     } else {
       moved.transferred =
-          atomic_transfer(channel_, store_, access, prepared.sieve_size, waiter, on_moved);
+          atomic_transfer(channel_, unbuffered_, access, prepared.sieve_size, waiter, on_moved);
     }
     return {};
   });
   if (failed) moved.transferred.system_error = failed.system_error;
   return moved;
+}
+
+/// A call in which ranks meet: they write and read for each other, so no buffer may keep anything.
+CollectiveTransfer::Moved CallExecutor::meet(PreparedCall& prepared, const fabric::Waiter& waiter) {
+  const int before = settle();
+  CollectiveTransfer::Moved moved =
+      collective_.transfer(prepared.access, prepared.sieve_size, waiter, prepared.in_background);
+  // Another thread's calls may have filled buffers meanwhile.
+  const int after = settle();
+  int& failure = moved.transferred.system_error;
+  if (failure == 0) failure = before != 0 ? before : after;
+  return moved;
+}
+
+/// Empties the buffers of the store. Returns the errno of a write that failed, or 0.
+int CallExecutor::settle() {
+  const Error lost = store_.settle();
+  if (lost) failures_.note(Direction::write, lost.system_error);
+  return lost.system_error;
 }
 
 /// Adds what a call did to the file's counts, and returns it as the program is told. `reachable`:

@@ -16,6 +16,10 @@
 
 namespace headrace::file {
 
+/// Bytes that each rank may take for one private purpose: all ranks together get an eighth of the
+/// node's memory.
+ByteCount own_share_of(int node_size);
+
 /// Executes the prepared calls of one open file and counts what they did. CollectiveTransfer and
 /// direct_transfer() move the bytes.
 class CallExecutor {
@@ -34,8 +38,6 @@ class CallExecutor {
   /// Takes no memory, since all ranks wait for each other.
   std::optional<record::Verified> collect_verified();
 
-  /// Bytes that each rank may take for one private purpose: all ranks together get an eighth of the
-  /// node's memory.
   ByteCount own_share() const { return own_share_; }
   /// Bytes of a call in parts that may be in memory at a time.
   ByteCount part_size() const;
@@ -73,6 +75,8 @@ class CallExecutor {
   void drop_data(PreparedCall& prepared) const;
   CollectiveTransfer::Moved move(PreparedCall& prepared, const fabric::Waiter& waiter,
                                  const MovedUnderLock& on_moved = {});
+  CollectiveTransfer::Moved meet(PreparedCall& prepared, const fabric::Waiter& waiter);
+  int settle();
   Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
   Error device_error(Direction direction, const Error& failure) const;
   Outcome finish(const TransferCall& call, ByteCount reachable,
@@ -80,6 +84,7 @@ class CallExecutor {
 
   exchange::FileChannel& channel_;
   storage::Store& store_;
+  storage::Store& unbuffered_;  ///< for what other ranks have a part in
   const std::string& path_;
   FailureLedger& failures_;
   RecordedFile& recorded_;

@@ -179,6 +179,9 @@ class File {
   virtual Outcome end(Direction direction, bool shared, bool has_offset) = 0;
 };
 
+/// Writes what buffers of open files hold back, since the program may end now. Tells what is lost.
+void settle_files() noexcept;
+
 /// Waits for all started calls, and ends the threads that execute them and the one that serves
 /// shared pointers. Does not let the MPI library progress: call it when all ranks have come as far.
 /// May be called again; calls that are started later get new threads.

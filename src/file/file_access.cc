@@ -62,6 +62,8 @@ Error OpenFile::set_atomicity(bool atomic) {
   if (atomic && mode_.write) {
     if (Error error = probe_locks(*channel_, *store_, what)) return error;
   }
+  const Error lost = attempt([this] { return store_->settle(); });
+  if (Error error = agree_on_error(*channel_, lost, what)) return error;
   executor_->collective().set_atomic(atomic);
   is_atomic_ = atomic;
   return {};

@@ -1,7 +1,8 @@
 #include "base/settings.h"
+#include "buffering/buffered_store.h"
 #include "exchange/shared_pointer_service.h"
-#include "file/helper_threads.h"
 #include "file/open_file.h"
+#include "threads/helper_threads.h"
 
 // Calls of an open file that go on while the program computes.
 
@@ -113,7 +114,7 @@ Result<std::shared_ptr<Operation>> OpenFile::begin_call(const TransferCall& call
   std::shared_ptr<WorkQueue> queue;
   std::shared_ptr<BackgroundCall> started;
   const Error lacking = attempt([&]() -> Error {
-    HelperThreads::of_process();
+    threads::HelperThreads::of_process();
     queue = meets ? calls_.lane() : common_queue();
     started = std::make_shared<BackgroundCall>(*executor_, calls_, std::move(prepared),
                                                call.collective ? nullptr : queue);
@@ -155,8 +156,12 @@ Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
   return begun ? begun.value()->wait() : Outcome{0, begun.error()};
 }
 
+void settle_files() noexcept {
+  static_cast<void>(buffering::settle_all());
+}
+
 void stop_background() {
-  HelperThreads::of_process().stop();
+  threads::HelperThreads::of_process().stop();
   exchange::SharedPointerService::of_process().stop();
 }
 

@@ -17,7 +17,12 @@ struct OpenFile::Closing {
   MemoryPeaks peaks{};
   std::int64_t facts = 0;  ///< of any rank: bits of Fact
 
-  enum Fact { waited_for_turns = 1, read_by_other_ways = 2, tells_statistics = 4 };
+  enum Fact {
+    waited_for_turns = 1,
+    read_by_other_ways = 2,
+    tells_statistics = 4,
+    tells_buffers = 8
+  };
   void set(Fact fact, bool holds) { facts |= holds ? fact : 0; }
   bool has(Fact fact) const { return (facts & fact) != 0; }
 
@@ -48,6 +53,7 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
   own.set(Closing::waited_for_turns, choices.waited_for_turns);
   own.set(Closing::read_by_other_ways, choices.read_by_other_ways);
   own.set(Closing::tells_statistics, settings().io_stats > 0 || settings().io_timers > 0);
+  own.set(Closing::tells_buffers, tells_buffers_);
   return own;
 }
 
@@ -65,6 +71,7 @@ Error OpenFile::close() {
   Error unreachable = channel_->combine(all);
   if (!failed && unreachable) failed = unreachable;
   if (!unreachable && all.has(Closing::tells_statistics)) tell_statistics();
+  if (!unreachable && all.has(Closing::tells_buffers)) tell_buffers();
   if (mode_.delete_on_close) {
     Error removed;
     if (channel_->nodes().rank() == 0) removed = attempt([this] { return store_->remove(); });
@@ -117,6 +124,17 @@ void OpenFile::tell_statistics() const {
     if (settings().io_timers > 0) {
       for (const std::string& line : timer_lines(shape, times)) print_message(line);
     }
+    return {};
+  }));
+}
+
+/// The same of what buffers did.
+void OpenFile::tell_buffers() const {
+  buffering::BufferCounts counts =
+      buffered_ != nullptr ? buffered_->counts() : buffering::BufferCounts();
+  if (channel_->combine(counts) || channel_->nodes().rank() != 0) return;
+  static_cast<void>(attempt([&]() -> Error {
+    for (const std::string& line : buffering::lines_of(path_, counts)) print_message(line);
     return {};
   }));
 }

@@ -57,7 +57,9 @@ inline bool OpenFile::may_be_stretch(const StretchCall& call) const {
 std::optional<Outcome> OpenFile::transfer_stretch(const StretchCall& call) {
   assert(call.bytes >= 0);
   if (!may_be_stretch(call)) return std::nullopt;
-  if (device::is_driver_known() && device::find(call.memory)) return std::nullopt;
+  // Buffers are filled by the CPU.
+  const bool may_fault = buffered_ != nullptr || device::is_driver_known();
+  if (may_fault && device::find(call.memory)) return std::nullopt;
   PointerMove move;
   const std::optional<FileOffset> place =
       call.offset ? pointer_.stretch().place_of(*call.offset, call.bytes)

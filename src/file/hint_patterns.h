@@ -8,14 +8,6 @@
 
 namespace headrace::file {
 
-/// Longer ones name no file: a path is as long at most.
-inline constexpr std::size_t kLongestPattern = 4096;
-
-/// Whether all of `name` is as the pattern says: `*` stands for any characters, slashes included,
-/// `?` for one, `[a-b]` for one of a range, `[!a-b]` for one outside of it, `\` for the character
-/// behind it. Takes time in proportion to the product of both lengths at most.
-bool matches(std::string_view pattern, std::string_view name);
-
 struct ParsedPatterns {
   std::vector<PatternHints> hints;    ///< in the order of the text; each pattern once
   std::vector<std::string> problems;  ///< with the character where each begins, from 1

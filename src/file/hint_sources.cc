@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/name_pattern.h"
 #include "base/spelling.h"
 #include "file/hint_file.h"
 #include "file/hint_patterns.h"

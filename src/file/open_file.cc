@@ -188,8 +188,7 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
                                       .permissions = hints_->values().permissions,
                                       .style = hints_->values().style});
       if (!opened) return opened.error();
-      store_ = recorded_.counted(std::move(opened.value()));
-      return {};
+      return set_store(std::move(opened.value()), path);
     });
   };
   if (!mode_.create) return open_as(false, false);
@@ -197,6 +196,23 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
   if (is_first) failed = open_as(true, mode_.exclusive);
   if (Error error = agree_on_error(*channel_, failed, {"create", path_})) return error;
   return is_first ? Error{} : open_as(false, false);
+}
+
+Error OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_view path) {
+  store_ = recorded_.counted(std::move(opened));
+  const buffering::BufferShape* const wanted = buffering::plan_of_process().find(path, path_);
+  if (wanted == nullptr) return {};
+  const auto shape = buffering::limited(*wanted, own_share_of(channel_->nodes().node_size()));
+  if (shape.count == 0) return {};
+  auto buffered = std::make_unique<buffering::BufferedStore>(std::move(store_), shape, path_);
+  buffered_ = buffered.get();
+  tells_buffers_ = shape.is_verbose;
+  store_ = std::move(buffered);
+  if (channel_->nodes().rank() != 0) return {};
+  const std::string text = buffering::text_of(shape);
+  recorded_.note_buffers(text);
+  if (settings().hints_display) print_message_once("buffers of '" + path_ + "': " + text);
+  return {};
 }
 
 Result<ByteCount> OpenFile::size() {
@@ -221,6 +237,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
                 "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
   }
   calls_.wait_for_meetings();
+  Error failed = attempt([this] { return store_->settle(); });
   auto sizes = fabric::Extremes::of(size);
   if (Error error = channel_->combine(sizes)) return error;
   if (sizes.least < 0) {
@@ -234,8 +251,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
                 std::to_string(sizes.least) + " and " + std::to_string(sizes.greatest) +
                 " bytes), pass the same size on all ranks"};
   }
-  Error failed;
-  if (channel_->nodes().rank() == 0)
+  if (channel_->nodes().rank() == 0 && !failed)
     failed = attempt([&] { return (store_.get()->*change)(size); });
   return agree_on_error(*channel_, failed, {"change the size of", path_});
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "buffering/buffered_store.h"
 #include "file/agreement.h"
 #include "file/background_calls.h"
 #include "file/call_executor.h"
@@ -61,6 +62,7 @@ class OpenFile : public File {
   }
 
   Error open_store(storage::FileSystem& file_system, std::string_view path);
+  Error set_store(std::unique_ptr<storage::Store> opened, std::string_view path);
   Error find_end();
   void report_corrections(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
@@ -72,6 +74,7 @@ class OpenFile : public File {
   Closing values_at_close(const Error& failed) const;
   void record(const Closing& all, const std::optional<record::Verified>& verified) const;
   void tell_statistics() const;
+  void tell_buffers() const;
 
   std::shared_ptr<exchange::FileTeam> team_;
   std::unique_ptr<exchange::FileChannel> channel_;
@@ -80,7 +83,9 @@ class OpenFile : public File {
   const view::TypePtr byte_ = view::make_basic(1);
   RecordedFile recorded_;
   std::unique_ptr<storage::Store> store_;
-  storage::Layout layout_;  ///< as the first rank found it
+  const buffering::BufferedStore* buffered_ = nullptr;  ///< the store, if it has buffers
+  bool tells_buffers_ = false;                          ///< what they did, at close
+  storage::Layout layout_;                              ///< as the first rank found it
   ProfileFound profile_;
   bool nodes_write_for_each_other_ = false;  ///< also if only some calls may
   std::atomic<bool> is_atomic_ = false;

@@ -91,6 +91,11 @@ void RecordedFile::add_to_choice(const PathChoice& choice, Direction direction,
   }));
 }
 
+void RecordedFile::note_buffers(const std::string& text) const {
+  if (counts_ == nullptr) return;
+  record::note_decision({"buffers of '" + name_ + "'", text, "HEADRACE_IOBUF names it", ""}, false);
+}
+
 void RecordedFile::note_corrections(const std::vector<std::string>& lines) const {
   if (counts_ == nullptr) return;
   for (const std::string& line : lines) {

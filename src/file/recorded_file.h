@@ -58,6 +58,8 @@ class RecordedFile {
     if (counts_ != nullptr) [[unlikely]]
       add_to_choice(choice, direction, ticks);
   }
+  /// The file has buffers, as the text says.
+  void note_buffers(const std::string& text) const;
   /// Hints that do not count as they were given, a line on each.
   void note_corrections(const std::vector<std::string>& lines) const;
 

@@ -19,7 +19,7 @@ void WorkQueue::add(std::shared_ptr<Work> work, const fabric::Waiter& waiter) {
     if (at_work_ == most_at_a_time_) return;
     at_work_ += 1;
   }
-  if (HelperThreads::of_process().run(shared_from_this())) return;
+  if (threads::HelperThreads::of_process().run(shared_from_this())) return;
   {
     const std::lock_guard lock(mutex_);
     // Another thread is still working and will find the new work.

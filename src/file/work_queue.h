@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "fabric/event.h"
-#include "file/helper_threads.h"
+#include "threads/helper_threads.h"
 
 namespace headrace::file {
 
@@ -23,7 +23,7 @@ class Work {
 
 /// A queue of work that is begun in the order in which it was added, by a limited number of threads
 /// at a time. With one thread, each piece is done before the next begins.
-class WorkQueue : public Job, public std::enable_shared_from_this<WorkQueue> {
+class WorkQueue : public threads::Job, public std::enable_shared_from_this<WorkQueue> {
  public:
   explicit WorkQueue(std::size_t most_at_a_time);
 

@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "base/spelling.h"
+#include "storage/forwarding_store.h"
 
 namespace headrace::storage {
 namespace {
@@ -38,46 +39,26 @@ void wait_until(std::int64_t end) {
   }
 }
 
-class SlowedStore : public Store {
+class SlowedStore : public ForwardingStore {
  public:
   SlowedStore(std::unique_ptr<Store> inner, const Delays& delays)
-      : inner_(std::move(inner)), delays_(delays) {}
+      : ForwardingStore(std::move(inner)), delays_(delays) {}
 
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
     const std::int64_t begin = now();
-    const Transferred done = inner_->read(offset, segments);
+    const Transferred done = inner().read(offset, segments);
     return after(begin, done, delays_.read_call, delays_.read_byte);
   }
   Transferred write(FileOffset offset, std::span<const iovec> segments) override {
     const std::int64_t begin = now();
-    const Transferred done = inner_->write(offset, segments);
+    const Transferred done = inner().write(offset, segments);
     return after(begin, done, delays_.write_call, delays_.write_byte);
   }
   Result<std::unique_ptr<Store>> reopen_to_read() override {
-    Result<std::unique_ptr<Store>> opened = inner_->reopen_to_read();
+    Result<std::unique_ptr<Store>> opened = inner().reopen_to_read();
     if (!opened) return opened;
     return slowed(std::move(opened.value()), delays_);
   }
-
-  Result<ByteCount> size() override { return inner_->size(); }
-  Error resize(ByteCount size) override { return inner_->resize(size); }
-  Error allocate(ByteCount size) override { return inner_->allocate(size); }
-  Error sync() override { return inner_->sync(); }
-  Error lock(FileOffset begin, FileOffset end, LockMode mode) override {
-    return inner_->lock(begin, end, mode);
-  }
-  Result<bool> try_lock(FileOffset begin, FileOffset end, LockMode mode) override {
-    return inner_->try_lock(begin, end, mode);
-  }
-  Error close() override { return inner_->close(); }
-  Error remove() override { return inner_->remove(); }
-  std::int64_t file_number() const override { return inner_->file_number(); }
-  std::uint64_t device() const override { return inner_->device(); }
-  Layout layout() override { return inner_->layout(); }
-  bool is_coherent() override { return inner_->is_coherent(); }
-  void take_turns(const WriteTurn& turn) override { inner_->take_turns(turn); }
-  Choices choices() override { return inner_->choices(); }
-  void lock_ahead(FileOffset begin, FileOffset end) override { inner_->lock_ahead(begin, end); }
 
  private:
   /// The request takes the longer of its own time and the delay. So what is mimicked does not
@@ -90,7 +71,6 @@ class SlowedStore : public Store {
     return done;
   }
 
-  std::unique_ptr<Store> inner_;
   const Delays delays_;
 };
 

@@ -53,6 +53,12 @@ class Store {
   /// now. Call after close(), for files opened with OpenFlags::is_deleted_later. Fails if the name
   /// belongs to another file by now (ErrorClass::no_such_file).
   virtual Error remove() = 0;
+  /// Ends what a buffer keeps to itself: writes what it holds back, and forgets what it has read,
+  /// so that neither lasts longer than this call. For a store with buffers; what it cannot write
+  /// then is lost, and its error is returned.
+  virtual Error settle() { return {}; }
+  /// The store below such a buffer. Lives as long as this one.
+  virtual Store& unbuffered() { return *this; }
   /// Opens the same file again for reading, whatever has become of its name, so that network file
   /// systems do what they do at an open. ErrorClass::unsupported_operation if reading does not
   /// return what was written, as with devices.

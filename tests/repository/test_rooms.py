@@ -19,8 +19,8 @@ ADD_ROOM = re.compile(r"^headrace_add_room\(([a-z ]+)\)", re.MULTILINE)
 LAYERS = (
     ("base",),
     ("topo", "view", "storage", "record"),
-    ("policy", "plan", "device", "fabric", "posix", "profile"),
-    ("exchange", "collective"),
+    ("policy", "plan", "device", "fabric", "threads", "posix", "profile"),
+    ("exchange", "collective", "buffering"),
     ("file",),
     ("abi", "gather"),
 )

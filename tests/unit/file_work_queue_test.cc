@@ -89,7 +89,7 @@ TEST(WorkQueue, DoesItselfWhatNoThreadCanBeHadFor) {
   Record record;
   const auto queue = std::make_shared<WorkQueue>(1);
   std::vector<std::shared_ptr<Work>> works = make_works(record, kWorks);
-  HelperThreads::of_process().stop();
+  threads::HelperThreads::of_process().stop();
   is_memory_gone = true;
   for (const std::shared_ptr<Work>& work : works) queue->add(work, {});
   is_memory_gone = false;

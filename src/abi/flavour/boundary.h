@@ -62,6 +62,12 @@ int File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandle
                               function, handler);
 }
 
+template <abi::Name name>
+int Abort(MPI_Comm comm, int code) {
+  file::settle_files();
+  return next<decltype(&PMPI_Abort)>(abi::FeatureId::file, name, abi::Entry::Abort)(comm, code);
+}
+
 /// The library is not told: no MPI library supports such representations.
 template <abi::Name name>
 int Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read,

@@ -15,7 +15,7 @@ extern const abi::Wrapper completion_wrappers[13];
 extern const abi::Feature completion_feature;
 extern const abi::Wrapper topology_wrappers[3];
 extern const abi::Feature topology_feature;
-extern const abi::Wrapper file_wrappers[87];
+extern const abi::Wrapper file_wrappers[88];
 extern const abi::Feature file_feature;
 
 /// Outermost first.

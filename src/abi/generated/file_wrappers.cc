@@ -1165,7 +1165,10 @@ int File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datat
 
 }  // namespace
 
-const abi::Wrapper file_wrappers[87] = {
+const abi::Wrapper file_wrappers[88] = {
+    {Entry::Abort,
+     {reinterpret_cast<abi::Wrapper::Function>(&boundary::Abort<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&boundary::Abort<Name::pmpi>)}},
     {Entry::File_close,
      {reinterpret_cast<abi::Wrapper::Function>(&boundary::File_close<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&boundary::File_close<Name::pmpi>)}},

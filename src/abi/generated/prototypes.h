@@ -17,6 +17,7 @@ using MPI_Datarep_conversion_function_c = int(void* userbuf, MPI_Datatype dataty
 #endif
 
 extern "C" {
+int PMPI_Abort(MPI_Comm comm, int errorcode);
 int PMPI_Add_error_code(int errorclass, int* errorcode);
 int PMPI_Add_error_string(int errorcode, const char* string);
 int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,

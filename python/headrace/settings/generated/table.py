@@ -64,6 +64,7 @@ SETTINGS = (
     Setting("HEADRACE_HINTS_FILE", "text", "/etc/romio-hints", alias="ROMIO_HINTS"),
     Setting("HEADRACE_HINTS_OVERRIDE", "boolean", "0"),
     Setting("HEADRACE_HINTS_DISPLAY", "boolean", "0", alias="MPICH_MPIIO_HINTS_DISPLAY"),
+    Setting("HEADRACE_IOBUF", "text", "", alias="IOBUF_PARAMS"),
     Setting("HEADRACE_IO_STATS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_STATS"),
     Setting("HEADRACE_IO_TIMERS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_TIMERS"),
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),

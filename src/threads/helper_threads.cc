@@ -1,4 +1,4 @@
-#include "file/helper_threads.h"
+#include "threads/helper_threads.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "topo/spare_cores.h"
 
-namespace headrace::file {
+namespace headrace::threads {
 
 HelperThreads& HelperThreads::of_process() {
   static HelperThreads* const threads = new HelperThreads;
@@ -91,4 +91,4 @@ void HelperThreads::stop() {
   stopping_ = false;
 }
 
-}  // namespace headrace::file
+}  // namespace headrace::threads

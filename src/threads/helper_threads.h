@@ -11,7 +11,7 @@
 
 #include "base/process_mark.h"
 
-namespace headrace::file {
+namespace headrace::threads {
 
 /// What a helper thread executes.
 class Job {
@@ -56,4 +56,4 @@ class HelperThreads {
   std::condition_variable rested_;  ///< notified when a thread becomes idle
 };
 
-}  // namespace headrace::file
+}  // namespace headrace::threads

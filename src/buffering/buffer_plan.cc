@@ -1,0 +1,177 @@
+#include "buffering/buffer_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/message.h"
+#include "base/name_pattern.h"
+#include "base/rounding.h"
+#include "base/setting_rule.h"
+#include "base/settings.h"
+#include "base/spelling.h"
+#include "policy/readable.h"
+
+namespace headrace::buffering {
+namespace {
+
+constexpr std::size_t kMaxProblems = 20;
+constexpr ByteCount kLeastSize = 4096;
+constexpr ByteCount kMostSize = ByteCount{1} << 30;
+constexpr std::int64_t kMostCount = 1024;
+
+/// A word of Cray's that has no effect here: why, and what to do.
+struct IdleWord {
+  std::string_view name;
+  const char* why;
+  const char* remedy;
+};
+
+constexpr std::array<IdleWord, 9> kIdle = {{
+    {"direct", "the page cache has the data all the same", "leave it out"},
+    {"ignoreflush", "MPI_File_sync must write what is buffered", "leave it out"},
+    {"lazyclose", "MPI_File_close must report writes that failed", "leave it out"},
+    {"line", "files of MPI-IO have no lines", "leave it out"},
+    {"noflush", "MPI_File_sync must write what is buffered", "leave it out"},
+    {"preflush", "a full block is written at once", "leave it out"},
+    {"refresh", "a block keeps what was written", "leave it out"},
+    {"vbuffer_count", "blocks have one size", "write count="},
+    {"vbuffer_size", "blocks have one size", "write size="},
+}};
+
+/// A piece of the text without its backslashes, and the character behind it.
+struct Piece {
+  std::string text;
+  std::size_t begin = 0;
+  char behind = '\0';  ///< , or : or the end
+};
+
+class PlanReader {
+ public:
+  explicit PlanReader(std::string_view text) : text_(text) {}
+
+  BufferPlan read() {
+    while (at_ < text_.size()) read_rule();
+    return std::move(plan_);
+  }
+
+ private:
+  void read_rule() {
+    Piece piece = take();
+    BufferRule rule{piece.text, {}};
+    const std::size_t begin = piece.begin;
+    while (piece.behind == ':') {
+      piece = take();
+      if (!piece.text.empty()) read_word(piece, rule.shape);
+    }
+    if (rule.pattern.empty()) {
+      // A comma too many is no fault.
+      if (piece.begin != begin) refuse(begin, ":", "it has no pattern", "write * for all files");
+      return;
+    }
+    if (rule.pattern.size() > kLongestPattern) {
+      return refuse(begin, rule.pattern, "no path is as long", "write a shorter pattern");
+    }
+    rule.shape.prefetch = std::min(rule.shape.prefetch, rule.shape.count - 1);
+    plan_.rules.push_back(std::move(rule));
+  }
+
+  Piece take() {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    Piece piece;
+    at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size());
+    piece.begin = at_;
+    while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != ':') {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+        // Patterns keep theirs: * behind one is a star of the name.
+        if (text_[at_ + 1] != ',' && text_[at_ + 1] != ':') piece.text += text_[at_];
+        ++at_;
+      }
+      piece.text += text_[at_++];
+    }
+    if (at_ < text_.size()) piece.behind = text_[at_++];
+    piece.text.resize(piece.text.find_last_not_of(kBlanks) + 1);
+    return piece;
+  }
+
+  void read_word(const Piece& piece, BufferShape& shape) {
+    const auto equals = piece.text.find('=');
+    const std::string key = piece.text.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : piece.text.substr(equals + 1);
+    std::string problem;
+    if (key == "size") {
+      problem = read_size(value, kLeastSize, kMostSize, shape.size);
+      shape.size = round_up(shape.size, kLeastSize);
+    } else if (key == "count") {
+      problem = read_integer(value, 1, kMostCount, shape.count);
+    } else if (key == "prefetch") {
+      problem = read_integer(value, 0, kMostCount, shape.prefetch);
+    } else if (key == "verbose" && value.empty()) {
+      shape.is_verbose = true;
+    } else {
+      return refuse_word(piece, key);
+    }
+    if (!problem.empty()) note(piece.begin, key + " '" + printable(value) + "' " + problem);
+  }
+
+  void refuse_word(const Piece& piece, const std::string& key) {
+    const auto* const idle = std::ranges::find(kIdle, key, &IdleWord::name);
+    if (idle != kIdle.end()) return refuse(piece.begin, piece.text, idle->why, idle->remedy);
+    refuse(piece.begin, piece.text, "no such word is known",
+           "write size=, count=, prefetch= or verbose");
+  }
+
+  void refuse(std::size_t at, std::string_view what, const char* why, const char* remedy) {
+    note(at, "'" + printable(what) + "' is ignored (" + why + "), " + remedy);
+  }
+
+  void note(std::size_t at, const std::string& problem) {
+    if (plan_.problems.size() >= kMaxProblems) return;
+    plan_.problems.push_back("HEADRACE_IOBUF, character " + std::to_string(at + 1) + ": " +
+                             problem);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  BufferPlan plan_;
+};
+
+}  // namespace
+
+const BufferShape* BufferPlan::find(std::string_view given_name, std::string_view full_name) const {
+  for (const BufferRule& rule : rules) {
+    if (matches(rule.pattern, given_name) || matches(rule.pattern, full_name)) return &rule.shape;
+  }
+  return nullptr;
+}
+
+BufferPlan read_buffer_plan(std::string_view text) {
+  return PlanReader(text).read();
+}
+
+const BufferPlan& plan_of_process() {
+  static const auto& plan = *[] {
+    auto* const read = new BufferPlan(read_buffer_plan(settings().iobuf));
+    for (const std::string& problem : read->problems) print_job_message_once(problem);
+    return read;
+  }();
+  return plan;
+}
+
+BufferShape limited(BufferShape shape, ByteCount most) {
+  shape.count = std::min(shape.count, most / shape.size);
+  if (shape.count == 0) {
+    shape.size = most / kLeastSize * kLeastSize;
+    shape.count = shape.size > 0 ? 1 : 0;
+  }
+  shape.prefetch =
+      std::clamp<std::int64_t>(shape.prefetch, 0, std::max<std::int64_t>(shape.count - 1, 0));
+  return shape;
+}
+
+std::string text_of(const BufferShape& shape) {
+  return std::to_string(shape.count) + " of " + policy::readable(shape.size) + ", " +
+         std::to_string(shape.prefetch) + " read ahead";
+}
+
+}  // namespace headrace::buffering

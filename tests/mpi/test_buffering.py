@@ -1,0 +1,79 @@
+"""HEADRACE_IOBUF: buffers for small calls change no byte and no answer, whatever the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import RANKS
+from hosts import Host
+from running import Result, compile_c, launch, work_directory
+
+RECORD = 100
+RECORDS = 420  # of 100 bytes: some blocks of a page
+
+
+def run(
+    host: Host, ranks: int, end: str, buffers: str | None, **variables: str
+) -> tuple[Result, Path]:
+    place = work_directory(f"buffered-{host.name}-{end}")
+    program = compile_c(host, ["buffered.c"], "buffered")
+    if buffers is not None:
+        variables["HEADRACE_IOBUF"] = buffers
+    words = [program, place / "data", RECORDS, end]
+    return launch(host, ranks, words, buffers is not None, variables), place / "data"
+
+
+def expected(round_: int = 6) -> bytes:
+    return b"".join(bytes([1 + (i + round_) % 250]) * RECORD for i in range(RECORDS))
+
+
+@pytest.mark.parametrize("buffers", [None, "*:size=4096:count=2", "*data:size=64k"])
+@pytest.mark.parametrize("ranks", RANKS)
+def test_every_answer_is_right(host: Host, library: Path, ranks: int, buffers: str | None) -> None:
+    result, data = run(host, ranks, "close", buffers)
+    assert result.code == 0, result.explain()
+    assert result.out.splitlines() == ["wrong 0"], result.explain()
+    assert data.read_bytes() == expected()
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("end", ["finalize", "abort"])
+def test_nothing_is_lost_at_the_end(host: Host, library: Path, end: str, ranks: int) -> None:
+    result, data = run(host, ranks, end, "*:size=16k")
+    assert (result.code == 0) == (end == "finalize"), result.explain()
+    assert "wrong 0" in result.out, result.explain()
+    assert data.read_bytes() == expected()
+
+
+def test_nothing_is_lost_when_a_handler_exits(host: Host, library: Path) -> None:
+    result, data = run(host, 1, "exit", "*:size=1m")
+    assert "wrong 0" in result.out, result.explain()
+    assert data.read_bytes() == expected()
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_writes_that_fail_are_told(host: Host, library: Path, ranks: int) -> None:
+    result, data = run(host, ranks, "limit", "*:size=4096:count=2")
+    assert result.code == 0, result.explain()
+    assert result.out.splitlines() == ["told 1 failed 1", "wrong 0"], result.explain()
+    # Nothing that a rank was told is written is missing below the limit.
+    assert data.read_bytes() == expected(9)[: RECORD * RECORDS // 2]
+
+
+def test_what_they_did_is_told(host: Host, library: Path) -> None:
+    told = {"HEADRACE_QUIET": "0", "HEADRACE_HINTS_DISPLAY": "1"}
+    buffers = "*.other:count=9,*data:size=8k:verbose:unknown=1"
+    result, data = run(host, 2, "close", buffers, **told)
+    assert f"buffers of '{data}': 4 of 8.0 KiB, 1 read ahead" in result.err, result.explain()
+    assert f"buffers of '{data}':\n" in result.err, result.explain()
+    assert "'unknown=1' is ignored (no such word is known)" in result.err, result.explain()
+
+
+def test_the_other_name_of_the_variable_counts(host: Host, library: Path) -> None:
+    place = work_directory(f"buffered-alias-{host.name}")
+    program = compile_c(host, ["buffered.c"], "buffered")
+    words = [program, place / "data", RECORDS, "close"]
+    given = {"IOBUF_PARAMS": "*:verbose", "HEADRACE_QUIET": "0"}
+    result = launch(host, 1, words, True, given)
+    assert "buffers of " in result.err, result.explain()
