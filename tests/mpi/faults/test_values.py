@@ -71,7 +71,8 @@ def check_named(result: Result, start: str, one: dict, kind: str) -> str:
 
 def run_values(host: Host, place: Path, ranks: int, words: list[str], **variables: str) -> Result:
     program = compile_c(host, SOURCES, "rough_values")
-    environment = {"HEADRACE_QUIET": "0", **variables}
+    # Records go to this directory where they cannot go where a variable says.
+    environment = {"HEADRACE_QUIET": "0", "TMPDIR": str(place), **variables}
     return launch(host, ranks, [program, place, *words], True, environment, cwd=place)
 
 
