@@ -259,9 +259,15 @@ int BlockCache::flush() {
 
 int BlockCache::settle() {
   Lock lock(mutex_);
-  const int failed = write_all(lock, kAll);
-  for (Block& block : blocks_) block.dirty = {};
-  forget(lock, kAll);
+  int failed = 0;
+  for (Block& block : blocks_) {
+    while (block.is_busy) await_change(lock);
+    // Other threads may write to other blocks meanwhile, but not to this one before it is
+    // forgotten.
+    const int error = write_out(lock, block);
+    if (failed == 0) failed = error;
+    block.forget();
+  }
   next_read_ = end_seen_ = -1;
   has_failed_behind_ = false;
   return failed;

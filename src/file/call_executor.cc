@@ -100,7 +100,7 @@ CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabri
     }
     if (call.collective) collective_.choice(call.direction).note_call(prepared.in_background);
     if (prepared.locking == Locking::none) {
-      moved.transferred = direct_transfer(store_, std::move(access), prepared.sieve_size);
+      moved.transferred = move_alone(prepared);
     } else if (prepared.locking == Locking::held) {
       moved.transferred = transfer_alone(unbuffered_, access, prepared.sieve_size, on_moved);
     } else {
@@ -110,6 +110,16 @@ CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabri
     return {};
   });
   if (failed) moved.transferred.system_error = failed.system_error;
+  return moved;
+}
+
+/// A call that this rank executes by itself. Only those that are its own affair are buffered.
+Transferred CallExecutor::move_alone(PreparedCall& prepared) {
+  const bool is_private = !prepared.call.collective && !prepared.call.shared;
+  if (is_private) return direct_transfer(store_, std::move(prepared.access), prepared.sieve_size);
+  const int lost = settle();
+  Transferred moved = direct_transfer(unbuffered_, std::move(prepared.access), prepared.sieve_size);
+  if (moved.system_error == 0) moved.system_error = lost;
   return moved;
 }
 

@@ -75,6 +75,7 @@ class CallExecutor {
   void drop_data(PreparedCall& prepared) const;
   CollectiveTransfer::Moved move(PreparedCall& prepared, const fabric::Waiter& waiter,
                                  const MovedUnderLock& on_moved = {});
+  Transferred move_alone(PreparedCall& prepared);
   CollectiveTransfer::Moved meet(PreparedCall& prepared, const fabric::Waiter& waiter);
   int settle();
   Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);

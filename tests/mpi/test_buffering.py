@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from conftest import RANKS
 from hosts import Host
+from native_faults import SKIPPED_WITH_LAYER
 from running import Result, compile_c, launch, work_directory
+from test_exercise import SOURCES, failed_cases
 
 RECORD = 100
 RECORDS = 420  # of 100 bytes: some blocks of a page
@@ -35,6 +37,21 @@ def test_every_answer_is_right(host: Host, library: Path, ranks: int, buffers: s
     assert result.code == 0, result.explain()
     assert result.out.splitlines() == ["wrong 0"], result.explain()
     assert data.read_bytes() == expected()
+
+
+# Looks at what other ranks have written without MPI_File_sync.
+NEED_SYNC = ("sizes_offsets",)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_all_of_the_exercise(host: Host, library: Path, ranks: int) -> None:
+    program = compile_c(host, SOURCES, "exercise")
+    place = work_directory(f"buffered-exercise-{host.name}-{ranks}")
+    skipped = ",".join((*SKIPPED_WITH_LAYER.get(host.family, {}), *NEED_SYNC))
+    given = {"HEADRACE_IOBUF": "*:size=4096:count=2"}
+    result = launch(host, ranks, [program, "--skip", skipped, place], True, given)
+    assert result.code == 0 and "\nend\n" in result.out, result.explain()
+    assert not failed_cases(result) and not result.litter, result.explain()
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

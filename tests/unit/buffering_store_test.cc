@@ -243,6 +243,30 @@ TEST(BufferedStore, ServesSeveralThreads) {
   }
 }
 
+/// As where another thread makes a collective call.
+TEST(BufferedStore, KeepsWhatIsWrittenWhileItSettles) {
+  Buffered buffered;
+  buffered.file->before = [](Direction) { std::this_thread::yield(); };
+  std::atomic<bool> is_done = false;
+  std::thread settling([&] {
+    while (!is_done) EXPECT_FALSE(buffered.store->settle());
+  });
+  for (FileOffset at = 0; at < 200'000; at += 10) {
+    ASSERT_EQ(buffered.write(at, 10, static_cast<std::uint8_t>(at / 10)).bytes, 10);
+    if (at % 70 == 0) {
+      ASSERT_EQ(buffered.read(at, 10), Bytes(10, static_cast<std::uint8_t>(at / 10))) << at;
+    }
+  }
+  is_done = true;
+  settling.join();
+  ASSERT_FALSE(buffered.store->close());
+  for (FileOffset at = 0; at < 200'000; ++at) {
+    ASSERT_EQ(buffered.file->content[static_cast<std::size_t>(at)],
+              static_cast<std::uint8_t>(at / 10))
+        << at;
+  }
+}
+
 TEST(BufferedStore, WritesEverythingWhenAllIsSettled) {
   Buffered buffered;
   ASSERT_EQ(buffered.write(0, 100, 1).bytes, 100);
