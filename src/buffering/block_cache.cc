@@ -5,7 +5,7 @@
 #include <limits>
 #include <new>
 
-#include "base/no_cancellation.h"
+#include "buffering/guards.h"
 
 namespace headrace::buffering {
 
@@ -164,10 +164,11 @@ Transferred BlockCache::read_singly(Lock& lock, const Range& piece, std::byte* d
 int BlockCache::fill(Lock& lock, Block& block, FileOffset from) {
   if (const int error = write_out(lock, block)) return error;
   const Range range{from, block.begin + shape_.size};
-  block.is_busy = true;
-  const Transferred got = read_range(lock, range, block.at(from));
-  block.is_busy = false;
-  changed_.notify_all();
+  Transferred got;
+  {
+    const BusyBlock busy(block, changed_);
+    got = read_range(lock, range, block.at(from));
+  }
   counts_.blocks_read += 1;
   const Range filled{from, from + got.bytes};
   block.known = block.known.contains(from - 1) ? Range{block.known.begin, filled.end} : filled;
@@ -180,9 +181,7 @@ int BlockCache::fill(Lock& lock, Block& block, FileOffset from) {
 /// Reads from the store, without the lock. What the blocks hold back may lie behind the file's
 /// present end: then there are zeros up to there.
 Transferred BlockCache::read_range(Lock& lock, const Range& range, std::byte* memory) {
-  lock.unlock();
-  Transferred got = move(Direction::read, range, memory);
-  lock.lock();
+  Transferred got = move_unlocked(lock, Direction::read, range, memory);
   if (got.system_error != 0 || got.bytes == range.bytes()) return got;
   bool has_more = false;
   for (const Block& block : blocks_)
@@ -190,14 +189,17 @@ Transferred BlockCache::read_range(Lock& lock, const Range& range, std::byte* me
   if (!has_more) return got;
   if (const int error = write_all(lock, kAll)) return {got.bytes, error};
   const Range rest{range.begin + got.bytes, range.end};
-  lock.unlock();
-  const Transferred more = move(Direction::read, rest, memory + got.bytes);
-  lock.lock();
+  const Transferred more = move_unlocked(lock, Direction::read, rest, memory + got.bytes);
   return {got.bytes + more.bytes, more.system_error};
 }
 
+Transferred BlockCache::move_unlocked(Lock& lock, Direction direction, const Range& range,
+                                      std::byte* memory) {
+  const Unlocked open(lock);
+  return move(direction, range, memory);
+}
+
 Transferred BlockCache::move(Direction direction, const Range& range, std::byte* memory) {
-  const NoCancellation whole;
   const iovec segment{memory, static_cast<std::size_t>(range.bytes())};
   try {
     return direction == Direction::write ? store_.write(range.begin, {&segment, 1})
@@ -211,20 +213,12 @@ Transferred BlockCache::move(Direction direction, const Range& range, std::byte*
 /// only when this has returned.
 int BlockCache::write_out(Lock& lock, Block& block) {
   if (block.dirty.is_empty()) return 0;
-  block.is_busy = true;
-  return write_busy(lock, block);
-}
-
-int BlockCache::write_busy(Lock& lock, Block& block) {
+  const BusyBlock busy(block, changed_);
   const Range range = block.dirty;
-  lock.unlock();
-  const Transferred done = move(Direction::write, range, block.at(range.begin));
-  lock.lock();
+  const Transferred done = move_unlocked(lock, Direction::write, range, block.at(range.begin));
   counts_.blocks_written += 1;
   block.dirty.begin += done.bytes;
   if (block.dirty.is_empty()) block.dirty = {};
-  block.is_busy = false;
-  changed_.notify_all();
   if (block.dirty.is_empty()) return 0;
   return done.system_error != 0 ? done.system_error : EIO;
 }

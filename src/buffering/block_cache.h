@@ -62,14 +62,16 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   storage::Transferred read_singly(Lock& lock, const Range& piece, std::byte* data);
   int fill(Lock& lock, Block& block, FileOffset from);
   int write_out(Lock& lock, Block& block);
-  int write_busy(Lock& lock, Block& block);
   int write_all(Lock& lock, const Range& range);
   void read_ahead(FileOffset offset);
+  void fill_ahead(Lock& lock, Block& block);
   bool hand_over(Block& block, Direction direction);
   void await_change(Lock& lock);
   void take_back();
   void forget(Lock& lock, const Range& range);
   storage::Transferred move(Direction direction, const Range& range, std::byte* memory);
+  storage::Transferred move_unlocked(Lock& lock, Direction direction, const Range& range,
+                                     std::byte* memory);
   storage::Transferred read_range(Lock& lock, const Range& range, std::byte* memory);
   storage::Transferred pass(Direction direction, FileOffset offset, ByteCount bytes,
                             std::span<const iovec> segments);

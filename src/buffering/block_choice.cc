@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "buffering/block_cache.h"
+#include "buffering/guards.h"
 
 namespace headrace::buffering {
 
@@ -122,25 +123,26 @@ void BlockCache::work() noexcept {
     const Task task = handed_.front();
     handed_.erase(handed_.begin());
     working_ += 1;
-    if (task.direction == Direction::write) {
-      if (write_busy(lock, *task.block) != 0) has_failed_behind_ = true;
-    } else {
-      Block& block = *task.block;
-      const Range range = range_of(block.begin);
-      lock.unlock();
-      const Transferred got = move(Direction::read, range, block.memory.data());
-      lock.lock();
-      counts_.blocks_read += 1;
-      counts_.ahead += 1;
-      block.known = {range.begin, range.begin + got.bytes};
-      block.is_ahead = true;
-      // The reader finds errors, and the end of the file, by itself.
-      if (got.bytes == 0) block.forget();
-      block.is_busy = false;
+    if (task.direction == Direction::read) {
+      fill_ahead(lock, *task.block);
+    } else if (write_out(lock, *task.block) != 0) {
+      has_failed_behind_ = true;
     }
     working_ -= 1;
     changed_.notify_all();
   }
+}
+
+/// The reader finds errors, and the end of the file, by itself.
+void BlockCache::fill_ahead(Lock& lock, Block& block) {
+  const BusyBlock busy(block, changed_);
+  const Range range = range_of(block.begin);
+  const Transferred got = move_unlocked(lock, Direction::read, range, block.memory.data());
+  counts_.blocks_read += 1;
+  counts_.ahead += 1;
+  block.known = {range.begin, range.begin + got.bytes};
+  block.is_ahead = true;
+  if (got.bytes == 0) block.forget();
 }
 
 }  // namespace headrace::buffering

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "abi/file_name.h"
+#include "base/name_pattern.h"
 #include "base/settings.h"
 #include "file/hint_file.h"
 #include "file/hint_patterns.h"
@@ -144,10 +145,10 @@ void run_hint_patterns(const Input& input) {
   for (const PatternHints& one : parsed.hints) {
     require(!one.pattern.empty(), "an empty pattern");
     const bool is_plain = one.pattern.find_first_of("*?[\\") == std::string::npos;
-    const bool is_itself = file::matches(one.pattern, one.pattern);
+    const bool is_itself = matches(one.pattern, one.pattern);
     require(!is_plain || is_itself, "a plain pattern does not match itself");
-    require(file::matches("*", one.pattern), "* does not match everything");
-    static_cast<void>(file::matches(one.pattern, text));
+    require(matches("*", one.pattern), "* does not match everything");
+    static_cast<void>(matches(one.pattern, text));
   }
 }
 
