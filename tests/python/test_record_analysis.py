@@ -40,6 +40,22 @@ def test_the_small_job(tmp_path: Path) -> None:
     assert "68%" in verdict(what) and "communication efficiency 80%" in verdict(what)
 
 
+def test_times_of_threads_count_as_their_mean(tmp_path: Path) -> None:
+    """Four threads of the one rank are in MPI for 800 ms each, of a run of 1,000 ms."""
+    job = Job(facts={"ranks": "1", "nodes": "1"})
+    node = job.node()
+    node.add("ranks", rank=0, host="n0", state=1, run=1000 * MS, threads=4)
+    for thread in range(4):
+        node.call(0, "MPI_Recv", 0, thread=thread, calls=2, time=800 * MS, greatest=500 * MS)
+    what = found(job, tmp_path)
+    (receive,) = what.procedures
+    for one in (what.classes[0].balance, receive.balance, what.sites[0].balance, what.in_mpi):
+        assert one is not None and one.total == 800 * MS
+    assert receive.sums.time == 3200 * MS, "of all calls, for the mean of a call"
+    assert what.metrics["in_mpi_share"] == pytest.approx(0.8)
+    assert what.outside is not None and what.outside.total == 200 * MS
+
+
 def test_procedures_of_the_small_job(tmp_path: Path) -> None:
     what = found(small_job(), tmp_path)
     sums = {one.name: one for one in what.procedures}

@@ -251,14 +251,15 @@ TEST(BufferedStore, KeepsWhatIsWrittenWhileItSettles) {
   std::thread settling([&] {
     while (!is_done) EXPECT_FALSE(buffered.store->settle());
   });
+  int wrong = 0;
   for (FileOffset at = 0; at < 200'000; at += 10) {
-    ASSERT_EQ(buffered.write(at, 10, static_cast<std::uint8_t>(at / 10)).bytes, 10);
-    if (at % 70 == 0) {
-      ASSERT_EQ(buffered.read(at, 10), Bytes(10, static_cast<std::uint8_t>(at / 10))) << at;
-    }
+    const auto value = static_cast<std::uint8_t>(at / 10);
+    if (buffered.write(at, 10, value).bytes != 10) ++wrong;
+    if (at % 70 == 0 && buffered.read(at, 10) != Bytes(10, value)) ++wrong;
   }
   is_done = true;
   settling.join();
+  EXPECT_EQ(wrong, 0);
   ASSERT_FALSE(buffered.store->close());
   for (FileOffset at = 0; at < 200'000; ++at) {
     ASSERT_EQ(buffered.file->content[static_cast<std::size_t>(at)],

@@ -166,7 +166,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     job = run(record)
     totals = add_up(record, MATCHED)
     waits = waiting(totals, job.count)
-    in_mpi = [_per_thread(totals, one.rank, one.threads) for one in job.ranks]
+    times = _RankTimes(job)
+    in_mpi = [times.of(one.rank, totals.in_run.get(one.rank, 0)) for one in job.ranks]
     outside = [max(0, one.run - time) for one, time in zip(job.ranks, in_mpi, strict=True)]
     size = len(job.ranks)
     edges = of_files.matrix(record)
@@ -177,7 +178,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     return Findings(
         run=job,
         classes=tuple(
-            Class(CLASSES[kind], balance(by_rank.values(), size))
+            Class(CLASSES[kind], times.balance(by_rank))
             for kind, by_rank in sorted(totals.classes.items())
         ),
         in_mpi=balance(in_mpi, size),
@@ -185,8 +186,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         rank_times=RankTimes("outside MPI", tuple(outside)),
         efficiency=efficiency(outside, job.elapsed),
         waits=waits,
-        procedures=_procedures(totals, waits, size),
-        sites=_sites(totals, size, most_sites),
+        procedures=_procedures(totals, waits, times),
+        sites=_sites(totals, times, most_sites),
         matrix=tuple(edges),
         heaviest=of_files.heaviest(edges, MOST_EDGES),
         regions=regions(record, totals, size),
@@ -216,18 +217,28 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     )
 
 
-def _per_thread(totals: Totals, rank: int, threads: int) -> int:
-    """A rank's time in MPI: of several threads that call it the mean."""
-    return totals.in_run.get(rank, 0) // max(1, threads)
+class _RankTimes:
+    """Times of ranks that can be compared with the run: of several threads that call MPI the
+    mean."""
+
+    def __init__(self, job: Run) -> None:
+        self._threads = {one.rank: max(1, one.threads) for one in job.ranks}
+        self._ranks = len(job.ranks)
+
+    def of(self, rank: int, time: int) -> int:
+        return time // self._threads.get(rank, 1)
+
+    def balance(self, by_rank: Mapping[int, int]) -> Balance:
+        return balance([self.of(rank, time) for rank, time in by_rank.items()], self._ranks)
 
 
-def _procedures(totals: Totals, waits: Waits, ranks: int) -> tuple[Procedure, ...]:
+def _procedures(totals: Totals, waits: Waits, times: _RankTimes) -> tuple[Procedure, ...]:
     made = [
         Procedure(
             name,
             name not in OUTSIDE_RUN,
             sums,
-            balance(sums.by_rank.values(), ranks),
+            times.balance(sums.by_rank),
             waits.procedures.get(name),
         )
         for name, sums in totals.procedures.items()
@@ -235,7 +246,7 @@ def _procedures(totals: Totals, waits: Waits, ranks: int) -> tuple[Procedure, ..
     return tuple(sorted(made, key=lambda one: (-one.sums.time, one.name)))
 
 
-def _sites(totals: Totals, ranks: int, most: int) -> tuple[Site, ...]:
+def _sites(totals: Totals, times: _RankTimes, most: int) -> tuple[Site, ...]:
     inside = [item for item in totals.sites.items() if item[0][0] not in OUTSIDE_RUN]
     costly = sorted(inside, key=lambda item: (-item[1].time, item[0]))
     return tuple(
@@ -243,7 +254,7 @@ def _sites(totals: Totals, ranks: int, most: int) -> tuple[Site, ...]:
             name,
             totals.paths.frames(path, MOST_FRAMES),
             sums,
-            balance(sums.by_rank.values(), ranks),
+            times.balance(sums.by_rank),
         )
         for (name, path), sums in costly[:most]
     )

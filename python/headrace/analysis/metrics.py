@@ -127,7 +127,7 @@ def _of_run(run: Run, totals: Totals, waits: Waits, outside: Mapping[int, float]
         "load_balance_share": _ratio(average, greatest),
         "rank0_excess_seconds": None if first is None else first - average,
         "others_greatest_seconds": max(others, default=None),
-        "in_mpi_share": _ratio(sum(totals.in_run.values()), whole),
+        "in_mpi_share": _ratio(whole - sum(outside.values()) * NS, whole) if count else None,
         "start_end_seconds": min(around, default=None) and min(around) / NS,
         "collective_wait_lower_share": None if least is None else _ratio(least, collective),
         "collective_wait_lower_seconds": None if least is None else _ratio(least / NS, count),

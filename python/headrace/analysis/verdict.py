@@ -45,7 +45,7 @@ def _costliest(found: Findings, share: float) -> str:
     return TEXTS["costliest"].format(
         share=f"{share:.0%}",
         procedure=first.name,
-        part=f"{found.share(first.sums.time):.0%}",
+        part=f"{found.share(first.balance.total):.0%}",
     )
 
 

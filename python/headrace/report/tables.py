@@ -71,7 +71,7 @@ def _procedures(found: Findings) -> Table:
             one.name,
             f"{one.sums.calls:,}",
             size(one.sums.bytes),
-            f"{found.share(one.sums.time):.1%}" if one.in_run else "",
+            f"{found.share(one.balance.total):.1%}" if one.in_run else "",
             *balance_cells(one.balance),
             short_time(one.sums.greatest),
             wait(one.wait),
@@ -108,7 +108,7 @@ def _paths(found: Findings, symbols: Symbols) -> Table:
         rows.append(
             (
                 one.procedure,
-                f"{found.share(one.sums.time):.1%}",
+                f"{found.share(one.balance.total):.1%}",
                 f"{one.sums.calls:,}",
                 size(one.sums.bytes),
                 percent(one.balance.imbalance_percent),
