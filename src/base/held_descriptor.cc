@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,9 @@
 #include <cstdint>
 
 #include "base/kept_errno.h"
+
+/// glibc has it since 2.32 (<sys/single_threaded.h>); before that its address is null.
+extern "C" [[gnu::weak]] char __libc_single_threaded;
 
 namespace headrace {
 namespace {
@@ -120,8 +122,17 @@ int HeldDescriptor::close() {
   return ::close(number) == 0 ? 0 : errno;
 }
 
+namespace {
+
+/// False where the C library does not tell.
+bool is_single_threaded() {
+  return &__libc_single_threaded != nullptr && __libc_single_threaded != 0;
+}
+
+}  // namespace
+
 void make_room_for_held_descriptors() {
-  if (!__libc_single_threaded) return;
+  if (!is_single_threaded()) return;
   const KeptErrno kept;
   const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int number = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, first_apart());
