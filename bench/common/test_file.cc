@@ -1,6 +1,7 @@
 #include "common/test_file.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -23,9 +24,15 @@ char doomed_path[PATH_MAX];
 std::atomic<bool> is_doomed = false;
 struct sigaction previous_actions[ending_signals.size()];
 
-/// Removes the file, then lets the signal do what it would have done.
+/// How long a rank lives on after it has removed its file. Launchers kill the others as soon as one
+/// has ended, also those to which the same signal has not come yet.
+constexpr timespec grace_of_others{.tv_sec = 0, .tv_nsec = 700'000'000};
+
+/// Removes the file, lets the other ranks do the same, then lets the signal do what it would have
+/// done.
 void end_by(int number) {
   if (is_doomed) ::unlink(doomed_path);
+  ::nanosleep(&grace_of_others, nullptr);
   for (std::size_t i = 0; i < ending_signals.size(); ++i) {
     if (ending_signals[i] == number) ::sigaction(number, &previous_actions[i], nullptr);
   }

@@ -7,6 +7,7 @@
 // CORES of a node, 0: as many as this one has. The hints are as a program would give them.
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include "file/file_hints.h"
 #include "file/hint_display.h"
 #include "file/profiles.h"
+#include "policy/profile_name.h"
 #include "storage/store.h"
 #include "topo/node.h"
 
@@ -42,20 +44,36 @@ std::optional<std::int64_t> number(std::string_view text, std::int64_t least) {
   return value;
 }
 
+/// What is found of a file, or of its directory.
+struct Found {
+  storage::Layout layout;
+  std::uint64_t device = 0;
+};
+
 /// Of the file, or of a new one in its directory. None, and errno, if neither can be looked at.
-std::optional<storage::Layout> layout_of(const std::string& path) {
+std::optional<Found> look_at(const std::string& path) {
   constexpr int kHow = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
   const int file = ::open(path.c_str(), kHow);
   const int place = file >= 0 ? file : ::open(directory_of(path).c_str(), kHow);
   if (place < 0) return std::nullopt;
-  storage::Layout layout = storage::find_layout(place);
+  struct stat status{};
+  const bool is_known = ::fstat(place, &status) == 0;
+  Found found{storage::find_layout(place), is_known ? status.st_dev : 0};
   ::close(place);
-  return layout;
+  return found;
 }
 
-/// The file itself, or its directory if there is none.
-std::string existing(const std::string& path) {
-  return ::access(path.c_str(), F_OK) == 0 ? path : directory_of(path);
+/// The profile that counts for such calls of files there, or null. Says why one does not.
+const policy::Profile* profile_of(const Found& found, const file::ExpectedCall& call) {
+  const policy::Profile* const profile =
+      file::own_profile(file::profile_on_device(found.layout.kind, found.device));
+  if (profile == nullptr || policy::has_enough_ranks(*profile, call.node_ranks, call.nodes)) {
+    return profile;
+  }
+  std::printf("%s does not count (%s), measure with as many by headrace tune\n",
+              policy::profile_name(profile->path).c_str(),
+              policy::too_few_ranks(*profile, call.node_ranks, call.nodes).c_str());
+  return nullptr;
 }
 
 void tell(Direction direction, const file::HintValues& hints, const storage::Layout& layout,
@@ -75,8 +93,8 @@ void tell(Direction direction, const file::HintValues& hints, const storage::Lay
 
 int run(const std::string& name, const file::ExpectedCall& call, const file::Hints& program) {
   const std::string path = storage::posix_file_system().full_name(name);
-  const auto layout = layout_of(path);
-  if (!layout) {
+  const auto found = look_at(path);
+  if (!found) {
     std::fprintf(stderr, "neither '%s' nor its directory can be looked at (%s)\n", path.c_str(),
                  std::strerror(errno));
     return 2;
@@ -84,12 +102,11 @@ int run(const std::string& name, const file::ExpectedCall& call, const file::Hin
   file::FileHints hints(true);
   hints.start(name, path, program);
   file::HintsKnown known{hints.shown(), hints.shown(), hints.origins()};
-  for (auto& [key, value] : file::hints_of(*layout)) known.in_force[key] = std::move(value);
+  for (auto& [key, value] : file::hints_of(found->layout)) known.in_force[key] = std::move(value);
   std::printf("%s\n", file::explain_hints(path, known).c_str());
-  const policy::Profile* const profile =
-      file::own_profile(file::profile_of_file(existing(path), *layout));
+  const policy::Profile* const profile = profile_of(*found, call);
   for (const Direction direction : {Direction::write, Direction::read}) {
-    tell(direction, hints.values(), *layout, call, profile);
+    tell(direction, hints.values(), found->layout, call, profile);
   }
   return 0;
 }

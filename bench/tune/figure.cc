@@ -18,13 +18,13 @@ void write(JsonWriter& json, const Figure& figure) {
   json.close_object();
 }
 
-void repeat(MPI_Comm communicator, double seconds, const std::function<void()>& sample) {
+void repeat(MPI_Comm communicator, double seconds, int least, const std::function<void()>& sample) {
   const double begin = node_clock();
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   for (int i = 0; i < kMostSamples; ++i) {
     sample();
-    int goes_on = rank == 0 && (i + 1 < kLeastSamples || node_clock() - begin < seconds) ? 1 : 0;
+    int goes_on = rank == 0 && (i + 1 < least || node_clock() - begin < seconds) ? 1 : 0;
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, communicator);
     if (goes_on == 0) return;
   }

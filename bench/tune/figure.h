@@ -25,8 +25,8 @@ struct Figure {
 void write(JsonWriter& json, const Figure& figure);
 
 /// Calls `sample` on all ranks of a communicator until `seconds` are over on its first rank, but at
-/// least kLeastSamples times and at most kMostSamples. Collective.
-void repeat(MPI_Comm communicator, double seconds, const std::function<void()>& sample);
+/// least `least` times and at most kMostSamples. Collective.
+void repeat(MPI_Comm communicator, double seconds, int least, const std::function<void()>& sample);
 
 inline constexpr int kLeastSamples = 3;
 inline constexpr int kMostSamples = 101;

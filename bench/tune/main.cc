@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +15,10 @@
 #include "common/options.h"
 #include "common/test_file.h"
 #include "common/world.h"
+#include "topo/processor.h"
 #include "tune/between.h"
 #include "tune/figure.h"
+#include "tune/page_cache.h"
 #include "tune/paths.h"
 #include "tune/requests.h"
 
@@ -47,24 +48,6 @@ Parameters parse(int argc, char** argv, std::string& help) {
   help = parser.help();
   if (!p.show_help && p.directory.empty()) throw AgreedFailure("no directory, give -d", 2);
   return p;
-}
-
-/// The model of this node's processor: what the layer compares (topo/node.cc).
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string name;
-  std::string arm;
-  for (std::string line;
-       name.empty() && !line.starts_with("CPU part") && std::getline(file, line);) {
-    const auto colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const auto begin = line.find_first_not_of(" \t", colon + 1);
-    const std::string value = begin == std::string::npos ? "" : line.substr(begin);
-    if (line.starts_with("model name")) name = value;
-    if (line.starts_with("CPU implementer")) arm = "ARM " + value + " ";
-    if (line.starts_with("CPU part")) arm += value;
-  }
-  return name.empty() ? arm : name;
 }
 
 std::string host_name() {
@@ -102,10 +85,11 @@ std::string json_of(const World& world, const Place& place, const Results& resul
   json.member("nodes", world.node_count);
   json.member("node_ranks", place.size);
   json.member("cores", static_cast<std::int64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))));
-  json.member("processor", processor_name());
+  json.member("processor", topo::processor_name());
   json.member("host", host_name());
   json.member("file_system", results.told.file_system);
   json.member("core_distance", results.told.core_distance);
+  json.member("reads_memory", place.cache->keeps());
   json.member("coherence_tries", results.coherence.tries);
   json.member("coherence_stale", results.coherence.stale);
   json.open_array("figures");
@@ -126,6 +110,8 @@ int body(int argc, char** argv) {
   Place place;
   place.directory = parameters.directory;
   place.file = parameters.directory + "/file";
+  PageCache cache(place.file);
+  place.cache = &cache;
   MPI_Comm_split_type(world.communicator, MPI_COMM_TYPE_SHARED, world.rank, MPI_INFO_NULL,
                       &place.node);
   MPI_Comm_rank(place.node, &place.rank);

@@ -15,6 +15,9 @@
 namespace headrace::bench::tune {
 namespace {
 
+/// Fewer pairs of samples have no interval that holds the median with 95 %.
+constexpr int kLeastPairs = 6;
+
 void require(const std::string& error) {
   if (!error.empty()) throw Failure(error);
 }
@@ -37,8 +40,10 @@ class PiecesFile {
   }
   ~PiecesFile() { static_cast<void>(file_.close()); }
 
-  /// Seconds of a call, on the rank that took longest. A write is to an empty file. Collective.
+  /// Seconds of a call, on the rank that took longest. A write is to an empty file, and nothing
+  /// that is read is cached before. Collective.
   double call(bool writes, std::byte* data) {
+    if (!writes && place_.rank == 0) place_.cache->drop();
     if (writes) require(file_.result(MPI_File_set_size(file_.handle(), 0), "resize"));
     const std::int64_t all = bytes_ * count_;
     MPI_Status status;
@@ -101,7 +106,7 @@ void measure_paths(const Place& place, bool writes, std::int64_t bytes, std::int
     files[i].call(true, data);
     files[i].call(writes, data);
   }
-  repeat(place.node, seconds, [&] {
+  repeat(place.node, seconds, kLeastPairs, [&] {
     for (std::size_t i = 0; i < 2; ++i) of_path[i].seconds.push_back(files[i].call(writes, data));
   });
   // Only a choice of the layer's own tells how far cores are apart.
@@ -145,7 +150,8 @@ void add_pattern_tasks(const Place& place, std::int64_t bytes, std::int64_t coun
                 .bytes = bytes,
                 .count = count};
       file.call(writes, data);
-      repeat(place.node, seconds / 2, [&] { figure.seconds.push_back(file.call(writes, data)); });
+      repeat(place.node, seconds / 2, kLeastSamples,
+             [&] { figure.seconds.push_back(file.call(writes, data)); });
       const Hints hints = file.hints();
       const auto found = hints.find(writes ? "headrace_write_taken" : "headrace_read_taken");
       if (found != hints.end()) figure.path = found->second;

@@ -44,7 +44,8 @@ struct Way {
 /// Requests of some ranks on one file, each rank's blocks between those of the others.
 class Requests {
  public:
-  Requests(MPI_Comm ranks, const Place& place) : ranks_(ranks), memory_(place.cold) {
+  Requests(MPI_Comm ranks, const Place& place)
+      : ranks_(ranks), memory_(place.cold), cache_(*place.cache) {
     MPI_Comm_rank(ranks, &rank_);
     MPI_Comm_size(ranks, &size_);
     require(file_.open(ranks, place.file, true, MPI_INFO_NULL));
@@ -61,9 +62,11 @@ class Requests {
     batch({"", true}, bytes, each);
   }
 
-  /// Seconds of a request, on the rank that took longest. Collective.
+  /// Seconds of a request, on the rank that took longest. Nothing that is read is cached before.
+  /// Collective.
   double batch(const Way& way, std::int64_t bytes, std::int64_t count) {
     if (way.is_new) resize(0);
+    if (!way.writes && rank_ == 0) cache_.drop();
     MPI_Barrier(ranks_);
     const double begin = node_clock();
     for (std::int64_t i = 0; i < count; ++i) {
@@ -92,6 +95,7 @@ class Requests {
 
   MPI_Comm ranks_;
   std::span<std::byte> memory_;
+  PageCache& cache_;
   MpiFile file_;
   int rank_ = 0;
   int size_ = 1;
@@ -113,7 +117,7 @@ void measure_requests(const Place& place, const Way& way, std::int64_t bytes, do
   if (!way.is_new) requests.fill(bytes, count + 1);
   Figure figure{.what = way.what, .bytes = bytes};
   requests.batch(way, bytes, count);
-  repeat(MPI_COMM_SELF, seconds,
+  repeat(MPI_COMM_SELF, seconds, kLeastSamples,
          [&] { figure.seconds.push_back(requests.batch(way, bytes, count)); });
   figures.push_back(std::move(figure));
 }
@@ -134,7 +138,8 @@ void measure_joined(const Place& place, std::int64_t piece, std::int64_t gap, do
   require(file.set_view(0, MPI_BYTE, pieces.get()));
   const Buffer buffer(static_cast<std::size_t>(piece * count), Buffer::Place::page);
   Figure figure{.what = "read_joined", .bytes = piece, .count = count, .gap = gap};
-  repeat(MPI_COMM_SELF, seconds, [&] {
+  repeat(MPI_COMM_SELF, seconds, kLeastSamples, [&] {
+    place.cache->drop();
     MPI_Status status;
     const double begin = node_clock();
     const int code = MPI_File_read_at(file.handle(), 0, buffer.bytes().data(),
@@ -154,7 +159,7 @@ void measure_copies(const Place& place, bool to_slot, double seconds,
   const Buffer slot(kSlot, Buffer::Place::page);
   Figure figure{.what = to_slot ? "copy_to_slot" : "copy_from_slot", .bytes = kPiece};
   std::int64_t at = 0;
-  repeat(MPI_COMM_SELF, seconds, [&] {
+  repeat(MPI_COMM_SELF, seconds, kLeastSamples, [&] {
     constexpr std::int64_t kCopies = 64;
     const double begin = node_clock();
     for (std::int64_t i = 0; i < kCopies; ++i) {
@@ -175,7 +180,7 @@ void measure_metadata(const Place& place, double seconds, std::vector<Figure>& f
   std::array<Figure, 4> all{Figure{.what = "create"}, Figure{.what = "open"},
                             Figure{.what = "stat"}, Figure{.what = "remove"}};
   const auto name = [&](int i) { return place.directory + "/file" + std::to_string(i); };
-  repeat(MPI_COMM_SELF, seconds, [&] {
+  repeat(MPI_COMM_SELF, seconds, kLeastSamples, [&] {
     for (std::size_t step = 0; step < all.size(); ++step) {
       const double begin = node_clock();
       for (int i = 0; i < kFiles; ++i) {
@@ -255,7 +260,7 @@ void add_together_tasks(const Place& place, std::vector<Figure>& figures,
             const std::int64_t count = batch_of(bytes);
             if (!way.is_new) requests.fill(bytes, count);
             Figure figure{.what = way.what, .ranks = ranks, .bytes = bytes};
-            repeat(some, seconds,
+            repeat(some, seconds, kLeastSamples,
                    [&] { figure.seconds.push_back(requests.batch(way, bytes, count)); });
             if (place.rank == 0) figures.push_back(std::move(figure));
           }

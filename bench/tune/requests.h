@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tune/figure.h"
+#include "tune/page_cache.h"
 
 namespace headrace::bench::tune {
 
@@ -19,7 +20,8 @@ struct Place {
   int size = 1;
   std::string file;
   std::string directory;
-  std::span<std::byte> cold;  ///< memory, more than a core's caches hold
+  std::span<std::byte> cold;   ///< memory, more than a core's caches hold
+  PageCache* cache = nullptr;  ///< of the file, on this node
 };
 
 /// Bytes of Place::cold.

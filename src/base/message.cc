@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -43,6 +45,17 @@ bool is_stderr() {
   return (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0 && now == identity_of(STDOUT_FILENO);
 }
 
+/// Whether this process prints messages for the job. Uses the launcher's numbering, since MPI
+/// cannot always be asked.
+bool speaks_for_job() {
+  for (const char* const variable :
+       {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PALS_RANKID"}) {
+    const char* const rank = std::getenv(variable);
+    if (rank != nullptr && std::strcmp(rank, "0") != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void print_message(const std::string& text) {
@@ -63,6 +76,10 @@ void print_message_once(const std::string& text) {
     if (!printed->insert(text).second) return;
   }
   print_message(text);
+}
+
+void print_job_message_once(const std::string& text) {
+  if (speaks_for_job()) print_message_once(text);
 }
 
 }  // namespace headrace

@@ -13,4 +13,9 @@ void print_message(const std::string& text);
 /// Like print_message, but writes a given text at most once in a process.
 void print_message_once(const std::string& text);
 
+/// Like print_message_once, but only in the job's first process, as the launcher numbers them: for
+/// what all processes find alike. Without a number that is known here, each process counts as the
+/// first.
+void print_job_message_once(const std::string& text);
+
 }  // namespace headrace

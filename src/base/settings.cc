@@ -33,6 +33,12 @@ const SettingRule rules[] = {
     {"HEADRACE_RECORD", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record); },
      [](Settings& s) { s.record = Settings().record; }, nullptr, ""},
+    {"HEADRACE_RECORD_FILES", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.record_files); },
+     [](Settings& s) { s.record_files = Settings().record_files; }, nullptr, ""},
+    {"HEADRACE_REGIONS", "1",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.regions); },
+     [](Settings& s) { s.regions = Settings().regions; }, nullptr, ""},
     {"HEADRACE_RECORD_SHORTEST", "0",
      [](const std::string& text, Settings& s) {
        return read_integer(text, 0, 1000000, s.record_shortest);

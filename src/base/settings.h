@@ -58,6 +58,8 @@ struct Settings {
   std::string site = "/etc/headrace/headrace.toml";            ///< HEADRACE_SITE
   std::string user = "~/.config/headrace/headrace.toml";       ///< HEADRACE_USER
   bool record = true;                                          ///< HEADRACE_RECORD
+  bool record_files = false;                                   ///< HEADRACE_RECORD_FILES
+  bool regions = true;                                         ///< HEADRACE_REGIONS
   std::int64_t record_shortest = 0;                            ///< HEADRACE_RECORD_SHORTEST
   std::string log_path = "headrace-records";                   ///< HEADRACE_LOGPATH
   ByteCount record_memory = 4194304;                           ///< HEADRACE_RECORD_MEMORY

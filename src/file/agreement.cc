@@ -8,6 +8,7 @@
 #include "fabric/combined.h"
 #include "file/agreed_view.h"
 #include "file/profiles.h"
+#include "policy/profile_name.h"
 #include "policy/slot_count.h"
 #include "topo/node.h"
 
@@ -31,7 +32,10 @@ struct RankFacts {
   std::int64_t layout = 0;  ///< the file's layout; counts on the first rank
   ByteCount best_request = 0;
   Extremes file;
-  std::int64_t profile = 0;  ///< counts on the first rank
+  // Two short numbers, since what ranks post is short. Of profiles: twice the number of the first
+  // rank's, and 1 if a rank may have one.
+  std::int32_t profile = 0;
+  std::int32_t node_ranks = 0;
   Extremes profiles;
 
   void combine(const RankFacts& other) {
@@ -44,7 +48,8 @@ struct RankFacts {
     fabric::keep_greatest(layout, other.layout);
     fabric::keep_greatest(best_request, other.best_request);
     file.combine(other.file);
-    fabric::keep_greatest(profile, other.profile);
+    profile = std::max(profile, other.profile);
+    node_ranks = std::max(node_ranks, other.node_ranks);
     profiles.combine(other.profiles);
   }
 };
@@ -70,9 +75,10 @@ std::int64_t slots_wanted(const exchange::FileChannel& channel) {
 }
 
 /// This rank's contribution. The layout counts on the file's first rank only; whether the mount is
-/// coherent, on each node's first rank.
+/// coherent, on each node's first rank. `profiles`: a hash of this rank's. Takes no memory.
 RankFacts facts_of_rank(const exchange::FileChannel& channel, const Error& mine,
-                        const CommonHints& hints, const View& view, const FileFound& found) {
+                        const CommonHints& hints, const View& view, const FileFound& found,
+                        std::int64_t profiles) {
   const topo::NodeMap& nodes = channel.nodes();
   return {.failure = code_of(mine),
           .slots = slots_wanted(channel),
@@ -84,8 +90,10 @@ RankFacts facts_of_rank(const exchange::FileChannel& channel, const Error& mine,
           .layout = nodes.rank() == 0 ? storage::pack(found.layout) : 0,
           .best_request = found.layout.best_request,
           .file = Extremes::of(found.number),
-          .profile = nodes.rank() == 0 ? found.profile : 0,
-          .profiles = Extremes::of(own_profiles().fingerprint())};
+          .profile =
+              2 * (nodes.rank() == 0 ? found.profile.number : 0) + (found.profile.may_be ? 1 : 0),
+          .node_ranks = nodes.node_size(),
+          .profiles = Extremes::of(profiles)};
 }
 
 storage::Layout layout_of(const RankFacts& all) {
@@ -94,6 +102,19 @@ storage::Layout layout_of(const RankFacts& all) {
   layout.is_coherent = (all.holds & kIsCoherent) != 0;
   layout.is_one_file = all.file.are_same() || !storage::has_lasting_numbers(layout.kind);
   return layout;
+}
+
+/// The first rank's profile, if all ranks have read the same ones and it is of so many ranks. When
+/// no rank has failed, each has read its own.
+void take_profile(const RankFacts& all, int nodes, Agreement& agreement) {
+  agreement.has_other_profiles = all.profile > 0 && !all.profiles.are_same();
+  agreement.most_on_node = all.node_ranks;
+  if (!all.profiles.are_same()) return;
+  const policy::Profile* const found = own_profile(all.profile / 2);
+  if (found == nullptr) return;
+  (policy::has_enough_ranks(*found, agreement.most_on_node, nodes) ? agreement.profile
+                                                                   : agreement.profile_of_fewer) =
+      found;
 }
 
 }  // namespace
@@ -118,14 +139,15 @@ Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, con
   agreement.ranks = channel.nodes().size();
   agreement.hints = common_hints(wanted);
   // Take memory before the ranks meet: afterwards each rank must do what the others do.
+  std::int64_t profiles = 0;
   const Error lacking = attempt([&]() -> Error {
     const std::string host = wanted.hosts.is_empty() ? "" : topo::host_name();
-    static_cast<void>(own_profiles());
+    profiles = own_profiles().fingerprint;
     agreement.places = wanted.hosts.most_on(host, channel.nodes().node_size());
     return {};
   });
   const Error& mine = failed ? failed : lacking;
-  RankFacts all = facts_of_rank(channel, mine, agreement.hints, view, found);
+  RankFacts all = facts_of_rank(channel, mine, agreement.hints, view, found, profiles);
   if (Error error = channel.combine(all)) return error;
   if (Error error = own_or_others(mine, all.failure, what)) return error;
   if (!all.form.are_same()) {
@@ -138,8 +160,7 @@ Result<Agreement> agree(exchange::FileChannel& channel, const Error& failed, con
     if (Error error = take_first_ranks(channel, agreement.hints, agreement.different)) return error;
   }
   agreement.layout = layout_of(all);
-  agreement.has_other_profiles = all.profile > 0 && !all.profiles.are_same();
-  if (all.profiles.are_same()) agreement.profile = own_profile(static_cast<int>(all.profile));
+  take_profile(all, channel.nodes().node_count(), agreement);
   apply_hints_and_layout(agreement);
   set_view(agreement, {.node_ranks = channel.nodes().node_size(),
                        .nodes = channel.nodes().node_count(),
@@ -161,6 +182,11 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
     lines.emplace_back(
         "the built-in costs count (the profiles that ranks find are not the same, or not all ranks "
         "have the same processor), put profiles where all nodes read them (docs/tune.md)");
+  }
+  if (const policy::Profile* const fewer = agreement.profile_of_fewer; fewer != nullptr) {
+    lines.push_back(policy::profile_name(fewer->path) + " does not count (" +
+                    policy::too_few_ranks(*fewer, agreement.most_on_node, agreement.view.nodes) +
+                    "), measure with as many by headrace tune");
   }
   if (hints[kCbNodes] > agreement.ranks) {
     lines.push_back("cb_nodes=" + std::to_string(hints[kCbNodes]) + " counts as " +

@@ -39,13 +39,22 @@ struct Agreement {
   /// The costs of the file's file system; null: the built-in ones count.
   const policy::Profile* profile = nullptr;
   bool has_other_profiles = false;  ///< there is one, but not on all ranks
+  /// One that does not count, since the file has more ranks than it was measured with; or null.
+  const policy::Profile* profile_of_fewer = nullptr;
+  int most_on_node = 1;  ///< the ranks of the node that has most
+};
+
+/// What a rank has found of its profiles.
+struct ProfileFound {
+  int number = 0;       ///< see own_profile(); on the first rank only
+  bool may_be = false;  ///< see may_have_profile()
 };
 
 /// What a rank has found of an open file.
 struct FileFound {
   const storage::Layout& layout;
   std::int64_t number = 0;  ///< see storage::Store::file_number()
-  int profile = 0;          ///< see own_profile(); counts on the first rank
+  ProfileFound profile = {};
 };
 
 /// A line for each hint that is not in effect as some rank gave it; the same on all ranks.

@@ -89,8 +89,7 @@ DomainHints CollectiveTransfer::domains() const {
           .stripe = agreement_.stripe,
           .stripe_count = agreement_.stripe_count,
           .large = agreement_.node_window,
-          .lock_ahead = agreement_.lock_ahead,
-          .profile = agreement_.profile};
+          .lock_ahead = agreement_.lock_ahead};
 }
 
 void CollectiveTransfer::choose() {

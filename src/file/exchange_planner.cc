@@ -135,8 +135,7 @@ void ExchangePlanner::make_plan() {
   choice_.granule_shift = std::countr_zero(static_cast<std::uint64_t>(granule));
   choose_aggregators();
   const int nodes = static_cast<int>(parts_.size());
-  choice_.leading =
-      policy::decide_leaders(nodes, ready_, most_asked_, choice_.facts.bytes, domains_.profile);
+  choice_.leading = policy::decide_leaders(nodes, ready_, most_asked_, choice_.facts.bytes);
   plan_.emplace(ranges_, windows_, owners(), choice_.leading.leaders, joined_within());
   has_plan_ = true;
 }

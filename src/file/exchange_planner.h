@@ -42,7 +42,6 @@ struct DomainHints {
   std::int64_t stripe_count = 0;  ///< 0: not known
   ByteCount large = 0;            ///< a node may as well write stretches of so many bytes itself
   bool lock_ahead = false;        ///< owners request a window's locks before they write it
-  const policy::Profile* profile = nullptr;  ///< of the file system; null: built-in costs count
 
   bool operator==(const DomainHints&) const = default;
 };

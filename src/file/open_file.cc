@@ -55,15 +55,15 @@ Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mod
 /// Finds what this rank must find of the layout, and the profile. Only the first rank looks at the
 /// file, since that may ask a server; each node's leader looks at how the file system is mounted.
 Error find_layout(const exchange::FileChannel& channel, storage::Store& store,
-                  const std::string& path, storage::Layout& layout, int& profile) {
-  if (!channel.nodes().is_leader()) return {};
+                  storage::Layout& layout, ProfileFound& profile) {
   return attempt([&]() -> Error {
     if (channel.nodes().rank() == 0) {
       layout = store.layout();
-      profile = profile_of_file(path, layout);
-    } else {
+      profile.number = profile_on_device(layout.kind, store.device());
+    } else if (channel.nodes().is_leader()) {
       layout.is_coherent = store.is_coherent();
     }
+    profile.may_be = may_have_profile(store.device());
     return {};
   });
 }
@@ -132,7 +132,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
     positions_->start_shared_at(pointer_.position());
   }
   if (store_ != nullptr) {
-    const Error unknown = find_layout(*channel_, *store_, path_, layout_, profile_);
+    const Error unknown = find_layout(*channel_, *store_, layout_, profile_);
     if (!failed) failed = unknown;
   }
   Result<Agreement> agreement =

@@ -80,8 +80,8 @@ class OpenFile : public File {
   const view::TypePtr byte_ = view::make_basic(1);
   RecordedFile recorded_;
   std::unique_ptr<storage::Store> store_;
-  storage::Layout layout_;                   ///< as the first rank found it
-  int profile_ = 0;                          ///< on the first rank: see own_profile()
+  storage::Layout layout_;  ///< as the first rank found it
+  ProfileFound profile_;
   bool nodes_write_for_each_other_ = false;  ///< also if only some calls may
   std::atomic<bool> is_atomic_ = false;
   std::optional<FailureLedger> failures_;

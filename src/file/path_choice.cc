@@ -118,8 +118,7 @@ std::string PathChoice::reason_of(const Chosen& chosen) const {
   };
   if (is_exchanged(chosen)) {
     if (!chosen.between_nodes) return policy::explain(chosen.for_view, chosen.view);
-    const std::string leading =
-        policy::explain(chosen.between_nodes->choice.leading, chosen.view.profile);
+    const std::string leading = policy::explain(chosen.between_nodes->choice.leading);
     return between_nodes() + (leading.empty() ? "" : "; " + leading) +
            (chosen.has_one_owner ? kOneOwner : "") +
            (correction_.empty() ? "" : "; " + correction_);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/generated/costs.h"
+
 namespace headrace::policy {
 namespace {
 
@@ -24,36 +26,32 @@ int leaders_to_prepare(const LeaderFacts& facts) {
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most)));
 }
 
-double leading_cost(int nodes, int leaders, ByteCount bytes, const Profile* profile) {
-  const CommonCosts& cost = costs_of(profile).common;
+double leading_cost(int nodes, int leaders, ByteCount bytes) {
+  const CommonCosts& cost = kMeasuredCosts.common;
   const double of_node = static_cast<double>(bytes) / nodes;
   const double sent = of_node * (nodes - 1) / nodes;
-  return (sent * cost.message_byte + of_node * costs_of(profile).write.window_byte) / leaders +
+  return (sent * cost.message_byte + of_node * kMeasuredCosts.write.window_byte) / leaders +
          (leaders - 1) * (cost.further_leader + cost.further_word * nodes);
 }
 
-LeaderDecision decide_leaders(int nodes, int ready, int asked, ByteCount bytes,
-                              const Profile* profile) {
+LeaderDecision decide_leaders(int nodes, int ready, int asked, ByteCount bytes) {
   if (ready <= 1) return {1, LeaderReason::no_more};
   if (asked > 0) return {std::min(ready, asked), LeaderReason::asked_for};
   int best = 1;
   for (int leaders = 2; leaders <= ready; ++leaders) {
-    if (leading_cost(nodes, leaders, bytes, profile) < leading_cost(nodes, best, bytes, profile)) {
-      best = leaders;
-    }
+    if (leading_cost(nodes, leaders, bytes) < leading_cost(nodes, best, bytes)) best = leaders;
   }
   return {best, best == 1 ? LeaderReason::small_call : LeaderReason::estimated};
 }
 
-std::string explain(const LeaderDecision& decision, const Profile* profile) {
+std::string explain(const LeaderDecision& decision) {
   const std::string count = decision.leaders == 1
                                 ? "one leader a node: "
                                 : std::to_string(decision.leaders) + " leaders a node: ";
   switch (decision.reason) {
     case LeaderReason::asked_for: return count + "asked for by hint";
-    case LeaderReason::estimated:
-      return count + "estimated to be the fastest" + by_profile(profile);
-    case LeaderReason::small_call: return count + "the call is small" + by_profile(profile);
+    case LeaderReason::estimated: return count + "estimated to be the fastest";
+    case LeaderReason::small_call: return count + "the call is small";
     case LeaderReason::no_more: break;
   }
   return {};

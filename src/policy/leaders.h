@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/types.h"
-#include "policy/profile.h"
 
 namespace headrace::policy {
 
@@ -31,14 +30,13 @@ struct LeaderDecision {
 
 /// How many ranks of each node lead in a call of `bytes` bytes of all nodes, if each node has
 /// `ready` ranks for it: as many as aggregators were `asked` for on one node (0: none were),
-/// otherwise by estimated time, with the costs of `profile`.
-LeaderDecision decide_leaders(int nodes, int ready, int asked, ByteCount bytes,
-                              const Profile* profile = nullptr);
+/// otherwise by estimated time.
+LeaderDecision decide_leaders(int nodes, int ready, int asked, ByteCount bytes);
 
 /// "2 leaders a node: asked for by hint"; empty for one leader by default.
-std::string explain(const LeaderDecision& decision, const Profile* profile = nullptr);
+std::string explain(const LeaderDecision& decision);
 
 /// Estimated nanoseconds of a call's messages and writes on one node with so many leaders.
-double leading_cost(int nodes, int leaders, ByteCount bytes, const Profile* profile = nullptr);
+double leading_cost(int nodes, int leaders, ByteCount bytes);
 
 }  // namespace headrace::policy

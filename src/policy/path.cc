@@ -21,22 +21,16 @@ constexpr double kLeastFilled = 0.9;
 
 constexpr const char* kAskedFor = "asked for by hint or setting";
 
-double mean_piece(const CallFacts& facts) {
-  const auto pieces = std::max<std::int64_t>(1, facts.pieces);
-  return static_cast<double>(facts.bytes) / static_cast<double>(pieces);
-}
-
 /// The extra cost of `bytes` bytes in slots if the ranks' cores are far apart, since they go from
 /// core to core.
-double distance_cost(const CallFacts& facts, double bytes) {
-  const PathCosts& cost = facts.costs();
+double distance_cost(const CallFacts& facts, const Costs& costs, double bytes) {
+  const PathCosts& cost = costs.of(facts.direction);
+  const CommonCosts& common = costs.common;
   const double transfer = std::clamp(static_cast<double>(facts.page_transfer),
-                                     facts.common().usual_transfer, cost.longest_transfer);
-  const double all =
-      bytes / kPage * (transfer - facts.common().usual_transfer) * cost.page_transfers;
+                                     common.usual_transfer, cost.longest_transfer);
+  const double all = bytes / kPage * (transfer - common.usual_transfer) * cost.page_transfers;
   if (facts.direction == Direction::read) return all;
-  return all * std::clamp(facts.common().scattered_piece / mean_piece(facts),
-                          facts.common().least_scattered, 1.0);
+  return all * std::clamp(common.scattered_piece / facts.mean_piece(), common.least_scattered, 1.0);
 }
 
 /// How many ranks can work at the same time.
@@ -45,8 +39,8 @@ int workers_of(const CallFacts& facts) {
 }
 
 /// How many ranks can move data between memory and file at the same time.
-double movers_of(const CallFacts& facts) {
-  return std::clamp(facts.costs().concurrency, 1.0, static_cast<double>(workers_of(facts)));
+double movers_of(const CallFacts& facts, const PathCosts& cost) {
+  return std::clamp(cost.concurrency, 1.0, static_cast<double>(workers_of(facts)));
 }
 
 /// The share of ranks that wait for a core while others work.
@@ -56,18 +50,18 @@ double crowded_share(const CallFacts& facts) {
 
 /// The cost of reading pieces together with the gaps, for all ranks one after another; infinite if
 /// the gaps are too large.
-double together_cost(const CallFacts& facts) {
-  const PathCosts& read = costs_of(facts.profile).read;
+double together_cost(const CallFacts& facts, const Costs& costs) {
+  const PathCosts& read = costs.read;
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
   const double spans = static_cast<double>(facts.span) * facts.node_ranks;
   const double calls = facts.node_ranks * read.call;
-  if (mean_piece(facts) < static_cast<double>(kSievedPiece)) {
+  if (facts.mean_piece() < static_cast<double>(kSievedPiece)) {
     return calls + spans * read.window_byte + bytes * read.copy_byte + pieces * read.copy_piece;
   }
   const double gap = (spans - bytes) / pieces;
   if (gap > static_cast<double>(kJoinedGap)) return std::numeric_limits<double>::infinity();
-  return calls + spans * facts.common().joined_byte + pieces * facts.common().joined_piece;
+  return calls + spans * costs.common.joined_byte + pieces * costs.common.joined_piece;
 }
 
 /// Whether nodes would gain by writing and reading for each other, if they may.
@@ -90,7 +84,7 @@ ViewReason reason_of(Direction direction, PathHint hint, const ViewFacts& facts)
   if (hint == PathHint::direct) return ViewReason::direct_asked_for;
   if (hint == PathHint::staged || hint == PathHint::exchanged) return ViewReason::staging_asked_for;
   if (facts.smallest_mean_piece == kContiguousView) return ViewReason::contiguous;
-  const CommonCosts& common = costs_of(facts.profile).common;
+  const CommonCosts& common = costs_of(facts.counting(direction)).common;
   const double large =
       direction == Direction::write ? common.large_piece_to_write : common.large_piece_to_read;
   return static_cast<double>(facts.smallest_mean_piece) >= large ? ViewReason::large_pieces
@@ -145,14 +139,15 @@ std::string_view name_of(Path path) {
 
 ViewDecision decide_view(Direction direction, PathHint hint, const ViewFacts& facts) {
   const ViewReason reason = reason_of(direction, hint, facts);
-  return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(hint, facts)};
+  return {path_for(reason), reason, !facts.is_coherent && gains_between_nodes(hint, facts),
+          direction};
 }
 
 std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
   const bool is_by_cost =
       decision.reason == ViewReason::large_pieces || decision.reason == ViewReason::small_pieces;
-  const std::string text =
-      text_of(decision.reason, facts) + (is_by_cost ? by_profile(facts.profile) : "");
+  const std::string text = text_of(decision.reason, facts) +
+                           (is_by_cost ? by_profile(facts.counting(decision.direction)) : "");
   if (!decision.is_kept_on_nodes) return text;
   return text +
          "; each node by itself: another's writes might not be seen at once on this file system "
@@ -160,38 +155,42 @@ std::string explain(const ViewDecision& decision, const ViewFacts& facts) {
 }
 
 double direct_cost(const CallFacts& facts) {
-  const PathCosts& cost = facts.costs();
+  const Costs& costs = facts.costs();
+  const PathCosts& cost = costs.of(facts.direction);
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(std::max<std::int64_t>(1, facts.pieces));
-  const double first_bytes = std::min(mean_piece(facts), facts.common().first_bytes);
+  const double first_bytes = std::min(facts.mean_piece(), costs.common.first_bytes);
   const double by_pieces =
       pieces * (cost.call + first_bytes * cost.growth_byte) + bytes * cost.call_byte;
   // On local file systems writes to an inode exclude each other; reads run in parallel.
-  if (facts.direction == Direction::write) return by_pieces / movers_of(facts);
-  return std::min(by_pieces, together_cost(facts)) / movers_of(facts);
+  if (facts.direction == Direction::write) return by_pieces / movers_of(facts, cost);
+  return std::min(by_pieces, together_cost(facts, costs)) / movers_of(facts, cost);
 }
 
 double staged_cost(const CallFacts& facts) {
-  const PathCosts& cost = facts.costs();
+  const Costs& costs = facts.costs();
+  const PathCosts& cost = costs.of(facts.direction);
   const auto bytes = static_cast<double>(facts.bytes);
   const auto pieces = static_cast<double>(facts.pieces);
   const auto windows = static_cast<double>(facts.windows);
   const int workers = workers_of(facts);
   const double crowded = crowded_share(facts);
   const double waiting =
-      crowded > 0 ? facts.common().crowded_waiting * facts.node_ranks : facts.common().waiting;
+      crowded > 0 ? costs.common.crowded_waiting * facts.node_ranks : costs.common.waiting;
   const double slot_byte = cost.window_byte + crowded * cost.crowded_byte;
   const double copy = (bytes * cost.copy_byte + pieces * cost.copy_piece) / workers;
   if (facts.direction == Direction::read) {
     const auto span = static_cast<double>(facts.span);
-    const double file = windows * cost.window_call + span * slot_byte + distance_cost(facts, span);
-    return waiting + copy + file / movers_of(facts);
+    const double file =
+        windows * cost.window_call + span * slot_byte + distance_cost(facts, costs, span);
+    return waiting + copy + file / movers_of(facts, cost);
   }
   // If no bytes are missing, a window takes one call. Otherwise each stretch of adjacent pieces
   // takes one.
   const bool has_holes = bytes < kLeastFilled * static_cast<double>(facts.span);
   const double calls = has_holes ? std::max(windows, pieces * facts.stretches_per_piece) : windows;
-  const double file = calls * cost.window_call + bytes * slot_byte + distance_cost(facts, bytes);
+  const double file =
+      calls * cost.window_call + bytes * slot_byte + distance_cost(facts, costs, bytes);
   // One rank writes a window while others fill the next ones.
   return waiting + (workers > 1 ? std::max(copy, file) + std::min(copy, file) / 4 : copy + file);
 }
@@ -199,7 +198,7 @@ double staged_cost(const CallFacts& facts) {
 std::optional<CallDecision> decide_part(PathHint hint, const CallFacts& own) {
   const bool is_small = own.direction == Direction::read && hint == PathHint::automatic &&
                         own.is_local && own.bytes > 0 &&
-                        direct_cost(own) <= own.common().meeting_read;
+                        direct_cost(own) <= own.costs().common.meeting_read;
   if (!is_small) return std::nullopt;
   return CallDecision{Path::direct, CallReason::small_part};
 }
@@ -232,14 +231,14 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
     case CallReason::asked_for: return kAskedFor;
     case CallReason::small_part:
       return pieces + " of a rank are read sooner than ranks could meet" +
-             by_profile(facts.profile);
+             by_profile(facts.counting());
     case CallReason::far_apart: return pieces + " lie far apart, so windows would be nearly empty";
     case CallReason::estimated: break;
   }
   std::snprintf(times.data(), times.size(), "estimated %.0f us directly, %.0f us staged",
                 direct_cost(facts) / 1000, staged_cost(facts) / 1000);
   const std::string estimates = pieces + ": " + times.data();
-  const std::string source = by_profile(facts.profile);
+  const std::string source = by_profile(facts.counting());
   if (facts.page_transfer == 0) return estimates + source;
   return estimates + "; cores are " + std::to_string(facts.page_transfer) + " ns a page apart" +
          source;

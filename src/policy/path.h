@@ -49,6 +49,10 @@ struct ViewFacts {
   bool is_one_file = true;
   const Profile* profile = nullptr;  ///< of the file system; null: the built-in costs count
 
+  /// The profile whose costs count for these pieces; null: the built-in ones do.
+  const Profile* counting(Direction direction) const {
+    return policy::counting(profile, direction, static_cast<double>(smallest_mean_piece));
+  }
   bool may_exchange() const { return nodes > 1 && is_coherent && is_one_file; }
 };
 
@@ -70,8 +74,15 @@ struct CallFacts {
   std::int64_t page_transfer = 0;
   const Profile* profile = nullptr;  ///< as in ViewFacts
 
-  const PathCosts& costs() const { return costs_of(profile).of(direction); }
-  const CommonCosts& common() const { return costs_of(profile).common; }
+  double mean_piece() const {
+    return static_cast<double>(bytes) / static_cast<double>(pieces > 0 ? pieces : 1);
+  }
+  /// The profile whose costs count for these pieces; null: the built-in ones do.
+  const Profile* counting() const {
+    return profile == nullptr ? nullptr : policy::counting(profile, direction, mean_piece());
+  }
+  /// The costs that count for these pieces. It looks for them: ask once.
+  const Costs& costs() const { return costs_of(counting()); }
 };
 
 /// Why a view's calls take their path.
@@ -96,6 +107,7 @@ struct ViewDecision {
   Path path = Path::direct;
   ViewReason reason = ViewReason::contiguous;
   bool is_kept_on_nodes = false;  ///< nodes would gain by exchanging, but must not
+  Direction direction = Direction::write;
 };
 
 /// Decides, when a view is set, whether its collective calls may be staged. Only if so do ranks

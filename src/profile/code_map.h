@@ -18,7 +18,7 @@ struct CodeRange {
   const std::byte* readable_end = nullptr;
 };
 
-/// The code of all objects that are loaded, in the order of addresses. Not thread-safe. It takes no
+/// The code of all loaded objects, sorted by address. Not thread-safe. It takes no
 /// memory by malloc, since the dynamic linker's lock is held meanwhile.
 class CodeMap {
  public:
@@ -34,6 +34,9 @@ class CodeMap {
 
   /// Grows whenever objects were loaded or unloaded.
   std::uint64_t generation() const noexcept { return generation_; }
+
+  /// How many objects were ever unloaded, as of with_objects_held.
+  std::uint64_t unloads() const noexcept { return unloads_; }
 
   /// For tests.
   void add(const CodeRange& range) noexcept;

@@ -30,7 +30,7 @@ class DwarfReader {
   }
   std::uint64_t unsigned_leb() noexcept;
   std::int64_t signed_leb() noexcept;
-  /// The place behind the zero that ends the text here; null if there is none.
+  /// The text that begins here, which a zero ends; null if none does.
   const char* text() noexcept;
   void skip(std::uint64_t bytes) noexcept;
   void fail() noexcept {

@@ -15,7 +15,7 @@ inline constexpr std::size_t kRegisters = 17;
 
 using Registers = std::array<std::uintptr_t, kRegisters>;
 
-/// The register that the kernel tells after each other, for each of DWARF's.
+/// Those that were interrupted, from the ucontext_t that a signal handler gets.
 Registers registers_of_context(const void* context) noexcept;
 
 /// False on machines whose frames we cannot follow: then samples have the program counter only.

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
 
+#include "base/message.h"
 #include "record/record_switch.h"
 #include "record/switch_log.h"
 
@@ -29,7 +33,9 @@ SampledThread* SampleCollector::free_thread() {
   }
   if (threads_.size() == kMostThreads) return nullptr;
   SampledThread& made = threads_.emplace_back();
-  return made.ring.has_memory() ? &made : nullptr;
+  if (made.ring.has_memory()) return &made;
+  threads_.pop_back();
+  return nullptr;
 }
 
 /// A thread that blocks our signal is left alone: it may wait for any signal that comes.
@@ -38,7 +44,12 @@ void SampleCollector::arm_unless_blocked(SampledThread& thread) {
   const bool is_blocked = blocks_signal(thread.id, signal_);
   if (is_blocked && thread.has_timer) disarm(thread);
   if (is_blocked || thread.has_timer) return;
-  arm(thread, plan_.source == record::SampleSource::wall ? TimerClock::wall : TimerClock::cpu);
+  const bool by_wall = plan_.source == record::SampleSource::wall;
+  if (!arm(thread, by_wall ? TimerClock::wall : TimerClock::cpu)) {
+    print_message_once(
+        "some threads are not sampled (timer_create: " + std::string(std::strerror(errno)) +
+        "), raise the limit of pending signals (ulimit -i)");
+  }
 }
 
 /// By perf_event, or by signals where the kernel has none.
@@ -51,6 +62,11 @@ record::SampleSource SampleCollector::start(SampledThread& thread) {
   }
   const bool by_wall = plan_.source == SampleSource::wall;
   if (signal_ == 0) signal_ = take_signal(plan_.stack_size, wake_);
+  if (signal_ == 0) {
+    print_message_once(
+        "no samples are taken (the program uses all real-time signals), set "
+        "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows that");
+  }
   arm_unless_blocked(thread);
   return by_wall ? SampleSource::wall : SampleSource::timer;
 }
@@ -89,6 +105,7 @@ void SampleCollector::tell(SampledThread& thread, const KnownThread& known) {
     if (known.record != nullptr) store_.thread(thread.place).caller = known.record->number();
   }
   if (known.stack.end != 0 && thread.stack_end.load(std::memory_order_relaxed) == 0) {
+    thread.stack_may_go = false;
     thread.stack_begin.store(known.stack.begin, std::memory_order_release);
     thread.stack_end.store(known.stack.end, std::memory_order_release);
   }
@@ -99,12 +116,13 @@ void SampleCollector::learn_stack(SampledThread& thread) {
   const std::uintptr_t address = thread.unknown_stack.exchange(0);
   if (address == 0 || thread.stack_end.load(std::memory_order_relaxed) != 0) return;
   const AddressRange found = mapping_of(address);
+  thread.stack_may_go = true;
   thread.stack_begin.store(found.begin, std::memory_order_release);
   thread.stack_end.store(found.end, std::memory_order_release);
 }
 
 void SampleCollector::find_threads(const std::unordered_map<pid_t, KnownThread>& known) {
-  const std::vector<pid_t> now = threads_of_process();
+  const std::vector<pid_t> now = tasks_.list();
   if (now.empty()) return;
   const bool looks_at_masks = ++scans_ % kScansBetweenMasks == 0;
   for (SampledThread& thread : threads_) thread.is_seen = false;
@@ -200,6 +218,11 @@ void SampleCollector::collect() {
   do {
     ready_count_ = 0;
     if (threads_.empty() || !code_.with_objects_held(work, this)) return;
+    if (unloads_ != code_.unloads()) {
+      // Another object may lie where one was.
+      unloads_ = code_.unloads();
+      store_.forget_addresses();
+    }
     store_batch();
   } while (ready_count_ == kBatch);
 }
@@ -212,7 +235,15 @@ void SampleCollector::stop() {
     update(thread);
   }
   collect();
-  for (SampledThread& thread : threads_) thread.perf.close();
+  close();
+}
+
+void SampleCollector::close() noexcept {
+  let_signals_sample(false);
+  for (SampledThread& thread : threads_) {
+    disarm(thread);
+    thread.perf.close();
+  }
 }
 
 }  // namespace headrace::profile

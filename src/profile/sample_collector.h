@@ -44,11 +44,14 @@ class SampleCollector {
   bool has_lost_signal() const { return signal_ != 0 && !has_signal(); }
   /// Takes in the samples that are there.
   void collect();
-  /// No further samples are taken.
+  /// No further samples are taken; those that are there are taken in.
   void stop();
+  /// The same, but those that are there are lost.
+  void close() noexcept;
 
  private:
-  /// A sample that was unwound, but is not yet in the image.
+  /// A sample that was unwound, but is not yet in the image. `thread` points into threads_, whose
+  /// elements stay where they are; find_threads() frees one only after a collect().
   struct Ready {
     SampledThread* thread;
     std::uint32_t region;
@@ -77,6 +80,7 @@ class SampleCollector {
   void (*const wake_)();
   int signal_ = 0;  ///< 0: none is used
   int scans_ = 0;   ///< so far
+  TaskDirectory tasks_;
   SampleStore store_;
   CodeMap code_;
   Unwinder unwinder_{code_};
@@ -84,7 +88,8 @@ class SampleCollector {
   std::unordered_map<pid_t, SampledThread*> by_id_;
   record::MappedArray<Ready> ready_{kBatch};
   std::size_t ready_count_ = 0;
-  std::size_t next_ = 0;  ///< the thread with which the next batch begins
+  std::uint64_t unloads_ = 0;  ///< of objects, when paths were last forgotten
+  std::size_t next_ = 0;       ///< the thread with which the next batch begins
 };
 
 }  // namespace headrace::profile

@@ -1,13 +1,19 @@
 #include "profile/sample_ring.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 
+#include "base/kept_errno.h"
 #include "record/stack_walk.h"
 
 namespace headrace::profile {
 namespace {
 
 constexpr std::size_t kAlignment = 16;
+constexpr std::uintptr_t kPage = 4096;
 
 /// Words of a stack. No memcpy: a sanitizer's would look at what lies between variables.
 HEADRACE_READS_STACK void copy_words(std::byte* to, std::uintptr_t begin, std::size_t bytes) {
@@ -16,9 +22,25 @@ HEADRACE_READS_STACK void copy_words(std::byte* to, std::uintptr_t begin, std::s
   for (std::size_t i = 0; i < bytes / sizeof(std::uintptr_t); ++i) words[i] = from[i];
 }
 
+/// The same where a part may be unmapped: the kernel copies, and tells. Returns how many bytes it
+/// has copied; where it may not (seccomp), those of the first page, which is the stack in use.
+std::size_t copy_mapped(std::byte* to, std::uintptr_t begin, std::size_t bytes) {
+  const iovec local = {to, bytes};
+  const iovec remote = {reinterpret_cast<void*>(begin), bytes};
+  const KeptErrno kept;
+  const ssize_t copied = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);
+  const auto in_page = std::min(bytes, static_cast<std::size_t>(kPage - begin % kPage));
+  if (copied >= static_cast<ssize_t>(in_page)) {
+    return static_cast<std::size_t>(copied) / sizeof(std::uintptr_t) * sizeof(std::uintptr_t);
+  }
+  copy_words(to, begin, in_page);
+  return in_page;
+}
+
 }  // namespace
 
-bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end) noexcept {
+bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end,
+                     bool may_go) noexcept {
   begin &= ~(sizeof(std::uintptr_t) - 1);
   end &= ~(sizeof(std::uintptr_t) - 1);
   const std::size_t bytes = end > begin ? end - begin : 0;
@@ -38,7 +60,12 @@ bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr
     written += padding;
   }
   auto* const entry = new (place(written)) Entry{size, bytes, begin, sample};
-  copy_words(reinterpret_cast<std::byte*>(entry + 1), begin, bytes);
+  auto* const stack = reinterpret_cast<std::byte*>(entry + 1);
+  if (may_go) {
+    entry->stack_size = copy_mapped(stack, begin, bytes);
+  } else {
+    copy_words(stack, begin, bytes);
+  }
   written_.store(written + size, std::memory_order_release);
   return written + size - read > kCapacity / 2;
 }

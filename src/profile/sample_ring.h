@@ -28,9 +28,11 @@ class SampleRing {
 
   bool has_memory() const noexcept { return memory_.most() != 0; }
 
-  /// Adds a sample with the bytes of the stack from `begin` to `end`. Async-signal-safe. Returns
-  /// whether the ring is more than half full now.
-  bool add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end) noexcept;
+  /// Adds a sample with the bytes of the stack from `begin` to `end`. Where they `may_go`, because
+  /// the program may have unmapped some, those up to the end of the first one's page are copied at
+  /// least. Async-signal-safe. Returns whether the ring is more than half full now.
+  bool add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end,
+           bool may_go = false) noexcept;
 
   /// A sample that is there, and its stack, until drop() is called; null if there is none.
   const RawSample* first(StackCopy& stack) noexcept;

@@ -48,7 +48,8 @@ void take_sample(SampledThread& thread, std::int64_t periods, const void* contex
   sample.region = own != nullptr ? own->region() : 0;
   const std::uintptr_t pointer = sample.registers[kStackPointer];
   const std::uintptr_t end = knows_frames() ? end_of_copy(thread, pointer) : pointer;
-  if (thread.ring.add(sample, pointer, end)) handling.wake();
+  const bool may_go = thread.stack_may_go.load(std::memory_order_relaxed);
+  if (thread.ring.add(sample, pointer, end, may_go)) handling.wake();
 }
 
 void handle(int, siginfo_t* info, void* context) {
@@ -73,7 +74,7 @@ void set_blocked(int how) {
   ::pthread_sigmask(how, &own, nullptr);
 }
 
-// A fork starts anew when a signal comes, so it would never end in a process of much memory.
+// The kernel starts a fork anew if a signal interrupts it. In a large process it might never end.
 thread_local bool blocked_for_fork = false;
 
 void before_fork() {

@@ -11,7 +11,6 @@ using record::ExtentKind;
 using record::kNone;
 using record::SampleItem;
 
-constexpr std::size_t kMostFrames = std::size_t{1} << 16;
 constexpr std::size_t kMostItems = std::size_t{1} << 16;
 constexpr std::uint32_t kThreadsAtATime = 8;
 constexpr std::uint32_t kFramesAtATime = 256;
@@ -23,7 +22,9 @@ void publish(ExtentHeader* extent) {
 
 }  // namespace
 
-SampleStore::SampleStore(record::ImageFile& image) : image_(image), paths_(*this, kMostFrames) {}
+SampleStore::SampleStore(record::ImageFile& image) : image_(image) {
+  forget_addresses();
+}
 
 /// The next item, which counts when it is published. Null without room.
 template <class Item>
@@ -76,8 +77,8 @@ void SampleStore::add(std::uint32_t thread, std::uint32_t region,
   std::array<record::StackFrame, record::kMostFrames * 2> walk;
   const std::size_t depth = std::min(addresses.size(), walk.size());
   for (std::size_t i = 0; i < depth; ++i) walk[i] = {0, addresses[i]};
-  const record::Path* path = paths_.has_memory() ? paths_.add({walk.data(), depth}) : nullptr;
-  if (path == nullptr && paths_.has_memory()) path = paths_.add_site(addresses[0]);
+  const record::Path* path = paths_->has_memory() ? paths_->add({walk.data(), depth}) : nullptr;
+  if (path == nullptr && paths_->has_memory()) path = paths_->add_site(addresses[0]);
   SampleItem& item = item_of({path != nullptr ? path->end.id : kNone, thread, region});
   item.time += time;
   item.count += 1;

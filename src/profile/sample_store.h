@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -32,7 +33,12 @@ class SampleStore final : public record::PathStore {
   void add(std::uint32_t thread, std::uint32_t region, std::span<const std::uintptr_t> addresses,
            std::int64_t time);
 
+  /// The next samples' addresses may mean other code than before.
+  void forget_addresses() { paths_.emplace(*this, kMostFrames); }
+
  private:
+  static constexpr std::size_t kMostFrames = std::size_t{1} << 16;
+
   struct Key {
     std::uint32_t path;
     std::uint32_t thread;
@@ -58,7 +64,7 @@ class SampleStore final : public record::PathStore {
   Item* take(record::ExtentHeader*& extent, record::ExtentKind kind, std::uint32_t at_a_time);
 
   record::ImageFile& image_;
-  record::PathTable paths_;
+  std::optional<record::PathTable> paths_;
   record::Modules modules_;
   std::vector<Thread> threads_;
   std::unordered_map<Key, record::SampleItem*, Hash> items_;

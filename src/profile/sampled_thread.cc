@@ -1,7 +1,11 @@
 #include "profile/sampled_thread.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <memory>
@@ -13,13 +17,17 @@ namespace {
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 std::unique_ptr<std::FILE, CloseFile> open_of_thread(pid_t thread, const char* name) {
   const std::string path = "/proc/self/task/" + std::to_string(thread) + "/" + name;
   return std::unique_ptr<std::FILE, CloseFile>(std::fopen(path.c_str(), "re"));
+}
+
+/// 0: it is none.
+pid_t number_of(std::string_view name) {
+  pid_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() ? number : 0;
 }
 
 }  // namespace
@@ -36,17 +44,22 @@ std::int64_t cpu_time_of(pid_t thread) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-std::vector<pid_t> threads_of_process() {
-  std::vector<pid_t> threads;
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc/self/task"));
-  if (directory == nullptr) return threads;
-  while (const dirent* const entry = ::readdir(directory.get())) {
-    const std::string_view name(entry->d_name);
-    pid_t thread = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), thread);
-    if (error == std::errc() && end == name.data() + name.size()) threads.push_back(thread);
+std::vector<pid_t> TaskDirectory::list() {
+  if (!directory_ || !directory_.is_intact()) {
+    directory_ = HeldDescriptor(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
-  return threads;
+  std::vector<pid_t> threads;
+  if (!directory_ || ::lseek(directory_.get(), 0, SEEK_SET) != 0) return threads;
+  alignas(dirent64) std::array<char, 4096> entries;
+  for (;;) {
+    const long got = ::syscall(SYS_getdents64, directory_.get(), entries.data(), entries.size());
+    if (got <= 0) return threads;
+    for (long at = 0; at < got;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      if (const pid_t thread = number_of(entry->d_name); thread != 0) threads.push_back(thread);
+      at += entry->d_reclen;
+    }
+  }
 }
 
 std::string name_of_thread(pid_t thread) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/held_descriptor.h"
 #include "profile/perf_ring.h"
 #include "profile/sample_ring.h"
 #include "record/change_log.h"
@@ -35,6 +36,7 @@ struct SampledThread {
   std::atomic<std::uintptr_t> stack_begin = 0;
   std::atomic<std::uintptr_t> stack_end = 0;
   std::atomic<std::uintptr_t> unknown_stack = 0;  ///< an address on a stack that is not that one
+  std::atomic<bool> stack_may_go = false;         ///< it is the program's own: it may unmap a part
   std::atomic<std::int64_t> period = 0;           ///< ns
 
   pid_t id = 0;  ///< the system's; 0: it is free
@@ -52,8 +54,16 @@ clockid_t cpu_clock_of(pid_t thread);
 /// Nanoseconds; -1 if there is no such thread.
 std::int64_t cpu_time_of(pid_t thread);
 
-/// All threads of the process.
-std::vector<pid_t> threads_of_process();
+/// The threads of the process. Its descriptor has a high number and is kept, so that looking takes
+/// none of the low numbers, which programs expect open() to return.
+class TaskDirectory {
+ public:
+  /// All that there are now; empty where the directory cannot be read.
+  std::vector<pid_t> list();
+
+ private:
+  HeldDescriptor directory_;
+};
 
 /// As the system shows it, at most 15 bytes.
 std::string name_of_thread(pid_t thread);

@@ -27,9 +27,8 @@ namespace headrace::profile {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kPause = 50'000'000;  // ns, between looks at the rings
-constexpr int kPausesBetweenScans = 2;
-constexpr time_t kPatience = 5;  // s, for the end
+constexpr std::int64_t kPause = 100'000'000;  // ns, between looks at the rings and for threads
+constexpr time_t kPatience = 5;               // s, for the end
 
 /// A number on which one thread sleeps. wake() is async-signal-safe.
 class Bell {
@@ -56,9 +55,11 @@ struct Sampler {
   record::ImageFile* image = nullptr;
   Bell bell;
   pthread_t helper{};
-  bool has_helper = false;
+  std::atomic<bool> has_helper = false;
+  std::int64_t scanned = 0;  ///< ns, when threads were last looked for
   std::atomic<bool> is_ending = false;
   std::atomic<bool> has_news = false;  ///< a thread has told of itself
+  std::mutex at_work;                  ///< held by the helper while it works; a fork waits for it
   std::mutex mutex;
   std::unordered_map<pid_t, KnownThread> known;
   std::unique_ptr<SampleCollector> collector;
@@ -100,6 +101,7 @@ KnownThread own_thread(const record::ThreadRecord* own) {
 /// What a thread tells when it first calls MPI, and when it ends.
 void note_thread(const record::ThreadRecord* own) {
   Sampler& all = sampler();
+  if (!all.process.is_here()) return;
   const auto id = static_cast<pid_t>(::syscall(SYS_gettid));
   try {
     KnownThread known = own != nullptr ? own_thread(own) : KnownThread{};
@@ -121,39 +123,75 @@ void ring_bell() {
   sampler().bell.ring();
 }
 
+/// Looks for threads, if it is time, and takes in their samples. False: the signal is lost.
+bool look(Sampler& own) {
+  const std::lock_guard working(own.at_work);
+  if (own.collector->has_lost_signal()) {
+    print_message_once(
+        "no more samples are taken (the program has taken the signal that they need), set "
+        "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows that");
+    return false;
+  }
+  const std::int64_t now = record::read_clock().ns;
+  if (own.has_news.exchange(false) || now - own.scanned >= kPause) {
+    own.scanned = now;
+    std::unordered_map<pid_t, KnownThread> known;
+    {
+      const std::lock_guard lock(own.mutex);
+      known = own.known;
+    }
+    own.collector->find_threads(known);
+  }
+  own.collector->collect();
+  return true;
+}
+
 void collect_until_end(Sampler& own) {
   topo::use_spare_cores(topo::ranks_on_node());
-  own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &ring_bell);
-  let_signals_sample(true);
-  for (int turn = 0; !own.is_ending; ++turn) {
-    if (own.collector->has_lost_signal()) {
-      print_message_once(
-          "no more samples are taken (the program has taken the signal that they need), set "
-          "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows that");
-      break;
-    }
-    if (own.has_news.exchange(false) || turn % kPausesBetweenScans == 0) {
-      std::unordered_map<pid_t, KnownThread> known;
-      {
-        const std::lock_guard lock(own.mutex);
-        known = own.known;
-      }
-      own.collector->find_threads(known);
-    }
-    own.collector->collect();
-    own.bell.wait(own.pause);
+  {
+    const std::lock_guard working(own.at_work);
+    own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &ring_bell);
   }
+  let_signals_sample(true);
+  while (!own.is_ending && look(own)) own.bell.wait(own.pause);
+  const std::lock_guard working(own.at_work);
   own.collector->stop();
 }
 
-void* run_helper(void* argument) {
+void give_up(Sampler& own) noexcept {
   try {
-    collect_until_end(*static_cast<Sampler*>(argument));
-  } catch (const std::bad_alloc&) {
-    let_signals_sample(false);
+    if (own.collector != nullptr) own.collector->close();
     print_message_once("no more samples are taken (no memory)");
+  } catch (const std::bad_alloc&) {
+    // Nor is there memory for the line.
+  }
+}
+
+/// Gives the helper a table of descriptors of its own (Linux 5.9): the files that it opens then
+/// take no number that the program expects to get. The table keeps stderr, for messages.
+void use_own_descriptors() {
+#ifdef SYS_close_range
+  constexpr unsigned kUnshare = 1U << 1;  // CLOSE_RANGE_UNSHARE
+  if (::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, kUnshare) != 0) return;
+  ::syscall(SYS_close_range, STDIN_FILENO, STDOUT_FILENO, 0U);
+#endif
+}
+
+void* run_helper(void* argument) {
+  Sampler& own = *static_cast<Sampler*>(argument);
+  use_own_descriptors();
+  try {
+    collect_until_end(own);
+  } catch (const std::bad_alloc&) {
+    give_up(own);
   }
   return nullptr;
+}
+
+/// The helper holds the dynamic linker's lock now and then, and a child would inherit it so.
+void let_forks_wait() {
+  ::pthread_atfork([] { sampler().at_work.lock(); }, [] { sampler().at_work.unlock(); },
+                   [] { sampler().at_work.unlock(); });
 }
 
 /// What the settings say, and the kernel allows.
@@ -168,7 +206,7 @@ void prepare(Sampler& own) {
                 : wanted == SamplingSourceSetting::timer ? SampleSource::timer
                                                          : SampleSource::perf;
   if (plan.source != SampleSource::perf) return;
-  own.pause = std::min(kPause, PerfRing::lasts(plan.period, plan.stack_size) / 2);
+  own.pause = std::min(kPause, PerfRing::lasts(plan.period, plan.stack_size) * 2 / 3);
   PerfRing trial;
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
   if (trial.open(self, plan.period, plan.stack_size)) return;
@@ -188,6 +226,7 @@ void start(Sampler& own) {
   own.known[static_cast<pid_t>(::syscall(SYS_gettid))] = own_thread(record::own_record);
   record::region_listener = &note_region;
   record::thread_listener = &note_thread;
+  let_forks_wait();
   own.has_helper = start_thread(own.helper, &run_helper, &own);
   if (!own.has_helper) {
     print_message_once(
@@ -208,7 +247,7 @@ void start_sampling() noexcept {
 void stop_sampling() noexcept {
   if (!settings().sampling) return;
   Sampler& own = sampler();
-  if (!own.process.is_here() || !own.has_helper) return;
+  if (!own.process.is_here() || !own.has_helper.exchange(false)) return;
   record::thread_listener = nullptr;
   record::region_listener = nullptr;
   own.is_ending = true;
@@ -217,7 +256,6 @@ void stop_sampling() noexcept {
   ::clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += kPatience;
   ::pthread_timedjoin_np(own.helper, nullptr, &until);
-  own.has_helper = false;
 }
 
 }  // namespace headrace::profile

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "record/access_rows.h"
+
 namespace headrace::record {
 namespace {
 
@@ -21,6 +23,10 @@ auto key(const MatrixRow& row) {
 
 auto key(const FilesRow& row) {
   return std::tie(row.file, row.rank);
+}
+
+auto key(const AccessesRow& row) {
+  return std::tie(row.file, row.layer, row.rank);
 }
 
 void add(std::int64_t& into, std::int64_t value) {
@@ -57,6 +63,10 @@ void merge(FilesRow& into, const FilesRow& row) {
   }
   add_if_known(into.store_read, row.store_read);
   add_if_known(into.store_written, row.store_written);
+}
+
+void merge(AccessesRow& into, const AccessesRow& row) {
+  add_accesses(into, row);
 }
 
 template <class AnyRow>
@@ -108,6 +118,10 @@ void sort_and_merge(std::vector<MatrixRow>& rows) {
 }
 
 void sort_and_merge(std::vector<FilesRow>& rows) {
+  sort_and_merge_any(rows);
+}
+
+void sort_and_merge(std::vector<AccessesRow>& rows) {
   sort_and_merge_any(rows);
 }
 

@@ -19,6 +19,7 @@ CallsRow call_row(const Row& row, const RankTimes& times);
 void sort_and_merge(std::vector<CallsRow>& rows);
 void sort_and_merge(std::vector<MatrixRow>& rows);
 void sort_and_merge(std::vector<FilesRow>& rows);
+void sort_and_merge(std::vector<AccessesRow>& rows);
 
 /// INT64_MAX at most.
 std::int64_t sum(std::int64_t one, std::int64_t other);

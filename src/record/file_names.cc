@@ -20,7 +20,7 @@ bool has_names() {
 }
 
 /// Of this job and the name, on all nodes alike.
-std::string hashed(std::string_view name) {
+std::string_view hashed(std::string_view name, NameRoom& room) {
   SipHash hash;
   const JobMark& job = job_mark();
   for (const std::string_view part :
@@ -28,9 +28,8 @@ std::string hashed(std::string_view name) {
     hash.add(std::as_bytes(std::span(part)));
     hash.add(std::as_bytes(std::span("")));
   }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "file-%016" PRIx64, hash.end()[0]);
-  return text.data();
+  const int size = std::snprintf(room.data(), room.size(), "file-%016" PRIx64, hash.end()[0]);
+  return {room.data(), static_cast<std::size_t>(size)};
 }
 
 bool is_text(const SettingInForce& one) {
@@ -39,13 +38,18 @@ bool is_text(const SettingInForce& one) {
 
 }  // namespace
 
-std::string recorded_name(std::string_view name) {
+std::string_view recorded_name(std::string_view name, NameRoom& room) noexcept {
   switch (settings().record_names) {
-    case RecordNamesSetting::full: return std::string(name);
-    case RecordNamesSetting::hashed: return hashed(name);
+    case RecordNamesSetting::full: return name;
+    case RecordNamesSetting::hashed: return hashed(name, room);
     case RecordNamesSetting::none: break;
   }
   return kAllFiles;
+}
+
+std::string recorded_name(std::string_view name) {
+  NameRoom room{};
+  return std::string(recorded_name(name, room));
 }
 
 Facts recorded_facts(Facts facts) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "record/access_counts.h"
 #include "record/decision.h"
 #include "record/file_counts.h"
 
@@ -52,6 +53,9 @@ struct ImageHeader {
       process_space;       ///< in which `process` is one's number: the inode of a PID namespace
   std::int64_t off_ticks;  ///< for which the program had recording off, but for what goes on
   std::int64_t off_since;  ///< in ticks, since when it is off; 0 if it is on
+  ProcessIo io_begin;      ///< when MPI ran
+  ProcessIo io_end;        ///< as last seen
+  OtherCounts other;
 };
 
 enum class ExtentKind : std::uint32_t {
@@ -63,6 +67,8 @@ enum class ExtentKind : std::uint32_t {
   notes,
   decisions,
   regions,
+  accesses,
+  access_names,
   sampled_threads,  ///< of the process, as the next two
   sampled_frames,
   samples
@@ -138,6 +144,14 @@ struct FileItem {
   std::uint32_t name;  ///< a note's number
   std::uint32_t reserved;
   FileCounts counts;
+};
+
+/// One file of this rank at one layer.
+struct AccessItem {
+  AccessLayer layer;
+  std::uint32_t name_size;   ///< bytes
+  std::uint64_t name_place;  ///< within the bytes of all extents of names, in their order
+  AccessCounts counts;
 };
 
 /// One region of one thread.

@@ -207,6 +207,13 @@ ExtentHeader* ImageFile::take(ExtentKind kind, std::uint32_t thread, std::uint32
   return take_locked(kind, thread, item_size, capacity);
 }
 
+ExtentHeader* ImageFile::try_take(ExtentKind kind, std::uint32_t item_size,
+                                  std::uint32_t capacity) {
+  if (!is_ours()) return nullptr;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock ? take_locked(kind, kNone, item_size, capacity) : nullptr;
+}
+
 bool ImageFile::append(std::span<const std::byte> note) {
   if (notes_ == nullptr || notes_->used + note.size() > notes_->capacity) {
     const auto capacity = std::max<std::uint32_t>(kNoteBytes, note.size());

@@ -42,6 +42,10 @@ class ImageFile {
   ExtentHeader* take(ExtentKind kind, std::uint32_t thread, std::uint32_t item_size,
                      std::uint32_t capacity);
 
+  /// The same, but null as well if another thread is taking something, or the interrupted code of
+  /// this one: it waits for nobody and takes no memory, so signal handlers may call it.
+  ExtentHeader* try_take(ExtentKind kind, std::uint32_t item_size, std::uint32_t capacity);
+
   /// Adds a note and returns its number, kNone if there is no room. One that is there already, with
   /// the same fields, is not added again.
   std::uint32_t note(NoteKind kind, std::span<const std::string_view> fields);

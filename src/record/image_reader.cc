@@ -73,6 +73,8 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::notes: return 1;
     case ExtentKind::decisions: return sizeof(DecisionItem);
     case ExtentKind::regions: return sizeof(RegionItem);
+    case ExtentKind::accesses: return sizeof(AccessItem);
+    case ExtentKind::access_names: return 1;
     case ExtentKind::sampled_threads: return sizeof(SampledThread);
     case ExtentKind::sampled_frames: return sizeof(Frame);
     case ExtentKind::samples: return sizeof(SampleItem);
@@ -179,6 +181,10 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::files: take_items(files_, first, used); return true;
     case ExtentKind::decisions: take_items(decisions_, first, used); return true;
     case ExtentKind::regions: take_items(threads_[extent.thread].regions, first, used); return true;
+    case ExtentKind::accesses: take_items(accesses_, first, used); return true;
+    case ExtentKind::access_names:
+      access_names_.append(reinterpret_cast<const char*>(first), used);
+      return true;
     case ExtentKind::sampled_threads: take_items(sampled_threads_, first, used); return true;
     case ExtentKind::sampled_frames: take_items(sampled_frames_, first, used); return true;
     case ExtentKind::samples: take_items(samples_, first, used); return true;
@@ -247,6 +253,12 @@ void Image::check_samples() {
 std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t field) const {
   const std::span<const Note> all = notes(kind);
   return note < all.size() && field < all[note].size() ? all[note][field] : std::string_view();
+}
+
+std::string_view Image::name_of(const AccessItem& item) const {
+  const std::string_view all = access_names_;
+  if (item.name_place > all.size() || item.name_size > all.size() - item.name_place) return {};
+  return all.substr(item.name_place, item.name_size);
 }
 
 std::string_view Image::fact(std::string_view name) const {

@@ -44,6 +44,9 @@ class Image {
   const std::map<std::uint32_t, Thread>& threads() const { return threads_; }
   std::span<const FileItem> files() const { return files_; }
   std::span<const DecisionItem> decisions() const { return decisions_; }
+  std::span<const AccessItem> accesses() const { return accesses_; }
+  /// Empty if the image does not have it.
+  std::string_view name_of(const AccessItem& item) const;
   std::span<const SampledThread> sampled_threads() const { return sampled_threads_; }
   std::span<const Frame> sampled_frames() const { return sampled_frames_; }
   std::span<const SampleItem> samples() const { return samples_; }
@@ -69,6 +72,8 @@ class Image {
   std::map<std::uint32_t, Thread> threads_;
   std::vector<FileItem> files_;
   std::vector<DecisionItem> decisions_;
+  std::vector<AccessItem> accesses_;
+  std::string access_names_;
   std::vector<SampledThread> sampled_threads_;
   std::vector<Frame> sampled_frames_;
   std::vector<SampleItem> samples_;

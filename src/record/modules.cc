@@ -7,19 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <utility>
 
 namespace headrace::record {
 namespace {
-
-struct Search {
-  std::uintptr_t address;
-  Module module;
-  bool is_first = true;  // the dynamic linker names the program first
-  bool is_found = false;
-  bool lacks_memory = false;
-};
 
 std::string program_file() {
   std::array<char, 4096> name{};
@@ -29,11 +24,14 @@ std::string program_file() {
   return executed != nullptr ? executed : "";
 }
 
-bool holds(const dl_phdr_info& info, std::uintptr_t address) {
-  return std::any_of(info.dlpi_phdr, info.dlpi_phdr + info.dlpi_phnum, [&](const auto& segment) {
+/// Null if no loaded segment of the object holds the address.
+const ElfW(Phdr) * segment_with(const dl_phdr_info& info, std::uintptr_t address) {
+  const ElfW(Phdr)* const end = info.dlpi_phdr + info.dlpi_phnum;
+  const auto* const found = std::find_if(info.dlpi_phdr, end, [&](const auto& segment) {
     return segment.p_type == PT_LOAD &&
            address - info.dlpi_addr - segment.p_vaddr < segment.p_memsz;
   });
+  return found == end ? nullptr : found;
 }
 
 std::string build_id_of(const dl_phdr_info& info) {
@@ -41,7 +39,7 @@ std::string build_id_of(const dl_phdr_info& info) {
     const ElfW(Phdr) & segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
     // Only notes that a loaded segment holds are in memory.
-    if (!holds(info, info.dlpi_addr + segment.p_vaddr)) continue;
+    if (segment_with(info, info.dlpi_addr + segment.p_vaddr) == nullptr) continue;
     const auto* notes = reinterpret_cast<const void*>(info.dlpi_addr + segment.p_vaddr);
     std::string found = build_id_of_notes(notes, segment.p_memsz, segment.p_align);
     if (!found.empty()) return found;
@@ -49,15 +47,51 @@ std::string build_id_of(const dl_phdr_info& info) {
   return {};
 }
 
+/// A plug-in's name may be relative to where the program was when it loaded it.
+void make_absolute(std::string& name) {
+  if (name.find('/') == std::string::npos || name.starts_with('/')) return;
+  const std::unique_ptr<char, decltype(&std::free)> whole(::realpath(name.c_str(), nullptr),
+                                                          &std::free);
+  if (whole != nullptr) name = whole.get();
+}
+
+}  // namespace
+
+struct Modules::Search {
+  Modules& modules;
+  std::uintptr_t address;
+  const Module* known = nullptr;  // found without looking at all objects
+  Module module{};
+  Range range{};
+  bool is_first = true;  // the dynamic linker names the program first
+  bool is_found = false;
+  bool lacks_memory = false;
+};
+
+const Module* Modules::known_at(std::uintptr_t address, std::uint64_t unloads) noexcept {
+  if (unloads_ != unloads) ranges_.clear();
+  unloads_ = unloads;
+  const auto holds = [address](const Range& one) {
+    return address >= one.begin && address < one.end;
+  };
+  const auto found = std::ranges::find_if(ranges_, holds);
+  return found == ranges_.end() ? nullptr : found->module;
+}
+
 /// No exception may leave it: the dynamic linker's frames are another unwinder's.
-int look_at(dl_phdr_info* info, std::size_t, void* argument) noexcept {
+int Modules::look_at(void* object, std::size_t, void* argument) noexcept {
+  const dl_phdr_info& info = *static_cast<const dl_phdr_info*>(object);
   Search& search = *static_cast<Search*>(argument);
-  const bool is_program = search.is_first;
-  search.is_first = false;
-  if (!holds(*info, search.address)) return 0;
+  const bool is_program = std::exchange(search.is_first, false);
+  if (is_program) search.known = search.modules.known_at(search.address, info.dlpi_subs);
+  if (search.known != nullptr) return 1;
+  const ElfW(Phdr)* const segment = segment_with(info, search.address);
+  if (segment == nullptr) return 0;
   search.is_found = true;
+  search.range.begin = info.dlpi_addr + segment->p_vaddr;
+  search.range.end = search.range.begin + segment->p_memsz;
   try {
-    search.module = {info->dlpi_name, build_id_of(*info), info->dlpi_addr};
+    search.module = {info.dlpi_name, build_id_of(info), info.dlpi_addr};
     if (is_program && search.module.name.empty()) search.module.name = program_file();
   } catch (const std::bad_alloc&) {
     search.lacks_memory = true;
@@ -65,17 +99,23 @@ int look_at(dl_phdr_info* info, std::size_t, void* argument) noexcept {
   return 1;
 }
 
-}  // namespace
-
 // _dl_find_object (glibc 2.35) is faster, but has no program headers, and a new path takes longer.
 const Module* Modules::find(std::uintptr_t address) {
   // The call may be an object's last instruction.
-  Search search{address - 1, {}};
-  ::dl_iterate_phdr(&look_at, &search);
+  Search search{*this, address - 1};
+  const auto look = [](dl_phdr_info* object, std::size_t size, void* argument) noexcept {
+    return look_at(object, size, argument);
+  };
+  ::dl_iterate_phdr(look, &search);
+  if (search.known != nullptr) return search.known;
   if (search.lacks_memory) throw std::bad_alloc();
   if (!search.is_found) return nullptr;
-  const auto known = std::find(modules_.begin(), modules_.end(), search.module);
-  return known != modules_.end() ? &*known : &modules_.emplace_back(std::move(search.module));
+  make_absolute(search.module.name);
+  const auto same = std::ranges::find(modules_, search.module);
+  const Module* const module =
+      same != modules_.end() ? &*same : &modules_.emplace_back(std::move(search.module));
+  ranges_.push_back({search.range.begin, search.range.end, module});
+  return module;
 }
 
 std::string build_id_of_notes(const void* notes, std::size_t size, std::size_t alignment) {

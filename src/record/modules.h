@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <vector>
 
 namespace headrace::record {
 
@@ -15,9 +16,9 @@ struct Module {
   bool operator==(const Module&) const = default;
 };
 
-/// The objects in which return addresses lie. It asks the dynamic linker each time and keeps what
-/// it was told, so an object may be unloaded later. Not thread-safe. Microseconds, and
-/// memory where the module is new.
+/// The objects in which return addresses lie. It asks the dynamic linker each time whether objects
+/// were unloaded, and keeps what it was told, so an object may be unloaded later. Not thread-safe.
+/// Microseconds, and memory, where the module is new.
 class Modules {
  public:
   /// Null where the address is in no object: code that was made at run time.
@@ -27,7 +28,19 @@ class Modules {
   const std::deque<Module>& found() const { return modules_; }
 
  private:
+  struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    const Module* module;
+  };
+  struct Search;
+
+  static int look_at(void* object, std::size_t size, void* search) noexcept;
+  const Module* known_at(std::uintptr_t address, std::uint64_t unloads) noexcept;
+
   std::deque<Module> modules_;
+  std::vector<Range> ranges_;  ///< segments of objects that are loaded
+  std::uint64_t unloads_ = 0;  ///< of objects, when the ranges were found
 };
 
 /// The hex digits of the build-id among the notes of an ELF segment in memory; empty without one.

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "record/access_rows.h"
 #include "record/call_rows.h"
 #include "record/image_owner.h"
 #include "record/node_paths.h"
@@ -47,6 +48,7 @@ class NodeTables {
     add_rank(image, times);
     add_calls(image, times);
     add_files(image, times);
+    add_accesses(image, times);
     add_decisions(image, times);
   }
   /// What is the same on all ranks of the node, from one.
@@ -61,6 +63,7 @@ class NodeTables {
   void add_calls(const Image& image, const RankTimes& times);
   void add_peers(std::int64_t rank, std::span<const Peer> peers);
   void add_files(const Image& image, const RankTimes& times);
+  void add_accesses(const Image& image, const RankTimes& times);
   void add_decisions(const Image& image, const RankTimes& times);
   std::vector<std::int64_t> communicators_of(const Image& image);
 
@@ -75,6 +78,7 @@ class NodeTables {
   std::vector<CallsRow> calls_;
   std::vector<MatrixRow> matrix_;
   std::vector<FilesRow> files_;
+  std::vector<AccessesRow> accesses_;
   std::vector<DecisionsRow> decisions_;
   std::vector<SettingsRow> settings_;
   std::vector<VariablesRow> variables_;
@@ -96,6 +100,7 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
   row.cpu_system = not_negative(header.cpu_system);
   row.peak_memory = not_negative(header.peak_memory);
   row.threads = static_cast<std::int64_t>(image.threads().size());
+  add_process_io(row, header);
   std::int64_t calls = 0;
   for (const auto& [number, thread] : image.threads()) {
     calls = sum(calls, not_negative(thread.totals.calls));
@@ -198,6 +203,17 @@ void NodeTables::add_files(const Image& image, const RankTimes& times) {
   }
 }
 
+void NodeTables::add_accesses(const Image& image, const RankTimes& times) {
+  for (const AccessItem& item : image.accesses()) {
+    AccessesRow row = accesses_row(item.counts, times);
+    if (is_empty(row)) continue;
+    row.rank = image.header().rank;
+    row.file = texts_.place(image.name_of(item));
+    row.layer = item.layer == AccessLayer::stdio ? 1 : 0;
+    accesses_.push_back(row);
+  }
+}
+
 void NodeTables::add_decisions(const Image& image, const RankTimes& times) {
   for (const DecisionItem& item : image.decisions()) {
     const auto field = [&](std::size_t i) { return image.field(NoteKind::decision, item.note, i); };
@@ -231,6 +247,7 @@ Sections NodeTables::pack() {
   sort_and_merge(calls_);
   sort_and_merge(matrix_);
   sort_and_merge(files_);
+  sort_and_merge(accesses_);
   Sections made;
   append_text_table(made, node_, texts_.texts());
   append_rows<ModulesRow>(made, Table::modules, node_, paths_.modules());
@@ -243,6 +260,7 @@ Sections NodeTables::pack() {
   append_rows<SamplesRow>(made, Table::samples, node_, samples_.rows());
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
+  append_rows<AccessesRow>(made, Table::accesses, node_, accesses_);
   append_rows<DecisionsRow>(made, Table::decisions, node_, decisions_);
   append_rows<SettingsRow>(made, Table::settings, node_, settings_);
   append_rows<VariablesRow>(made, Table::variables, node_, variables_);

@@ -18,6 +18,7 @@
 #include "record/image_owner.h"
 #include "record/old_images.h"
 #include "record/process_facts.h"
+#include "record/process_io.h"
 #include "record/record_switch.h"
 
 namespace headrace::record {
@@ -26,6 +27,7 @@ std::atomic<bool> is_recording = false;
 constinit thread_local ThreadRecord* own_record = nullptr;
 std::atomic<std::int64_t> next_sample = 0;
 std::atomic<ThreadListener> thread_listener = nullptr;
+std::atomic<void (*)() noexcept> before_end = nullptr;
 
 namespace {
 
@@ -39,6 +41,7 @@ struct Recorder {
   std::vector<std::string> directories;
   std::vector<RecordPlace> places;
   std::unique_ptr<ImageFile> image;
+  std::unique_ptr<AccessTable> accesses;
   std::span<const Procedure> procedures;
   CallerOf caller_of = nullptr;
   std::uint32_t other[kCallClasses] = {};
@@ -108,6 +111,7 @@ void note_usage(ImageHeader& header) {
   header.cpu_user = ns_of(usage.ru_utime);
   header.cpu_system = ns_of(usage.ru_stime);
   header.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
+  header.io_end = process_io();
 }
 
 std::uint32_t note_of(ImageFile& image, std::string_view name, CallClass call_class) {
@@ -213,7 +217,9 @@ Error start_recorder(const RecorderStart& start) {
   note_all(*own.image, NoteKind::variable, recorded_variables(allowed_variables()));
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(own.directories, job);
+  if (settings().record_files) own.accesses = AccessTable::make(*own.image);
   note_usage(own.image->header());
+  own.image->header().io_begin = own.image->header().io_end;
   fill_header(own.image->header(), start);
   is_recording = true;
   begin_recorded_ticks(own.image->header().begin_ticks);
@@ -245,11 +251,16 @@ void sample_process(std::int64_t now) noexcept {
 
 void stop_recorder() {
   is_recording = false;
+  if (const auto write_down = before_end.load()) write_down();
 }
 
 ImageFile* image() {
   Recorder& own = recorder();
   return own.image == nullptr || !own.image->is_ours() ? nullptr : own.image.get();
+}
+
+AccessTable* access_table() {
+  return recorder().accesses.get();
 }
 
 const std::vector<std::string>& own_directories() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "record/access_table.h"
 #include "record/job_mark.h"
 #include "record/job_record.h"
 #include "record/process_facts.h"
@@ -46,6 +47,8 @@ void stop_recorder();
 
 /// The image, while there is one; else null.
 ImageFile* image();
+/// Files that the program uses without MPI; null if they are not recorded.
+AccessTable* access_table();
 /// Not in a forked child.
 bool is_this_process();
 /// Nanoseconds since MPI ran, whether this rank could record or not.
@@ -70,6 +73,9 @@ void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept;
 /// What it does must bear a thread that ends.
 using ThreadListener = void (*)(const ThreadRecord* own);
 extern std::atomic<ThreadListener> thread_listener;
+
+/// Called by stop_recorder(), to write down what is counted elsewhere; or null.
+extern std::atomic<void (*)() noexcept> before_end;
 
 /// The tables of this thread; null if nothing is recorded.
 inline ThreadRecord* this_thread() {

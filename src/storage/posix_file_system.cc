@@ -32,9 +32,10 @@ class PosixStore : public Store {
   /// Takes what remove() will need. Returns 0 or an errno.
   int take_entry(const std::string& path) { return entry_.take(path, descriptor_.get()); }
   /// False, and errno EMFILE, if no descriptor number is free.
-  bool take(const Created& created, std::uint64_t file_number = 0) {
+  bool take(const Created& created, const struct stat& status = {}) {
     created_ = created;
-    file_number_ = static_cast<std::int64_t>(file_number);
+    file_number_ = static_cast<std::int64_t>(status.st_ino);
+    device_ = status.st_dev;
     descriptor_ = hold_file(created.descriptor);
     return static_cast<bool>(descriptor_);
   }
@@ -145,6 +146,7 @@ class PosixStore : public Store {
   }
 
   std::int64_t file_number() const override { return file_number_; }
+  std::uint64_t device() const override { return device_; }
 
   Layout layout() override {
     Layout found = find_layout(descriptor_.get());
@@ -257,6 +259,7 @@ class PosixStore : public Store {
   HeldDescriptor descriptor_;
   Created created_;
   std::int64_t file_number_ = 0;
+  std::uint64_t device_ = 0;
   std::string path_;  ///< for messages
   DirectoryEntry entry_;
   RealignedReads realigned_{settings().realign_reads};
@@ -279,7 +282,7 @@ class PosixFileSystem : public FileSystem {
     if (descriptor < 0) return system_failure(errno, "cannot open", path);
     struct stat status{};
     const bool is_directory = fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
-    if (!store->take(created, status.st_ino)) return system_failure(errno, "cannot open", path);
+    if (!store->take(created, status)) return system_failure(errno, "cannot open", path);
     if (is_directory) {
       return system_failure(EISDIR, "cannot open", path);
     }

@@ -72,6 +72,7 @@ class SlowedStore : public Store {
   Error close() override { return inner_->close(); }
   Error remove() override { return inner_->remove(); }
   std::int64_t file_number() const override { return inner_->file_number(); }
+  std::uint64_t device() const override { return inner_->device(); }
   Layout layout() override { return inner_->layout(); }
   bool is_coherent() override { return inner_->is_coherent(); }
   void take_turns(const WriteTurn& turn) override { inner_->take_turns(turn); }

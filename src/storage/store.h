@@ -60,6 +60,8 @@ class Store {
 
   /// The file's inode number; 0: unknown.
   virtual std::int64_t file_number() const { return 0; }
+  /// The device number of its file system, as stat(2) tells it; 0: unknown.
+  virtual std::uint64_t device() const { return 0; }
   /// The file's layout; what is unknown is left out.
   virtual Layout layout() { return {}; }
   /// Whether reads on this node see at once what other nodes have written.

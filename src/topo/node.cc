@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "base/small_file.h"
 
@@ -22,31 +21,7 @@ std::string boot_id() {
   return text.substr(0, text.find('\n'));
 }
 
-/// The value of the first line "NAME : VALUE" in a text in the format of /proc/cpuinfo.
-std::string value_of(std::string_view text, std::string_view name) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
-    const std::size_t colon = line.find(':');
-    if (!line.starts_with(name) || colon == std::string_view::npos) continue;
-    const std::size_t value = line.find_first_not_of(" \t", colon + 1);
-    return value == std::string_view::npos ? "" : std::string(line.substr(value));
-  }
-  return {};
-}
-
 }  // namespace
-
-std::string processor_name() {
-  // The first processor's lines.
-  const std::string text = read_small_file("/proc/cpuinfo", 4096);
-  std::string name = value_of(text, "model name");
-  if (!name.empty()) return name;
-  // 64-bit ARM has numbers only.
-  const std::string implementer = value_of(text, "CPU implementer");
-  return implementer.empty() ? "" : "ARM " + implementer + " " + value_of(text, "CPU part");
-}
 
 std::string host_name() {
   std::array<char, 256> name{};

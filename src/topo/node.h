@@ -16,9 +16,6 @@ std::string network_identity();
 /// This node's host name, as hints that list hosts have it; empty if it has none.
 std::string host_name();
 
-/// The model of this node's processor, as the kernel tells it; empty if it does not.
-std::string processor_name();
-
 /// Cores of this node that are online, at least 1. Not only those that this process is bound to:
 /// callers ask whether all ranks of the node can run at the same time.
 int node_cores();

@@ -133,6 +133,24 @@ def test_a_program_runs_without_being_recorded(host: Host, library: Path, way: s
     assert not list(directory.glob("*.hrc"))
 
 
+def test_regions_can_be_switched_off_alone(host: Host, library: Path) -> None:
+    directory = work_directory(f"regions-off-{host.name}")
+    command = [c_program(host), directory / "tally"]
+    settings = recorded(directory) | {"HEADRACE_REGIONS": "0"}
+    result = launch(host, 2, command, True, settings)
+    assert result.code == 0, result.explain()
+    assert result.out.split() == ["noted", "0"]
+    report = report_in(directory)
+    assert not report["regions"]
+    assert report["quality"]["off_seconds"] == report["quality"]["mismatched_regions"] == 0
+    # What the program left out by switching recording off is there, too.
+    calls = {own["name"]: own["calls"] for own in report["mpi"]["procedures"]}
+    told = Counter(tallied(directory / "tally"))
+    for procedure in calls:
+        named = sum(n for (_, own, what), n in told.items() if (own, what) == (procedure, "calls"))
+        assert calls[procedure] >= named
+
+
 @pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])
 def test_fortran(name: str, binding: str, library: Path) -> None:
     host, program = fortran_program(name, binding, "regions.F90", [INCLUDE / "headrace.f90"])

@@ -168,10 +168,12 @@ ssize_t pwrite(int file, const void *data, size_t size, off_t offset) {
 
 def has_open_files(directory: Path) -> bool:
     """Whether a process has a file of it open."""
-    for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):  # it was closed meanwhile, or its process has ended
-            if directory in descriptor.readlink().parents:
-                return True
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # the process has ended, or the file was closed, meanwhile
+            for name in os.listdir(process / "fd"):
+                with suppress(OSError):
+                    if directory in (process / "fd" / name).readlink().parents:
+                        return True
     return False
 
 

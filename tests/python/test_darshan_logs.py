@@ -133,6 +133,27 @@ def layers() -> tuple[dict[str, float], dict[str, float]]:
     return tuple({one: float(table[one].sum()) for one in numbers} for table in (mpi, below))
 
 
+def test_files_are_those_of_the_record() -> None:
+    """The parts that a Darshan log has of what a record tells, too."""
+    posix = truth(ONE_SICK_TARGET)["POSIX"]
+    files = [one for one in data(ONE_SICK_TARGET)["io"]["files"] if one["posix"]]
+    assert len(files) == posix["name"].nunique()
+    for name, column in (
+        ("writes", "WRITES"),
+        ("seeks", "SEEKS"),
+        ("sequential_writes", "SEQ_WRITES"),
+        ("consecutive_reads", "CONSEC_READS"),
+        ("unaligned", "FILE_NOT_ALIGNED"),
+    ):
+        assert sum(one["posix"][name] for one in files) == posix[column].sum()
+    greatest = posix.groupby("name")["MAX_BYTE_WRITTEN"].max()
+    for one in files:
+        if one["posix"]["writes"]:
+            assert one["posix"]["furthest_written"] == greatest[one["name"]] + 1
+        assert one["interface"] == "POSIX" and one["posix"]["mapped_bytes"] is None
+    assert data(ONE_SICK_TARGET)["io"]["flow"] is None
+
+
 def test_amplification_by_reading_and_writing_back() -> None:
     asked, moved = layers()
     assert asked["BYTES_READ"] == 0 < moved["BYTES_READ"]

@@ -22,6 +22,7 @@ from headrace.profile.samples import Samples
 from headrace.record.reader import read
 from headrace.report.document import document
 from headrace.report.page import page
+from headrace.report.profile_tables import profile_tables
 from headrace.report.terminal import show
 from headrace.symbols.resolver import Symbols, resolve_frames
 
@@ -96,8 +97,11 @@ def test_recursion_counts_once(tmp_path: Path) -> None:
     node = job.nodes[0]
     place = path(node, "main", "again", "again", "again")
     node.add("samples", rank=0, thread=0, path=place, samples=2, time=20 * MS)
-    (again,) = (one for one in profile_of(job.write(tmp_path), 1).functions if one.name == "again")
+    made = profile_of(job.write(tmp_path), 1)
+    (again,) = (one for one in made.functions if one.name == "again")
     assert (again.time, again.with_callees) == (20 * MS, 20 * MS)
+    (tree,) = (one for one in profile_tables(made) if one.title == "Profile by caller")
+    assert [row[0] for row in tree.rows if "again" in row[0]] == ["  again (3 deep)"]
 
 
 def test_json_text_and_page(tmp_path: Path) -> None:

@@ -87,6 +87,81 @@ def test_the_text_has_it_all(tmp_path: Path) -> None:
         assert part in text
 
 
+def job_with_accesses() -> Job:
+    """One rank that writes by MPI-IO, descriptors and streams; two files are one."""
+    job = Job(facts={"ranks": "1", "nodes": "1", "command": "./app", "directory": "/scratch"})
+    node = job.node()
+    second = 1_000_000_000
+    node.add(
+        "ranks", rank=0, state=1, run=second, threads=1, system_read=1000, system_written=10000,
+        device_read=-1, device_written=4096, other_written=500, rings=2,
+    )  # fmt: skip
+    node.add("files", rank=0, file="out", opens=1, written=4000, store_written=6000, writes=2)
+    node.add(
+        "accesses", rank=0, file="/scratch/out", layer=0, opens=1, reads=4, read=800, unaligned=1,
+        read_time=second // 2, sequential_reads=3, consecutive_reads=2, read_bin1=4, block=4096,
+        maps=1, mapped=4096,
+    )  # fmt: skip
+    node.add(
+        "accesses", rank=0, file="/scratch/log", layer=1, opens=2, writes=5, written=1500,
+        write_bin0=5,
+    )  # fmt: skip
+    return job
+
+
+def test_files_without_mpi(tmp_path: Path) -> None:
+    made, text = told(job_with_accesses(), tmp_path)
+    check(made, SCHEMA)
+    files = {one["name"]: one for one in made["io"]["files"]}
+    assert set(files) == {"out", "/scratch/log"}
+    both, log = files["out"], files["/scratch/log"]
+    assert (both["opens"], both["bytes_read"], both["bytes_written"]) == (2, 800, 4000)
+    assert (both["store_bytes_read"], both["store_bytes_written"]) == (800, 6000)
+    assert both["mpi"]["bytes_written"] == 4000 and both["posix"]["bytes_read"] == 800
+    assert both["posix"]["read_bins"] == [0, 4, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert both["seconds"] == pytest.approx(0.5) and both["stdio"] is None
+    assert log["store_bytes_written"] is None and log["stdio"]["bytes_written"] == 1500
+    read, written = made["io"]["flow"]["read"], made["io"]["flow"]["written"]
+    assert (read["posix_bytes"], read["system_bytes"], read["device_bytes"]) == (800, 1000, None)
+    assert read["seen_share"] == pytest.approx(0.8)
+    assert (written["mpi_bytes"], written["store_bytes"], written["stdio_bytes"]) == (
+        4000,
+        6000,
+        1500,
+    )
+    assert written["seen_share"] == pytest.approx(0.8)
+    assert (made["io"]["rings"], made["io"]["mapped_bytes"]) == (2, 4096)
+    assert "From the program to storage" in text and "Files used without MPI" in text
+    assert "2 rings of io_uring" in text and "75%" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "told_so"),
+    (("0", "HEADRACE_RECORD_FILES=1 switches that on"), ("1", "I/O through mapped files")),
+)
+def test_how_to_record_files_is_told_where_they_are_not(
+    tmp_path: Path, value: str, told_so: str
+) -> None:
+    job = small_job()
+    job.nodes[0].add("settings", name="HEADRACE_RECORD_FILES", value=value, origin="default")
+    _, text = told(job, tmp_path)
+    (line,) = [one for one in text.splitlines() if "not measured: I/O" in one]
+    assert told_so in line
+
+
+def test_records_of_versions_without_them(tmp_path: Path) -> None:
+    job = job_with_accesses()
+    job.schema["tables"] = [one for one in job.schema["tables"] if one["name"] != "accesses"]
+    new = ("system_", "device_", "other_", "rings")
+    for table in job.schema["tables"]:
+        table["columns"] = [one for one in table["columns"] if not one["name"].startswith(new)]
+    made, text = told(job, tmp_path)
+    check(made, SCHEMA)
+    assert [one["name"] for one in made["io"]["files"]] == ["out"]
+    assert made["io"]["flow"]["read"]["system_bytes"] is None
+    assert "accesses" in text
+
+
 def test_incomplete_records_say_so(tmp_path: Path) -> None:
     job = small_job()
     job.nodes[1].rows["ranks"][0].update(state=0, folded=7)

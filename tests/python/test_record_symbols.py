@@ -1,6 +1,8 @@
 """Frames of a record get their functions and lines from the file that ran, and from no other."""
 
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -51,6 +53,25 @@ def frame_in(program: Path) -> Frame:
     build_id = elf.build_id(program)
     assert build_id
     return Frame(str(program), build_id, offset)
+
+
+@pytest.mark.parametrize("tool", [*tools.TOOLS, None])
+@pytest.mark.parametrize("flags", [(), ("-Wl,-z,ibtplt", "-fcf-protection")])
+def test_stubs_have_the_names_of_what_they_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str | None, flags: tuple[str, ...]
+) -> None:
+    program = built(tmp_path, "-Wl,-z,lazy", *flags)
+    found = shutil.which(tool) if tool else None
+    if tool and not found:
+        pytest.skip(f"{tool} is not installed")
+    monkeypatch.setattr(tools, "find", lambda: (tool, found) if found else None)
+    sections = subprocess.run(
+        ["objdump", "-d", str(program)], capture_output=True, text=True, check=True
+    ).stdout
+    (start,) = re.findall(r"^([0-9a-f]+) <puts@plt>:$", sections, re.MULTILINE)
+    frame = Frame(str(program), elf.build_id(program) or "", int(start, 16) + 5)
+    (line,) = resolver.resolve_frames([frame]).lines[frame]
+    assert line.function == "puts@plt"
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS)

@@ -17,7 +17,7 @@ PACKAGE = "headrace"
 LAYERS = (
     ("__init__", "errors", "machine", "places", "regions", "statistics"),
     ("darshan", "elf", "launchers", "record", "settings"),
-    ("analysis", "mpi", "place"),
+    ("analysis", "feedback", "mpi", "place"),
     ("advice", "front", "symbols"),
     ("compare", "launch", "profile"),
     ("bench", "doctor", "report"),

@@ -19,7 +19,7 @@ ADD_ROOM = re.compile(r"^headrace_add_room\(([a-z ]+)\)", re.MULTILINE)
 LAYERS = (
     ("base",),
     ("topo", "view", "storage", "record"),
-    ("policy", "plan", "device", "fabric", "profile"),
+    ("policy", "plan", "device", "fabric", "posix", "profile"),
     ("exchange", "collective"),
     ("file",),
     ("abi", "gather"),

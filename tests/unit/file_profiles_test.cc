@@ -13,8 +13,9 @@ namespace {
 
 std::string text_of(const std::string& kind, const std::string& mount,
                     const std::string& processor = "") {
-  return "[profile]\nformat = 1\n[machine]\nprocessor = \"" + processor + "\"\n[file_system]\n" +
-         "kind = \"" + kind + "\"\n" + (mount.empty() ? "" : "mount = \"" + mount + "\"\n");
+  return "[profile]\nformat = 2\n[machine]\nnode_ranks = 2\nnodes = 1\nprocessor = \"" + processor +
+         "\"\n[file_system]\n" + "kind = \"" + kind + "\"\n" +
+         (mount.empty() ? "" : "mount = \"" + mount + "\"\n");
 }
 
 std::string here() {
@@ -110,13 +111,38 @@ TEST_F(ProfileFiles, AskedForStandAlone) {
   EXPECT_NE(missing.problems[0].find("No such file"), std::string::npos);
 }
 
+/// A directory full of profiles is no reason to ask for the processor at each of them.
+TEST_F(ProfileFiles, AskForTheProcessorOnce) {
+  static int asked = 0;
+  for (const char* const name : {"a", "b", "c"}) {
+    put("user/" + std::string(name) + ".toml", text_of("ext4", "", "here"));
+  }
+  const auto count = [] {
+    ++asked;
+    return here();
+  };
+  EXPECT_EQ(read_profiles({"", {folder_.path + "/user"}}, count).all.size(), 3U);
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(ProfileFiles, SayAFewOfManyProblems) {
+  std::string text = text_of("ext4", "") + "[write]\n";
+  for (int i = 0; i < 1000; ++i) text += "cost" + std::to_string(i) + " = \"1\"\n";
+  put("user/a.toml", text);
+  const Profiles profiles = read();
+  ASSERT_EQ(profiles.problems.size(), 9U);
+  EXPECT_EQ(profiles.problems.back(),
+            "992 more lines on profiles are left out, mend those above first");
+  EXPECT_EQ(profiles.all.size(), 1U);
+}
+
 TEST_F(ProfileFiles, AreTheSameIfTheirCostsAre) {
-  EXPECT_EQ(read().fingerprint(), 0);
+  EXPECT_EQ(read().fingerprint, 0);
   put("user/a.toml", text_of("ext4", ""));
-  const std::int64_t one = read().fingerprint();
+  const std::int64_t one = read().fingerprint;
   EXPECT_NE(one, 0);
   put("site/b.toml", text_of("nfs", ""));
-  EXPECT_NE(read().fingerprint(), one);
+  EXPECT_NE(read().fingerprint, one);
 }
 
 }  // namespace

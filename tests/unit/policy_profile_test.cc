@@ -1,18 +1,19 @@
 #include <gtest/gtest.h>
 
-#include "policy/leaders.h"
 #include "policy/path.h"
 #include "policy/profile.h"
 
 namespace headrace::policy {
 namespace {
 
-constexpr const char* kHead =
-    "[profile]\nformat = 1\n[machine]\nprocessor = \"A CPU\"\n"
+constexpr const char* kMachine =
+    "[profile]\nformat = 2\n[machine]\nprocessor = \"A CPU\"\nnode_ranks = 8\nnodes = 1\n"
     "[file_system]\nkind = \"lustre\"\nmount = \"/scratch\"\n";
+constexpr const char* kAll = "write = \"0 to 1e15\"\nread = \"0 to 1e15\"\n";
 
-ReadProfile read(const std::string& costs) {
-  return parse_profile(kHead + costs, "/etc/headrace/profiles/a.toml");
+ReadProfile read(const std::string& costs, const std::string& choices = kAll) {
+  return parse_profile(kMachine + ("[choices]\n" + choices) + costs,
+                       "/etc/headrace/profiles/a.toml");
 }
 
 TEST(Profile, HasTheCostsThatWereMeasured) {
@@ -39,7 +40,7 @@ TEST(Profile, NamesWhatItLeavesOut) {
   EXPECT_TRUE(found.counts);
   ASSERT_EQ(found.problems.size(), 6U);
   EXPECT_EQ(found.problems[0],
-            "profile '/etc/headrace/profiles/a.toml' line 9 is ignored (it is no number from 0 to "
+            "profile '/etc/headrace/profiles/a.toml' line 14 is ignored (it is no number from 0 to "
             "1e15), write for example \"700 measured\"");
   EXPECT_NE(found.problems[1].find("no cost of [write] is called 'calls'"), std::string::npos);
   EXPECT_NE(found.problems[4].find("no header that is read here"), std::string::npos);
@@ -49,8 +50,8 @@ TEST(Profile, NamesWhatItLeavesOut) {
 }
 
 TEST(Profile, OfAnotherVersionDoesNotCount) {
-  for (const std::string text : {"", "[profile]\nformat = 2\n[file_system]\nkind = \"ext4\"\n",
-                                 "[write]\ncall = \"1\"\n", "[profile]\nformat = 1\n",
+  for (const std::string text : {"", "[profile]\nformat = 1\n[file_system]\nkind = \"ext4\"\n",
+                                 "[write]\ncall = \"1\"\n", "[profile]\nformat = 2\n",
                                  "\x7f"
                                  "ELF",
                                  "[settings]\nquiet = 1\n"}) {
@@ -60,7 +61,7 @@ TEST(Profile, OfAnotherVersionDoesNotCount) {
     EXPECT_TRUE(found.problems[0].starts_with("profile 'f' is ignored (")) << found.problems[0];
     EXPECT_TRUE(found.problems[0].ends_with("), measure anew with headrace tune"));
   }
-  EXPECT_NE(parse_profile("[profile]\nformat = 2\n", "f").problems[0].find("of format 2"),
+  EXPECT_NE(parse_profile("[profile]\nformat = 1\n", "f").problems[0].find("of format 1"),
             std::string::npos);
 }
 
@@ -135,12 +136,85 @@ TEST(Profile, SaysFromWhichPiecesOnViewsGoDirectly) {
   EXPECT_EQ(explain(asked, facts).find("profile"), std::string::npos) << "it decided nothing";
 }
 
-TEST(Profile, CountsForLeaders) {
-  const Profile slow = read("[common]\nfurther_leader = \"1e12\"\n").profile;
-  EXPECT_EQ(decide_leaders(4, 4, 0, ByteCount{1} << 30).leaders, 4);
-  const LeaderDecision decision = decide_leaders(4, 4, 0, ByteCount{1} << 30, &slow);
-  EXPECT_EQ(decision.leaders, 1);
-  EXPECT_NE(explain(decision, &slow).find("costs are those of profile"), std::string::npos);
+/// Where nothing was gained by the measured costs, the built-in ones stay.
+TEST(Profile, CountsForPiecesOfWhichAGainWasMeasured) {
+  const std::string slow =
+      "[read]\ncall = \"200000 measured\"\nwindow_call = \"200000 measured\"\n";
+  const auto path = [&](const std::string& choices, ByteCount piece) {
+    const Profile profile = read(slow, choices).profile;
+    CallFacts facts = calls_of(Direction::read, 2, 80, piece);
+    facts.profile = &profile;
+    const CallDecision decision = decide_call(PathHint::automatic, facts);
+    const bool is_named = explain(decision, facts).find("profile") != std::string::npos;
+    EXPECT_EQ(is_named, decision.path == Path::staged);
+    return decision.path;
+  };
+  EXPECT_EQ(path("read = \"65536 to 131072\"\n", 100'000), Path::staged);
+  EXPECT_EQ(path("read = \"1 to 2, 100000 to 100000\"\n", 100'000), Path::staged);
+  for (const std::string choices :
+       {"", "read = \"none\"\n", "write = \"65536 to 131072\"\n", "read = \"1000 to 99999\"\n",
+        "read = \"100001 to 200000\"\n"}) {
+    EXPECT_EQ(path(choices, 100'000), Path::direct) << choices;
+  }
+}
+
+TEST(Profile, DecidesOnViewsOfWhichAGainWasMeasured) {
+  const std::string costs = "[common]\nlarge_piece_to_write = \"4096\"\n";
+  ViewFacts facts{.node_ranks = 4, .smallest_mean_piece = 8192, .is_monotonic = true};
+  const Profile gains = read(costs, "write = \"8192 to 8192\"\n").profile;
+  const Profile gains_nothing = read(costs, "write = \"none\"\nread = \"1 to 10000\"\n").profile;
+  facts.profile = &gains;
+  EXPECT_EQ(decide_view(Direction::write, PathHint::automatic, facts).path, Path::direct);
+  facts.profile = &gains_nothing;
+  const ViewDecision decision = decide_view(Direction::write, PathHint::automatic, facts);
+  EXPECT_EQ(decision.path, Path::staged);
+  EXPECT_EQ(explain(decision, facts).find("profile"), std::string::npos);
+}
+
+TEST(Profile, NamesPiecesThatCannotBeRead) {
+  for (const std::string text : {"x", "1", "1 to", "5 to 4", "1 to 2,3 to 4", "1 to 2, ", "-1 to 4",
+                                 "1 to 2 to 3", "none, 1 to 2", "nan to 1"}) {
+    const ReadProfile found = read("", "write = \"" + text + "\"\n");
+    EXPECT_TRUE(found.counts) << text;
+    ASSERT_EQ(found.problems.size(), 1U) << text;
+    EXPECT_NE(found.problems[0].find("counts for no writes"), std::string::npos);
+    EXPECT_TRUE(found.profile.write.empty()) << text;
+  }
+}
+
+/// What two ranks reach together says nothing on 1,024.
+TEST(Profile, CountsForNoMoreRanksThanMeasured) {
+  const Profile profile = read("").profile;
+  EXPECT_EQ(profile.node_ranks, 8);
+  EXPECT_TRUE(has_enough_ranks(profile, 8, 1));
+  EXPECT_TRUE(has_enough_ranks(profile, 2, 1));
+  EXPECT_FALSE(has_enough_ranks(profile, 9, 1));
+  EXPECT_FALSE(has_enough_ranks(profile, 1, 2));
+  EXPECT_EQ(too_few_ranks(profile, 9, 1),
+            "it is of 1 node with 8 ranks each, the file has 1 node with 9 ranks each");
+}
+
+TEST(Profile, SaysHowManyRanksItIsOf) {
+  for (const std::string counts :
+       {"", "node_ranks = 2\n", "nodes = 1\n", "node_ranks = 0\nnodes = 1\n",
+        "node_ranks = \"x\"\nnodes = 1\n"}) {
+    const ReadProfile found = parse_profile(
+        "[profile]\nformat = 2\n[machine]\n" + counts + "[file_system]\nkind = \"ext4\"\n", "f");
+    EXPECT_FALSE(found.counts) << counts;
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_NE(found.problems[0].find("no counts node_ranks and nodes"), std::string::npos);
+  }
+}
+
+TEST(Profile, WithOtherRanksOrPiecesIsAnother) {
+  const auto print = [](const std::string& choices) {
+    return read("", choices).profile.fingerprint();
+  };
+  EXPECT_NE(print("write = \"1 to 2\"\n"), print("read = \"1 to 2\"\n"));
+  EXPECT_NE(print("write = \"1 to 2\"\n"), print("write = \"1 to 3\"\n"));
+  Profile more = read("").profile;
+  more.node_ranks = 9;
+  EXPECT_NE(more.fingerprint(), read("").profile.fingerprint());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <map>
@@ -6,6 +7,7 @@
 
 #include "profile/sample_ring.h"
 #include "profile/sample_store.h"
+#include "profile/sampled_thread.h"
 #include "record/change_log.h"
 #include "record/node_tables.h"
 #include "unit/made_images.h"
@@ -77,6 +79,49 @@ TEST_F(SampleStoreTest, CountsWhatFindsNoRoom) {
   gather();
   EXPECT_EQ(tables_[Table::sampling].row<SamplingRow>(0).samples, kSamples);
   EXPECT_EQ(tables_[Table::sampling].row<SamplingRow>(0).time, kSamples);
+}
+
+TEST_F(SampleStoreTest, CountsOnWhenAddressesAreForgotten) {
+  SampleStore store(*made_.image);
+  const auto thread = store.add_thread("one", record::SampleSource::timer, 10);
+  const std::array path = {address(1)};
+  store.add(thread, 0, path, 10);
+  store.forget_addresses();
+  store.add(thread, 0, path, 10);
+  store.add(thread, 0, path, 10);
+  gather();
+  std::int64_t samples = 0;
+  for (std::size_t i = 0; i < tables_[Table::samples].rows; ++i) {
+    samples += tables_[Table::samples].row<SamplesRow>(i).samples;
+  }
+  EXPECT_EQ(samples, 3);
+}
+
+TEST(SampleRing, CopiesWhatIsMappedOfAStackThatMayGo) {
+  constexpr std::size_t kPage = 4096;
+  auto* const memory = static_cast<std::byte*>(
+      ::mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory) + 64;
+  SampleRing ring;
+  ring.add({}, begin, begin + 3 * kPage, true);
+  ::munmap(memory + 2 * kPage, 2 * kPage);
+  ring.add({}, begin, begin + 3 * kPage, true);
+  StackCopy copy;
+  ASSERT_NE(ring.first(copy), nullptr);
+  EXPECT_EQ(copy.bytes.size(), 3 * kPage);
+  ring.drop();
+  ASSERT_NE(ring.first(copy), nullptr);
+  EXPECT_GE(copy.bytes.size(), kPage - 64);
+  EXPECT_LE(copy.bytes.size(), 2 * kPage - 64);
+  ::munmap(memory, 2 * kPage);
+}
+
+TEST(TaskDirectory, ListsThreadsAsTheyComeAndGo) {
+  TaskDirectory tasks;
+  const std::size_t before = tasks.list().size();
+  ASSERT_GE(before, 1U);
+  std::thread([&] { EXPECT_EQ(tasks.list().size(), before + 1); }).join();
 }
 
 TEST(SampleRing, HandsSamplesOverInOrder) {

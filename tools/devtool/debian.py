@@ -71,6 +71,10 @@ GIT = Need("git", "git", _program("git"))
 UNIT_TESTS = (*BUILD, GOOGLETEST)
 COUNTS = (*UNIT_TESTS, Need("valgrind", "valgrind", _program("valgrind")))
 PYTHON_TESTS = (*BUILD, C_COMPILER, GIT)
+PARALLEL_HDF5 = (
+    Need("HDF5 for MPICH", "libhdf5-mpich-dev", _path("/usr/include/hdf5/mpich")),
+    Need("HDF5 for Open MPI", "libhdf5-openmpi-dev", _path("/usr/include/hdf5/openmpi")),
+)
 MPI_TESTS = (
     *PYTHON_TESTS,
     Need("a Fortran compiler", "gfortran", _program("gfortran")),
@@ -82,14 +86,16 @@ MPI_TESTS = (
     Need("jemalloc", "libjemalloc2", _library("libjemalloc.so.2")),
     Need("tcmalloc", "libtcmalloc-minimal4", _library("libtcmalloc_minimal.so.4")),
     Need("AddressSanitizer", "libasan8", _library("libasan.so.8")),
+    # Programs whose files are known, and who else sees them.
+    *PARALLEL_HDF5,
+    Need("strace", "strace", _program("strace")),
 )
 PERL = Need("Perl", "perl", _program("perl"))
 # Libraries that ./dev conformance runs under the layer, and readers that know nothing of MPI.
 H5PY_READER = Need("h5py", "python3-h5py", _debian_module("h5py/_debian_h5py_serial"))
 NETCDF_READER = Need("Python's netCDF4", "python3-netcdf4", _debian_module("netCDF4"))
 HDF5 = (
-    Need("HDF5 for MPICH", "libhdf5-mpich-dev", _path("/usr/include/hdf5/mpich")),
-    Need("HDF5 for Open MPI", "libhdf5-openmpi-dev", _path("/usr/include/hdf5/openmpi")),
+    *PARALLEL_HDF5,
     H5PY_READER,
 )
 H5PY = (
@@ -103,7 +109,7 @@ NETCDF = (
 )
 _ADIOS = f"/usr/lib/{MULTIARCH}/adios"
 ADIOS = (
-    *HDF5[:2],
+    *PARALLEL_HDF5,
     Need("ADIOS 1 for MPICH", "libadios-mpich-dev", _path(f"{_ADIOS}/mpich/libadios.a")),
     Need("ADIOS 1 for Open MPI", "libadios-openmpi-dev", _path(f"{_ADIOS}/openmpi/libadios.a")),
     Need("ADIOS 1's bpls", "libadios-bin", _program("bpls.openmpi")),

@@ -1,14 +1,15 @@
 """All that a report shows, from a record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headrace.analysis import files as of_files
+from headrace.analysis.accesses import Access, Flows, UsedFile, accesses, flows, used_files
 from headrace.analysis.calls import BINS, Sums, Totals, add_up
 from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
-from headrace.analysis.metrics import ABSENT, Metrics, metrics
+from headrace.analysis.metrics import ABSENT, SAMPLED, Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
 from headrace.analysis.placement import Place, placement
@@ -96,19 +97,36 @@ class Source:
     bins: tuple[str, ...] = BINS
 
 
-RECORD = Source(
-    "record",
-    notes=(
-        "not measured: I/O that is not MPI's; waiting in point-to-point calls, in nonblocking "
-        "collective ones and in those of files",
-    ),
-)
+FILES_SETTING = "HEADRACE_RECORD_FILES"  # whether files without MPI are recorded
+_NOT_MPI = "I/O that is not MPI's"
+
+
+def _unseen(chosen: Iterable[Setting]) -> str:
+    """What a record does not tell of I/O."""
+    for one in chosen:
+        if one.name == FILES_SETTING and one.value in ("1", "yes", "true", "on"):
+            return "I/O through mapped files, io_uring and system calls past the C library"
+        if one.name == FILES_SETTING:
+            return f"{_NOT_MPI} ({FILES_SETTING}=1 switches that on)"
+    return _NOT_MPI
+
+
+def _of_record(chosen: Iterable[Setting]) -> Source:
+    return Source(
+        "record",
+        notes=(
+            f"not measured: {_unseen(chosen)}; waiting in point-to-point calls, in nonblocking "
+            "collective ones and in those of files",
+        ),
+    )
 
 
 @dataclass(frozen=True)
 class Findings:
     """`classes`: time in MPI by class, or in I/O. in_mpi, outside: None if not measured. Procedures
-    and sites: costliest first. costs: of which procedures each cost is made."""
+    and sites: costliest first. costs: of which procedures each cost is made. `files` are by MPI-IO,
+    or as a Darshan log has them; `accesses` without MPI, `used_files` both. flows: None if not
+    measured. spots: where a cost that only samples show is spent, as texts."""
 
     run: Run
     classes: tuple[Class, ...]
@@ -123,6 +141,9 @@ class Findings:
     heaviest: tuple[Edge, ...]
     regions: tuple[Region, ...]
     files: tuple[File, ...]
+    accesses: tuple[Access, ...]
+    used_files: tuple[UsedFile, ...]
+    flows: Flows | None
     decisions: tuple[Decision, ...]
     placement: tuple[Place, ...]
     settings: tuple[Setting, ...]
@@ -130,8 +151,9 @@ class Findings:
     quality: Quality
     metrics: Metrics
     costs: dict[str, frozenset[str]]
-    source: Source = RECORD
+    source: Source = field(default_factory=lambda: _of_record(()))
     targets: tuple[Target, ...] = ()
+    spots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def share(self, time: float) -> float:
         """What part a time of all ranks together is of the ranks' time in the run."""
@@ -149,7 +171,9 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     size = len(job.ranks)
     edges = of_files.matrix(record)
     files = tuple(of_files.files(record))
+    others = tuple(accesses(record))
     by_cost = costs(job, totals)
+    chosen = settings(record)
     return Findings(
         run=job,
         classes=tuple(
@@ -167,9 +191,12 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         heaviest=of_files.heaviest(edges, MOST_EDGES),
         regions=regions(record, totals, size),
         files=files,
+        accesses=others,
+        used_files=used_files(files, others, record.facts.get("directory", "")),
+        flows=flows(record, files, others),
         decisions=tuple(of_files.decisions(record)),
         placement=placement(job.ranks),
-        settings=settings(record),
+        settings=chosen,
         variables=variables(record),
         quality=Quality(
             sum(one.folded for one in job.ranks),
@@ -183,7 +210,9 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             sum(one.unsized for one in job.ranks),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files),
-        costs={name: one.procedures for name, one in by_cost.items()},
+        costs=dict.fromkeys((*SAMPLED, "uneven"), frozenset())
+        | {name: one.procedures for name, one in by_cost.items()},
+        source=_of_record(chosen),
     )
 
 

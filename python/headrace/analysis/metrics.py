@@ -15,6 +15,34 @@ from headrace.record.tables import Record
 NS = 1e9
 Metrics = dict[str, float | None]
 
+# Of samples (profile/costs.py): what each rank spends in one matter.
+SAMPLED = ("allocation", "locks", "libm", "python", "kernel", "one_thread", "mpi_cpu")
+SAMPLED += ("unoptimised", "unvectorised")
+_OF_SAMPLED = ("seconds", "greatest_seconds", "share")
+_OF_SAMPLED += ("bound_lower_seconds", "bound_upper_seconds")
+_NOT_SAMPLED = "the run was not sampled (headrace profile)"
+_WHY_NOT = {
+    "unoptimised": "the run was not sampled, or what its hot code was compiled with is not known "
+    "(-g, and the files on this machine)",
+    "unvectorised": "the run was not sampled, or no remarks of its compilers were given "
+    "(--feedback)",
+}
+PROFILE_COSTS = {
+    **{
+        f"{name}_{what}": _WHY_NOT.get(name, _NOT_SAMPLED)
+        for name in SAMPLED
+        for what in _OF_SAMPLED
+    },
+    **dict.fromkeys(
+        (
+            *("uneven_seconds", "uneven_average_seconds", "uneven_greatest_seconds"),
+            *("uneven_share", "busy_threads_ratio"),
+            "cores_per_rank_ratio",
+        ),
+        _NOT_SAMPLED,
+    ),
+}
+
 # What rules ask for and no record has yet: why.
 ABSENT = {
     "run_queue_seconds": "the record does not have how long ranks waited for a core",
@@ -47,6 +75,7 @@ ABSENT = {
     "opens_per_rank_ratio": "the record has no table of files",
     "exchange_seconds": "the record has no table of files",
     "free_memory_bytes": "the record does not have the free memory of nodes",
+    **PROFILE_COSTS,
 }
 
 
@@ -108,7 +137,7 @@ def _of_run(run: Run, totals: Totals, waits: Waits, outside: Mapping[int, float]
     }
 
 
-def _cores(text: str) -> set[int] | None:
+def cores_of(text: str) -> set[int] | None:
     """As 0-3,8. None if it says nothing that can be true."""
     found: set[int] = set()
     for part in filter(None, text.split(",")):
@@ -127,7 +156,7 @@ def _of_nodes(run: Run, outside: Mapping[int, float]) -> Metrics:
     masks: dict[int, list[set[int] | None]] = defaultdict(list)
     for one in run.ranks:
         by_node[one.node].append(outside[one.rank])
-        masks[one.node].append(_cores(one.cores))
+        masks[one.node].append(cores_of(one.cores))
     means = sorted(sum(times) / len(times) for times in by_node.values())
     highest = sorted(max(times) for times in by_node.values())
     known = [node for node in masks.values() if None not in node]

@@ -1,53 +1,91 @@
 """The files that commands are given -> findings: records, or a Darshan log."""
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headrace.advice.judging import Judgement, judge
 from headrace.advice.rules import collect
 from headrace.analysis.analyse import MOST_SITES, Findings, analyse
 from headrace.analysis.darshan.analyse import analyse as analyse_log
+from headrace.analysis.paths import Frame
 from headrace.darshan import reader as logs
 from headrace.errors import HeadraceError
 from headrace.launch.gather import gather
+from headrace.profile.costs import costs
+from headrace.profile.loopmark import Listing, listing
 from headrace.profile.profile import Profile, profile
 from headrace.profile.samples import Samples
+from headrace.profile.stacks import all_places
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
+from headrace.symbols.optimisation import optimised
 from headrace.symbols.resolver import resolve_frames
 
 
 @dataclass(frozen=True)
 class Job:
-    """record: None of a Darshan log."""
+    """profile, listing: None where nothing was sampled, or no remarks were asked for."""
 
     findings: Findings
-    record: Record | None
-
-    def profile(self) -> Profile | None:
-        """None where nothing was sampled."""
-        if self.record is None:
-            return None
-        samples = Samples(self.record)
-        frames = {frame for path in samples.paths() for frame in path}
-        return profile(samples, resolve_frames(frames), self.findings.run.count)
+    profile: Profile | None = None
+    listing: Listing | None = None
 
 
 def findings_of(files: Sequence[Path], most_sites: int = MOST_SITES) -> Findings:
-    return job_of(files, most_sites).findings
+    """Without what samples show."""
+    found = _of_log(files)
+    return found or analyse(_record_of_all(files), most_sites)
 
 
-def job_of(files: Sequence[Path], most_sites: int = MOST_SITES) -> Job:
+def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
     """From its record, its nodes' records, directories of a job that was killed, or a Darshan
-    log."""
+    log. feedback: files of compilers' remarks, or folders."""
+    log = _of_log(files)
+    if log is not None:
+        return Job(log)
+    record = _record_of_all(files)
+    found, samples = analyse(record), Samples(record)
+    innermost = {path: samples.frames(path)[:1] for path in samples.path_numbers()}
+    symbols = resolve_frames({frame for path in samples.paths() for frame in path})
+    stacks = all_places(samples, symbols)
+    sampled = profile(samples, symbols, found.run.count, stacks)
+    if sampled is None:
+        return Job(found)
+    remarks = listing(sampled, feedback, _built(innermost.values())) if feedback else None
+    known = optimised({frame for own in innermost.values() for frame in own})
+    spent = costs(
+        record,
+        found.run,
+        samples,
+        sampled,
+        stacks,
+        {path: known[own[0]] for path, own in innermost.items() if own and own[0] in known},
+        remarks,
+    )
+    found = replace(found, metrics=found.metrics | spent.metrics, spots=spent.spots)
+    return Job(found, sampled, remarks)
+
+
+def _built(innermost: Iterable[Sequence[Frame]]) -> float | None:
+    """When the youngest file of sampled code with a build-id was written."""
+    files = {own[0].module for own in innermost if own and own[0].build_id}
+    times = []
+    for file in files:
+        with contextlib.suppress(OSError, ValueError):
+            times.append(Path(file).stat().st_mtime)
+    return max(times, default=None)
+
+
+def _of_log(files: Sequence[Path]) -> Findings | None:
+    """None if no file is a Darshan log."""
     found = [file for file in files if logs.is_log(file)]
     if not found:
-        record = merge([record_of(file) for file in files])
-        return Job(analyse(record, most_sites), record)
+        return None
     if len(files) > 1:
         raise HeadraceError(
             f"'{found[0]}' is not read with other files",
@@ -55,7 +93,11 @@ def job_of(files: Sequence[Path], most_sites: int = MOST_SITES) -> Job:
             "give it alone",
             1,
         )
-    return Job(analyse_log(logs.read(found[0])), None)
+    return analyse_log(logs.read(found[0]))
+
+
+def _record_of_all(files: Sequence[Path]) -> Record:
+    return merge([record_of(file) for file in files])
 
 
 def judged(found: Findings, rules: Sequence[Path] = ()) -> Judgement:

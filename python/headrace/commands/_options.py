@@ -80,3 +80,15 @@ def rules_option() -> Any:
         type=click.Path(path_type=Path),
         help="TOML file of more rules for advice; docs/advice.md has their form.",
     )
+
+
+def feedback_option() -> Any:
+    """--feedback PATH, any number of times."""
+    return click.option(
+        "--feedback",
+        multiple=True,
+        type=click.Path(exists=True, path_type=Path),
+        metavar="BUILD_DIR",
+        help="Show what compilers say of hot lines: files of their remarks, or a folder that has "
+        "them, as of -fsave-optimization-record; docs/profile.md names all. Repeatable.",
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from headrace.advice.applying import changes, taken
-from headrace.commands._findings import findings_of, judged
+from headrace.commands._findings import job_of, judged
 from headrace.commands._options import rules_option
 from headrace.errors import HeadraceError, unwritable
 from headrace.report.settings_text import FIRST_WORDS, settings_text, told
@@ -25,7 +25,7 @@ def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
     --settings`, and say why. What you set yourself stays. What only a launcher can set is printed,
     and not set. docs/advice.md explains the advice.
     """
-    found = findings_of([file])
+    found = job_of([file]).findings
     made = changes(judged(found, rules), found.settings, found.variables)
     for one in made:
         click.echo(told(one))

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from headrace.analysis.analyse import analyse
-from headrace.commands._findings import record_of
+from headrace.commands._findings import Job, record_of
 from headrace.commands._options import json_option
 from headrace.commands.report import present
 from headrace.launch.gather import find_job
@@ -23,4 +23,4 @@ def peek(job: str, as_json: bool) -> None:
     """
     directory = Path(job)
     found = directory if job and directory.is_dir() else find_job(job, os.environ)
-    present(analyse(record_of(found)), as_json)
+    present(Job(analyse(record_of(found))), as_json)

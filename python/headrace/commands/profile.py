@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from headrace.commands._findings import job_of
+from headrace.commands._findings import job_of, judged
 from headrace.commands._launching import launch_options, prepare
+from headrace.commands._options import feedback_option
 from headrace.errors import say
 from headrace.launch.child import run_child
 from headrace.report.terminal import console_of_errors, show_profile
@@ -34,9 +35,16 @@ docs/profile.md explains each number. Options are those of 'headrace run'.
     metavar="N",
     help="Samples a second of each thread's CPU time (HEADRACE_SAMPLING_RATE); 100 without it.",
 )
+@feedback_option()
 @click.option("--quiet", is_flag=True, help="Only record: show nothing when the program has ended.")
 @launch_options
-def profile(rate: int | None, quiet: bool, assignments: tuple[str, ...], **options: object) -> None:
+def profile(
+    rate: int | None,
+    feedback: tuple[Path, ...],
+    quiet: bool,
+    assignments: tuple[str, ...],
+    **options: object,
+) -> None:
     chosen = ("SAMPLING=1", "RECORD=1", *((f"SAMPLING_RATE={rate}",) if rate else ()))
     prepared = prepare(assignments=(*chosen, *assignments), **options)
     if prepared.launch is None:
@@ -45,7 +53,7 @@ def profile(rate: int | None, quiet: bool, assignments: tuple[str, ...], **optio
     before = _records(folder)
     code = run_child(prepared.launch)
     if not quiet:
-        _show(sorted(_records(folder) - before))
+        _show(sorted(_records(folder) - before), feedback)
     sys.exit(code)
 
 
@@ -53,13 +61,15 @@ def _records(folder: Path) -> set[Path]:
     return set(folder.glob("*.hrc")) if folder.is_dir() else set()
 
 
-def _show(records: list[Path]) -> None:
+def _show(records: list[Path], feedback: tuple[Path, ...]) -> None:
     """A launcher line may have started several jobs."""
     if not records:
         say("no record was made (the lines above say why, or the program called no MPI)")
     for path in records:
-        sampled = job_of([path]).profile()
-        if sampled is None:
+        job = job_of([path], feedback)
+        if job.profile is None:
             say(f"{path} has no samples: the lines above say why")
-        else:
-            show_profile(console_of_errors(), sampled)
+            continue
+        show_profile(
+            console_of_errors(), job.findings, judged(job.findings), job.profile, job.listing
+        )

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from headrace.analysis.analyse import Findings
-from headrace.commands._findings import job_of, judged
-from headrace.commands._options import json_option, rules_option
-from headrace.errors import unwritable
-from headrace.profile.profile import Profile
+from headrace.commands._findings import Job, job_of, judged
+from headrace.commands._options import feedback_option, json_option, rules_option
+from headrace.errors import say, unwritable
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import console, show
@@ -28,12 +26,14 @@ from headrace.symbols.resolver import resolve
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path), help="File for the page, instead of that."
 )
+@feedback_option()
 @rules_option()
 def report(
     files: tuple[Path, ...],
     as_json: bool,
     as_html: bool,
     output: Path | None,
+    feedback: tuple[Path, ...],
     rules: tuple[Path, ...],
 ) -> None:
     """Show what a run did with MPI: what to change, and what that would gain at most, where its
@@ -42,32 +42,31 @@ def report(
     (.darshan). Of a job on several nodes that was killed give each node's; docs/report.md explains
     each number, docs/advice.md the advice.
     """
-    job = job_of(files)
-    found, sampled = job.findings, job.profile()
+    job = job_of(files, feedback)
+    found = job.findings
+    if feedback and job.profile is None:
+        say(f"no remarks are shown: {files[0]} has no samples, which headrace profile takes")
     if not (as_html or output):
-        present(found, as_json, rules, sampled)
+        present(job, as_json, rules)
         return
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
-    write(target, page(found, symbols, judged(found, rules), sampled))
+    write(target, page(found, symbols, judged(found, rules), job.profile, job.listing))
     click.echo(target)
 
 
-def present(
-    found: Findings,
-    as_json: bool,
-    rules: tuple[Path, ...] = (),
-    sampled: Profile | None = None,
-) -> None:
-    """Prints them, with advice by our rules and those of more files."""
+def present(job: Job, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
+    """Prints it, with advice by our rules and those of more files."""
+    found = job.findings
     symbols = resolve(site.frames for site in found.sites)
     judgement = judged(found, rules)
     if as_json:
-        click.echo(json.dumps(document(found, symbols, judgement, sampled), indent=1))
+        told = document(found, symbols, judgement, job.profile, job.listing)
+        click.echo(json.dumps(told, indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    show(console(), found, symbols, judgement, sampled)
+    show(console(), found, symbols, judgement, job.profile, job.listing)
 
 
 def write(path: Path, text: str) -> None:

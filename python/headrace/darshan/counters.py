@@ -24,7 +24,9 @@ WANTED = frozenset(
         *("READS", "WRITES", "INDEP_READS", "INDEP_WRITES", "COLL_READS", "COLL_WRITES"),
         *("SPLIT_READS", "SPLIT_WRITES", "NB_READS", "NB_WRITES"),
         *("SYNCS", "FSYNCS", "FDSYNCS"),
-        *("BYTES_READ", "BYTES_WRITTEN", "FILE_NOT_ALIGNED"),
+        *("BYTES_READ", "BYTES_WRITTEN", "FILE_NOT_ALIGNED", "FILE_ALIGNMENT"),
+        *("SEEKS", "MMAPS", "FLUSHES", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN"),
+        *("SEQ_READS", "SEQ_WRITES", "CONSEC_READS", "CONSEC_WRITES"),
         *(f"SIZE_{what}{part}_{size}" for what in ("READ", "WRITE") for part in ("", "_AGG")
           for size in BINS),
         *("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME", "F_MAX_READ_TIME", "F_MAX_WRITE_TIME"),

@@ -9,15 +9,19 @@ from pathlib import Path
 
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import NoteSection, SymbolTableSection
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import NoteSection, Section, SymbolTableSection
+
+STUB = 16  # bytes
+STUB_MARK = "@plt"  # behind the name of the function that a stub jumps to
 
 # What pyelftools raises on files that are not what they seem.
-_BROKEN = (ELFError, DWARFError, OSError, ValueError, KeyError, IndexError, TypeError)
-_BROKEN += (AttributeError, AssertionError, ArithmeticError)
+BROKEN = (ELFError, DWARFError, OSError, ValueError, KeyError, IndexError, TypeError)
+BROKEN += (AttributeError, AssertionError, ArithmeticError)
 
 
 @contextmanager
-def _elf(path: Path) -> Iterator[ELFFile]:
+def opened(path: Path) -> Iterator[ELFFile]:
     """Opens a regular file only: others may have no end, or wait for someone."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -28,14 +32,14 @@ def _elf(path: Path) -> Iterator[ELFFile]:
 def build_id(path: Path) -> str | None:
     """In hexadecimal, empty if the file has none; None if it is no readable ELF file."""
     try:
-        with _elf(path) as elf:
+        with opened(path) as elf:
             for section in elf.iter_sections():
                 if isinstance(section, NoteSection):
                     for note in section.iter_notes():
                         if note["n_type"] == "NT_GNU_BUILD_ID":
                             return str(note["n_desc"])
             return ""
-    except _BROKEN:
+    except BROKEN:
         return None
 
 
@@ -46,9 +50,9 @@ class Functions:
         self._starts: list[int] = []
         self._found: list[tuple[int, int, str]] = []
         try:
-            with _elf(path) as elf:
-                self._found = sorted(set(_functions(elf)))
-        except _BROKEN:
+            with opened(path) as elf:
+                self._found = sorted({*_functions(elf), *_stubs(elf)})
+        except BROKEN:
             self._found = []
         self._starts = [start for start, _, _ in self._found]
 
@@ -58,15 +62,44 @@ class Functions:
         if place < 0:
             return ""
         start, size, name = self._found[place]
-        return name if address < start + size or size == 0 else ""
+        return name if address < start + size else ""
 
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int, str]]:
+    """One without a size, as assembly has them, may reach to the end of its section."""
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
             for symbol in section.iter_symbols():
-                if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF":
-                    yield symbol["st_value"], symbol["st_size"], symbol.name
+                place = symbol["st_shndx"]
+                if symbol["st_info"]["type"] != "STT_FUNC" or not isinstance(place, int):
+                    continue
+                start, size = symbol["st_value"], symbol["st_size"]
+                yield start, size or _end(elf.get_section(place)) - start, symbol.name
+
+
+def _end(section: Section) -> int:
+    return section["sh_addr"] + section["sh_size"]
+
+
+def _stubs(elf: ELFFile) -> Iterator[tuple[int, int, str]]:
+    """What calls into other libraries jump through: FUNCTION@plt, in the order of relocations
+    (System V ABI, AMD64 supplement, Procedure Linkage Table)."""
+    relocations = elf.get_section_by_name(".rela.plt")
+    if elf["e_machine"] != "EM_X86_64" or not isinstance(relocations, RelocationSection):
+        return
+    symbols = elf.get_section(relocations["sh_link"])
+    # With branch protection (-z ibtplt) the stubs are in .plt.sec. Else the first one is the
+    # linker's own.
+    marked = elf.get_section_by_name(".plt.sec")
+    section = marked or elf.get_section_by_name(".plt")
+    if section is None or not isinstance(symbols, SymbolTableSection):
+        return
+    at = section["sh_addr"] + (0 if marked else STUB)
+    for relocation in relocations.iter_relocations():
+        if at + STUB > _end(section):
+            return
+        yield at, STUB, f"{symbols.get_symbol(relocation['r_info_sym']).name}{STUB_MARK}"
+        at += STUB
 
 
 LARGEST_READ = 64 << 20  # reading more lines in Python takes minutes
@@ -75,10 +108,10 @@ LARGEST_READ = 64 << 20  # reading more lines in Python takes minutes
 def lines(path: Path, addresses: set[int]) -> dict[int, tuple[str, int]]:
     """File and line of addresses, as far as the file's debugging information tells."""
     try:
-        with _elf(path) as elf:
+        with opened(path) as elf:
             small = path.stat().st_size <= LARGEST_READ
             return _lines(elf, addresses) if small and elf.has_dwarf_info() else {}
-    except _BROKEN:
+    except BROKEN:
         return {}
 
 

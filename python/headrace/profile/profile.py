@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from headrace.analysis.numbers import Balance, balance
 from headrace.profile.samples import Samples, Thread
-from headrace.profile.stacks import Place, places
+from headrace.profile.stacks import Place, all_places
 from headrace.symbols.resolver import Symbols
 
 
@@ -26,8 +26,8 @@ class Function:
 
 @dataclass(frozen=True)
 class HotLine:
-    """A line and the function whose line it is; `function` has it inlined if `inlined` is not
-    empty."""
+    """A line with its function; where the line is of a function that was inlined, `place` names
+    both. time: ns."""
 
     place: Place
     samples: int
@@ -79,18 +79,21 @@ class _Sums:
     by_rank: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
 
-def profile(found: Samples, symbols: Symbols, ranks: int) -> Profile | None:
-    """None where nothing was sampled. ranks: of the job."""
+def profile(
+    found: Samples,
+    symbols: Symbols,
+    ranks: int,
+    stacks: Mapping[int, tuple[Place, ...]] | None = None,
+) -> Profile | None:
+    """None where nothing was sampled. ranks: of the job. stacks: of `all_places`, if known."""
     if not found.threads:
         return None
     functions: dict[tuple[str, str], _Sums] = defaultdict(_Sums)
     lines: dict[Place, _Sums] = defaultdict(_Sums)
     regions: dict[str, int] = defaultdict(int)
     tree = TreeNode("")
-    stacks: dict[int, tuple[Place, ...]] = {}
+    stacks = all_places(found, symbols) if stacks is None else stacks
     for row in found.rows:
-        if row.path not in stacks:
-            stacks[row.path] = places(found.frames(row.path), symbols)
         stack = stacks[row.path]
         inner = stack[0]
         _add(functions[inner.function, inner.module], row.rank, row.samples, row.time)

@@ -78,7 +78,10 @@ class Samples:
         """Innermost first; of the innermost the offset is that of the sample, plus one."""
         return self._paths.frames(path, MOST_FRAMES)
 
+    def path_numbers(self) -> set[int]:
+        return {row.path for row in self.rows}
+
     def paths(self) -> Iterator[tuple[Frame, ...]]:
         """Each path once."""
-        for path in {row.path for row in self.rows}:
+        for path in self.path_numbers():
             yield self.frames(path)

@@ -1,10 +1,11 @@
 """Paths of samples as functions and lines."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.analysis.paths import Frame
+from headrace.profile.samples import Samples
 from headrace.symbols.resolver import Symbols
 from headrace.symbols.tools import Line
 
@@ -56,3 +57,8 @@ def places(frames: Iterable[Frame], symbols: Symbols) -> tuple[Place, ...]:
         )
         for module, lines in stack(frames, symbols)
     )
+
+
+def all_places(samples: Samples, symbols: Symbols) -> Mapping[int, tuple[Place, ...]]:
+    """By the number of the path."""
+    return {path: places(samples.frames(path), symbols) for path in samples.path_numbers()}

@@ -10,12 +10,17 @@ from headrace.record.tables import JOB, Node, Table, points_at
 
 CLASSES = 5
 STATES = 4
+LAYERS = 2
 # Numbers that mean something below zero; all others count or measure.
 MAY_BE_NEGATIVE = {
     ("communicators", "on_node"),
     ("matrix", "peer"),
     ("files", "store_read"),
     ("files", "store_written"),
+    ("ranks", "system_read"),
+    ("ranks", "system_written"),
+    ("ranks", "device_read"),
+    ("ranks", "device_written"),
     ("decisions", "cost"),
     ("regions", "id"),
     ("sampling", "caller"),
@@ -30,6 +35,8 @@ MOST = {
     ("matrix", "peer"): (1 << 31) - 1,
     ("files", "rank"): (1 << 31) - 1,
     ("regions", "rank"): (1 << 31) - 1,
+    ("accesses", "rank"): (1 << 31) - 1,
+    ("accesses", "layer"): LAYERS - 1,
     ("sampling", "rank"): (1 << 31) - 1,
     ("samples", "rank"): (1 << 31) - 1,
 }

@@ -128,7 +128,9 @@ def reasons(one: Unjudged) -> str:
 
 def places(one: Advice, found: Findings, symbols: Symbols) -> list[str]:
     """The hottest call sites of which it speaks: procedure and innermost function, whoever called
-    that."""
+    that. Of what samples show the functions."""
+    if one.rule.cost in found.spots:
+        return list(map(shown, found.spots[one.rule.cost]))
     procedures = found.costs.get(one.rule.cost, frozenset())
     shares: dict[str, float] = {}
     for site in found.sites:

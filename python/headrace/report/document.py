@@ -5,22 +5,27 @@ from typing import Any
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
-from headrace.analysis.files import Decision, Edge, File
+from headrace.analysis.files import Decision, Edge
 from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
-from headrace.analysis.targets import Target
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
+from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
+from headrace.report.io_document import io_document
 from headrace.report.profile_document import profile_document
+from headrace.report.units import NS, in_seconds
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
-NS = 1e9
 
 
 def document(
-    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+    found: Findings,
+    symbols: Symbols,
+    judgement: Judgement,
+    profile: Profile | None = None,
+    listing: Listing | None = None,
 ) -> dict[str, Any]:
     """All numbers. Lists of which the findings' source can tell nothing are null, too."""
 
@@ -55,11 +60,8 @@ def document(
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
         "regions": known("regions", [_region(one) for one in found.regions]),
-        "profile": profile_document(profile),
-        "io": {
-            "files": [_file(one) for one in found.files],
-            "targets": [_target(one) for one in found.targets],
-        },
+        "profile": profile_document(profile, listing),
+        "io": io_document(found),
         "decisions": known("decisions", [_decision(one) for one in found.decisions]),
         "placement": known("placement", _placement(found)),
         "settings": known("settings", [vars(one) for one in found.settings]),
@@ -84,10 +86,6 @@ def advice(judgement: Judgement) -> list[dict[str, Any]]:
         }
         for one in judgement.advice
     ]
-
-
-def _seconds(ns: float | None) -> float | None:
-    return None if ns is None else ns / NS
 
 
 def _run(found: Findings) -> dict[str, Any]:
@@ -136,7 +134,7 @@ def _procedure(one: Procedure) -> dict[str, Any]:
         "failed": one.sums.failed,
         "bytes": one.sums.bytes,
         "bins": one.sums.bins or None,
-        "longest_call_seconds": _seconds(one.sums.greatest),
+        "longest_call_seconds": in_seconds(one.sums.greatest),
         **_balance(one.balance),
         "wait_seconds": _wait(one.wait),
     }
@@ -178,39 +176,6 @@ def _region(one: Region) -> dict[str, Any]:
     }
 
 
-def _file(one: File) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "ranks": one.ranks,
-        "opens": one.opens,
-        "bytes_read": one.read,
-        "bytes_written": one.written,
-        "store_bytes_read": one.store_read,
-        "store_bytes_written": one.store_written,
-        "reads": one.reads,
-        "writes": one.writes,
-        "collective_reads": one.collective_reads,
-        "collective_writes": one.collective_writes,
-        "seconds": _seconds(one.time),
-        "exchange_seconds": _seconds(one.exchange),
-        "wait_seconds": _seconds(one.wait),
-        "copy_seconds": _seconds(one.copy),
-        "store_seconds": _seconds(one.store),
-        "interface": one.interface,
-    }
-
-
-def _target(one: Target) -> dict[str, Any]:
-    return {
-        "index": one.index,
-        "files": one.files,
-        "bytes": one.bytes,
-        "median_file_seconds": one.median / NS,
-        "longest_file_seconds": one.longest / NS,
-        "median_bytes_per_second": NS / one.per_byte,
-    }
-
-
 def _edge(one: Edge) -> dict[str, Any]:
     return {
         "from": one.sender,
@@ -227,7 +192,7 @@ def _decision(one: Decision) -> dict[str, Any]:
         "reason": one.reason,
         "alternatives": one.alternatives,
         "times": one.times,
-        "cost_seconds": _seconds(one.cost),
+        "cost_seconds": in_seconds(one.cost),
     }
 
 
@@ -252,12 +217,12 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
     return {
         "folded_calls": one.folded,
         "lost_calls": one.lost_calls,
-        "off_seconds": _seconds(one.off),
+        "off_seconds": in_seconds(one.off),
         "mismatched_regions": one.mismatched,
         "unsized_receives": one.unsized,
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
-        "recorder_seconds": _seconds(one.recorder),
+        "recorder_seconds": in_seconds(one.recorder),
         "not_measured": [*one.missing, *sorted(found.source.unmeasured)],
         "modules_without_names": dict(sorted(symbols.problems.items())),
     }

@@ -10,6 +10,7 @@ import jinja2
 from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.verdict import ACCEPTABLE, verdict
+from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report import pictures
 from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
@@ -17,10 +18,9 @@ from headrace.report.flame import flame
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import tables
-from headrace.report.units import library, seconds, shown, size
+from headrace.report.units import NS, library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
 
-NS = 1e9
 LONGEST_COMMAND = 400
 _BY = {
     "headrace": "a setting of Headrace",
@@ -69,7 +69,11 @@ def _template() -> jinja2.Template:
 
 
 def page(
-    found: Findings, symbols: Symbols, judgement: Judgement, profile: Profile | None = None
+    found: Findings,
+    symbols: Symbols,
+    judgement: Judgement,
+    profile: Profile | None = None,
+    listing: Listing | None = None,
 ) -> str:
     run = found.run
     cards = [_card(one, found, symbols) for one in judgement.advice]
@@ -93,7 +97,7 @@ def page(
         strip=pictures.strip(found),
         longest=_longest(found),
         matrix=pictures.matrix(found.matrix, run.count),
-        profile=profile_tables(profile),
+        profile=profile_tables(profile, listing),
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),
         hottest=pictures.hottest(profile),

@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from typing import Any
 
+from headrace.profile.loopmark import ListedLine, Listing
 from headrace.profile.profile import Profile, TreeNode
 from headrace.profile.samples import SOURCES
+from headrace.report.units import NS
 
-NS = 1e9
 LEAST_SHARE = 0.001  # of the branches of the tree
 MOST_LINES = 1000
 
 
-def profile_document(found: Profile | None) -> dict[str, Any] | None:
+def profile_document(
+    found: Profile | None, listing: Listing | None = None
+) -> dict[str, Any] | None:
     """null: nothing was sampled."""
     if found is None:
         return None
@@ -67,6 +70,36 @@ def profile_document(found: Profile | None) -> dict[str, Any] | None:
                 "cut": one.cut,
             }
             for one in found.threads
+        ],
+        "feedback": None if listing is None else _feedback(found, listing),
+    }
+
+
+def _feedback(found: Profile, listing: Listing) -> dict[str, Any]:
+    return {
+        "files_read": listing.read,
+        "problems": list(listing.problems),
+        "notes": list(listing.notes),
+        "files": [
+            {"file": one.file, "lines": [_listed(found, own) for own in one.lines]}
+            for one in listing.files
+        ],
+    }
+
+
+def _listed(found: Profile, one: ListedLine) -> dict[str, Any]:
+    return {
+        "line": one.line,
+        "marks": one.marks,
+        "share": found.share(one.time),
+        "samples": one.samples,
+        "seconds": one.time / NS,
+        "functions": list(one.functions),
+        "source": one.source,
+        "vectorised": one.is_vectorised,
+        "not_vectorised_because": one.no_vector or None,
+        "remarks": [
+            {"what": own.kind, "done": own.is_done, "text": own.text or None} for own in one.remarks
         ],
     }
 

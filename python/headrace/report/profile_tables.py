@@ -1,9 +1,12 @@
 """The profile as tables of texts."""
 
+from collections import Counter
 from collections.abc import Iterator
 
+from headrace.profile.loopmark import Listing
 from headrace.profile.profile import HotLine, Profile, TreeNode
 from headrace.profile.samples import SOURCES
+from headrace.report.feedback_tables import feedback_tables
 from headrace.report.tables import MOST_ROWS, Table, balance_cells, more
 from headrace.report.units import place, seconds, shown
 
@@ -12,12 +15,17 @@ MOST_BRANCHES = 40
 LONGEST_NAME = 80
 
 
-def profile_tables(found: Profile | None) -> list[Table]:
-    """Those that have rows."""
+def profile_tables(found: Profile | None, listing: Listing | None = None) -> list[Table]:
+    """Those that have rows; that of compilers' remarks whenever they were asked for."""
     if found is None:
         return []
-    made = [_functions(found), _tree(found), _lines(found), _regions(found), _threads(found)]
-    return [table for table in made if table.rows]
+    made = [_functions(found), _tree(found), _lines(found)]
+    rest = [_regions(found), _threads(found)]
+    return [
+        *(table for table in made if table.rows),
+        *feedback_tables(found, listing),
+        *(table for table in rest if table.rows),
+    ]
 
 
 def name_text(text: str) -> str:
@@ -47,12 +55,21 @@ def _functions(found: Profile) -> Table:
 
 
 def _branches(found: Profile, node: TreeNode, depth: int) -> Iterator[tuple[str, ...]]:
-    for one in node.costliest():
-        if found.share(one.time) < LEAST_SHARE:
-            return
-        own = f"{found.share(one.own):.1%}" if one.own else ""
-        yield (f"{'  ' * depth}{name_text(one.name)}", f"{found.share(one.time):.1%}", own)
-        yield from _branches(found, one, depth + 1)
+    for one in _shown(found, node):
+        chain = [one]
+        # A function that calls itself, and nothing else that is shown, is one row.
+        while [inner.name for inner in _shown(found, chain[-1])] == [one.name]:
+            chain += _shown(found, chain[-1])
+        own = sum(inner.own for inner in chain)
+        deep = f" ({len(chain):,} deep)" if len(chain) > 1 else ""
+        name = f"{'  ' * depth}{name_text(one.name)}{deep}"
+        yield (name, f"{found.share(one.time):.1%}", f"{found.share(own):.1%}" if own else "")
+        yield from _branches(found, chain[-1], depth + 1)
+
+
+def _shown(found: Profile, node: TreeNode) -> list[TreeNode]:
+    """What it calls that has enough time to be shown, the costliest first."""
+    return [one for one in node.costliest() if found.share(one.time) >= LEAST_SHARE]
 
 
 def _tree(found: Profile) -> Table:
@@ -116,16 +133,23 @@ def _threads(found: Profile) -> Table:
     return Table("Threads sampled", headers, rows[:MOST_ROWS], note + more(len(rows)))
 
 
+def _sources(found: Profile) -> str:
+    counts = Counter(SOURCES[min(one.source, len(SOURCES) - 1)] for one in found.threads)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return " and ".join(f"{name} ({count:,})" for name, count in counts.most_common())
+
+
 def sampling_line(found: Profile) -> str:
     """How the samples were taken, and how far they can be trusted."""
     first = found.threads[0]
     cpu = found.cpu
     words = [f"{found.samples:,} samples of {len(found.threads):,} threads"]
-    words.append(f"by {SOURCES[min(first.source, len(SOURCES) - 1)]}")
+    words.append(f"by {_sources(found)}")
     if first.period and cpu:
         asked = 1e9 / first.period
         words.append(f"{asked:.0f} a second asked, {found.samples / (cpu / 1e9):.1f} obtained")
-        words.append(f"they stand for {found.time / cpu:.1%} of the threads' CPU time")
+        words.append(f"they stand for {found.time / cpu:.1%} of these threads' CPU time")
     lost = sum(one.lost for one in found.threads)
     cut = sum(one.cut for one in found.threads)
     if lost:

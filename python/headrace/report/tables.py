@@ -1,28 +1,17 @@
 """The findings as tables of texts."""
 
-from dataclasses import dataclass
-
 from headrace.analysis.analyse import Findings, Site
 from headrace.analysis.numbers import Balance, ranges
 from headrace.analysis.waiting import Wait
 from headrace.report.actions import UNKNOWN
+from headrace.report.io_tables import io_tables
+from headrace.report.table import MOST_ROWS, Table, more
 from headrace.report.units import percent, place, seconds, short_time, shown, size
 from headrace.symbols.resolver import Symbols
 from headrace.symbols.tools import Line
 
-MOST_ROWS = 20
 MOST_LINES = 6
 MOST_CALLS = 3  # of a region
-
-
-@dataclass(frozen=True)
-class Table:
-    """rows: texts, one for each header. Headers that end in a blank begin a column of words."""
-
-    title: str
-    headers: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    note: str = ""
 
 
 def tables(found: Findings, symbols: Symbols) -> list[Table]:
@@ -34,8 +23,7 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
         _paths(found, symbols),
         _regions(found),
         _matrix(found),
-        _files(found),
-        _targets(found),
+        *io_tables(found),
         _decisions(found),
         _placement(found),
         _settings(found),
@@ -98,11 +86,6 @@ def _procedures(found: Findings) -> Table:
         rows = [row[:-1] for row in rows]
         note = "calls and bytes: of all ranks; what POSIX does for MPI-IO is in both"
     return Table("Operations", headers, rows, note + more(len(found.procedures)))
-
-
-def more(count: int) -> str:
-    """What a note says of rows that are left out."""
-    return f"; {count - MOST_ROWS} more are in --json" if count > MOST_ROWS else ""
 
 
 def _sizes(found: Findings) -> Table:
@@ -177,48 +160,6 @@ def _matrix(found: Findings) -> Table:
         rows,
         f"the heaviest of {len(found.matrix):,} pairs of ranks; all are in --json",
     )
-
-
-def _files(found: Findings) -> Table:
-    rows = [
-        (
-            shown(one.name),
-            f"{one.ranks:,}",
-            f"{one.opens:,}",
-            f"{one.reads + one.writes:,}",
-            *map(size, (one.read, one.store_read, one.written, one.store_written)),
-            *map(seconds, (one.time, one.exchange, one.wait, one.copy, one.store)),
-        )
-        for one in found.files[:MOST_ROWS]
-    ]
-    headers = ("file ", "ranks", "opens", "calls", "read", "from storage", "written", "to storage")
-    headers += ("time", "exchange", "wait", "copy", "storage")
-    note = "times of all ranks together; -: the MPI library moved the bytes"
-    if found.in_mpi is None:
-        headers = ("file ", "by ", *headers[1:-4], headers[-1])
-        by = [one.interface for one in found.files]
-        rows = [(row[0], each, *row[1:-4], row[-1]) for row, each in zip(rows, by, strict=False)]
-        note = (
-            "times of all ranks together; storage: what POSIX does for MPI-IO; time beyond that is "
-            "exchange and waiting for other ranks; -: not measured"
-        )
-    return Table("Files", headers, rows, note + more(len(found.files)))
-
-
-def _targets(found: Findings) -> Table:
-    rows = [
-        (
-            str(one.index),
-            f"{one.files:,}",
-            size(one.bytes),
-            *map(seconds, (one.median, one.longest)),
-            f"{size(round(1e9 / one.per_byte))}/s",
-        )
-        for one in found.targets[:MOST_ROWS]
-    ]
-    headers = ("target", "files", "bytes", "median file", "longest file", "rate of the median file")
-    note = "the slowest for a byte first; times of all ranks together in one file"
-    return Table("Storage targets", headers, rows, note + more(len(found.targets)))
 
 
 def _decisions(found: Findings) -> Table:

@@ -9,6 +9,7 @@ from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.generated.verdict_texts import TEXTS
 from headrace.analysis.verdict import efficiency_line, verdict
+from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report.actions import actions, all_advice, bar
 from headrace.report.profile_tables import profile_tables, sampling_line
@@ -36,6 +37,7 @@ def show(
     symbols: Symbols,
     judgement: Judgement,
     profile: Profile | None = None,
+    listing: Listing | None = None,
 ) -> None:
     for line in first_lines(found, judgement):
         put_line(out, line)
@@ -43,7 +45,7 @@ def show(
     put_title(out, "Advice")
     for line in all_advice(judgement, found, symbols):
         put_line(out, line)
-    for table in (*profile_tables(profile), *tables(found, symbols)):
+    for table in (*profile_tables(profile, listing), *tables(found, symbols)):
         put_table(out, table)
     out.print()
     put_title(out, "Data quality")
@@ -53,10 +55,17 @@ def show(
         put_line(out, line)
 
 
-def show_profile(out: Console, profile: Profile) -> None:
-    """The profile alone."""
-    put_line(out, sampling_line(profile))
-    for table in profile_tables(profile):
+def show_profile(
+    out: Console,
+    found: Findings,
+    judgement: Judgement,
+    profile: Profile,
+    listing: Listing | None = None,
+) -> None:
+    """The profile alone, with what to change first."""
+    for line in (*actions(judgement, found), sampling_line(profile)):
+        put_line(out, line)
+    for table in profile_tables(profile, listing):
         put_table(out, table)
 
 

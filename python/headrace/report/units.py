@@ -4,6 +4,14 @@ LONGEST = 160
 LEAST_SECONDS = 500_000  # ns
 
 
+NS = 1e9  # in a second
+
+
+def in_seconds(ns: float | None) -> float | None:
+    """As a number, for JSON."""
+    return None if ns is None else ns / NS
+
+
 def seconds(ns: float | None) -> str:
     """Thousandths of a second; less in a shorter unit, as 0.000 s would tell nothing. None: -."""
     if ns is None:

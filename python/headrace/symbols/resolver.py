@@ -82,7 +82,7 @@ def resolve_frames(frames: Iterable[Frame]) -> Symbols:
             wanted[frame.module, frame.build_id].add(frame)
     tool = tools.find()
     for (module, build_id), own in wanted.items():
-        problem = _problem(module, build_id)
+        problem = module_problem(module, build_id)
         if problem is None:
             symbols.lines.update(_module_lines(Path(module), own, tool))
         else:
@@ -90,7 +90,7 @@ def resolve_frames(frames: Iterable[Frame]) -> Symbols:
     return symbols
 
 
-def _problem(module: str, build_id: str) -> str | None:
+def module_problem(module: str, build_id: str) -> str | None:
     """Why a module cannot be looked into."""
     path = Path(module)
     if not path.is_absolute():
@@ -124,6 +124,8 @@ def _module_lines(
             for line in told.get(address, ())
             if line.function
         ]
+        if name.endswith(elf.STUB_MARK):
+            found = []  # tools give stubs the name of what lies before them
         if not found and name:
             found = [Line(name, *lines.get(address, ("", 0)))]
         if found:

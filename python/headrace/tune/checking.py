@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headrace.tune.figures import Measured
 from headrace.tune.fit import Row
-from headrace.tune.patterns import Pattern
+from headrace.tune.patterns import Pattern, gain_of, is_gain
 from headrace.tune.profile import Profile, misfits
 
 # A cost may be so many times another one before it counts as changed, and then only if what it adds
@@ -18,7 +18,7 @@ LARGE_CALL = 65_536
 @dataclass(frozen=True)
 class Verdict:
     """misfits: what the profile is not of. changed: costs. chosen: choices that would be other ones
-    with what was measured now."""
+    with what was measured now, and surely faster."""
 
     misfits: list[str]
     changed: list[str]
@@ -47,6 +47,7 @@ def check(
         f"{pattern.title}: {chosen_then[pattern]} with the profile, {path} as measured now"
         for pattern, path in chosen_now.items()
         if chosen_then[pattern] != path
+        and is_gain(gain_of(measured, pattern, chosen_then[pattern], path))
     ]
     return Verdict(misfits(profile, measured), changed, chosen)
 

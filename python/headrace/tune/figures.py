@@ -54,7 +54,7 @@ class Measured:
     """All figures, and of what they are. file_system: its kind, as Headrace calls it. mount: where
     it is mounted. core_distance: nanoseconds that a page takes to another core, 0 if unknown.
     coherence_tries, coherence_stale: reads of what another node had just written, and those that
-    did not see it."""
+    did not see it. reads_memory: what was read could not be put out of this node's memory."""
 
     mpi: str
     ranks: int
@@ -68,6 +68,7 @@ class Measured:
     coherence_tries: int
     coherence_stale: int
     figures: list[Figure]
+    reads_memory: bool = False
     mount: str = ""
     date: str = ""
     headrace: str = ""
@@ -82,10 +83,18 @@ class Measured:
 
 def from_program(text: str, **more: str) -> Measured:
     """What the program `tune` printed. more: what it does not know."""
-    document = json.loads(text)
-    document.pop("program")
-    document["mpi"] = document.pop("MPI")
-    return _measured({**document, **more})
+    try:
+        document = json.loads(text)
+        document.pop("program")
+        document["mpi"] = document.pop("MPI")
+        return _measured({**document, **more})
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise HeadraceError(
+            "the file system was not measured",
+            f"the figures cannot be read: {str(error) or type(error).__name__}",
+            "see whether something else writes to the job's output, or reinstall headrace",
+            1,
+        ) from error
 
 
 def to_text(measured: Measured) -> str:

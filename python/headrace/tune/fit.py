@@ -1,6 +1,6 @@
 """Figures -> the costs of the model: pure. src/policy/path.cc says how the model uses them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import median
@@ -10,11 +10,18 @@ from headrace.tune.cost import Cost
 from headrace.tune.figures import Figure, Measured
 from headrace.tune.generated.costs import COSTS
 
+# Of reads; they stay as built in if what was read did not come from the file system.
+OF_READS = {cost.key for cost in COSTS if cost.table == "read"} | {
+    "common.joined_piece",
+    "common.joined_byte",
+    "common.large_piece_to_read",
+}
 # For so many bytes of a call a growing file costs more.
 FIRST_BYTES = next(cost.value for cost in COSTS if cost.name == "first_bytes")
 # What several ranks reach together, as a share of that many times one rank, to count as unhindered.
 UNHINDERED = 0.8
-UNHINDERED_RANKS = 1024.0
+# Costs count if they tell each time that they were fitted to within this factor.
+MOST_OFF = 1.6
 # Direct calls count as fast as staged ones up to so much more time: nobody waits for anybody.
 AS_FAST = 1.05
 
@@ -28,11 +35,20 @@ class Fitted:
 
 
 @dataclass(frozen=True)
+class Unfit:
+    """Why a cost stays as it is built in, though something was measured."""
+
+    why: str
+
+
+@dataclass(frozen=True)
 class Row:
-    """A cost of the model as a profile has it; fitted is None for one that stays as built in."""
+    """A cost of the model as a profile has it; fitted is None for one that stays as built in, and
+    why may say the reason."""
 
     cost: Cost
     fitted: Fitted | None
+    why: str = ""
 
     @property
     def value(self) -> float:
@@ -42,10 +58,18 @@ class Row:
 def rows(measured: Measured) -> list[Row]:
     """All costs, in the order of spec/costs.toml."""
     found = dict(_all(measured))
-    return [Row(cost, found.get(cost.key)) for cost in COSTS]
+    return [_row(cost, found.get(cost.key), measured.reads_memory) for cost in COSTS]
 
 
-def _all(measured: Measured) -> Iterator[tuple[str, Fitted]]:
+def _row(cost: Cost, found: Fitted | Unfit | None, reads_memory: bool) -> Row:
+    if reads_memory and found is not None and cost.key in OF_READS:
+        found = Unfit("reads came from this node's memory, not from the file system")
+    if isinstance(found, Unfit):
+        return Row(cost, None, found.why)
+    return Row(cost, found)
+
+
+def _all(measured: Measured) -> Iterator[tuple[str, Fitted | Unfit]]:
     yield from _requests(measured)
     yield from _windows(measured)
     yield from _copies(measured)
@@ -57,38 +81,30 @@ def _all(measured: Measured) -> Iterator[tuple[str, Fitted]]:
         large = _large_piece(measured, direction)
         if large is not None:
             yield f"common.large_piece_to_{direction}", large
-    yield from _messages(measured)
 
 
-def _requests(measured: Measured) -> Iterator[tuple[str, Fitted]]:
+def _requests(measured: Measured) -> Iterator[tuple[str, Fitted | Unfit]]:
     """time = call + bytes * call_byte, and of a growing file + its first bytes * growth_byte."""
     appends = measured.all_of("append")
     if len(appends) >= 3:
         source = f"requests of one rank, {_sizes(appends)}, to a growing file"
-        call, byte, growth = least_squares.fit(
-            [[1, one.bytes, min(one.bytes, FIRST_BYTES)] for one in appends],
-            [one.undisturbed for one in appends],
-        )
-        yield "write.call", Fitted(_at_least(call, appends), source)
-        yield "write.call_byte", Fitted(byte, source)
-        yield "write.growth_byte", Fitted(growth, source)
+        terms = [[1.0, one.bytes, min(one.bytes, FIRST_BYTES)] for one in appends]
+        names = ("write.call", "write.call_byte", "write.growth_byte")
+        yield from _fitted(names, terms, appends, source)
     reads = measured.all_of("read")
     if len(reads) >= 2:
         source = f"requests of one rank, {_sizes(reads)}"
-        call, byte = _line(reads)
-        yield "read.call", Fitted(_at_least(call, reads), source)
-        yield "read.call_byte", Fitted(byte, source)
+        yield from _fitted(("read.call", "read.call_byte"), _line(reads), reads, source)
 
 
-def _windows(measured: Measured) -> Iterator[tuple[str, Fitted]]:
+def _windows(measured: Measured) -> Iterator[tuple[str, Fitted | Unfit]]:
     for direction, what in (("write", "append_cached"), ("read", "read_cached")):
         figures = measured.all_of(what)
         if len(figures) < 2:
             continue
         source = f"requests of one rank, {_sizes(figures)}, with memory in the CPU's caches"
-        call, byte = _line(figures)
-        yield f"{direction}.window_call", Fitted(_at_least(call, figures), source)
-        yield f"{direction}.window_byte", Fitted(byte, source)
+        names = (f"{direction}.window_call", f"{direction}.window_byte")
+        yield from _fitted(names, _line(figures), figures, source)
 
 
 def _copies(measured: Measured) -> Iterator[tuple[str, Fitted]]:
@@ -98,23 +114,23 @@ def _copies(measured: Measured) -> Iterator[tuple[str, Fitted]]:
             yield f"{direction}.copy_byte", Fitted(figure.undisturbed / figure.bytes, source)
 
 
-def _joined(measured: Measured) -> Iterator[tuple[str, Fitted]]:
+def _joined(measured: Measured) -> Iterator[tuple[str, Fitted | Unfit]]:
     """A piece with its gap: joined_piece + (piece + gap) * joined_byte."""
     figures = measured.all_of("read_joined")
     if len(figures) < 2:
         return
     source = f"pieces of {_sizes(figures)} that are read together"
-    piece, byte = least_squares.fit(
-        [[1, one.bytes + one.gap] for one in figures],
-        [one.undisturbed / one.count for one in figures],
-    )
-    yield "common.joined_piece", Fitted(piece, source)
-    yield "common.joined_byte", Fitted(byte, source)
+    terms = [[1.0, one.bytes + one.gap] for one in figures]
+    times = [one.undisturbed / one.count for one in figures]
+    piece, byte = least_squares.fit(terms, times)
+    unfit = _judge(terms, times, (piece, byte))
+    yield "common.joined_piece", unfit or Fitted(piece, source)
+    yield "common.joined_byte", unfit or Fitted(byte, source)
 
 
 def _concurrency(measured: Measured, direction: str) -> Fitted | None:
     """How many times the rate of one rank all ranks of a node reach together, the median of the
-    sizes."""
+    sizes; no more than the ranks that were measured."""
     figures = measured.all_of("append_together" if direction == "write" else "read_together")
     most = max((one.ranks for one in figures), default=1)
     if most == 1:
@@ -128,7 +144,7 @@ def _concurrency(measured: Measured, direction: str) -> Fitted | None:
         return None
     ratio = median(ratios)
     source = f"{most} ranks together reach {ratio:.2f} times the rate of one"
-    return Fitted(UNHINDERED_RANKS if ratio >= UNHINDERED * most else max(1.0, ratio), source)
+    return Fitted(most if ratio >= UNHINDERED * most else max(1.0, ratio), source)
 
 
 def _large_piece(measured: Measured, direction: str) -> Fitted | None:
@@ -160,19 +176,30 @@ def path_ratios(measured: Measured, direction: str) -> dict[int, float]:
     return found
 
 
-def _messages(measured: Measured) -> Iterator[tuple[str, Fitted]]:
-    """Sent and received as measured, packed and unpacked as copies are."""
-    figures = {one.bytes: one.undisturbed for one in measured.all_of("message")}
-    copies = [
-        one.undisturbed / one.bytes
-        for what in ("copy_to_slot", "copy_from_slot")
-        for one in measured.all_of(what)
-    ]
-    if not figures or len(copies) < 2:
-        return
-    size = max(figures)
-    source = f"messages of {size} B between two nodes, and two copies"
-    yield "common.message_byte", Fitted(figures[size] / size + sum(copies), source)
+def _fitted(
+    names: Sequence[str], terms: list[list[float]], figures: list[Figure], source: str
+) -> Iterator[tuple[str, Fitted | Unfit]]:
+    """Costs by what each is multiplied with in a figure's time; the first is that of a call."""
+    times = [one.undisturbed for one in figures]
+    costs = least_squares.fit(terms, times)
+    costs[0] = _at_least(costs[0], figures)
+    unfit = _judge(terms, times, costs)
+    for name, cost in zip(names, costs, strict=True):
+        yield name, unfit or Fitted(cost, source)
+
+
+def _judge(
+    terms: list[list[float]], times: Sequence[float], costs: Sequence[float]
+) -> Unfit | None:
+    """Why costs do not tell the times that they were fitted to; None if they do. The second cost is
+    that of a byte."""
+    told = [sum(a * b for a, b in zip(row, costs, strict=True)) for row in terms]
+    if costs[1] == 0:
+        return Unfit("what was measured does not grow with the size")
+    off = max(max(one / time, time / one) for one, time in zip(told, times, strict=True))
+    if off <= MOST_OFF:
+        return None
+    return Unfit(f"what was measured is no such sum: it would be {off:.1f} times off")
 
 
 def _at_least(call: float, figures: list[Figure]) -> float:
@@ -182,12 +209,9 @@ def _at_least(call: float, figures: list[Figure]) -> float:
     return max(call, smallest.undisturbed / 2)
 
 
-def _line(figures: list[Figure]) -> tuple[float, float]:
+def _line(figures: list[Figure]) -> list[list[float]]:
     """time = first + bytes * second."""
-    first, second = least_squares.fit(
-        [[1, one.bytes] for one in figures], [one.undisturbed for one in figures]
-    )
-    return first, second
+    return [[1.0, one.bytes] for one in figures]
 
 
 def _sizes(figures: list[Figure]) -> str:

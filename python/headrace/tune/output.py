@@ -1,6 +1,6 @@
 """What was found, on the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -9,11 +9,11 @@ from headrace.bench.peers.tables import Table, ratio_text
 from headrace.statistics import Interval
 from headrace.tune.figures import Measured
 from headrace.tune.fit import Row
-from headrace.tune.patterns import Choice, Pattern
+from headrace.tune.patterns import Choice, Pattern, is_gain
 
 CHOICE_NOTE = (
     "us: medians of a call; gain: how many times as fast the new path is as the old one, calls in "
-    "turns, [95 % interval of the median]"
+    "turns, [95 % interval of the median]. Where it does not lie above 1, the built-in costs stay."
 )
 
 
@@ -35,13 +35,27 @@ def choice_table(choices: Sequence[Choice], measured: Measured) -> Table:
             one.before,
             one.after,
             *(_time_of(measured, one.pattern, path) for path in ("direct", "staged")),
-            "" if one.gain is None else ratio_text(one.gain),
+            _gain_text(one),
         )
         for one in choices
     ]
-    headers = ("collective call", "before", "with the profile", "direct us", "staged us", "gain")
+    headers = ("collective call", "before", "by these costs", "direct us", "staged us", "gain")
     title = f"What {measured.node_ranks} ranks of a node would choose"
     return Table(title, headers, rows, CHOICE_NOTE)
+
+
+def gain_text(gain: Interval) -> str:
+    """With too few pairs the interval is none of 95 %."""
+    few = "" if gain.is_confident else f" ({gain.count} pairs, too few for 95 %)"
+    return ratio_text(gain) + few
+
+
+def _gain_text(choice: Choice) -> str:
+    if not choice.changes:
+        return ""
+    if choice.gain is None:
+        return "not measured, not taken"
+    return gain_text(choice.gain) + ("" if choice.is_proven else ", not taken")
 
 
 def _time_of(measured: Measured, pattern: Pattern, path: str) -> str:
@@ -78,6 +92,11 @@ def between_nodes(measured: Measured) -> str:
         if measured.core_distance > 0
         else ""
     )
+    if measured.reads_memory:
+        distance += (
+            "What was written stayed in this node's memory, so reads were of memory: the built-in "
+            "costs of reads stay. "
+        )
     if measured.nodes < 2:
         return distance + "Between nodes nothing was measured: the job had one node."
     return (
@@ -87,11 +106,31 @@ def between_nodes(measured: Measured) -> str:
 
 
 def show_confirmed(console: Console, pattern: Pattern, gain: Interval, paths: str) -> None:
+    taken = "" if is_gain(gain) else "; so the built-in costs stay for it"
     show_line(
         console,
         f"{pattern.title}, left to Headrace in jobs in turns ({paths}): "
-        f"{ratio_text(gain)} times as fast with the profile",
+        f"{gain_text(gain)} times as fast with the profile{taken}",
     )
+
+
+def choice_notes(choices: Sequence[Choice], denied: Mapping[Pattern, Interval]) -> list[str]:
+    """A line for the profile on each choice that measured costs would change."""
+    notes = []
+    for one in choices:
+        if not one.changes:
+            continue
+        text = f"{one.pattern.title}: {one.after} instead of {one.before}"
+        if one.gain is None:
+            notes.append(f"{text} was not measured; the built-in costs stay")
+            continue
+        text += f", {gain_text(one.gain)} times as fast"
+        if one.pattern in denied:
+            jobs = gain_text(denied[one.pattern])
+            notes.append(f"{text}, but in jobs {jobs} times; the built-in costs stay")
+        else:
+            notes.append(text + ("" if one.is_proven else "; the built-in costs stay"))
+    return notes
 
 
 def show(

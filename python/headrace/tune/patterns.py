@@ -1,4 +1,4 @@
-"""Eight patterns of collective calls: what is chosen for them with and without a profile."""
+"""Patterns of collective calls: what is chosen for them with and without a profile."""
 
 import re
 import subprocess
@@ -12,8 +12,18 @@ from headrace.statistics import Interval, paired_ratio
 from headrace.tune.figures import Measured
 
 # Bytes of a piece, and pieces of each rank. All are among what the program measures by both paths.
-SHAPES = ((1000, 1000), (10_000, 200), (65_536, 64), (262_144, 16))
+SHAPES = (
+    (1000, 1000),
+    (10_000, 200),
+    (65_536, 64),
+    (262_144, 16),
+    (1 << 20, 4),
+    (4 << 20, 2),
+)
 DIRECTIONS = ("write", "read")
+REFUSED = re.compile(
+    r"^(?:headrace: )?(profile '.*' (?:is ignored|does not count).*)$", re.MULTILINE
+)
 CHOICE = re.compile(r"^(writes|reads) of \d+ bytes, .*?: (\w+) \((.*)\)$", re.MULTILINE)
 
 
@@ -49,6 +59,16 @@ class Choice:
     def changes(self) -> bool:
         return self.before != self.after
 
+    @property
+    def is_proven(self) -> bool:
+        return is_gain(self.gain)
+
+
+def is_gain(times: Interval | None) -> bool:
+    """Whether so many times as fast is surely faster: the interval lies above 1, and holds the
+    median with 95 % or more, which needs six pairs."""
+    return times is not None and times.is_confident and times.low > 1
+
 
 def choose(
     measured: Measured, folder: Path, profile: Path, environ: Mapping[str, str]
@@ -61,7 +81,7 @@ def choose(
         for direction in DIRECTIONS:
             pattern = Pattern(direction, size, count)
             old, (new, reason) = before[direction][0], after[direction]
-            choices.append(Choice(pattern, old, new, reason, _gain(measured, pattern, old, new)))
+            choices.append(Choice(pattern, old, new, reason, gain_of(measured, pattern, old, new)))
     return sorted(choices, key=lambda one: PATTERNS.index(one.pattern))
 
 
@@ -89,6 +109,14 @@ def _asked(
         capture_output=True,
         text=True,
     )
+    refused = REFUSED.search(f"{done.stderr}\n{done.stdout}")
+    if refused is not None and profile != "none":
+        raise HeadraceError(
+            "what would be chosen cannot be told",
+            f"the library refuses what was measured: {refused[1]}",
+            "see that line",
+            1,
+        )
     found = {way[:-1]: (path, reason) for way, path, reason in CHOICE.findall(done.stdout)}
     if done.returncode != 0 or set(found) != set(DIRECTIONS):
         why = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
@@ -101,7 +129,9 @@ def _asked(
     return found
 
 
-def _gain(measured: Measured, pattern: Pattern, before: str, after: str) -> Interval | None:
+def gain_of(measured: Measured, pattern: Pattern, before: str, after: str) -> Interval | None:
+    """How many times as fast one path is as another one, by calls in turns; None where it is the
+    same one, or one of them was not measured."""
     if before == after:
         return None
     what = f"collective_{pattern.direction}"

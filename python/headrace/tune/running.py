@@ -69,12 +69,20 @@ def measure(
             raise
     if child.returncode != 0 or not text:
         raise _failure(child.returncode, rest)
-    return from_program(
+    measured = from_program(
         text,
         mount=mount_point(folder),
         date=datetime.now(UTC).date().isoformat(),
         headrace=__version__,
     )
+    if not flags and not measured.file_system:
+        raise HeadraceError(
+            "the file system was not measured",
+            "Headrace did not serve the job's files",
+            "see 'headrace doctor', and whether a setting turns Headrace off",
+            1,
+        )
+    return measured
 
 
 def _launch(
@@ -157,16 +165,28 @@ def _failure(code: int, lines: Sequence[str]) -> HeadraceError:
     )
 
 
-def mount_point(folder: Path) -> str:
+def mount_point(folder: Path, table: Path = Path("/proc/self/mountinfo")) -> str:
     """Where the file system of a directory is mounted, by its device number; "" if unknown."""
     device = folder.stat().st_dev
-    wanted = f"{os.major(device)}:{os.minor(device)}"
+    wanted = f"{os.major(device)}:{os.minor(device)}".encode()
     try:
-        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+        lines = table.read_bytes().splitlines()
     except OSError:
         return ""
     for line in lines:
-        words = line.split(" ")
+        words = line.split(b" ")
         if len(words) > 4 and words[2] == wanted:
-            return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), words[4])
+            return _mount_name(words[4])
     return ""
+
+
+def _mount_name(escaped: bytes) -> str:
+    name = re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8) & 255]), escaped)
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        raise HeadraceError(
+            "a profile cannot name this file system",
+            f"its mount point {os.fsdecode(name)!r} is not UTF-8",
+            "mount it elsewhere",
+        ) from error

@@ -5,16 +5,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headrace.statistics import paired_ratio
-from headrace.tune import fit, output, patterns, profile
+from headrace.statistics import Interval, paired_ratio
+from headrace.tune import fit, gains, output, patterns, profile
 from headrace.tune.checking import Verdict, check
 from headrace.tune.figures import Figure, Measured, to_text
-from headrace.tune.patterns import Choice
+from headrace.tune.gains import EVERYWHERE, Ranges
+from headrace.tune.patterns import Choice, Pattern, is_gain
 from headrace.tune.running import Way, measure
 
-# So many changed choices are measured by jobs, each with and without the profile so many times.
-CONFIRMED = 2
+# Jobs with and without the profile, of each choice that they confirm.
 ROUNDS = 6
+# Names in the directory that is measured, which its own files do not have.
+DRAFT, THEN = "draft.toml", "then.toml"
 # What a job takes to start and end, about, and the least time to measure in.
 START_SECONDS = 1.0
 LEAST_SECONDS = 0.3
@@ -43,49 +45,70 @@ class Session:
         )
         self.rows = fit.rows(self.measured)
 
-    def _text(self, place: Path) -> str:
-        return profile.to_toml(self.measured, self.rows, profile.figures_file(place).name)
+    def _text(self, place: Path, counts: Ranges, notes: Sequence[str] = ()) -> str:
+        figures = profile.figures_file(place).name
+        return profile.to_toml(self.measured, self.rows, figures, counts, notes)
 
-    def draft(self, place: Path) -> Path:
+    def draft(self, counts: Ranges = EVERYWHERE) -> Path:
         """The profile before it is kept, in the folder. It counts on any processor, since this
         machine may have another one than those that ranks run on."""
-        draft = self._folder / place.name
-        profile.write(draft, profile.for_any_processor(self._text(place)))
+        draft = self._folder / DRAFT
+        profile.write(draft, profile.for_any_processor(self._text(draft, counts)))
         return draft
 
-    def keep(self, place: Path) -> None:
-        """The figures first: a profile never names a file that is not there."""
+    def keep(
+        self, place: Path, choices: Sequence[Choice], denied: Mapping[Pattern, Interval]
+    ) -> Ranges:
+        """The figures first: a profile never names a file that is not there. Returns for which
+        pieces it counts."""
+        counts = gains.ranges(
+            [one.pattern for one in choices if one.is_proven and one.pattern not in denied]
+        )
+        notes = output.choice_notes(choices, denied)
         profile.write(profile.figures_file(place), to_text(self.measured))
-        profile.write(place, self._text(place))
+        profile.write(place, self._text(place, counts, notes))
+        return counts
 
     def choices(self, draft: Path) -> list[Choice]:
         return patterns.choose(self.measured, self._folder, draft, self._environ)
 
     def confirm(
-        self, console: Console, draft: Path, choices: Sequence[Choice], seconds: float, tell: Tell
-    ) -> None:
-        """Measures the two changed choices that promise most, by jobs in turns."""
-        changed = sorted(
-            (one for one in choices if one.gain is not None),
-            key=lambda one: one.gain.median if one.gain else 0,
-            reverse=True,
-        )[:CONFIRMED]
-        if not changed:
-            output.show_line(console, "The profile changes no choice, so there is nothing to gain.")
-            return
-        each = seconds / len(changed) / ROUNDS / 2 - START_SECONDS
-        for one in changed:
-            times: dict[str, list[float]] = {"none": [], str(draft): []}
-            paths: dict[str, str] = {}
-            for number in range(ROUNDS):
-                tell(f"{one.pattern.title}, with and without the profile, {number + 1} of {ROUNDS}")
-                for name in sorted(times, reverse=number % 2 == 0):
-                    found = self._pattern(one, name, max(LEAST_SECONDS, each))
-                    times[name].append(found.nanoseconds)
-                    paths[name] = found.path
-            gain = paired_ratio(times["none"], times[str(draft)])
-            taken = f"{paths['none']}, then {paths[str(draft)]}"
+        self, console: Console, choices: Sequence[Choice], seconds: float, tell: Tell
+    ) -> dict[Pattern, Interval]:
+        """Measures the choices that gain most and least by jobs with and without the profile, in
+        turns. Returns those that gain nothing there, with what they gain."""
+        chosen = gains.to_confirm(choices)
+        if not chosen:
+            output.show_line(
+                console,
+                "No choice was measured to be surely faster by these costs, so the built-in ones "
+                "stay.",
+            )
+            return {}
+        draft = self.draft(gains.ranges([one.pattern for one in choices if one.is_proven]))
+        each = max(LEAST_SECONDS, seconds / len(chosen) / ROUNDS / 2 - START_SECONDS)
+        denied = {}
+        for one in chosen:
+            gain, taken = self._compare(one, draft, each, tell)
             output.show_confirmed(console, one.pattern, gain, taken)
+            if not is_gain(gain):
+                denied[one.pattern] = gain
+        return denied
+
+    def _compare(
+        self, choice: Choice, draft: Path, seconds: float, tell: Tell
+    ) -> tuple[Interval, str]:
+        times: dict[str, list[float]] = {"none": [], str(draft): []}
+        paths: dict[str, str] = {}
+        for number in range(ROUNDS):
+            title = choice.pattern.title
+            tell(f"{title}, with and without the profile, {number + 1} of {ROUNDS}")
+            for name in sorted(times, reverse=number % 2 == 0):
+                found = self._pattern(choice, name, seconds)
+                times[name].append(found.nanoseconds)
+                paths[name] = found.path
+        gain = paired_ratio(times["none"], times[str(draft)])
+        return gain, f"{paths['none']}, then {paths[str(draft)]}"
 
     def _pattern(self, choice: Choice, name: str, seconds: float) -> Figure:
         pattern = choice.pattern
@@ -102,10 +125,14 @@ class Session:
         return found.all_of(f"{pattern.direction}_pattern")[0]
 
     def check(self, there: profile.Profile) -> Verdict:
-        draft = self.draft(there.path)
-        now = {one.pattern: one.after for one in self.choices(draft)}
+        """Choices now are those that a profile of what was measured now would change."""
+        now = {
+            one.pattern: one.after if one.is_proven else one.before
+            for one in self.choices(self.draft())
+        }
         wrong = profile.misfits(there, self.measured)
-        copy = self._folder / "then.toml"
-        profile.write(copy, profile.for_any_processor(there.path.read_text()))
+        copy = self._folder / THEN
+        text = there.path.read_text(encoding="utf-8")
+        profile.write(copy, profile.for_any_processor(text))
         then = now if wrong else {one.pattern: one.after for one in self.choices(copy)}
         return check(there, self.measured, self.rows, then, now)

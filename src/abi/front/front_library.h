@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "abi/front/elf_object.h"
 #include "abi/front/library.h"
+#include "base/elf_object.h"
 
 namespace headrace::abi {
 

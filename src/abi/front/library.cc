@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "abi/front/elf_object.h"
 #include "abi/generated/entry.h"
+#include "base/elf_object.h"
 
 namespace headrace::abi {
 namespace {

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "abi/front/chain.h"
-#include "abi/front/elf_object.h"
 #include "abi/front/front_library.h"
+#include "abi/front/io_slots.h"
 #include "abi/front/next.h"
+#include "base/elf_object.h"
 #include "base/loaded_objects.h"
 #include "base/message.h"
 #include "base/result.h"
+#include "base/settled_objects.h"
 
 namespace headrace::abi {
 namespace {
@@ -54,7 +56,7 @@ void* visible_to_program(const std::string& name) {
 
 bool has_slot(const ElfObject& object, std::string_view wanted) {
   bool found = false;
-  object.for_each_slot([&](std::string_view name, void**) { found = found || name == wanted; });
+  object.for_each_slot([&](const Slot& slot) { found = found || slot.name == wanted; });
   return found;
 }
 
@@ -136,6 +138,11 @@ void add_finder(const char* name, Function*& next, Function* ours) {
   intercepted_procedures()[name] = {native, reinterpret_cast<void*>(ours)};
 }
 
+void add_finders() {
+  add_finder("dlsym", find_symbol, &notice_and_find_symbol);
+  add_finder("dlvsym", find_version, &notice_and_find_version);
+}
+
 void add(void* library, const Extension& extension) {
   void* const native = ::dlsym(library, extension.name);
   if (native != nullptr) intercepted_procedures()[extension.name] = {native, extension.function};
@@ -176,13 +183,15 @@ bool is_fortran_layer(const ElfObject& object) {
 /// to the function that knows Fortran's conventions.
 void patch_fortran(const ElfObject& object, std::span<const RegisterName> names) {
   if (register_fortran_datarep == nullptr) return;
-  object.for_each_slot([&](std::string_view name, void** slot) {
-    const auto found = std::ranges::find(names, name, &RegisterName::name);
+  object.for_each_slot([&](const Slot& slot) {
+    const auto found = std::ranges::find(names, slot.name, &RegisterName::name);
     if (found == names.end()) return;
-    const bool is_bound = !object.contains(reinterpret_cast<std::uintptr_t>(*slot));
-    const bool is_caught = *slot != nullptr && *slot == found->caught;
-    if (is_bound ? !is_in_this_library(*slot) && !is_caught : !found->is_ours) return;
-    if (!object.store(slot, register_fortran_datarep)) {
+    void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
+    const bool is_caught = value != nullptr && value == found->caught;
+    const bool is_meant =
+        object.is_unbound(slot, value) ? found->is_ours : is_in_this_library(value) || is_caught;
+    if (!is_meant) return;
+    if (!object.replace(slot, value, register_fortran_datarep)) {
       print_message_once("data representations of Fortran are not carried (the memory of " +
                          std::string(object.path()) + " cannot be changed), report this system");
     }
@@ -190,12 +199,13 @@ void patch_fortran(const ElfObject& object, std::span<const RegisterName> names)
 }
 
 /// Whether a slot leads to the library past us: it holds the procedure's address or that of a tool
-/// that bypasses us, or it is not bound yet and still points into the object's own code.
-bool leads_to_library(const ElfObject& object, const InterceptedProcedure& caught, void* value) {
+/// that bypasses us, or it is not bound yet.
+bool leads_to_library(const ElfObject& object, const Slot& slot, const InterceptedProcedure& caught,
+                      void* value) {
   if (value == nullptr || value == caught.ours) return false;
   if (value == caught.native) return true;
   if (caught.tool != nullptr && !caught.passes_by_us) return false;
-  return value == caught.tool || object.contains(reinterpret_cast<std::uintptr_t>(value));
+  return value == caught.tool || object.is_unbound(slot, value);
 }
 
 /// Whether a name is worth a look-up.
@@ -208,15 +218,18 @@ bool may_be_caught(std::string_view name) {
 
 void patch(const ElfObject& object, bool is_fortran) {
   const auto& procedures = intercepted_procedures();
-  object.for_each_slot([&](std::string_view name, void** slot) {
+  object.for_each_slot([&](const Slot& slot) {
+    const std::string_view name = slot.name;
     if (!may_be_caught(name)) return;
     const auto found = procedures.find(std::string(name));
     // Fortran passes its own procedures here, which are called in another way than C's.
     if (name.find("_Register_datarep") != name.npos && is_fortran) return;
-    if (found == procedures.end() || !leads_to_library(object, found->second, *slot)) return;
+    if (found == procedures.end()) return;
+    void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
+    if (!leads_to_library(object, slot, found->second, value)) return;
     // If a tool has a dlsym of its own, its calls mean that one.
     if (name.starts_with("dl") && object.defines(name)) return;
-    if (!object.store(slot, found->second.ours)) {
+    if (!object.replace(slot, value, found->second.ours)) {
       print_message_once("some calls of " + std::string(object.path()) +
                          " are not carried (its memory cannot be changed), report this system");
     }
@@ -249,29 +262,43 @@ bool may_have_new_objects() {
 }
 
 /// Guarded by the mutex.
-void catch_in_objects() {
-  const unsigned long long count = loaded_object_count();
-  if (count == seen_object_count) return;
+void catch_in_objects(const SettledObjects& settled) {
+  if (settled.loaded() == seen_object_count) return;
   // Without memory, the next call tries again. This call must go on, since other ranks wait for it.
-  const Error lost = attempt([]() -> Error {
+  bool is_complete = false;
+  const Error lost = attempt([&]() -> Error {
     if (kFortranBegin < kEntryCount) add_fortran_procedures();
     const auto names = register_names();
-    for_each_object([&](const ElfObject& object) {
+    is_complete = settled.for_each([&](const ElfObject& object) {
       const bool is_fortran = is_fortran_layer(object);
       patch(object, is_fortran);
       if (is_fortran) patch_fortran(object, names);
     });
     return {};
   });
-  if (!lost) seen_object_count = count;
+  if (!lost && is_complete) seen_object_count = settled.loaded();
+}
+
+/// Waits for those who load objects, then calls take(objects). Without memory, the next call tries
+/// again.
+template <class Take>
+void with_settled_objects(Take take) {
+  (void)attempt([&]() -> Error {
+    take(SettledObjects::of_now());
+    return {};
+  });
 }
 
 /// For functions that may run while the linker loads an object. Does not wait for the mutex: its
 /// holder may wait for the linker's lock, and looks at new objects itself.
 void notice_objects() {
-  if (!may_have_new_objects()) return;
-  const std::unique_lock lock(mutex, std::try_to_lock);
-  if (lock) catch_in_objects();
+  const bool has_io = may_have_new_io();
+  if (!has_io && !may_have_new_objects()) return;
+  with_settled_objects([&](const SettledObjects& settled) {
+    if (has_io) lead_io_slots(settled);
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    if (lock && is_catching) catch_in_objects(settled);
+  });
 }
 
 }  // namespace
@@ -286,17 +313,29 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
   }
   for (const Extension& extension : flavour->extensions) add(library, extension);
   const bool has_caught = !intercepted_procedures().empty() || kFortranBegin < kEntryCount;
-  if (has_caught) {
-    add_finder("dlsym", find_symbol, &notice_and_find_symbol);
-    add_finder("dlvsym", find_version, &notice_and_find_version);
-  }
+  if (has_caught) add_finders();
   is_catching = has_caught || register_fortran_datarep != nullptr;
 }
 
 void catch_unexported() {
-  if (!may_have_new_objects()) return;
-  const std::lock_guard lock(mutex);
-  catch_in_objects();
+  const bool has_io = may_have_new_io();
+  if (!has_io && !may_have_new_objects()) return;
+  with_settled_objects([&](const SettledObjects& settled) {
+    if (has_io) lead_io_slots(settled);
+    const std::lock_guard lock(mutex);
+    if (is_catching) catch_in_objects(settled);
+  });
+}
+
+void catch_io() {
+  if (!start_io()) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (!is_catching) add_finders();
+    is_catching = true;
+    seen_object_count = 0;
+  }
+  catch_unexported();
 }
 
 }  // namespace headrace::abi

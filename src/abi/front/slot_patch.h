@@ -19,4 +19,8 @@ namespace headrace::abi {
 /// write a file that one object opened through us.
 void set_caught_flavour(const Flavour* flavour, void* library);
 
+/// Starts catching what the program does with files (io_slots.h), if the recorder wants that. The
+/// stand-ins stay until the process ends; without a recorder they do nothing.
+void catch_io();
+
 }  // namespace headrace::abi

@@ -1,6 +1,4 @@
 // Decides, once MPI runs, whether the layer stands between or stays out of the way.
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -8,12 +6,13 @@
 
 #include "abi/flavour.h"
 #include "abi/front/chain.h"
-#include "abi/front/elf_object.h"
 #include "abi/front/entry_table.h"
 #include "abi/front/front_library.h"
+#include "abi/front/io_slots.h"
 #include "abi/front/library.h"
 #include "abi/front/next.h"
 #include "abi/front/slot_patch.h"
+#include "base/elf_object.h"
 #include "base/held_descriptor.h"
 #include "base/message.h"
 #include "base/settings.h"
@@ -42,21 +41,6 @@ struct Front {
 Front& front() {
   static Front& only = *new Front;  // never destroyed: calls arrive during exit too
   return only;
-}
-
-/// Whether this process prints messages for the job. Uses the launcher's numbering, since MPI
-/// cannot be asked yet.
-bool speaks_for_job() {
-  for (const char* const variable :
-       {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PALS_RANKID"}) {
-    const char* const rank = std::getenv(variable);
-    if (rank != nullptr && std::strcmp(rank, "0") != 0) return false;
-  }
-  return true;
-}
-
-void print_for_job(const std::string& text) {
-  if (speaks_for_job()) print_message_once(text);
 }
 
 bool is_start(Entry entry) {
@@ -96,7 +80,7 @@ void search(Front& own) {
   const auto found = find_library();
   if (found && !found.value().has_value()) return;  // no MPI yet
   if (!found) {
-    if (!settings().disable) print_for_job(found.error().message);
+    if (!settings().disable) print_job_message_once(found.error().message);
     own.state = State::inert;
     return;
   }
@@ -109,8 +93,8 @@ void search(Front& own) {
   own.flavour = flavour_of(library.abi);
   const std::string problem = obstacle(library, own.flavour);
   if (!problem.empty()) {
-    print_for_job("staying out of the way (" + problem +
-                  "), use a newer headrace or set HEADRACE_DISABLE=1 to hide this line");
+    print_job_message_once("staying out of the way (" + problem +
+                           "), use a newer headrace or set HEADRACE_DISABLE=1 to hide this line");
     own.state = State::inert;
     return;
   }
@@ -137,7 +121,7 @@ void advance(Entry entry) {
   const std::lock_guard lock(own.mutex);
   if (own.state == State::searching) search(own);
   if (own.state == State::waiting && runs(own, entry)) {
-    for (const std::string& problem : settings_problems()) print_for_job(problem);
+    for (const std::string& problem : settings_problems()) print_job_message_once(problem);
     prepare_unwinding();
     own.awaits_init = !own.flavour->is_running();
     if (own.flavour->start()) {
@@ -145,14 +129,16 @@ void advance(Entry entry) {
         record::note_decision(
             {"features", "going on without " + refused_features(), "MPI refused what it needs", ""},
             false);
-        print_for_job("going on without " + refused_features() +
-                      " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
+        print_job_message_once(
+            "going on without " + refused_features() +
+            " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
       }
       join_features();
+      catch_io();
       catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {
-      print_for_job(
+      print_job_message_once(
           "staying out of the way (MPI refused an attribute or a session), set "
           "HEADRACE_DISABLE=1 to hide this line");
       own.state = State::inert;
@@ -173,6 +159,7 @@ template <Name name, Entry entry, class... Words>
 Word start_mpi(Words... words) {
   auto* const next = reinterpret_cast<Word (*)(Words...)>(next_function(name, entry));
   make_room_for_held_descriptors();
+  note_objects_before_init();
   const Word result = next(words...);
   if (static_cast<int>(result) != 0) return result;  // MPI_SUCCESS is 0 in every ABI
   advance(entry);

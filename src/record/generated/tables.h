@@ -24,13 +24,14 @@ enum class Table : std::uint32_t {
   samples,
   matrix,
   files,
+  accesses,
   decisions,
   settings,
   variables,
 };
 
-inline constexpr std::array<std::size_t, 15> kColumnCounts = {2,  1, 2, 5,  4, 21, 21, 8,
-                                                              11, 6, 4, 16, 8, 3,  2};
+inline constexpr std::array<std::size_t, 16> kColumnCounts = {2,  1, 2, 5,  4,  28, 21, 8,
+                                                              11, 6, 4, 16, 43, 8,  3,  2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -85,6 +86,13 @@ struct RanksRow {
   std::int64_t wrong = 0;
   std::int64_t off = 0;
   std::int64_t mismatched = 0;
+  std::int64_t system_read = 0;
+  std::int64_t system_written = 0;
+  std::int64_t device_read = 0;
+  std::int64_t device_written = 0;
+  std::int64_t other_read = 0;
+  std::int64_t other_written = 0;
+  std::int64_t rings = 0;
   std::int64_t unsized = 0;
 };
 
@@ -179,6 +187,53 @@ struct FilesRow {
   std::int64_t store = 0;
 };
 
+/// Files that the program used without MPI: one row for each rank, file and layer.
+struct AccessesRow {
+  std::int64_t rank = 0;
+  std::int64_t file = -1;
+  std::int64_t layer = 0;
+  std::int64_t opens = 0;
+  std::int64_t reads = 0;
+  std::int64_t writes = 0;
+  std::int64_t seeks = 0;
+  std::int64_t syncs = 0;
+  std::int64_t maps = 0;
+  std::int64_t read = 0;
+  std::int64_t written = 0;
+  std::int64_t mapped = 0;
+  std::int64_t read_time = 0;
+  std::int64_t write_time = 0;
+  std::int64_t other_time = 0;
+  std::int64_t sequential_reads = 0;
+  std::int64_t consecutive_reads = 0;
+  std::int64_t sequential_writes = 0;
+  std::int64_t consecutive_writes = 0;
+  std::int64_t unaligned = 0;
+  std::int64_t block = 0;
+  std::int64_t furthest_read = 0;
+  std::int64_t furthest_written = 0;
+  std::int64_t read_bin0 = 0;
+  std::int64_t read_bin1 = 0;
+  std::int64_t read_bin2 = 0;
+  std::int64_t read_bin3 = 0;
+  std::int64_t read_bin4 = 0;
+  std::int64_t read_bin5 = 0;
+  std::int64_t read_bin6 = 0;
+  std::int64_t read_bin7 = 0;
+  std::int64_t read_bin8 = 0;
+  std::int64_t read_bin9 = 0;
+  std::int64_t write_bin0 = 0;
+  std::int64_t write_bin1 = 0;
+  std::int64_t write_bin2 = 0;
+  std::int64_t write_bin3 = 0;
+  std::int64_t write_bin4 = 0;
+  std::int64_t write_bin5 = 0;
+  std::int64_t write_bin6 = 0;
+  std::int64_t write_bin7 = 0;
+  std::int64_t write_bin8 = 0;
+  std::int64_t write_bin9 = 0;
+};
+
 /// What Headrace chose of its own accord.
 struct DecisionsRow {
   std::int64_t rank = 0;
@@ -227,7 +282,11 @@ inline constexpr std::string_view kSchema =
     "\"recorder\",\"unit\":\"ns\"},{\"name\":\"threads\",\"unit\":\"number\"},{\"name\":\"folded\","
     "\"unit\":\"calls\"},{\"name\":\"unwinds\",\"unit\":\"number\"},{\"name\":\"checks\",\"unit\":"
     "\"number\"},{\"name\":\"wrong\",\"unit\":\"number\"},{\"name\":\"off\",\"unit\":\"ns\"},{"
-    "\"name\":\"mismatched\",\"unit\":\"number\"},{\"name\":\"unsized\",\"unit\":\"number\"}]},"
+    "\"name\":\"mismatched\",\"unit\":\"number\"},{\"name\":\"system_read\",\"unit\":\"bytes\"},{"
+    "\"name\":\"system_written\",\"unit\":\"bytes\"},{\"name\":\"device_read\",\"unit\":\"bytes\"},"
+    "{\"name\":\"device_written\",\"unit\":\"bytes\"},{\"name\":\"other_read\",\"unit\":\"bytes\"},"
+    "{\"name\":\"other_written\",\"unit\":\"bytes\"},{\"name\":\"rings\",\"unit\":\"number\"},{"
+    "\"name\":\"unsized\",\"unit\":\"number\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
@@ -264,6 +323,28 @@ inline constexpr std::string_view kSchema =
     "reads\",\"unit\":\"calls\"},{\"name\":\"collective_writes\",\"unit\":\"calls\"},{\"name\":"
     "\"time\",\"unit\":\"ns\"},{\"name\":\"exchange\",\"unit\":\"ns\"},{\"name\":\"wait\",\"unit\":"
     "\"ns\"},{\"name\":\"copy\",\"unit\":\"ns\"},{\"name\":\"store\",\"unit\":\"ns\"}]},"
+    "{\"name\":\"accesses\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"file\",\"unit\":\"text\"},{\"name\":\"layer\",\"unit\":\"number\"},{\"name\":"
+    "\"opens\",\"unit\":\"number\"},{\"name\":\"reads\",\"unit\":\"calls\"},{\"name\":\"writes\","
+    "\"unit\":\"calls\"},{\"name\":\"seeks\",\"unit\":\"calls\"},{\"name\":\"syncs\",\"unit\":"
+    "\"calls\"},{\"name\":\"maps\",\"unit\":\"calls\"},{\"name\":\"read\",\"unit\":\"bytes\"},{"
+    "\"name\":\"written\",\"unit\":\"bytes\"},{\"name\":\"mapped\",\"unit\":\"bytes\"},{\"name\":"
+    "\"read_time\",\"unit\":\"ns\"},{\"name\":\"write_time\",\"unit\":\"ns\"},{\"name\":\"other_"
+    "time\",\"unit\":\"ns\"},{\"name\":\"sequential_reads\",\"unit\":\"calls\"},{\"name\":"
+    "\"consecutive_reads\",\"unit\":\"calls\"},{\"name\":\"sequential_writes\",\"unit\":\"calls\"},"
+    "{\"name\":\"consecutive_writes\",\"unit\":\"calls\"},{\"name\":\"unaligned\",\"unit\":"
+    "\"calls\"},{\"name\":\"block\",\"unit\":\"bytes\"},{\"name\":\"furthest_read\",\"unit\":"
+    "\"bytes\"},{\"name\":\"furthest_written\",\"unit\":\"bytes\"},{\"name\":\"read_bin0\","
+    "\"unit\":\"calls\"},{\"name\":\"read_bin1\",\"unit\":\"calls\"},{\"name\":\"read_bin2\","
+    "\"unit\":\"calls\"},{\"name\":\"read_bin3\",\"unit\":\"calls\"},{\"name\":\"read_bin4\","
+    "\"unit\":\"calls\"},{\"name\":\"read_bin5\",\"unit\":\"calls\"},{\"name\":\"read_bin6\","
+    "\"unit\":\"calls\"},{\"name\":\"read_bin7\",\"unit\":\"calls\"},{\"name\":\"read_bin8\","
+    "\"unit\":\"calls\"},{\"name\":\"read_bin9\",\"unit\":\"calls\"},{\"name\":\"write_bin0\","
+    "\"unit\":\"calls\"},{\"name\":\"write_bin1\",\"unit\":\"calls\"},{\"name\":\"write_bin2\","
+    "\"unit\":\"calls\"},{\"name\":\"write_bin3\",\"unit\":\"calls\"},{\"name\":\"write_bin4\","
+    "\"unit\":\"calls\"},{\"name\":\"write_bin5\",\"unit\":\"calls\"},{\"name\":\"write_bin6\","
+    "\"unit\":\"calls\"},{\"name\":\"write_bin7\",\"unit\":\"calls\"},{\"name\":\"write_bin8\","
+    "\"unit\":\"calls\"},{\"name\":\"write_bin9\",\"unit\":\"calls\"}]},"
     "{\"name\":\"decisions\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"time\",\"unit\":\"ns\"},{\"name\":\"subject\",\"unit\":\"text\"},{\"name\":"
     "\"choice\",\"unit\":\"text\"},{\"name\":\"reason\",\"unit\":\"text\"},{\"name\":"

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from headrace.analysis.accesses import used_files
 from headrace.analysis.analyse import Class, Findings, Quality, RankTimes, Source
+from headrace.analysis.darshan.accesses import accesses
 from headrace.analysis.darshan.costs import Cost, costs
 from headrace.analysis.darshan.metrics import absent, metrics
 from headrace.analysis.darshan.outer import by_file
@@ -29,6 +31,7 @@ def analyse(log: Log) -> Findings:
     on_targets = placed(log, every)
     found_targets = targets(on_targets)
     all_files = files(log, every)
+    others = accesses(log, every)
     sick = slowest(on_targets, found_targets)
     return Findings(
         run=run,
@@ -44,6 +47,9 @@ def analyse(log: Log) -> Findings:
         heaviest=(),
         regions=(),
         files=all_files,
+        accesses=others,
+        used_files=used_files((one for one in all_files if one.interface == "MPI-IO"), others, ""),
+        flows=None,
         decisions=(),
         placement=(),
         settings=(),

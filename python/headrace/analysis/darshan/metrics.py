@@ -8,7 +8,7 @@ from headrace.analysis.costs import NAMES as COSTS
 from headrace.analysis.darshan.costs import Cost, moved
 from headrace.analysis.darshan.outer import OneFile, is_stream
 from headrace.analysis.files import File
-from headrace.analysis.metrics import NS, Metrics, cost_metrics
+from headrace.analysis.metrics import NS, PROFILE_COSTS, Metrics, cost_metrics
 from headrace.analysis.run import Run
 from headrace.analysis.targets import Placed, Slowest
 from headrace.darshan.log import Log, Use
@@ -41,6 +41,7 @@ _WHY = {
     ),
     "nothing was recorded by Headrace": ("recorder_seconds",),
     f"{_NO} exchange and waiting apart": ("exchange_share", "exchange_seconds"),
+    f"{_NO} samples of CPU time": tuple(PROFILE_COSTS),
 }
 _WHY_COST = {
     "io_sync": f"{_NO} how long ranks waited for synchronised data",

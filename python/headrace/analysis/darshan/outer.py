@@ -103,7 +103,7 @@ def is_stream(name: str) -> bool:
     return name.startswith("<STD") and name.endswith(">")
 
 
-def sums(values: Iterable[int | None]) -> int | None:
-    """Of those that are known; None if none is."""
-    known = [one for one in values if one is not None]
-    return sum(known) if known else None
+def ranks_of(log: Log, uses: Iterable[Use]) -> int:
+    """How many ranks they are of."""
+    ranks = {use.rank for use in uses}
+    return log.ranks if EVERYBODY in ranks else len(ranks)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from headrace.analysis.accesses import known_sum
 from headrace.analysis.analyse import Procedure
 from headrace.analysis.calls import Sums
 from headrace.analysis.darshan.outer import (
@@ -12,7 +13,7 @@ from headrace.analysis.darshan.outer import (
     OneFile,
     extremes,
     part,
-    sums,
+    ranks_of,
     time,
 )  # fmt: skip
 from headrace.analysis.darshan.spread import Spread, parts_of
@@ -35,16 +36,16 @@ def files(log: Log, every: Iterable[OneFile]) -> tuple[File, ...]:
 def _file(log: Log, one: OneFile) -> File:
     uses, below = one.uses, one.below
     interface = uses[0].interface
-    spent = sums(map(time, uses))
-    store = sums(map(time, below or ())) if interface == "MPI-IO" else spent
+    spent = known_sum(map(time, uses))
+    store = known_sum(map(time, below or ())) if interface == "MPI-IO" else spent
     return File(
         one.name,
-        ranks=_ranks(log, uses),
+        ranks=ranks_of(log, uses),
         opens=_count(uses, lambda use: part(use, META).calls),
         read=_count(uses, lambda use: use.counters.get("BYTES_READ")),
         written=_count(uses, lambda use: use.counters.get("BYTES_WRITTEN")),
-        store_read=sums(use.counters.get("BYTES_READ") for use in below or ()),
-        store_written=sums(use.counters.get("BYTES_WRITTEN") for use in below or ()),
+        store_read=known_sum(use.counters.get("BYTES_READ") for use in below or ()),
+        store_written=known_sum(use.counters.get("BYTES_WRITTEN") for use in below or ()),
         reads=_count(uses, lambda use: part(use, READ).calls),
         writes=_count(uses, lambda use: part(use, WRITE).calls),
         collective_reads=_count(uses, lambda use: part(use, READ).together),
@@ -58,13 +59,8 @@ def _file(log: Log, one: OneFile) -> File:
     )
 
 
-def _ranks(log: Log, uses: Iterable[Use]) -> int:
-    ranks = {use.rank for use in uses}
-    return log.ranks if EVERYBODY in ranks else len(ranks)
-
-
 def _count(uses: Iterable[Use], value: Callable[[Use], int | None]) -> int:
-    return sums(map(value, uses)) or 0
+    return known_sum(map(value, uses)) or 0
 
 
 def placed(log: Log, every: Iterable[OneFile]) -> list[Placed]:
@@ -83,7 +79,7 @@ def placed(log: Log, every: Iterable[OneFile]) -> list[Placed]:
                 Placed(
                     log.stripes[one.name],
                     size,
-                    sums(part(use, kind).time for use in uses for kind in (READ, WRITE)) or 0,
+                    known_sum(part(use, kind).time for use in uses for kind in (READ, WRITE)) or 0,
                 )
             )
     return found

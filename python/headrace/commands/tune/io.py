@@ -15,6 +15,7 @@ from headrace.demo.progress import DemoProgress
 from headrace.errors import HeadraceError, say
 from headrace.settings.resolver import resolve_run
 from headrace.tune import output, profile
+from headrace.tune.gains import range_text
 from headrace.tune.running import Way
 from headrace.tune.session import Session
 
@@ -76,12 +77,19 @@ def io(
         )
     if not directory.is_dir():
         raise HeadraceError(f"'{directory}' cannot be measured", "it is no directory", "name one")
+    run = resolve_run(os.environ)
+    if run.value("HEADRACE_DISABLE"):
+        raise HeadraceError(
+            "Headrace's choices cannot be measured",
+            "HEADRACE_DISABLE turns Headrace off",
+            "unset it",
+        )
     way = Way(wanted, ranks or max(2, machine.available_cores()), launcher)
     if minutes is None:
         minutes = CHECK_MINUTES if check else 3
     console, told = report.make_console(), Console(stderr=True)
     if file is None:
-        places = profile.user_directory(str(resolve_run(os.environ).value("HEADRACE_USER")))
+        places = profile.user_directory(str(run.value("HEADRACE_USER")))
     else:
         places = file.absolute().parent
     if not check:
@@ -98,14 +106,15 @@ def io(
         place = file or places / profile.file_name(session.measured)
         if check:
             return _check(session, place)
-        draft = session.draft(place)
-        choices = session.choices(draft)
+        choices = session.choices(session.draft())
         output.show(console, session.measured, session.rows, choices, raw)
         with DemoProgress(told, minutes * SECONDS) as progress:
             left = max(2.0, minutes * SECONDS - (time.monotonic() - begin))
-            session.confirm(console, draft, choices, left, progress.tell)
-        session.keep(place)
+            denied = session.confirm(console, choices, left, progress.tell)
+        counts = session.keep(place, choices, denied)
     say(f"the profile is '{place}', its figures are '{profile.figures_file(place)}'")
+    for way_of, pairs in counts.items():
+        say(f"it counts for {way_of}s with pieces of: {range_text(pairs)}{' B' if pairs else ''}")
     if file is not None:
         say(f"jobs use it where HEADRACE_PROFILE={place.absolute()} is set")
     return 0

@@ -24,7 +24,10 @@ def folded(record: Record) -> list[str]:
     for thread, stacks in by_rank(stacks_by_thread(record)):
         for one in stacks:
             words = [title(thread), *(line.function for line in one.lines)]
-            counts[";".join(word.replace(";", ",").replace("\n", " ") for word in words)] += (
-                one.samples
-            )
+            counts[";".join(map(_word, words))] += one.samples
     return [f"{stack} {count}" for stack, count in sorted(counts.items())]
+
+
+def _word(text: str) -> str:
+    """Without what separates words and lines, or a terminal would obey."""
+    return "".join(each if each.isprintable() else " " for each in text.replace(";", ","))

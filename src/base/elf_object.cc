@@ -1,33 +1,69 @@
-#include "abi/front/elf_object.h"
+#include "base/elf_object.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cassert>
+#include <cstring>
 
 #include "base/loaded_objects.h"
 
-namespace headrace::abi {
+namespace headrace {
 namespace {
 
-/// Relocation types whose word is a symbol's address: a function's slot for calls, a slot for other
-/// uses, and initialised data. From the psABI of each machine.
+/// Relocation types whose word is a symbol's address, from the psABI of each machine.
+struct SlotType {
+  std::uint64_t type;
+  Slot::Kind kind;
+};
+
 #if defined(__x86_64__)
-constexpr std::uint64_t kSlotTypes[] = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_64};
+constexpr SlotType kSlotTypes[] = {{R_X86_64_JUMP_SLOT, Slot::Kind::call},
+                                   {R_X86_64_GLOB_DAT, Slot::Kind::global},
+                                   {R_X86_64_64, Slot::Kind::data}};
 #elif defined(__aarch64__)
-constexpr std::uint64_t kSlotTypes[] = {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_ABS64};
+constexpr SlotType kSlotTypes[] = {{R_AARCH64_JUMP_SLOT, Slot::Kind::call},
+                                   {R_AARCH64_GLOB_DAT, Slot::Kind::global},
+                                   {R_AARCH64_ABS64, Slot::Kind::data}};
 #elif defined(__riscv) && __riscv_xlen == 64
-constexpr std::uint64_t kSlotTypes[] = {R_RISCV_JUMP_SLOT, R_RISCV_64};
+// The global offset table has no type of its own.
+constexpr SlotType kSlotTypes[] = {{R_RISCV_JUMP_SLOT, Slot::Kind::call},
+                                   {R_RISCV_64, Slot::Kind::data}};
 #else
-constexpr std::uint64_t kSlotTypes[] = {~std::uint64_t{0}};
+constexpr SlotType kSlotTypes[] = {{~std::uint64_t{0}, Slot::Kind::data}};
 #define HEADRACE_UNKNOWN_MACHINE 1
 #endif
 
-bool is_slot(std::uint64_t type) {
-  for (const std::uint64_t known : kSlotTypes) {
-    if (type == known) return true;
+const SlotType* slot_type(std::uint64_t type) {
+  for (const SlotType& known : kSlotTypes) {
+    if (type == known.type) return &known;
   }
+  return nullptr;
+}
+
+/// Whether the code there is a stub that asks the linker for the slot of this index. The code has
+/// at least 16 bytes.
+bool is_stub([[maybe_unused]] const unsigned char* code, [[maybe_unused]] std::size_t index) {
+#if defined(__x86_64__)
+  // An optional endbr64, then push of the relocation's index.
+  constexpr unsigned char kEndBranch[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  if (std::memcmp(code, kEndBranch, sizeof(kEndBranch)) == 0) code += sizeof(kEndBranch);
+  std::uint32_t pushed = 0;
+  std::memcpy(&pushed, code + 1, sizeof(pushed));
+  return code[0] == 0x68 && pushed == index;
+#elif defined(__aarch64__)
+  // All lead to the first stub: an optional bti c, then stp x16, x30, [sp, #-16]!.
+  std::uint32_t words[2];
+  std::memcpy(words, code, sizeof(words));
+  return words[words[0] == 0xd503245f ? 1 : 0] == 0xa9bf7bf0;
+#elif defined(__riscv)
+  // All lead to the first stub: auipc t2, then sub t1, t1, t3.
+  std::uint32_t words[2];
+  std::memcpy(words, code, sizeof(words));
+  return (words[0] & 0xfff) == 0x397 && words[1] == 0x41c30333;
+#else
   return false;
+#endif
 }
 
 /// Calls visit(index) for each symbol in a DT_GNU_HASH table, which has defined symbols only.
@@ -65,6 +101,7 @@ ElfObject::ElfObject(const dl_phdr_info& info) : info_(info) {
   }
   const std::string_view path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
   if (dynamic == nullptr || path.starts_with("linux-vdso")) return;
+  dynamic_ = dynamic;
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
     const ElfW(Addr) value = dynamic->d_un.d_ptr;
     switch (dynamic->d_tag) {
@@ -96,15 +133,26 @@ std::string_view ElfObject::soname() const {
   return soname_offset_ == 0 ? std::string_view() : strings_ + soname_offset_;
 }
 
-bool ElfObject::contains(std::uintptr_t address) const {
+void ElfObject::for_each_need(const std::function<void(std::string_view)>& visit) const {
+  if (dynamic_ == nullptr || strings_ == nullptr) return;
+  for (const ElfW(Dyn)* entry = dynamic_; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_NEEDED) visit(strings_ + entry->d_un.d_val);
+  }
+}
+
+const ElfW(Phdr) * ElfObject::segment_of(std::uintptr_t address) const {
   for (int i = 0; i < info_.dlpi_phnum; ++i) {
     const ElfW(Phdr) & header = info_.dlpi_phdr[i];
     const std::uintptr_t begin = info_.dlpi_addr + header.p_vaddr;
     if (header.p_type == PT_LOAD && address >= begin && address < begin + header.p_memsz) {
-      return true;
+      return &header;
     }
   }
-  return false;
+  return nullptr;
+}
+
+bool ElfObject::contains(std::uintptr_t address) const {
+  return segment_of(address) != nullptr;
 }
 
 void ElfObject::for_each_definition(const std::function<void(std::string_view)>& visit) const {
@@ -153,37 +201,54 @@ bool ElfObject::knows_slots() {
 #endif
 }
 
-void ElfObject::visit_relocations(
-    const ElfW(Rela) * relocations, std::size_t bytes,
-    const std::function<void(std::string_view, void**)>& visit) const {
+void ElfObject::visit_relocations(const ElfW(Rela) * relocations, std::size_t bytes,
+                                  const std::function<void(const Slot&)>& visit) const {
   if (relocations == nullptr) return;
   for (std::size_t i = 0; i < bytes / sizeof(ElfW(Rela)); ++i) {
     const ElfW(Rela) & relocation = relocations[i];
     const std::uint64_t symbol = ELF64_R_SYM(relocation.r_info);
     if (symbol == 0 || relocation.r_addend != 0) continue;
-    if (!is_slot(ELF64_R_TYPE(relocation.r_info))) continue;
-    visit(name_of(symbols_[symbol]),
-          reinterpret_cast<void**>(info_.dlpi_addr + relocation.r_offset));
+    const SlotType* const type = slot_type(ELF64_R_TYPE(relocation.r_info));
+    if (type == nullptr) continue;
+    const std::uintptr_t address = info_.dlpi_addr + relocation.r_offset;
+    const ElfW(Phdr)* const segment = segment_of(address);
+    if (segment == nullptr || (segment->p_flags & PF_W) == 0) continue;
+    visit({name_of(symbols_[symbol]), reinterpret_cast<void**>(address), type->kind, i});
   }
 }
 
-void ElfObject::for_each_slot(const std::function<void(std::string_view, void**)>& visit) const {
+void ElfObject::for_each_slot(const std::function<void(const Slot&)>& visit) const {
   if (symbols_ == nullptr || strings_ == nullptr) return;
   visit_relocations(data_relocations_, data_relocations_bytes_, visit);
   visit_relocations(call_relocations_, call_relocations_bytes_, visit);
 }
 
-bool ElfObject::store(void** slot, void* value) const {
-  const auto address = reinterpret_cast<std::uintptr_t>(slot);
+bool ElfObject::is_unbound(const Slot& slot, const void* value) const {
+  constexpr std::size_t kStubBytes = 16;
+  if (slot.kind != Slot::Kind::call) return false;
+  const auto address = reinterpret_cast<std::uintptr_t>(value);
+  const ElfW(Phdr)* const segment = segment_of(address);
+  if (segment == nullptr || (segment->p_flags & (PF_X | PF_R)) != (PF_X | PF_R)) return false;
+  const std::uintptr_t end = info_.dlpi_addr + segment->p_vaddr + segment->p_memsz;
+  return end - address >= kStubBytes &&
+         is_stub(static_cast<const unsigned char*>(value), slot.index);
+}
+
+bool ElfObject::replace(const Slot& slot, void* expected, void* value) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(slot.word);
   assert(address % alignof(void*) == 0);
+  const auto exchange = [&] {
+    __atomic_compare_exchange_n(slot.word, &expected, value, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
+  };
   if (address < read_only_begin_ || address >= read_only_end_) {
-    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+    exchange();
     return true;
   }
   const auto page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   auto* const page = reinterpret_cast<void*>(address & ~(page_size - 1));
   if (::mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) return false;
-  __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+  exchange();
   ::mprotect(page, page_size, PROT_READ);
   return true;
 }
@@ -218,4 +283,4 @@ bool is_in_this_library(const void* address) {
   return search.is_found;
 }
 
-}  // namespace headrace::abi
+}  // namespace headrace

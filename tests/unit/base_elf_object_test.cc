@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
-#include "abi/front/elf_object.h"
+#include "base/elf_object.h"
 
-namespace headrace::abi {
+namespace headrace {
 namespace {
 
 int outside_libc = 0;
@@ -60,12 +60,16 @@ TEST(ElfObject, FindsTheSlotsOfOtherObjectsAndReplacesThem) {
   int slots = 0;
   for_each_object([&](const ElfObject& object) {
     if (!object.soname().starts_with("libstdc++")) return;
-    object.for_each_slot([&](std::string_view name, void** slot) {
-      if (name != "abort") return;
+    object.for_each_slot([&](const Slot& slot) {
+      if (slot.name != "abort") return;
       ++slots;
-      EXPECT_TRUE(*slot == native || object.contains(reinterpret_cast<std::uintptr_t>(*slot)));
-      EXPECT_TRUE(object.store(slot, native));
-      EXPECT_EQ(*slot, native);
+      void* const value = *slot.word;
+      EXPECT_TRUE(value == native || object.is_unbound(slot, value));
+      EXPECT_TRUE(object.replace(slot, &slots, native));  // another value than it has
+      EXPECT_EQ(*slot.word, value);
+      EXPECT_TRUE(object.replace(slot, value, native));
+      EXPECT_EQ(*slot.word, native);
+      EXPECT_FALSE(object.is_unbound(slot, native));
     });
   });
   EXPECT_EQ(slots, ElfObject::knows_slots() ? 1 : 0);
@@ -80,4 +84,4 @@ TEST(ElfObject, KnowsItsOwnLibraryInsideAVisitToo) {
 }
 
 }  // namespace
-}  // namespace headrace::abi
+}  // namespace headrace

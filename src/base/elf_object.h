@@ -3,11 +3,25 @@
 #include <elf.h>
 #include <link.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 
-namespace headrace::abi {
+namespace headrace {
+
+/// A word of an object that holds the address of a symbol of this name.
+struct Slot {
+  enum class Kind {
+    call,    ///< through which the object calls a function; may not be bound yet
+    global,  ///< of the global offset table, for other uses, and for calls that are bound early
+    data,    ///< data that was initialised with the address; the program may have changed it
+  };
+  std::string_view name;
+  void** word;
+  Kind kind;
+  std::size_t index;  ///< among the relocations of its kind
+};
 
 /// A view of one loaded ELF object's dynamic section: its name, the symbols that it defines, the
 /// slots that the dynamic linker filled. Valid inside for_each_object() only, which holds the
@@ -20,19 +34,32 @@ class ElfObject {
   bool is_library() const { return is_library_; }
   const char* path() const { return info_.dlpi_name; }
   std::uintptr_t base() const { return info_.dlpi_addr; }
+  /// No two objects that are loaded at one time have the same.
+  std::uintptr_t identity() const { return reinterpret_cast<std::uintptr_t>(dynamic_); }
+  /// How many objects were loaded into the process up to now, and unloaded.
+  unsigned long long loaded() const { return info_.dlpi_adds; }
+  unsigned long long unloaded() const { return info_.dlpi_subs; }
   std::string_view soname() const;
   bool contains(std::uintptr_t address) const;
+
+  /// Visits the sonames of the libraries that it needs.
+  void for_each_need(const std::function<void(std::string_view soname)>& visit) const;
 
   bool defines(std::string_view name) const;
   void for_each_definition(const std::function<void(std::string_view name)>& visit) const;
 
-  /// Visits each word that holds the address of a symbol: in the global offset table, and in data
-  /// that was initialised with a function's address.
-  void for_each_slot(const std::function<void(std::string_view name, void** slot)>& visit) const;
+  /// Visits each word that holds the address of a symbol, but for those in memory that is never
+  /// written once the object is loaded (relocated text).
+  void for_each_slot(const std::function<void(const Slot&)>& visit) const;
 
-  /// Stores `value` in a slot of this object, even if the slot was made read-only after start-up.
-  /// False if the memory's protection cannot be changed.
-  bool store(void** slot, void* value) const;
+  /// Whether `value`, read from a slot of this object, says that it is not bound yet: that it leads
+  /// to the slot's own stub, which asks the linker. No other code of the object does.
+  bool is_unbound(const Slot& slot, const void* value) const;
+
+  /// Stores `value` in a slot of this object that holds `expected`, even if the slot was made
+  /// read-only after start-up. A slot that changed meanwhile is left alone. False if the memory's
+  /// protection cannot be changed.
+  bool replace(const Slot& slot, void* expected, void* value) const;
 
   /// Whether for_each_slot knows the relocation types of this machine.
   static bool knows_slots();
@@ -40,11 +67,13 @@ class ElfObject {
  private:
   std::string_view name_of(const ElfW(Sym) & symbol) const;
   const void* pointer(ElfW(Addr) value) const;
+  const ElfW(Phdr) * segment_of(std::uintptr_t address) const;
   void visit_relocations(const ElfW(Rela) * relocations, std::size_t bytes,
-                         const std::function<void(std::string_view, void**)>& visit) const;
+                         const std::function<void(const Slot&)>& visit) const;
 
   const dl_phdr_info& info_;
   bool is_library_ = false;
+  const ElfW(Dyn) * dynamic_ = nullptr;
   const char* strings_ = nullptr;
   const ElfW(Sym) * symbols_ = nullptr;
   const std::uint32_t* gnu_hash_ = nullptr;
@@ -65,4 +94,4 @@ void for_each_object(const std::function<void(const ElfObject&)>& visit);
 /// inside for_each_object().
 bool is_in_this_library(const void* address);
 
-}  // namespace headrace::abi
+}  // namespace headrace

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+
+#include "record/access_table.h"
+
+/// Under which name a file is counted.
+namespace headrace::posix {
+
+/// Whether a name is a device's, which is no file.
+bool is_device_name(std::string_view name);
+
+/// The counts of a file that the program names from the directory `directory`, a descriptor or
+/// AT_FDCWD. `end` is put behind the name. Takes little stack. May change errno.
+record::AccessTable::Found find_file(record::AccessLayer layer, int directory,
+                                     std::string_view name, std::string_view end) noexcept;
+
+/// The same of one that a descriptor leads to. May change errno.
+record::AccessTable::Found find_linked_file(record::AccessLayer layer, int descriptor) noexcept;
+
+}  // namespace headrace::posix

@@ -1,0 +1,173 @@
+// Stand-ins for functions that read and write.
+#include "posix/counting.h"
+
+namespace headrace::posix::counted {
+namespace {
+
+template <class Next>
+ssize_t transfer(int descriptor, Direction direction, std::int64_t offset, Next next) {
+  const Call call;
+  const ssize_t done = next();
+  if (call.is_counted() && done >= 0) note_transfer(call, descriptor, direction, done, offset);
+  return done;
+}
+
+/// Where a call began that has moved an offset by `done`. Only the call itself may find out whether
+/// the pointer is good.
+std::int64_t begin_of(const off64_t* offset, std::int64_t done) {
+  return offset == nullptr ? kAtPosition : *offset - done;
+}
+
+/// From one descriptor to another.
+template <class Next>
+ssize_t move(int from, const off64_t* from_offset, int to, const off64_t* to_offset, Next next) {
+  const Call call;
+  const ssize_t done = next();
+  if (call.is_counted() && done >= 0) {
+    note_transfer(call, from, Direction::read, done, begin_of(from_offset, done));
+    note_transfer(call, to, Direction::write, done, begin_of(to_offset, done));
+  }
+  return done;
+}
+
+template <class Control, class Next>
+ssize_t end_request(Control* control, Next next) {
+  const Call call;
+  const ssize_t done = next(control);
+  if (!call.is_counted() || done < 0) return done;
+  // glibc marks those of 64-bit offsets by a further bit.
+  const int operation = control->aio_lio_opcode & 127;
+  if (operation == LIO_READ || operation == LIO_WRITE) {
+    note_transfer(call, control->aio_fildes,
+                  operation == LIO_READ ? Direction::read : Direction::write, done,
+                  control->aio_offset);
+  }
+  return done;
+}
+
+}  // namespace
+
+ssize_t read(int descriptor, void* into, size_t bytes) {
+  return transfer(descriptor, Direction::read, kAtPosition,
+                  [=] { return real.read(descriptor, into, bytes); });
+}
+
+ssize_t __read_chk(int descriptor, void* into, size_t bytes, size_t room) {
+  return transfer(descriptor, Direction::read, kAtPosition,
+                  [=] { return real.__read_chk(descriptor, into, bytes, room); });
+}
+
+ssize_t pread(int descriptor, void* into, size_t bytes, off_t offset) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.pread(descriptor, into, bytes, offset); });
+}
+
+ssize_t pread64(int descriptor, void* into, size_t bytes, off64_t offset) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.pread64(descriptor, into, bytes, offset); });
+}
+
+ssize_t __pread_chk(int descriptor, void* into, size_t bytes, off_t offset, size_t room) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.__pread_chk(descriptor, into, bytes, offset, room); });
+}
+
+ssize_t __pread64_chk(int descriptor, void* into, size_t bytes, off64_t offset, size_t room) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.__pread64_chk(descriptor, into, bytes, offset, room); });
+}
+
+ssize_t readv(int descriptor, const iovec* parts, int count) {
+  return transfer(descriptor, Direction::read, kAtPosition,
+                  [=] { return real.readv(descriptor, parts, count); });
+}
+
+ssize_t preadv(int descriptor, const iovec* parts, int count, off_t offset) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.preadv(descriptor, parts, count, offset); });
+}
+
+ssize_t preadv64(int descriptor, const iovec* parts, int count, off64_t offset) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.preadv64(descriptor, parts, count, offset); });
+}
+
+ssize_t preadv2(int descriptor, const iovec* parts, int count, off_t offset, int flags) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.preadv2(descriptor, parts, count, offset, flags); });
+}
+
+ssize_t preadv64v2(int descriptor, const iovec* parts, int count, off64_t offset, int flags) {
+  return transfer(descriptor, Direction::read, offset,
+                  [=] { return real.preadv64v2(descriptor, parts, count, offset, flags); });
+}
+
+ssize_t write(int descriptor, const void* from, size_t bytes) {
+  return transfer(descriptor, Direction::write, kAtPosition,
+                  [=] { return real.write(descriptor, from, bytes); });
+}
+
+ssize_t pwrite(int descriptor, const void* from, size_t bytes, off_t offset) {
+  return transfer(descriptor, Direction::write, offset,
+                  [=] { return real.pwrite(descriptor, from, bytes, offset); });
+}
+
+ssize_t pwrite64(int descriptor, const void* from, size_t bytes, off64_t offset) {
+  return transfer(descriptor, Direction::write, offset,
+                  [=] { return real.pwrite64(descriptor, from, bytes, offset); });
+}
+
+ssize_t writev(int descriptor, const iovec* parts, int count) {
+  return transfer(descriptor, Direction::write, kAtPosition,
+                  [=] { return real.writev(descriptor, parts, count); });
+}
+
+ssize_t pwritev(int descriptor, const iovec* parts, int count, off_t offset) {
+  return transfer(descriptor, Direction::write, offset,
+                  [=] { return real.pwritev(descriptor, parts, count, offset); });
+}
+
+ssize_t pwritev64(int descriptor, const iovec* parts, int count, off64_t offset) {
+  return transfer(descriptor, Direction::write, offset,
+                  [=] { return real.pwritev64(descriptor, parts, count, offset); });
+}
+
+ssize_t pwritev2(int descriptor, const iovec* parts, int count, off_t offset, int flags) {
+  return transfer(descriptor, Direction::write, offset,
+                  [=] { return real.pwritev2(descriptor, parts, count, offset, flags); });
+}
+
+ssize_t pwritev64v2(int descriptor, const iovec* parts, int count, off64_t offset, int flags) {
+  return transfer(descriptor, Direction::write, offset,
+                  [=] { return real.pwritev64v2(descriptor, parts, count, offset, flags); });
+}
+
+ssize_t sendfile(int to, int from, off_t* offset, size_t bytes) noexcept {
+  return move(from, offset, to, nullptr, [=] { return real.sendfile(to, from, offset, bytes); });
+}
+
+ssize_t sendfile64(int to, int from, off64_t* offset, size_t bytes) noexcept {
+  return move(from, offset, to, nullptr, [=] { return real.sendfile64(to, from, offset, bytes); });
+}
+
+ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t bytes,
+                        unsigned flags) {
+  return move(from, from_offset, to, to_offset,
+              [=] { return real.copy_file_range(from, from_offset, to, to_offset, bytes, flags); });
+}
+
+ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t bytes,
+               unsigned flags) {
+  return move(from, from_offset, to, to_offset,
+              [=] { return real.splice(from, from_offset, to, to_offset, bytes, flags); });
+}
+
+ssize_t aio_return(aiocb* control) noexcept {
+  return end_request(control, [](aiocb* one) { return real.aio_return(one); });
+}
+
+ssize_t aio_return64(aiocb64* control) noexcept {
+  return end_request(control, [](aiocb64* one) { return real.aio_return64(one); });
+}
+
+}  // namespace headrace::posix::counted
