@@ -1,5 +1,6 @@
 #include "base/held_descriptor.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,9 +14,6 @@
 #include <cstdint>
 
 #include "base/kept_errno.h"
-
-/// glibc has it since 2.32 (<sys/single_threaded.h>); before that its address is null.
-extern "C" [[gnu::weak]] char __libc_single_threaded;
 
 namespace headrace {
 namespace {
@@ -124,9 +122,10 @@ int HeldDescriptor::close() {
 
 namespace {
 
-/// False where the C library does not tell.
+/// False where the C library does not tell: glibc does since 2.32.
 bool is_single_threaded() {
-  return &__libc_single_threaded != nullptr && __libc_single_threaded != 0;
+  const void* const told = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+  return told != nullptr && *static_cast<const char*>(told) != 0;
 }
 
 }  // namespace

@@ -110,24 +110,18 @@ void add(void* library, Name name, Entry entry) {
 /// was loaded. A program that loads an object calls it by what these return, so the object's calls
 /// are caught before the first. The linker must see its caller, so these must be jumps in every
 /// build.
-#ifdef __clang__
-#define HEADRACE_JUMP __attribute__((noinline, no_sanitize_thread))
-#define HEADRACE_JUMP_TO [[clang::musttail]] return
-#else
 #define HEADRACE_JUMP __attribute__((noinline, no_sanitize_thread, optimize("O2")))
-#define HEADRACE_JUMP_TO return
-#endif
 void* (*find_symbol)(void*, const char*) = nullptr;
 void* (*find_version)(void*, const char*, const char*) = nullptr;
 
 HEADRACE_JUMP void* notice_and_find_symbol(void* handle, const char* symbol) {
   notice_objects();
-  HEADRACE_JUMP_TO find_symbol(handle, symbol);
+  return find_symbol(handle, symbol);
 }
 
 HEADRACE_JUMP void* notice_and_find_version(void* handle, const char* symbol, const char* version) {
   notice_objects();
-  HEADRACE_JUMP_TO find_version(handle, symbol, version);
+  return find_version(handle, symbol, version);
 }
 
 template <class Function>
