@@ -27,10 +27,14 @@ LATER_HEADER = re.compile(rb'#\s*error "\S+ did not exist before glibc ([\d.]+)"
 
 
 def make_sysroot(folder: Path, version: str, log: Path) -> None:
-    """Makes `folder` anew, for programs that run with this glibc version and later ones.
+    """Makes `folder`, if it is not there: programs then run with this glibc version and later ones.
 
     Errors: Failure when ziglang or the compiler fails.
     """
+    stamp = folder / "made-of"
+    made_of = f"{version}\n{LATER_FUNCTIONS.read_text()}"
+    if stamp.exists() and stamp.read_text() == made_of:
+        return
     machine = platform.machine()
     shutil.rmtree(folder, ignore_errors=True)
     lib = folder / "usr" / "lib"
@@ -48,6 +52,7 @@ def make_sysroot(folder: Path, version: str, log: Path) -> None:
         shutil.copy(path, lib)
     _finish(folder, log)
     shutil.rmtree(folder / "cache")
+    stamp.write_text(made_of)
 
 
 def _link_with_zig(folder: Path, target: str, log: Path) -> str:

