@@ -60,6 +60,19 @@ def test_every_binary_runs_with_the_old_glibc(made: list[Path], tmp_path: Path) 
         assert {"libheadrace.so", "headrace_gather", "ior-mpich"} <= names
 
 
+def test_the_library_is_as_any_other_build(made: list[Path], tmp_path: Path) -> None:
+    """What test_library.py asks of build/release, but for what that takes from the system."""
+    with zipfile.ZipFile(named(made, r"\.whl$")) as wheel:
+        library = wheel.extract("headrace/lib/libheadrace.so", tmp_path)
+    pytest_options = ["-q", "-p", "no:cacheprovider", "-k", "not libc and not glibc"]
+    tests = source_tree.ROOT / "tests" / "repository" / "test_library.py"
+    run(
+        *(sys.executable, "-m", "pytest", *pytest_options, tests),
+        cwd=source_tree.ROOT,
+        env={**os.environ, "HEADRACE_LIBRARY": library},
+    )
+
+
 def test_the_sources_build_without_a_network(made: list[Path], tmp_path: Path) -> None:
     """The headers of all MPIs are in the archive: CMake builds the library, for which they are."""
     with tarfile.open(named(made, r"-sources\.tar\.gz$")) as archive:
