@@ -17,6 +17,6 @@ string(JOIN " " CMAKE_CXX_FLAGS_INIT "-D__GLIBC_MINOR__=${headrace_glibc_minor}"
   # GCC looks in folders beside its own first, which are the system's.
   "-B${HEADRACE_SYSROOT}/usr/lib")
 set(HEADRACE_LIBGCC shared)
-# The MPI libraries that programs are linked with need a later glibc.
+# This system's libgcc_s, and the MPI libraries that programs are linked with, need a later glibc.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--as-needed -Wl,--allow-shlib-undefined")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -Wl,--as-needed)

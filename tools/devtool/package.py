@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
+import os
 import platform
 import re
 import tarfile
@@ -89,6 +90,7 @@ def _wheel(folder: Path, minimum: str, log: Path) -> None:
         "cmake.define.HEADRACE_SYSROOT": str(_sysroot(minimum)),
         "cmake.define.HEADRACE_GLIBC": minimum,
         "cmake.define.HEADRACE_PRECOMPILE": "ON",
+        "cmake.define.HEADRACE_WERROR": "ON" if os.environ.get("CI") else "OFF",
     }
     words = [f"-C{name}={value}" for name, value in settings.items()]
     python = VENV / "bin" / "python"
