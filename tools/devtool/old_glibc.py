@@ -32,7 +32,7 @@ def make_sysroot(folder: Path, version: str, log: Path) -> None:
     Errors: Failure when ziglang or the compiler fails.
     """
     stamp = folder / "made-of"
-    made_of = f"{version}\n{LATER_FUNCTIONS.read_text()}"
+    made_of = "\n".join([version, LATER_FUNCTIONS.read_text(), Path(__file__).read_text()])
     if stamp.exists() and stamp.read_text() == made_of:
         return
     machine = platform.machine()
@@ -91,17 +91,28 @@ def _finish(folder: Path, log: Path) -> None:
     lib = folder / "usr" / "lib"
     compiler = os.environ.get("CC", "gcc")
     for name in ("crti.o", "crtn.o", LIBGCC):
-        found = subprocess.run(
-            [compiler, f"-print-file-name={name}"], capture_output=True, text=True
-        )
-        shutil.copy(found.stdout.strip(), lib)
-    later = folder / "later_functions.o"
+        _copy_from_compiler(compiler, name, lib)
+    functions = folder / "later_functions.o"
     flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-ffunction-sections", f"--sysroot={folder}"]
     hint = "see the first error above it"
-    run_logged([compiler, *flags, "-c", LATER_FUNCTIONS, "-o", later], log, hint)
-    run_logged(["ar", "r", lib / "libc_nonshared.a", later], log, hint)
-    loader = next(path for path in lib.glob("libld.so.*"))
-    (lib / "libc.so").write_text(f"GROUP(libc.so.6 libc_nonshared.a AS_NEEDED({loader.name}))\n")
-    for name in ("m", "pthread", "dl", "rt"):
+    run_logged([compiler, *flags, "-c", LATER_FUNCTIONS, "-o", functions], log, hint)
+    run_logged(["ar", "r", lib / "libc_nonshared.a", functions], log, hint)
+    # GCC's C++ library, as built with a later glibc, takes from libc what others had before 2.34.
+    others = []
+    for name in ("m", "pthread", "dl", "rt", "ld"):
         (library,) = lib.glob(f"lib{name}.so.*")
         (lib / f"lib{name}.so").symlink_to(library.name)
+        others.append(library.name)
+    (lib / "libc.so").write_text(
+        f"GROUP(libc.so.6 libc_nonshared.a AS_NEEDED({' '.join(others[1:])}))\n"
+    )
+
+
+def _copy_from_compiler(compiler: str, name: str, folder: Path) -> None:
+    command = [compiler, f"-print-file-name={name}"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        shutil.copy(found, folder)
+    except OSError as error:
+        why = f"{compiler} does not find {name}"
+        raise Failure("no old glibc was made", why, "install GCC, or name it by CC") from error
