@@ -126,7 +126,7 @@ def _pack_binaries(wheel: Path) -> None:
     top = f"headrace-{version()}"
     archive = DIST / f"{top}-{platform.machine()}.tar.gz"
     with zipfile.ZipFile(wheel) as source, tarfile.open(archive, "w:gz") as target:
-        for name in sorted(source.namelist()):
+        for name in sorted(one for one in source.namelist() if not one.endswith("/")):
             if name.startswith(("headrace/lib/", "headrace/bin/", "headrace/include/")):
                 mode = 0o644 if "/include/" in name else 0o755
                 _add(target, f"{top}/{name.removeprefix('headrace/')}", source.read(name), mode)
