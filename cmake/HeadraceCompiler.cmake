@@ -13,6 +13,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     "choose another compiler with -DCMAKE_CXX_COMPILER=...")
 endif()
 
+# What users run has the C++ library in it. libgcc unwinds the stack, for exceptions and for threads that
+# pthread_cancel ends: a copy in it does that where it was built; what is built for older systems has
+# to take theirs (cmake/portable.cmake).
+set(HEADRACE_LIBGCC static CACHE STRING "static, or shared: the system's libgcc_s")
+set(headrace_runtime -static-libstdc++ -${HEADRACE_LIBGCC}-libgcc)
+
 find_package(Threads REQUIRED)
 
 add_library(headrace_options INTERFACE)
@@ -24,7 +30,8 @@ target_compile_options(headrace_options INTERFACE
 # GCC 12 warns wrongly of "text" + std::string (its bug 105651).
 target_compile_options(headrace_options INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
-target_link_libraries(headrace_options INTERFACE Threads::Threads)
+# Before glibc 2.34 dlsym and shm_open are in libraries of their own.
+target_link_libraries(headrace_options INTERFACE Threads::Threads ${CMAKE_DL_LIBS} rt)
 
 # What the undefined sanitizer finds ends the program, as what the others find does.
 if(HEADRACE_SANITIZE)

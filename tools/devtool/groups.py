@@ -23,13 +23,15 @@ class Group:
 
 
 ALL_MPI = (*provision.WHEELS.values(), *provision.MPI4PY.values())
+# These build everything anew.
+BUILDS = ("tests/repository/test_wheel.py", "tests/repository/test_package.py")
 GROUPS = (
     Group(
         "repository",
         "rooms, generated files, libheadrace.so's needs, style",
         ("tests/repository",),
         debian.PYTHON_TESTS,
-        ignored=("tests/repository/test_wheel.py",),
+        ignored=BUILDS,
         jobs=2,
     ),
     Group("unit", "each room without an MPI", (), debian.COUNTS, jobs=2),
@@ -70,7 +72,7 @@ GROUPS = (
     Group(
         "wheel",
         "builds from nothing, installs, works",
-        ("tests/repository/test_wheel.py",),
+        BUILDS,
         debian.PYTHON_TESTS,
     ),
 )

