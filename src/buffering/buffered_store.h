@@ -26,7 +26,8 @@ class BufferedStore : public storage::ForwardingStore {
   storage::Transferred write(FileOffset offset, std::span<const iovec> segments) override {
     return cache_->write(offset, segments);
   }
-  storage::Store& unbuffered() override { return inner().unbuffered(); }
+  /// The store below the buffers. Lives as long as this one.
+  storage::Store& unbuffered() { return inner(); }
   Error settle() override;
 
   Result<ByteCount> size() override;

@@ -31,11 +31,11 @@ Access access_of(const TransferCall& call, const View& view, std::int64_t positi
 }
 
 CallExecutor::CallExecutor(exchange::FileChannel& channel, storage::Store& store,
-                           const std::string& path, FailureLedger& failures, RecordedFile& recorded,
-                           bool verifies)
+                           storage::Store& unbuffered, const std::string& path,
+                           FailureLedger& failures, RecordedFile& recorded, bool verifies)
     : channel_(channel),
       store_(store),
-      unbuffered_(store.unbuffered()),
+      unbuffered_(unbuffered),
       path_(path),
       failures_(failures),
       recorded_(recorded),

@@ -24,9 +24,11 @@ ByteCount own_share_of(int node_size);
 /// direct_transfer() move the bytes.
 class CallExecutor {
  public:
-  /// All arguments must outlive it. `verifies`: collective writes are read back.
-  CallExecutor(exchange::FileChannel& channel, storage::Store& store, const std::string& path,
-               FailureLedger& failures, RecordedFile& recorded, bool verifies);
+  /// All arguments must outlive it. `unbuffered`: the store below the buffers of `store`, or
+  /// `store`. `verifies`: collective writes are read back.
+  CallExecutor(exchange::FileChannel& channel, storage::Store& store, storage::Store& unbuffered,
+               const std::string& path, FailureLedger& failures, RecordedFile& recorded,
+               bool verifies);
 
   CollectiveTransfer& collective() { return collective_; }
   const CollectiveTransfer& collective() const { return collective_; }

@@ -121,7 +121,8 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
   if (!failed) {
     failed = attempt([&]() -> Error {
-      executor_.emplace(*channel_, *store_, path_, *failures_, recorded_,
+      storage::Store& unbuffered = buffered_ != nullptr ? buffered_->unbuffered() : *store_;
+      executor_.emplace(*channel_, *store_, unbuffered, path_, *failures_, recorded_,
                         may_verify && mode_.write);
       return {};
     });

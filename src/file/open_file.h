@@ -83,9 +83,9 @@ class OpenFile : public File {
   const view::TypePtr byte_ = view::make_basic(1);
   RecordedFile recorded_;
   std::unique_ptr<storage::Store> store_;
-  const buffering::BufferedStore* buffered_ = nullptr;  ///< the store, if it has buffers
-  bool tells_buffers_ = false;                          ///< what they did, at close
-  storage::Layout layout_;                              ///< as the first rank found it
+  buffering::BufferedStore* buffered_ = nullptr;  ///< the store, if it has buffers
+  bool tells_buffers_ = false;                    ///< what they did, at close
+  storage::Layout layout_;                        ///< as the first rank found it
   ProfileFound profile_;
   bool nodes_write_for_each_other_ = false;  ///< also if only some calls may
   std::atomic<bool> is_atomic_ = false;
