@@ -1,5 +1,6 @@
 #include "buffering/block_cache.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -8,6 +9,8 @@
 #include "buffering/guards.h"
 
 namespace headrace::buffering {
+
+std::atomic<bool> program_ends = false;
 
 using storage::Transferred;
 
@@ -47,7 +50,8 @@ BlockCache::BlockCache(storage::Store& store, const BufferShape& shape)
 
 Transferred BlockCache::write(FileOffset offset, std::span<const iovec> segments) {
   const ByteCount bytes = bytes_of(segments);
-  if (bytes >= shape_.size) return pass(Direction::write, offset, bytes, segments);
+  const bool is_over = program_ends.load(std::memory_order_relaxed);
+  if (bytes >= shape_.size || is_over) return write_through(offset, bytes, segments);
   Lock lock(mutex_);
   counts_.writes += 1;
   end_seen_ = -1;
@@ -57,19 +61,26 @@ Transferred BlockCache::write(FileOffset offset, std::span<const iovec> segments
   }
   Transferred done;
   for_each_piece(offset, segments, shape_.size, [&](const Range& piece, std::byte* memory) {
-    done.system_error = put(lock, piece, memory);
-    if (done.system_error == 0) done.bytes += piece.bytes();
-    return done.system_error == 0;
+    const Transferred taken = put(lock, piece, memory);
+    done.bytes += taken.bytes;
+    done.system_error = taken.system_error;
+    return taken.system_error == 0;
   });
   return done;
 }
 
 Transferred BlockCache::read(FileOffset offset, std::span<const iovec> segments) {
   const ByteCount bytes = bytes_of(segments);
-  if (bytes >= shape_.size) return pass(Direction::read, offset, bytes, segments);
+  const Range range{offset, offset + bytes};
   Lock lock(mutex_);
-  counts_.reads += 1;
   const bool is_sequential = offset == next_read_;
+  if (bytes >= shape_.size || (!is_sequential && !holds_part_of(range))) {
+    ++(bytes >= shape_.size ? counts_.large : counts_.single_reads);
+    const Transferred got = read_store(lock, range, segments);
+    next_read_ = offset + got.bytes;
+    return got;
+  }
+  counts_.reads += 1;
   Transferred done;
   for_each_piece(offset, segments, shape_.size, [&](const Range& piece, std::byte* memory) {
     const Transferred got = get(lock, piece, memory, is_sequential);
@@ -83,37 +94,37 @@ Transferred BlockCache::read(FileOffset offset, std::span<const iovec> segments)
 }
 
 /// A call of a block's size or more gains nothing here. Other threads may fill blocks of its range
-/// meanwhile, so these are forgotten afterwards, too.
-Transferred BlockCache::pass(Direction direction, FileOffset offset, ByteCount bytes,
-                             std::span<const iovec> segments) {
+/// meanwhile, so these are forgotten when it ends, in whatever way.
+Transferred BlockCache::write_through(FileOffset offset, ByteCount bytes,
+                                      std::span<const iovec> segments) {
+  struct Forgetting {
+    BlockCache& cache;
+    Range range;
+    ~Forgetting() {
+      Lock lock(cache.mutex_);
+      cache.end_seen_ = -1;
+      cache.forget(lock, range);
+    }
+  };
   const Range range{offset, offset + bytes};
   {
     Lock lock(mutex_);
     counts_.large += 1;
-    if (const int error = write_all(lock, direction == Direction::write ? range : kAll)) {
-      return {0, error};
-    }
+    if (const int error = write_all(lock, range)) return {0, error};
   }
-  if (direction == Direction::read) return store_.read(offset, segments);
-  const Transferred done = store_.write(offset, segments);
-  Lock lock(mutex_);
-  end_seen_ = -1;
-  forget(lock, range);
-  return done;
+  const Forgetting forgetting{*this, range};
+  return store_.write(offset, segments);
 }
 
 /// Puts bytes of one block there. Without memory for it, they go to the store.
-int BlockCache::put(Lock& lock, const Range& piece, const std::byte* data) {
+Transferred BlockCache::put(Lock& lock, const Range& piece, const std::byte* data) {
   int error = 0;
   Block* const block = claim(lock, piece.begin, error);
-  if (error != 0) return error;
-  if (block == nullptr) {
-    const Transferred done = move(Direction::write, piece, const_cast<std::byte*>(data));
-    return done.bytes < piece.bytes() && done.system_error == 0 ? EIO : done.system_error;
-  }
+  if (error != 0) return {0, error};
+  if (block == nullptr) return move(Direction::write, piece, const_cast<std::byte*>(data));
   if (!block->dirty.joins(piece)) {
     error = write_out(lock, *block);
-    if (error != 0) return error;
+    if (error != 0) return {0, error};
   }
   std::memcpy(block->at(piece.begin), data, static_cast<std::size_t>(piece.bytes()));
   block->known = block->known.joins(piece) ? block->known.with(piece) : piece;
@@ -123,51 +134,54 @@ int BlockCache::put(Lock& lock, const Range& piece, const std::byte* data) {
     // The bytes are taken: if they cannot be written, a later call tells.
     if (write_out(lock, *block) != 0) has_failed_behind_ = true;
   }
-  return 0;
+  return {piece.bytes(), 0};
 }
 
 /// Gets bytes of one block. Fewer without an error: the file ends there.
 Transferred BlockCache::get(Lock& lock, const Range& piece, std::byte* data, bool is_sequential) {
-  Transferred done;
-  for (bool has_filled = false;; has_filled = true) {
-    Block* block = find_idle(lock, piece.begin);
-    const FileOffset from = piece.begin + done.bytes;
-    if (block != nullptr && block->known.contains(from)) {
-      const ByteCount bytes = std::min(piece.end, block->known.end) - from;
-      std::memcpy(data + done.bytes, block->at(from), static_cast<std::size_t>(bytes));
-      done.bytes += bytes;
-      block->used = ++uses_;
-      if (std::exchange(block->is_ahead, false)) counts_.ahead_used += 1;
-      if (done.bytes == piece.bytes()) return done;
-    }
-    if (has_filled) return done;
-    if (is_sequential) block = claim(lock, piece.begin, done.system_error);
-    if (done.system_error != 0) return done;
-    if (!is_sequential || block == nullptr) {
-      const Range rest{piece.begin + done.bytes, piece.end};
-      const Transferred got = read_singly(lock, rest, data + done.bytes);
-      return {done.bytes + got.bytes, got.system_error};
-    }
-    done.system_error = fill(lock, *block, piece.begin + done.bytes);
-    if (done.system_error != 0) return done;
+  ByteCount done = copy_known(lock, piece, data);
+  if (done == piece.bytes()) return {done, 0};
+  // What cannot be written of other ranges is no reason that these bytes cannot be read.
+  int error = 0;
+  Block* const block = is_sequential ? claim(lock, piece.begin, error) : nullptr;
+  if (block != nullptr && write_out(lock, *block) == 0) {
+    error = fill(lock, *block, piece.begin + done);
+    if (error != 0) return {done, error};
+    return {done + copy_known(lock, {piece.begin + done, piece.end}, data + done), 0};
   }
+  const Range rest{piece.begin + done, piece.end};
+  const iovec segment{data + done, static_cast<std::size_t>(rest.bytes())};
+  const Transferred got = read_store(lock, rest, {&segment, 1});
+  return {done + got.bytes, got.system_error};
 }
 
-/// Reads bytes that are not worth a block.
-Transferred BlockCache::read_singly(Lock& lock, const Range& piece, std::byte* data) {
-  counts_.single_reads += 1;
-  if (const int error = write_all(lock, piece)) return {0, error};
-  return read_range(lock, piece, data);
+/// Copies what the block knows from the range's begin on. Returns how many bytes that is.
+ByteCount BlockCache::copy_known(Lock& lock, const Range& range, std::byte* data) {
+  Block* const block = find_idle(lock, range.begin);
+  if (block == nullptr || !block->known.contains(range.begin)) return 0;
+  const ByteCount bytes = std::min(range.end, block->known.end) - range.begin;
+  std::memcpy(data, block->at(range.begin), static_cast<std::size_t>(bytes));
+  block->used = ++uses_;
+  if (std::exchange(block->is_ahead, false)) counts_.ahead_used += 1;
+  return bytes;
 }
 
-/// Reads a block's bytes from `from` on. Returns an errno, or 0.
+/// Whether a block has a part of the range, or will.
+bool BlockCache::holds_part_of(const Range& range) const {
+  return std::ranges::any_of(blocks_, [&](const Block& block) {
+    const Range whole{block.begin, block.begin + shape_.size};
+    return block.begin != Block::kFree && whole.overlaps(range);
+  });
+}
+
+/// Reads bytes of a block that holds none back, from `from` to its end. Returns an errno, or 0.
 int BlockCache::fill(Lock& lock, Block& block, FileOffset from) {
-  if (const int error = write_out(lock, block)) return error;
   const Range range{from, block.begin + shape_.size};
   Transferred got;
   {
     const BusyBlock busy(block, changed_);
-    got = read_range(lock, range, block.at(from));
+    const iovec segment{block.at(from), static_cast<std::size_t>(range.bytes())};
+    got = read_store(lock, range, {&segment, 1});
   }
   counts_.blocks_read += 1;
   const Range filled{from, from + got.bytes};
@@ -180,17 +194,22 @@ int BlockCache::fill(Lock& lock, Block& block, FileOffset from) {
 
 /// Reads from the store, without the lock. What the blocks hold back may lie behind the file's
 /// present end: then there are zeros up to there.
-Transferred BlockCache::read_range(Lock& lock, const Range& range, std::byte* memory) {
-  Transferred got = move_unlocked(lock, Direction::read, range, memory);
-  if (got.system_error != 0 || got.bytes == range.bytes()) return got;
-  bool has_more = false;
-  for (const Block& block : blocks_)
-    has_more = has_more || block.dirty.end > range.begin + got.bytes;
-  if (!has_more) return got;
-  if (const int error = write_all(lock, kAll)) return {got.bytes, error};
-  const Range rest{range.begin + got.bytes, range.end};
-  const Transferred more = move_unlocked(lock, Direction::read, rest, memory + got.bytes);
-  return {got.bytes + more.bytes, more.system_error};
+Transferred BlockCache::read_store(Lock& lock, const Range& range,
+                                   std::span<const iovec> segments) {
+  if (const int error = write_all(lock, range)) return {0, error};
+  FileOffset held_end = 0;
+  for (const Block& block : blocks_) held_end = std::max(held_end, block.dirty.end);
+  for (bool is_again = false;; is_again = true) {
+    Transferred got;
+    {
+      const Unlocked open(lock);
+      got = store_.read(range.begin, segments);
+    }
+    const bool has_more = got.bytes < range.bytes() && held_end > range.begin + got.bytes;
+    if (got.system_error != 0 || !has_more || is_again) return got;
+    // A helper thread may have written them meanwhile.
+    if (const int error = write_all(lock, kAll)) return {got.bytes, error};
+  }
 }
 
 Transferred BlockCache::move_unlocked(Lock& lock, Direction direction, const Range& range,
@@ -202,8 +221,11 @@ Transferred BlockCache::move_unlocked(Lock& lock, Direction direction, const Ran
 Transferred BlockCache::move(Direction direction, const Range& range, std::byte* memory) {
   const iovec segment{memory, static_cast<std::size_t>(range.bytes())};
   try {
-    return direction == Direction::write ? store_.write(range.begin, {&segment, 1})
-                                         : store_.read(range.begin, {&segment, 1});
+    const Transferred done = direction == Direction::write
+                                 ? store_.write(range.begin, {&segment, 1})
+                                 : store_.read(range.begin, {&segment, 1});
+    const bool is_lost = direction == Direction::write && done.bytes < range.bytes();
+    return {done.bytes, is_lost && done.system_error == 0 ? EIO : done.system_error};
   } catch (const std::bad_alloc&) {
     return {0, ENOMEM};
   }
@@ -216,11 +238,11 @@ int BlockCache::write_out(Lock& lock, Block& block) {
   const BusyBlock busy(block, changed_);
   const Range range = block.dirty;
   const Transferred done = move_unlocked(lock, Direction::write, range, block.at(range.begin));
-  counts_.blocks_written += 1;
+  counts_.blocks_written += done.bytes > 0 ? 1 : 0;
   block.dirty.begin += done.bytes;
   if (block.dirty.is_empty()) block.dirty = {};
   if (block.dirty.is_empty()) return 0;
-  return done.system_error != 0 ? done.system_error : EIO;
+  return done.system_error;
 }
 
 /// Writes what the blocks hold back of the range, of each block all. Returns the first errno, or 0.
@@ -228,7 +250,7 @@ int BlockCache::write_all(Lock& lock, const Range& range) {
   int failed = 0;
   for (Block& block : blocks_) {
     // A block that is busy with reading has nothing to write.
-    while (block.is_busy && !block.dirty.is_empty()) await_change(lock);
+    while (block.is_busy && block.dirty.overlaps(range)) await_change(lock);
     if (!block.dirty.overlaps(range)) continue;
     const int error = write_out(lock, block);
     if (failed == 0) failed = error;
@@ -267,17 +289,26 @@ int BlockCache::settle() {
   return failed;
 }
 
-ByteCount BlockCache::settle_within(std::chrono::milliseconds patience) {
+ByteCount BlockCache::settle_until(std::chrono::steady_clock::time_point deadline) {
   if (!process_.is_here()) return 0;
-  const auto deadline = std::chrono::steady_clock::now() + patience;
   Lock lock(mutex_, deadline);
   ByteCount left = 0;
   if (lock) take_back();
   for (Block& block : blocks_) {
+    if (block.dirty.is_empty()) continue;
     const bool is_idle =
         lock && changed_.wait_until(lock, deadline, [&] { return !block.is_busy; });
-    if (is_idle) write_out(lock, block);
-    left += block.dirty.bytes();
+    if (is_idle) {
+      write_out(lock, block);
+      left += block.dirty.bytes();
+    } else {
+      // The thread that was writing it may be the one that a signal has brought here. What it has
+      // to write does not change meanwhile, so it is written once more, and no state is touched.
+      const Range range = block.dirty;
+      const bool is_written =
+          lock && move(Direction::write, range, block.at(range.begin)).bytes == range.bytes();
+      left += is_written ? 0 : range.bytes();
+    }
   }
   return left;
 }
@@ -285,7 +316,9 @@ ByteCount BlockCache::settle_within(std::chrono::milliseconds patience) {
 void BlockCache::leave() {
   if (!process_.is_here()) return;
   Lock lock(mutex_);
-  while (!handed_.empty() || working_ > 0) await_change(lock);
+  for (const Block& block : blocks_) {
+    while (block.is_busy) await_change(lock);
+  }
 }
 
 BufferCounts BlockCache::counts() const {

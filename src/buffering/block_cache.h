@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -15,6 +16,9 @@
 #include "threads/helper_threads.h"
 
 namespace headrace::buffering {
+
+/// Set when the program ends: nobody will write blocks any more, so writes go to the store.
+extern std::atomic<bool> program_ends;
 
 /// The blocks of one open file on one rank. Small writes stay in a block until it is full, or until
 /// another range is written to it; helper threads write full blocks, and read blocks ahead of a
@@ -35,9 +39,10 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   /// Does the same, then forgets all that the blocks hold, so that nothing older than this call is
   /// read or written later. What cannot be written is lost; its errno is returned.
   int settle();
-  /// Does the same, but for as long as `patience` at most, since the thread that has the lock may
-  /// be the one that calls: from a signal's handler, say. Returns how many bytes were not written.
-  ByteCount settle_within(std::chrono::milliseconds patience);
+  /// Writes what the blocks hold back, but waits for no other thread longer than until `deadline`,
+  /// since that may be the one that calls: from a signal's handler, say. Returns how many bytes
+  /// were not written.
+  ByteCount settle_until(std::chrono::steady_clock::time_point deadline);
   /// Waits until no helper thread has to do with the store. Call after settle().
   void leave();
 
@@ -56,10 +61,14 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   Block* find(FileOffset offset);
   Block* find_idle(Lock& lock, FileOffset offset);
   Block* victim(bool may_be_dirty);
+  Block* idle_with_memory();
   Block* claim(Lock& lock, FileOffset offset, int& error);
-  int put(Lock& lock, const Range& piece, const std::byte* data);
+  storage::Transferred write_through(FileOffset offset, ByteCount bytes,
+                                     std::span<const iovec> segments);
+  storage::Transferred put(Lock& lock, const Range& piece, const std::byte* data);
   storage::Transferred get(Lock& lock, const Range& piece, std::byte* data, bool is_sequential);
-  storage::Transferred read_singly(Lock& lock, const Range& piece, std::byte* data);
+  ByteCount copy_known(Lock& lock, const Range& range, std::byte* data);
+  bool holds_part_of(const Range& range) const;
   int fill(Lock& lock, Block& block, FileOffset from);
   int write_out(Lock& lock, Block& block);
   int write_all(Lock& lock, const Range& range);
@@ -72,9 +81,7 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   storage::Transferred move(Direction direction, const Range& range, std::byte* memory);
   storage::Transferred move_unlocked(Lock& lock, Direction direction, const Range& range,
                                      std::byte* memory);
-  storage::Transferred read_range(Lock& lock, const Range& range, std::byte* memory);
-  storage::Transferred pass(Direction direction, FileOffset offset, ByteCount bytes,
-                            std::span<const iovec> segments);
+  storage::Transferred read_store(Lock& lock, const Range& range, std::span<const iovec> segments);
 
   storage::Store& store_;
   const BufferShape shape_;
@@ -83,12 +90,12 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   std::condition_variable_any changed_;  ///< notified when a block stops being busy
   std::vector<Block> blocks_;
   std::vector<Task> handed_;  ///< to helper threads that have not begun
-  int working_ = 0;           ///< helper threads that move a block's bytes
+  std::int64_t jobs_ = 0;     ///< that helper threads have, or will begin
   Block* last_ = nullptr;     ///< the one used last
   std::uint64_t uses_ = 0;
   FileOffset next_read_ = -1;       ///< where a sequential reader goes on
   FileOffset end_seen_ = -1;        ///< where a read found the file's end; -1: none did
-  bool has_failed_behind_ = false;  ///< a helper thread could not write a block
+  bool has_failed_behind_ = false;  ///< a full block could not be written after its call
   BufferCounts counts_;
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/settings.h"
 #include "buffering/block_cache.h"
 #include "buffering/guards.h"
 
@@ -45,6 +46,14 @@ Block* BlockCache::victim(bool may_be_dirty) {
   return best;
 }
 
+/// Any idle block that has memory and holds nothing back. Null: none.
+Block* BlockCache::idle_with_memory() {
+  const auto found = std::ranges::find_if(blocks_, [](const Block& block) {
+    return !block.is_busy && block.dirty.is_empty() && block.memory.data() != nullptr;
+  });
+  return found == blocks_.end() ? nullptr : &*found;
+}
+
 /// The block of `offset`, idle, made if there is none. Null: without memory, or with an error of
 /// what had to be written before.
 Block* BlockCache::claim(Lock& lock, FileOffset offset, int& error) {
@@ -62,7 +71,8 @@ Block* BlockCache::claim(Lock& lock, FileOffset offset, int& error) {
         if (error != 0) return nullptr;
         continue;
       }
-      if (!block->memory.has(shape_.size)) return nullptr;
+      if (!block->memory.has(shape_.size)) block = idle_with_memory();
+      if (block == nullptr) return nullptr;
       block->forget();
       block->begin = range_of(offset).begin;
       last_ = block;
@@ -94,7 +104,9 @@ void BlockCache::read_ahead(FileOffset offset) {
 bool BlockCache::hand_over(Block& block, Direction direction) {
   handed_.push_back({&block, direction});  // within its capacity
   block.is_busy = true;
-  if (threads::HelperThreads::of_process().run(shared_from_this())) return true;
+  const std::int64_t most = std::min(shape_.count, settings().helper_threads);
+  if (jobs_ < most && threads::HelperThreads::of_process().run(shared_from_this())) ++jobs_;
+  if (jobs_ > 0) return true;
   handed_.pop_back();
   block.is_busy = false;
   return false;
@@ -122,15 +134,14 @@ void BlockCache::work() noexcept {
   while (!handed_.empty()) {
     const Task task = handed_.front();
     handed_.erase(handed_.begin());
-    working_ += 1;
     if (task.direction == Direction::read) {
       fill_ahead(lock, *task.block);
     } else if (write_out(lock, *task.block) != 0) {
       has_failed_behind_ = true;
     }
-    working_ -= 1;
-    changed_.notify_all();
   }
+  jobs_ -= 1;
+  changed_.notify_all();
 }
 
 /// The reader finds errors, and the end of the file, by itself.
@@ -138,10 +149,11 @@ void BlockCache::fill_ahead(Lock& lock, Block& block) {
   const BusyBlock busy(block, changed_);
   const Range range = range_of(block.begin);
   const Transferred got = move_unlocked(lock, Direction::read, range, block.memory.data());
-  counts_.blocks_read += 1;
-  counts_.ahead += 1;
   block.known = {range.begin, range.begin + got.bytes};
   block.is_ahead = true;
+  counts_.blocks_read += 1;
+  counts_.ahead += got.bytes > 0 ? 1 : 0;
+  if (got.bytes < range.bytes() && got.system_error == 0) end_seen_ = block.known.end;
   if (got.bytes == 0) block.forget();
 }
 

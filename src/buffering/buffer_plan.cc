@@ -57,11 +57,11 @@ class PlanReader {
 
  private:
   void read_rule() {
-    Piece piece = take();
+    Piece piece = take(true);
     BufferRule rule{piece.text, {}};
     const std::size_t begin = piece.begin;
     while (piece.behind == ':') {
-      piece = take();
+      piece = take(false);
       if (!piece.text.empty()) read_word(piece, rule.shape);
     }
     if (rule.pattern.empty()) {
@@ -76,12 +76,19 @@ class PlanReader {
     plan_.rules.push_back(std::move(rule));
   }
 
-  Piece take() {
+  Piece take(bool is_pattern) {
     constexpr std::string_view kBlanks = " \t\r\n";
     Piece piece;
     at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size());
     piece.begin = at_;
     while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != ':') {
+      const std::size_t set_end =
+          is_pattern && text_[at_] == '[' ? end_of_set(text_, at_) : std::string_view::npos;
+      if (set_end != std::string_view::npos) {
+        piece.text += text_.substr(at_, set_end - at_);
+        at_ = set_end;
+        continue;
+      }
       if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
         // Patterns keep theirs: * behind one is a star of the name.
         if (text_[at_ + 1] != ',' && text_[at_ + 1] != ':') piece.text += text_[at_];
@@ -136,6 +143,13 @@ class PlanReader {
   BufferPlan plan_;
 };
 
+/// The other toolkit's variable that gave the plan; "" if it was our own.
+std::string alias_in_use() {
+  const std::vector<GivenSetting>& given = settings().given;
+  const auto found = std::ranges::find(given, "HEADRACE_IOBUF", &GivenSetting::name);
+  return found == given.end() || found->variable == found->name ? "" : found->variable;
+}
+
 }  // namespace
 
 const BufferShape* BufferPlan::find(std::string_view given_name, std::string_view full_name) const {
@@ -153,6 +167,12 @@ const BufferPlan& plan_of_process() {
   static const auto& plan = *[] {
     auto* const read = new BufferPlan(read_buffer_plan(settings().iobuf));
     for (const std::string& problem : read->problems) print_job_message_once(problem);
+    const std::string alias = alias_in_use();
+    if (!read->rules.empty() && !alias.empty()) {
+      print_job_message_once("files of MPI-IO are buffered (" + alias +
+                             " names them), set HEADRACE_IOBUF= if other ranks read what a rank "
+                             "writes without MPI_File_sync");
+    }
     return read;
   }();
   return plan;

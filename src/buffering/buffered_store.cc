@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/spelling.h"
+#include "threads/helper_threads.h"
 
 namespace headrace::buffering {
 namespace {
@@ -27,7 +28,12 @@ void note_open(BlockCache& cache, const std::string& name) {
   OpenCaches& open = open_caches();
   const std::lock_guard lock(open.mutex);
   open.names.emplace(&cache, &name);
-  [[maybe_unused]] static const int registered = std::atexit([] { settle_all(); });
+  [[maybe_unused]] static const int registered = std::atexit([] {
+    // Calls that helper threads are about to execute write to blocks, too.
+    threads::HelperThreads::of_process().rest();
+    program_ends = true;
+    settle_all();
+  });
 }
 
 void note_closed(BlockCache& cache) {
@@ -46,12 +52,13 @@ void tell_lost(const std::string& name, ByteCount bytes) {
 
 ByteCount settle_all() noexcept {
   constexpr std::chrono::seconds kPatience{2};
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   OpenCaches& open = open_caches();
-  const std::unique_lock lock(open.mutex, kPatience);
+  const std::unique_lock lock(open.mutex, deadline);
   if (!lock) return 0;
   ByteCount lost = 0;
   for (const auto& [cache, name] : open.names) {
-    const ByteCount left = cache->settle_within(kPatience);
+    const ByteCount left = cache->settle_until(deadline);
     if (left == 0) continue;
     lost += left;
     static_cast<void>(attempt([&]() -> Error {

@@ -58,6 +58,7 @@ Outcome CallExecutor::execute(PreparedCall& prepared, const fabric::Waiter& wait
   const record::CallTimer timer(recorded_.counts(), is_collective);
   Outcome outcome =
       prepared.call.in_parts ? execute_parts(prepared, waiter) : execute_once(prepared, waiter);
+  if (prepared.lost && !outcome.error) outcome.error = std::move(prepared.lost);
   if (is_collective) {
     recorded_.note_choice(collective_.choice(direction), direction, timer.elapsed());
   }
@@ -117,29 +118,36 @@ CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabri
 Transferred CallExecutor::move_alone(PreparedCall& prepared) {
   const bool is_private = !prepared.call.collective && !prepared.call.shared;
   if (is_private) return direct_transfer(store_, std::move(prepared.access), prepared.sieve_size);
-  const int lost = settle();
-  Transferred moved = direct_transfer(unbuffered_, std::move(prepared.access), prepared.sieve_size);
-  if (moved.system_error == 0) moved.system_error = lost;
+  Transferred moved;
+  between_settlings(prepared, [&] {
+    moved = direct_transfer(unbuffered_, std::move(prepared.access), prepared.sieve_size);
+  });
   return moved;
 }
 
 /// A call in which ranks meet: they write and read for each other, so no buffer may keep anything.
 CollectiveTransfer::Moved CallExecutor::meet(PreparedCall& prepared, const fabric::Waiter& waiter) {
-  const int before = settle();
-  CollectiveTransfer::Moved moved =
-      collective_.transfer(prepared.access, prepared.sieve_size, waiter, prepared.in_background);
-  // Another thread's calls may have filled buffers meanwhile.
-  const int after = settle();
-  int& failure = moved.transferred.system_error;
-  if (failure == 0) failure = before != 0 ? before : after;
+  CollectiveTransfer::Moved moved;
+  between_settlings(prepared, [&] {
+    moved =
+        collective_.transfer(prepared.access, prepared.sieve_size, waiter, prepared.in_background);
+  });
   return moved;
 }
 
-/// Empties the buffers of the store. Returns the errno of a write that failed, or 0.
-int CallExecutor::settle() {
-  const Error lost = store_.settle();
-  if (lost) failures_.note(Direction::write, lost.system_error);
-  return lost.system_error;
+/// Moves bytes past the buffers. These are emptied before; and after, since calls of other threads
+/// may have filled them meanwhile.
+template <class Action>
+void CallExecutor::between_settlings(PreparedCall& prepared, Action action) {
+  const auto settle = [&] {
+    Error lost = store_.settle();
+    if (!lost) return;
+    failures_.note(Direction::write, lost.system_error);
+    if (!prepared.lost) prepared.lost = std::move(lost);
+  };
+  settle();
+  action();
+  settle();
 }
 
 /// Adds what a call did to the file's counts, and returns it as the program is told. `reachable`:

@@ -79,7 +79,8 @@ class CallExecutor {
                                  const MovedUnderLock& on_moved = {});
   Transferred move_alone(PreparedCall& prepared);
   CollectiveTransfer::Moved meet(PreparedCall& prepared, const fabric::Waiter& waiter);
-  int settle();
+  template <class Action>
+  void between_settlings(PreparedCall& prepared, Action action);
   Error end_staging(device::Staging* staging, Direction direction, Transferred& moved);
   Error device_error(Direction direction, const Error& failure) const;
   Outcome finish(const TransferCall& call, ByteCount reachable,

@@ -52,6 +52,7 @@ View OpenFile::current_view() const {
 Error OpenFile::set_atomicity(bool atomic) {
   // HEADRACE_VERIFY checks calls of the two modes in different ways, so they must not overlap.
   calls_.wait_for_all();
+  Error lost = settle();
   auto given = fabric::Extremes::of(atomic ? 1 : 0);
   if (Error error = channel_->combine(given)) return error;
   const Action what{"set the atomic mode of", path_};
@@ -62,11 +63,9 @@ Error OpenFile::set_atomicity(bool atomic) {
   if (atomic && mode_.write) {
     if (Error error = probe_locks(*channel_, *store_, what)) return error;
   }
-  const Error lost = attempt([this] { return store_->settle(); });
-  if (Error error = agree_on_error(*channel_, lost, what)) return error;
   executor_->collective().set_atomic(atomic);
   is_atomic_ = atomic;
-  return {};
+  return lost;
 }
 
 /// Checks a call, takes its place in the file, and moves the pointer by what it asks for. A call

@@ -60,7 +60,9 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
 Error OpenFile::close() {
   const record::CallTimer timer(recorded_.counts(), false);
   calls_.wait_for_all();
-  Error closed = attempt([this] { return store_->close(); });
+  Error closed = settle();
+  const Error unclosed = attempt([this] { return store_->close(); });
+  if (!closed) closed = unclosed;
   const std::optional<record::Verified> verified = executor_->collect_verified();
   // Only one error is reported; failed writes come first.
   Error failed = failures_->take_unreported();
@@ -144,7 +146,9 @@ void OpenFile::tell_buffers() const {
 Error OpenFile::sync() {
   const record::CallTimer timer(recorded_.counts(), false);
   if (nodes_write_for_each_other_) calls_.wait_for_meetings();
-  Error failed = attempt([this] { return store_->sync(); });
+  Error failed = settle();
+  const Error unsynced = attempt([this] { return store_->sync(); });
+  if (!failed) failed = unsynced;
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;
   failed = failures_->take_unreported();

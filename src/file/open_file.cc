@@ -228,6 +228,14 @@ Error OpenFile::allocate(ByteCount size) {
   return change_size(size, &storage::Store::allocate);
 }
 
+/// Empties the buffers of the store, if it has any. A write that they lose counts as one of this
+/// rank's that failed, so that the others learn of it, too.
+Error OpenFile::settle() {
+  Error lost = store_->settle();
+  if (lost) failures_->note(Direction::write, lost.system_error);
+  return lost;
+}
+
 /// All ranks meet first, so that none of their earlier writes lands after the change. The first
 /// rank makes the change, and all get its result.
 Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(ByteCount)) {
@@ -238,9 +246,10 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
                 "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
   }
   calls_.wait_for_meetings();
-  Error failed = attempt([this] { return store_->settle(); });
+  Error failed = settle();
   auto sizes = fabric::Extremes::of(size);
   if (Error error = channel_->combine(sizes)) return error;
+  if (failed && (sizes.least < 0 || !sizes.are_same())) return failed;
   if (sizes.least < 0) {
     return {ErrorClass::argument, 0,
             "cannot change the size of '" + path_ + "' (a rank asks for " +

@@ -64,6 +64,7 @@ class OpenFile : public File {
   Error open_store(storage::FileSystem& file_system, std::string_view path);
   Error set_store(std::unique_ptr<storage::Store> opened, std::string_view path);
   Error find_end();
+  Error settle();
   void report_corrections(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   PreparedCall prepare(const TransferCall& call, bool in_background);

@@ -32,6 +32,7 @@ struct PreparedCall {
   std::unique_ptr<device::Staging> staging;  ///< if the data lies in a device's memory
   bool in_background = false;
   PointerMove move;
+  Error lost = {};  ///< what buffers had held back before, and could not write
   Error failed;
 
   /// Whether all ranks must execute the call in the order of their calls.

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 
+#include "base/blocked_signals.h"
 #include "base/settings.h"
 #include "base/thread.h"
 #include "topo/spare_cores.h"
@@ -18,6 +20,8 @@ HelperThreads& HelperThreads::of_process() {
 
 bool HelperThreads::run(const std::shared_ptr<Job>& job) {
   if (!process_.is_here()) return false;
+  // A signal's handler that ends the program comes to rest(), which needs the mutex.
+  const BlockedSignals blocked;
   const std::lock_guard lock(mutex_);
   if (resting_) return false;
   try {
@@ -72,7 +76,7 @@ void HelperThreads::rest() {
   if (!process_.is_here()) return;
   constexpr std::chrono::seconds kLongest{1};
   std::unique_lock lock(mutex_);
-  resting_ = true;
+  if (std::exchange(resting_, true)) return;
   rested_.wait_for(lock, kLongest, [this] { return idle_ == threads_.size() && handed_.empty(); });
 }
 

@@ -35,14 +35,15 @@ class HelperThreads {
   /// Waits until all jobs are done, and ends the threads. A later run() makes new ones.
   void stop();
 
- private:
-  HelperThreads() = default;
-  static void* live(void* first);
-  bool make_thread(const std::shared_ptr<Job>& job);
   /// Called when the program exits, since threads may use memory that it will destroy. Waits until
   /// all threads are idle, but not longer than a job may take that needs no rank that has left. No
   /// thread begins another job.
   void rest();
+
+ private:
+  HelperThreads() = default;
+  static void* live(void* first);
+  bool make_thread(const std::shared_ptr<Job>& job);
   std::shared_ptr<Job> next();
 
   ProcessMark process_;

@@ -69,6 +69,21 @@ def test_nothing_is_lost_when_a_handler_exits(host: Host, library: Path) -> None
     assert data.read_bytes() == expected()
 
 
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_handler_may_end_the_program_at_any_moment(
+    host: Host, library: Path, attempt: int
+) -> None:
+    result, data = run(host, 1, "alarm", "*:size=4096:count=3", HEADRACE_QUIET="0")
+    assert "written " in result.out and result.seconds < 60, result.explain()
+    if "are lost" in result.err:
+        return  # it interrupted a call on the file, and says what that cost
+    records = int(result.out.split("written ")[1].split()[0])
+    found = data.read_bytes()
+    for i in range(records):
+        place = found[i * RECORD : (i + 1) * RECORD]
+        assert place == bytes([1 + (i + 6) % 250]) * RECORD, (i, records, result.explain())
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_writes_that_fail_are_told(host: Host, library: Path, ranks: int) -> None:
     result, data = run(host, ranks, "limit", "*:size=4096:count=2")

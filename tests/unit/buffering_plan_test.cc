@@ -31,6 +31,7 @@ TEST(BufferPlan, IsReadAsCrayWritesIt) {
   EXPECT_EQ(read(" a : count=2 , b"), "<a> 2x1048576+1 <b> 4x1048576+1");
   EXPECT_EQ(read("/a\\:b\\,c:count=2"), "</a:b,c> 2x1048576+1");
   EXPECT_EQ(read("a\\*"), "<a\\*> 4x1048576+1") << "the pattern's own";
+  EXPECT_EQ(read("*.[c,h]:count=2,[!:]"), "<*.[c,h]> 2x1048576+1 <[!:]> 4x1048576+1");
   EXPECT_EQ(read(""), "");
   EXPECT_EQ(read(",,a,"), "<a> 4x1048576+1");
   EXPECT_TRUE(problems("*.out:size=16M:count=2:prefetch=0:verbose,,in?:count=3,").empty());

@@ -10,6 +10,8 @@
 //   finalize    MPI_Finalize without closing
 //   abort       MPI_Abort by all ranks
 //   exit        exit() in the handler of a signal that comes while it writes
+//   alarm       exit() in the handler of a signal that comes at any moment while it writes the file
+//               anew: prints "written N" before, records that its calls have written
 //   limit       the file may not grow beyond half of its size: prints "told N failed M", calls that
 //               returned an error, and 1 if a sync or the close did
 #include <mpi.h>
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -53,6 +56,13 @@ static void sync_all(void) {
   wrong += MPI_File_sync(file) != MPI_SUCCESS;
   MPI_Barrier(MPI_COMM_WORLD);
   wrong += MPI_File_sync(file) != MPI_SUCCESS;
+}
+
+static void write_all_records(int round) {
+  MPI_Status status;
+  for (long long i = rank; i < records; i += size) {
+    wrong += write_record(round, i, &status) != MPI_SUCCESS;
+  }
 }
 
 /// Each rank its own records, then all read all, once they are synchronised.
@@ -123,6 +133,28 @@ static void collective_over_own(int round) {
 }
 
 /// Sizes are those with what a rank holds back.
+/// A collective call that goes on while the rank reads its way to where that writes.
+static void collective_beside_reads(int round) {
+  enum { large = 40 * record };
+  unsigned char data[large];
+  MPI_Status status;
+  MPI_Request request;
+  const long long whole = (long long)records * record;
+  write_all_records(round);
+  sync_all();
+  memset(data, 200, large);
+  const MPI_Offset place = whole + (MPI_Offset)rank * large;
+  wrong += MPI_File_iwrite_at_all(file, place, data, large, MPI_BYTE, &request) != MPI_SUCCESS;
+  for (long long i = 0; i < records; ++i) expect_record(round, i);
+  wrong += MPI_Wait(&request, &status) != MPI_SUCCESS;
+  memset(data, 0, large);
+  for (int i = 0; i < large; i += record) {
+    wrong += MPI_File_read_at(file, place + i, data + i, record, MPI_BYTE, &status) != MPI_SUCCESS;
+  }
+  for (int i = 0; i < large; ++i) wrong += data[i] != 200;
+  sync_all();
+}
+
 static void sizes(int round) {
   MPI_Status status;
   MPI_Offset bytes = -1;
@@ -151,10 +183,23 @@ static void leave(int number) {
   exit(3);
 }
 
-static void write_all_records(int round) {
+static volatile long long written;
+
+static void leave_at_any_moment(int number) {
+  char line[50];
+  (void)number;
+  if (write(1, line, (size_t)sprintf(line, "written %lld\n", written)) < 0) _exit(9);
+  exit(3);
+}
+
+static void write_until_the_alarm(void) {
   MPI_Status status;
-  for (long long i = rank; i < records; i += size) {
-    wrong += write_record(round, i, &status) != MPI_SUCCESS;
+  const struct itimerval soon = {{0, 0}, {0, 20000 + getpid() % 7 * 1000}};
+  signal(SIGALRM, leave_at_any_moment);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  for (long long i = 0;; ++i) {
+    if (write_record(6, i % 100000, &status) != MPI_SUCCESS) ++wrong;
+    if (written < 100000) ++written;
   }
 }
 
@@ -190,12 +235,14 @@ int main(int argc, char** argv) {
   check(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
                       &file) == MPI_SUCCESS,
         "open the file");
+  if (strcmp(end, "alarm") == 0) write_until_the_alarm();
   if (strcmp(end, "limit") == 0) {
     limited();
   } else {
     own_then_all(1);
     by_pointer(2);
     collective_over_own(3);
+    collective_beside_reads(7);
     sizes(5);
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
