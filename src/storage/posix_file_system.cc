@@ -50,8 +50,7 @@ class PosixStore : public Store {
   }
 
   Transferred write(FileOffset offset, std::span<const iovec> segments) override {
-    ByteCount wanted = 0;
-    for (const iovec& segment : segments) wanted += static_cast<ByteCount>(segment.iov_len);
+    const ByteCount wanted = bytes_of(segments);
     const auto write_all = [&] {
       const WriteTurn::Held held(turn_, wanted);
       if (held.was_waited_for()) has_waited_.store(true, std::memory_order_relaxed);

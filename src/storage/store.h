@@ -24,6 +24,13 @@ struct Transferred {
   int system_error = 0;
 };
 
+/// The bytes of all segments.
+inline ByteCount bytes_of(std::span<const iovec> segments) {
+  ByteCount bytes = 0;
+  for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
+  return bytes;
+}
+
 enum class LockMode { none, shared, exclusive };
 
 /// One open file. One rank makes each call alone. Safe from several threads.

@@ -6,36 +6,23 @@
 #include "count/shapes.h"
 #include "file/file.h"
 #include "sim/ranks.h"
+#include "unit/bare_store.h"
 
 namespace headrace::count {
 namespace {
 
 using file::File;
+using storage::bytes_of;
 using storage::Transferred;
 
 /// Takes and gives any bytes without touching them.
-class NullStore : public storage::Store {
+class NullStore : public BareStore {
  public:
   Transferred read(FileOffset, std::span<const iovec> segments) override {
     return {bytes_of(segments), 0};
   }
   Transferred write(FileOffset, std::span<const iovec> segments) override {
     return {bytes_of(segments), 0};
-  }
-  Result<ByteCount> size() override { return ByteCount{0}; }
-  Error resize(ByteCount) override { return {}; }
-  Error allocate(ByteCount) override { return {}; }
-  Error sync() override { return {}; }
-  Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
-  Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
-  Error close() override { return {}; }
-  Error remove() override { return {}; }
-
- private:
-  static ByteCount bytes_of(std::span<const iovec> segments) {
-    ByteCount bytes = 0;
-    for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
-    return bytes;
   }
 };
 

@@ -9,17 +9,12 @@
 namespace headrace::faults {
 namespace {
 
+using storage::bytes_of;
 using storage::LockMode;
 using storage::Transferred;
 
 std::optional<Strike> strike(Operation operation, int rank, ByteCount len = 0) {
   return Injector::instance().strike(operation, rank, len);
-}
-
-ByteCount total(std::span<const iovec> segments) {
-  ByteCount bytes = 0;
-  for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
-  return bytes;
 }
 
 std::vector<iovec> first(std::span<const iovec> segments, ByteCount bytes) {
@@ -103,7 +98,7 @@ class FaultyStore : public storage::Store {
       return operation == Operation::read ? store_->read(offset, list)
                                           : store_->write(offset, list);
     };
-    const auto struck = strike(operation, rank_, total(segments));
+    const auto struck = strike(operation, rank_, bytes_of(segments));
     if (!struck) return move_bytes(segments);
     Transferred done;
     if (struck->bytes > 0) done = move_bytes(first(segments, struck->bytes));

@@ -6,6 +6,7 @@
 #include "exchange/shared_pointer_registry.h"
 #include "file/written_claims.h"
 #include "parsers/target.h"
+#include "unit/bare_store.h"
 
 // Parsers of messages from other processes.
 
@@ -100,7 +101,7 @@ std::vector<Input> pointer_home_corpus() {
 }
 
 /// A file of bytes that follow from their places.
-class PatternStore : public storage::Store {
+class PatternStore : public BareStore {
  public:
   static constexpr ByteCount kSize = 3 << 20;
 
@@ -118,12 +119,6 @@ class PatternStore : public storage::Store {
   }
   storage::Transferred write(FileOffset, std::span<const iovec>) override { return {0, EBADF}; }
   Result<ByteCount> size() override { return kSize; }
-  Error resize(ByteCount) override { return {}; }
-  Error allocate(ByteCount) override { return {}; }
-  Error sync() override { return {}; }
-  Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
-  Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
-  Error close() override { return {}; }
   Error remove() override { return {}; }
 };
 

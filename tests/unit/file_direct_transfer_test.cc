@@ -7,6 +7,7 @@
 #include "file/direct_transfer.h"
 #include "steps/engine/make_type.h"
 #include "steps/type_generator.h"
+#include "unit/bare_store.h"
 
 namespace headrace::file {
 namespace {
@@ -15,7 +16,7 @@ using steps::Pair;
 using steps::TypeGenerator;
 
 /// A file in memory that counts its calls.
-class MemoryStore : public storage::Store {
+class CountedFile : public BareStore {
  public:
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
     return move(offset, segments, false);
@@ -24,13 +25,6 @@ class MemoryStore : public storage::Store {
     return move(offset, segments, true);
   }
   Result<ByteCount> size() override { return std::ssize(bytes); }
-  Error resize(ByteCount) override { return {}; }
-  Error allocate(ByteCount) override { return {}; }
-  Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
-  Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
-  Error sync() override { return {}; }
-  Error close() override { return {}; }
-  Error remove() override { return {}; }
 
   std::vector<char> bytes;
   int calls = 0;
@@ -90,7 +84,7 @@ TEST_P(DirectTransfer, MovesExactlyTheBytesOfRandomTypes) {
                     bytes};
     };
 
-    MemoryStore store;
+    CountedFile store;
     store.bytes.assign(static_cast<std::size_t>(files.number(0, 1) * 250'000), '#');
     std::vector<char> expected = store.bytes;
     for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -131,7 +125,7 @@ Access columns(Direction direction, std::vector<char>& data, ByteCount piece, By
 }
 
 TEST(DirectTransfer, ReadsNeighbouringPiecesTogether) {
-  MemoryStore store;
+  CountedFile store;
   store.bytes.assign(64'000, 'x');
   std::vector<char> data(8'000);
   EXPECT_EQ(direct_transfer(store, columns(Direction::read, data, 8, 64), 1 << 20).bytes, 8'000);
@@ -139,7 +133,7 @@ TEST(DirectTransfer, ReadsNeighbouringPiecesTogether) {
 }
 
 TEST(DirectTransfer, DoesNotReadAGapOfTheSieve) {
-  MemoryStore store;
+  CountedFile store;
   store.bytes.assign(1'000'000, 'x');
   std::vector<char> data(80);
   EXPECT_EQ(direct_transfer(store, columns(Direction::read, data, 8, 100'000), 4'096).bytes, 80);
@@ -147,7 +141,7 @@ TEST(DirectTransfer, DoesNotReadAGapOfTheSieve) {
 }
 
 TEST(DirectTransfer, ReadsLargerPiecesByOneCallAcrossSmallGaps) {
-  MemoryStore store;
+  CountedFile store;
   store.bytes.assign(1'000'000, 'x');
   std::vector<char> data(40'000);
   Access pieces = columns(Direction::read, data, 4'000, 8'000);
@@ -162,7 +156,7 @@ TEST(DirectTransfer, ReadsLargerPiecesByOneCallAcrossSmallGaps) {
 }
 
 TEST(DirectTransfer, ReadsScatteredMemoryByOneCall) {
-  MemoryStore store;
+  CountedFile store;
   store.bytes.assign(100'000, 'x');
   std::vector<char> data(60'000, '.');
   const view::TypePtr part = view::make_resized(view::make_basic(3'000), 0, 6'000);
@@ -202,7 +196,7 @@ class JoinedRead : public testing::Test {
     return done;
   }
 
-  MemoryStore store;
+  CountedFile store;
 };
 
 TEST_F(JoinedRead, GivesAllPieces) {
@@ -253,7 +247,7 @@ TEST_F(JoinedRead, ReadsMisplacedLongPiecesByThemselves) {
 }
 
 TEST(DirectTransfer, WritesPiecesThatMeetByOneCall) {
-  MemoryStore store;
+  CountedFile store;
   std::vector<char> data(64'000, 'x');
   EXPECT_EQ(direct_transfer(store, columns(Direction::write, data, 8, 8), 1 << 20).bytes, 64'000);
   EXPECT_EQ(store.calls, 1);

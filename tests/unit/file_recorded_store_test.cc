@@ -8,6 +8,7 @@
 #include "file/recorded_store.h"
 #include "record/call_timer.h"
 #include "record/clock.h"
+#include "unit/bare_store.h"
 
 namespace headrace::file {
 namespace {
@@ -19,7 +20,7 @@ using record::Phase;
 using storage::Transferred;
 
 /// Takes a millisecond for each call, and moves half of what it is asked for once.
-class SlowStore : public storage::Store {
+class SlowStore : public BareStore {
  public:
   explicit SlowStore(ByteCount& moved) : moved_(moved) {}
   Transferred read(FileOffset, std::span<const iovec> segments) override { return move(segments); }
@@ -27,22 +28,13 @@ class SlowStore : public storage::Store {
   Result<std::unique_ptr<Store>> reopen_to_read() override {
     return std::unique_ptr<Store>(std::make_unique<SlowStore>(moved_));
   }
-  Result<ByteCount> size() override { return ByteCount{0}; }
-  Error resize(ByteCount) override { return {}; }
-  Error allocate(ByteCount) override { return {}; }
-  Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
-  Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
-  Error sync() override { return {}; }
-  Error close() override { return {}; }
-  Error remove() override { return {}; }
   bool fails = false;
 
  private:
   Transferred move(std::span<const iovec> segments) {
     const timespec pause{0, 1'000'000};
     nanosleep(&pause, nullptr);
-    ByteCount bytes = 0;
-    for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
+    ByteCount bytes = storage::bytes_of(segments);
     if (fails) bytes /= 2;
     moved_ += bytes;
     return {bytes, fails ? ENOSPC : 0};

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/store.h"
+#include "unit/bare_store.h"
 
 namespace headrace {
 
@@ -28,7 +28,7 @@ struct MemoryFile {
   std::function<void(Direction)> before;  ///< called before each transfer, without the mutex
 };
 
-class MemoryStore : public storage::Store {
+class MemoryStore : public BareStore {
  public:
   explicit MemoryStore(std::shared_ptr<MemoryFile> file) : file_(std::move(file)) {}
 
@@ -77,12 +77,6 @@ class MemoryStore : public storage::Store {
     file_->content.resize(static_cast<std::size_t>(size));
     return {};
   }
-  Error allocate(ByteCount) override { return {}; }
-  Error sync() override { return {}; }
-  Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
-  Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }
-  Error close() override { return {}; }
-  Error remove() override { return {}; }
 
  private:
   std::shared_ptr<MemoryFile> file_;
