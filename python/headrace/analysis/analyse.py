@@ -166,8 +166,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     job = run(record)
     totals = add_up(record, MATCHED)
     waits = waiting(totals, job.count)
-    times = _RankTimes(job)
-    in_mpi = [times.of(one.rank, totals.in_run.get(one.rank, 0)) for one in job.ranks]
+    means = _ThreadMeans(job)
+    in_mpi = [one.mean_of_threads(totals.in_run.get(one.rank, 0)) for one in job.ranks]
     outside = [max(0, one.run - time) for one, time in zip(job.ranks, in_mpi, strict=True)]
     size = len(job.ranks)
     edges = of_files.matrix(record)
@@ -178,7 +178,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     return Findings(
         run=job,
         classes=tuple(
-            Class(CLASSES[kind], times.balance(by_rank))
+            Class(CLASSES[kind], means.balance(by_rank))
             for kind, by_rank in sorted(totals.classes.items())
         ),
         in_mpi=balance(in_mpi, size),
@@ -186,8 +186,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         rank_times=RankTimes("outside MPI", tuple(outside)),
         efficiency=efficiency(outside, job.elapsed),
         waits=waits,
-        procedures=_procedures(totals, waits, times),
-        sites=_sites(totals, times, most_sites),
+        procedures=_procedures(totals, waits, means),
+        sites=_sites(totals, means, most_sites),
         matrix=tuple(edges),
         heaviest=of_files.heaviest(edges, MOST_EDGES),
         regions=regions(record, totals, size),
@@ -217,28 +217,27 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     )
 
 
-class _RankTimes:
-    """Times of ranks that can be compared with the run: of several threads that call MPI the
-    mean."""
+class _ThreadMeans:
+    """Balances ranks' times in MPI: of several threads that call it, the mean counts."""
 
     def __init__(self, job: Run) -> None:
-        self._threads = {one.rank: max(1, one.threads) for one in job.ranks}
-        self._ranks = len(job.ranks)
-
-    def of(self, rank: int, time: int) -> int:
-        return time // self._threads.get(rank, 1)
+        self._ranks = {one.rank: one for one in job.ranks}
 
     def balance(self, by_rank: Mapping[int, int]) -> Balance:
-        return balance([self.of(rank, time) for rank, time in by_rank.items()], self._ranks)
+        parts = [
+            self._ranks[rank].mean_of_threads(time) if rank in self._ranks else time
+            for rank, time in by_rank.items()
+        ]
+        return balance(parts, len(self._ranks))
 
 
-def _procedures(totals: Totals, waits: Waits, times: _RankTimes) -> tuple[Procedure, ...]:
+def _procedures(totals: Totals, waits: Waits, means: _ThreadMeans) -> tuple[Procedure, ...]:
     made = [
         Procedure(
             name,
             name not in OUTSIDE_RUN,
             sums,
-            times.balance(sums.by_rank),
+            means.balance(sums.by_rank),
             waits.procedures.get(name),
         )
         for name, sums in totals.procedures.items()
@@ -246,7 +245,7 @@ def _procedures(totals: Totals, waits: Waits, times: _RankTimes) -> tuple[Proced
     return tuple(sorted(made, key=lambda one: (-one.sums.time, one.name)))
 
 
-def _sites(totals: Totals, times: _RankTimes, most: int) -> tuple[Site, ...]:
+def _sites(totals: Totals, means: _ThreadMeans, most: int) -> tuple[Site, ...]:
     inside = [item for item in totals.sites.items() if item[0][0] not in OUTSIDE_RUN]
     costly = sorted(inside, key=lambda item: (-item[1].time, item[0]))
     return tuple(
@@ -254,7 +253,7 @@ def _sites(totals: Totals, times: _RankTimes, most: int) -> tuple[Site, ...]:
             name,
             totals.paths.frames(path, MOST_FRAMES),
             sums,
-            times.balance(sums.by_rank),
+            means.balance(sums.by_rank),
         )
         for (name, path), sums in costly[:most]
     )

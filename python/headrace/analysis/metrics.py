@@ -100,7 +100,7 @@ def _ratio(part: float, whole: float) -> float | None:
 
 def _outside(run: Run, totals: Totals) -> dict[int, float]:
     return {
-        one.rank: max(0.0, one.run - totals.in_run.get(one.rank, 0) / max(1, one.threads)) / NS
+        one.rank: max(0, one.run - one.mean_of_threads(totals.in_run.get(one.rank, 0))) / NS
         for one in run.ranks
     }
 

@@ -42,6 +42,11 @@ class Rank:
     mismatched: int = 0
     unsized: int = 0
 
+    def mean_of_threads(self, time: int) -> int:
+        """Of a time in MPI that the rank's threads took together: what can be compared with the
+        run."""
+        return time // max(1, self.threads)
+
 
 _NUMBERS = (
     *("rank", "state", "run", "init", "cpu_user", "cpu_system", "peak_memory", "recorder"),

@@ -220,7 +220,7 @@ def _kernel(
     by_timer = {one.rank for one in sampled.threads if one.source != PERF}
     found = {}
     for one in run.ranks:
-        calls = totals.in_run.get(one.rank, 0) // max(1, one.threads)
+        calls = one.mean_of_threads(totals.in_run.get(one.rank, 0))
         own = one.cpu_system - calls - one.init
         most = seen[one.rank] - (in_mpi.get(one.rank, 0) if one.rank in by_timer else 0)
         found[one.rank] = max(0, min(own, most))
