@@ -80,6 +80,12 @@ bool leads_to_a_place(int descriptor, struct stat& status) {
   return flags >= 0 && (flags & O_PATH) != 0 && fstat(descriptor, &status) == 0;
 }
 
+/// False where the C library does not tell: glibc does since 2.32.
+bool is_single_threaded() {
+  const void* const told = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+  return told != nullptr && *static_cast<const char*>(told) != 0;
+}
+
 }  // namespace
 
 HeldDescriptor::HeldDescriptor(int descriptor, Place place) {
@@ -119,16 +125,6 @@ int HeldDescriptor::close() {
   if (!was_intact) return EBADF;
   return ::close(number) == 0 ? 0 : errno;
 }
-
-namespace {
-
-/// False where the C library does not tell: glibc does since 2.32.
-bool is_single_threaded() {
-  const void* const told = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
-  return told != nullptr && *static_cast<const char*>(told) != 0;
-}
-
-}  // namespace
 
 void make_room_for_held_descriptors() {
   if (!is_single_threaded()) return;

@@ -18,6 +18,7 @@ from pathlib import Path
 from devtool.failure import Failure
 from devtool.paths import ROOT, VENV
 from devtool.steps import run_logged
+from devtool.symbol_versions import numbers
 
 # What GCC 12's C++ library takes from glibc and 2.28 lacks. Linked statically, when asked for.
 LATER_FUNCTIONS = ROOT / "packaging" / "old_glibc" / "later_functions.c"
@@ -77,12 +78,8 @@ def _remove_later_headers(include: Path, version: str) -> None:
     whether a header is there."""
     for path in include.rglob("*.h"):
         since = LATER_HEADER.search(path.read_bytes())
-        if since and _parts(since[1].decode()) > _parts(version):
+        if since and numbers(since[1].decode()) > numbers(version):
             path.unlink()
-
-
-def _parts(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
 
 
 def _finish(folder: Path, log: Path) -> None:

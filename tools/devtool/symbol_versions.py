@@ -60,12 +60,12 @@ def needs(listing: str) -> Needs:
 
 def too_new(needs: Needs, glibc: str, others: Iterable[str]) -> list[str]:
     """What a system with this glibc lacks, each with the names that ask for it."""
-    allowed = {"GLIBC": _numbers(glibc), "GCC": _numbers(LIBGCC)}
+    allowed = {"GLIBC": numbers(glibc), "GCC": numbers(LIBGCC)}
     lacking = []
     for version, names in sorted(needs.versions.items()):
         family, _, number = version.rpartition("_")
         is_number = re.fullmatch(r"[\d.]+", number) is not None
-        if family in allowed and is_number and _numbers(number) <= allowed[family]:
+        if family in allowed and is_number and numbers(number) <= allowed[family]:
             continue
         lacking.append(f"{version} ({', '.join(names)})" if names else version)
     lacking += [
@@ -74,7 +74,8 @@ def too_new(needs: Needs, glibc: str, others: Iterable[str]) -> list[str]:
     return lacking
 
 
-def _numbers(version: str) -> list[int]:
+def numbers(version: str) -> list[int]:
+    """Of a version such as "2.28", to compare it with others."""
     return [int(part) for part in version.split(".")]
 
 
