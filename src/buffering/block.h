@@ -41,6 +41,10 @@ struct Block {
   bool is_ahead = false;   ///< it was read ahead, and nobody has asked for it yet
   std::uint64_t used = 0;  ///< when it was used last, in uses of any block
 
+  /// Of `size` bytes; empty if the block is free.
+  Range whole(ByteCount size) const {
+    return begin == kFree ? Range() : Range{begin, begin + size};
+  }
   std::byte* at(FileOffset offset) const { return memory.data() + (offset - begin); }
   void forget() {
     begin = kFree;

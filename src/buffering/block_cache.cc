@@ -12,17 +12,12 @@ namespace headrace::buffering {
 
 std::atomic<bool> program_ends = false;
 
+using storage::bytes_of;
 using storage::Transferred;
 
 namespace {
 
 constexpr Range kAll{0, std::numeric_limits<FileOffset>::max()};
-
-ByteCount bytes_of(std::span<const iovec> segments) {
-  ByteCount bytes = 0;
-  for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
-  return bytes;
-}
 
 /// Calls `action` for each part of the segments that lies in one block: with its range of the file
 /// and its memory. Ends when that returns false.
@@ -168,10 +163,8 @@ ByteCount BlockCache::copy_known(Lock& lock, const Range& range, std::byte* data
 
 /// Whether a block has a part of the range, or will.
 bool BlockCache::holds_part_of(const Range& range) const {
-  return std::ranges::any_of(blocks_, [&](const Block& block) {
-    const Range whole{block.begin, block.begin + shape_.size};
-    return block.begin != Block::kFree && whole.overlaps(range);
-  });
+  return std::ranges::any_of(
+      blocks_, [&](const Block& block) { return block.whole(shape_.size).overlaps(range); });
 }
 
 /// Reads bytes of a block that holds none back, from `from` to its end. Returns an errno, or 0.
@@ -231,8 +224,8 @@ Transferred BlockCache::move(Direction direction, const Range& range, std::byte*
   }
 }
 
-/// Writes what an idle block holds back. Returns an errno, or 0. The block stays idle for others
-/// only when this has returned.
+/// Writes what a block holds back: an idle one, or one that was handed to this helper thread.
+/// Others leave it alone meanwhile, and it is idle afterwards. Returns an errno, or 0.
 int BlockCache::write_out(Lock& lock, Block& block) {
   if (block.dirty.is_empty()) return 0;
   const BusyBlock busy(block, changed_);
@@ -261,7 +254,7 @@ int BlockCache::write_all(Lock& lock, const Range& range) {
 /// Forgets what the blocks know of the range, but for what they hold back.
 void BlockCache::forget(Lock& lock, const Range& range) {
   for (Block& block : blocks_) {
-    while (block.is_busy) await_change(lock);
+    while (block.is_busy && block.whole(shape_.size).overlaps(range)) await_change(lock);
     if (!block.known.overlaps(range)) continue;
     block.known = block.dirty;
     if (block.known.is_empty()) block.forget();

@@ -184,8 +184,7 @@ BufferShape limited(BufferShape shape, ByteCount most) {
     shape.size = most / kLeastSize * kLeastSize;
     shape.count = shape.size > 0 ? 1 : 0;
   }
-  shape.prefetch =
-      std::clamp<std::int64_t>(shape.prefetch, 0, std::max<std::int64_t>(shape.count - 1, 0));
+  shape.prefetch = std::min(shape.prefetch, std::max<std::int64_t>(shape.count - 1, 0));
   return shape;
 }
 

@@ -73,6 +73,7 @@ BufferedStore::BufferedStore(std::unique_ptr<Store> inner, const BufferShape& sh
                              std::string name)
     : ForwardingStore(std::move(inner)),
       name_(std::move(name)),
+      is_verbose_(shape.is_verbose),
       cache_(std::make_shared<BlockCache>(ForwardingStore::inner(), shape)) {
   note_open(*cache_, name_);
 }

@@ -37,12 +37,14 @@ class BufferedStore : public storage::ForwardingStore {
   Error close() override;
   Result<std::unique_ptr<Store>> reopen_to_read() override;
 
+  bool is_verbose() const { return is_verbose_; }
   BufferCounts counts() const { return cache_->counts(); }
 
  private:
   Error error_of(int system_error) const;
 
   const std::string name_;
+  const bool is_verbose_;
   const ProcessMark process_;
   std::shared_ptr<BlockCache> cache_;
 };

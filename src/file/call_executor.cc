@@ -114,7 +114,7 @@ CollectiveTransfer::Moved CallExecutor::move(PreparedCall& prepared, const fabri
   return moved;
 }
 
-/// A call that this rank executes by itself. Only those that are its own affair are buffered.
+/// A call that this rank executes by itself. Only what is its own affair is buffered.
 Transferred CallExecutor::move_alone(PreparedCall& prepared) {
   const bool is_private = !prepared.call.collective && !prepared.call.shared;
   if (is_private) return direct_transfer(store_, std::move(prepared.access), prepared.sieve_size);
@@ -139,15 +139,18 @@ CollectiveTransfer::Moved CallExecutor::meet(PreparedCall& prepared, const fabri
 /// may have filled them meanwhile.
 template <class Action>
 void CallExecutor::between_settlings(PreparedCall& prepared, Action action) {
-  const auto settle = [&] {
-    Error lost = store_.settle();
-    if (!lost) return;
-    failures_.note(Direction::write, lost.system_error);
-    if (!prepared.lost) prepared.lost = std::move(lost);
+  const auto empty_buffers = [&] {
+    if (Error lost = settle(); lost && !prepared.lost) prepared.lost = std::move(lost);
   };
-  settle();
+  empty_buffers();
   action();
-  settle();
+  empty_buffers();
+}
+
+Error CallExecutor::settle() {
+  Error lost = store_.settle();
+  if (lost) failures_.note(Direction::write, lost.system_error);
+  return lost;
 }
 
 /// Adds what a call did to the file's counts, and returns it as the program is told. `reachable`:

@@ -58,6 +58,9 @@ class CallExecutor {
   Outcome execute_device_stretch(const StretchCall& call, FileOffset begin,
                                  const device::Place& place);
 
+  /// Empties the buffers of the store, if it has any. A write that they lose counts as one of this
+  /// rank's that failed, so that the others learn of it, too.
+  Error settle();
   /// Adds to the counts of bytes.
   void count(Direction direction, policy::Path path, ByteCount bytes);
   /// The totals of this rank. Call when no call is under way.

@@ -52,7 +52,7 @@ View OpenFile::current_view() const {
 Error OpenFile::set_atomicity(bool atomic) {
   // HEADRACE_VERIFY checks calls of the two modes in different ways, so they must not overlap.
   calls_.wait_for_all();
-  Error lost = settle();
+  Error lost = executor_->settle();
   auto given = fabric::Extremes::of(atomic ? 1 : 0);
   if (Error error = channel_->combine(given)) return error;
   const Action what{"set the atomic mode of", path_};

@@ -53,16 +53,14 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
   own.set(Closing::waited_for_turns, choices.waited_for_turns);
   own.set(Closing::read_by_other_ways, choices.read_by_other_ways);
   own.set(Closing::tells_statistics, settings().io_stats > 0 || settings().io_timers > 0);
-  own.set(Closing::tells_buffers, tells_buffers_);
+  own.set(Closing::tells_buffers, buffered_ != nullptr && buffered_->is_verbose());
   return own;
 }
 
 Error OpenFile::close() {
   const record::CallTimer timer(recorded_.counts(), false);
   calls_.wait_for_all();
-  Error closed = settle();
-  const Error unclosed = attempt([this] { return store_->close(); });
-  if (!closed) closed = unclosed;
+  Error closed = settle_and(&storage::Store::close);
   const std::optional<record::Verified> verified = executor_->collect_verified();
   // Only one error is reported; failed writes come first.
   Error failed = failures_->take_unreported();
@@ -146,9 +144,7 @@ void OpenFile::tell_buffers() const {
 Error OpenFile::sync() {
   const record::CallTimer timer(recorded_.counts(), false);
   if (nodes_write_for_each_other_) calls_.wait_for_meetings();
-  Error failed = settle();
-  const Error unsynced = attempt([this] { return store_->sync(); });
-  if (!failed) failed = unsynced;
+  Error failed = settle_and(&storage::Store::sync);
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;
   failed = failures_->take_unreported();

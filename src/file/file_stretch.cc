@@ -51,7 +51,7 @@ inline bool OpenFile::may_be_stretch(const StretchCall& call) const {
   if (!is_permitted || mode_.sequential || executor_->verifies()) return false;
   if (is_atomic_.load(std::memory_order_relaxed)) return false;
   if (!call.collective) return true;
-  if (buffered_ != nullptr) return false;
+  if (buffered_ != nullptr) return false;  // it goes past the buffers, by way of the executor
   return !executor_->collective().choice(call.direction).meets() && !split_.is_active();
 }
 

@@ -189,7 +189,8 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
                                       .permissions = hints_->values().permissions,
                                       .style = hints_->values().style});
       if (!opened) return opened.error();
-      return set_store(std::move(opened.value()), path);
+      set_store(std::move(opened.value()), path);
+      return {};
     });
   };
   if (!mode_.create) return open_as(false, false);
@@ -199,21 +200,23 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
   return is_first ? Error{} : open_as(false, false);
 }
 
-Error OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_view path) {
+/// Counts and buffers what goes to the store, as settings ask for it.
+void OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_view path) {
   store_ = recorded_.counted(std::move(opened));
   const buffering::BufferShape* const wanted = buffering::plan_of_process().find(path, path_);
-  if (wanted == nullptr) return {};
+  if (wanted == nullptr) return;
   const auto shape = buffering::limited(*wanted, own_share_of(channel_->nodes().node_size()));
-  if (shape.count == 0) return {};
+  if (shape.count == 0) return;
   auto buffered = std::make_unique<buffering::BufferedStore>(std::move(store_), shape, path_);
   buffered_ = buffered.get();
-  tells_buffers_ = shape.is_verbose;
   store_ = std::move(buffered);
-  if (channel_->nodes().rank() != 0) return {};
+  if (channel_->nodes().rank() == 0) explain_buffers(shape);
+}
+
+void OpenFile::explain_buffers(const buffering::BufferShape& shape) const {
   const std::string text = buffering::text_of(shape);
   recorded_.note_buffers(text);
   if (settings().hints_display) print_message_once("buffers of '" + path_ + "': " + text);
-  return {};
 }
 
 Result<ByteCount> OpenFile::size() {
@@ -228,12 +231,11 @@ Error OpenFile::allocate(ByteCount size) {
   return change_size(size, &storage::Store::allocate);
 }
 
-/// Empties the buffers of the store, if it has any. A write that they lose counts as one of this
-/// rank's that failed, so that the others learn of it, too.
-Error OpenFile::settle() {
-  Error lost = store_->settle();
-  if (lost) failures_->note(Direction::write, lost.system_error);
-  return lost;
+/// Empties the buffers and then does `action`, whatever came of that. The first error counts.
+Error OpenFile::settle_and(Error (storage::Store::*action)()) {
+  Error lost = executor_->settle();
+  Error failed = attempt([&] { return (store_.get()->*action)(); });
+  return lost ? lost : failed;
 }
 
 /// All ranks meet first, so that none of their earlier writes lands after the change. The first
@@ -246,7 +248,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
                 "' (it was opened with MPI_MODE_RDONLY), open it for writing"};
   }
   calls_.wait_for_meetings();
-  Error failed = settle();
+  Error failed = executor_->settle();
   auto sizes = fabric::Extremes::of(size);
   if (Error error = channel_->combine(sizes)) return error;
   if (failed && (sizes.least < 0 || !sizes.are_same())) return failed;

@@ -62,9 +62,10 @@ class OpenFile : public File {
   }
 
   Error open_store(storage::FileSystem& file_system, std::string_view path);
-  Error set_store(std::unique_ptr<storage::Store> opened, std::string_view path);
+  void set_store(std::unique_ptr<storage::Store> opened, std::string_view path);
+  void explain_buffers(const buffering::BufferShape& shape) const;
   Error find_end();
-  Error settle();
+  Error settle_and(Error (storage::Store::*action)());
   void report_corrections(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   PreparedCall prepare(const TransferCall& call, bool in_background);
@@ -85,7 +86,6 @@ class OpenFile : public File {
   RecordedFile recorded_;
   std::unique_ptr<storage::Store> store_;
   buffering::BufferedStore* buffered_ = nullptr;  ///< the store, if it has buffers
-  bool tells_buffers_ = false;                    ///< what they did, at close
   storage::Layout layout_;                        ///< as the first rank found it
   ProfileFound profile_;
   bool nodes_write_for_each_other_ = false;  ///< also if only some calls may
