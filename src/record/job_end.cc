@@ -25,6 +25,7 @@ namespace headrace::record {
 namespace {
 
 constexpr std::chrono::seconds kPatienceForImages{2};
+constexpr std::chrono::seconds kPatienceForRecord{5};
 
 std::string directory_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
@@ -185,14 +186,13 @@ void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks) {
 }
 
 JobEnd::JobEnd(JobRecord made, const Error& failed, std::vector<std::string> images)
-    : job_(std::move(made)) {
+    : job_(std::move(made)), images_(std::move(images)) {
   is_kept_ = failed || is_kept(job_.summary(), kept_jobs());
   if (is_kept_) written_ = failed ? Result<WrittenRecord>(failed) : job_.finish();
-  if (is_safe()) {
-    remove_all(images);
-  } else if (!images.empty()) {
-    images_ = directory_of(images.front());
-  }
+}
+
+void JobEnd::remove_images() {
+  if (is_safe()) remove_all(std::exchange(images_, {}));
 }
 
 void JobEnd::tell() const {
@@ -202,8 +202,8 @@ void JobEnd::tell() const {
   if (!written_) {
     std::string text = "no record was written (" + written_.error().message + ")";
     if (!images_.empty()) {
-      text +=
-          "; what was recorded is in " + images_ + ", 'headrace record gather' makes the record";
+      text += "; what was recorded is in " + directory_of(images_.front()) +
+              ", 'headrace record gather' makes the record";
     }
     say(text);
   } else if (written_.value().path.empty()) {
@@ -230,7 +230,21 @@ void finish_job(const Facts& facts, std::vector<std::string> images, const std::
   wait_for(images);
   JobRecord job(facts, record_places());
   const Error failed = add_images(job, images, missing);
-  JobEnd(std::move(job), failed, std::move(images)).tell();
+  JobEnd end(std::move(job), failed, std::move(images));
+  end.tell();
+  end.remove_images();
+}
+
+void await_record() {
+  const ImageFile* const own = image();
+  if (own == nullptr) return;
+  const std::string first = directory_of(own->path()) + "/rank-0";
+  const auto end = std::chrono::steady_clock::now() + kPatienceForRecord;
+  ImageHeader header{};
+  while (read_header(first, header) && owner_runs(header) &&
+         std::chrono::steady_clock::now() < end) {
+    usleep(1000);
+  }
 }
 
 }  // namespace headrace::record

@@ -46,20 +46,22 @@ void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks);
 /// The end of a job whose parts have been gathered: its record, and what there is to tell.
 class JobEnd {
  public:
-  /// Writes the record, if it is one to keep, and removes `images`, those of this node's ranks.
-  /// They stay if it cannot be written. `failed`: why there is nothing to write.
+  /// Writes the record, if it is one to keep. `images`: of this node's ranks. `failed`: why there is
+  /// nothing to write.
   JobEnd(JobRecord made, const Error& failed, std::vector<std::string> images);
 
   /// Whether nothing is lost if the job's images are removed.
   bool is_safe() const { return !is_kept_ || static_cast<bool>(written_); }
   /// The lines at the end of the job.
   void tell() const;
+  /// They stay if the record could not be written.
+  void remove_images();
 
  private:
   JobRecord job_;
   bool is_kept_ = false;
   Result<WrittenRecord> written_{WrittenRecord{}};
-  std::string images_;  ///< the directory in which they still are
+  std::vector<std::string> images_;
 };
 
 /// Rank 0, after MPI_Finalize: writes the record of a job of which only this node's images are
@@ -67,5 +69,9 @@ class JobEnd {
 /// MPI_Finalize. `images`: where they are, from images_of(); if empty, those that have the job's
 /// name. `missing`: why there are no others, if there may be.
 void finish_job(const Facts& facts, std::vector<std::string> images, const std::string& missing);
+
+/// Another rank of this node, which ends with a code other than 0 after MPI_Finalize: launchers
+/// kill the others then. Waits until rank 0 has removed its image or has ended, 5 seconds at most.
+void await_record();
 
 }  // namespace headrace::record

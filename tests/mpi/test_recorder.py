@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hanging import PATIENCE
 from hosts import REPOSITORY, Host, host_named
-from running import compile_program, launch, work_directory
+from running import compile_program, launch, shared_object, work_directory
 from test_languages import FORTRAN, fortran_program
 
 RANKS = (1, 2, 3, 4, 8)
@@ -141,6 +141,20 @@ def test_a_job_that_ends_early_leaves_its_record(host: Host, way: str, library: 
     assert calls["MPI_Comm_rank"] == 2
     lacks = " ".join(report["run"]["lacks"])
     assert ("called MPI_Abort" if way == "abort" else "ended without MPI_Finalize") in lacks
+
+
+def test_exit_codes_do_not_cost_the_record(host: Host, library: Path) -> None:
+    """Launchers kill the other ranks once one has ended with a code, and rank 0 may still write."""
+    sources = ["recorded_end.c"]
+    program = compile_program(host.compilers["c"], sources, f"recorded-e-{host.name}")
+    directory = work_directory(f"recorder-code-{host.name}")
+    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory), "HEADRACE_QUIET": "0"}
+    objects = [shared_object("slow_link.c"), library]
+    result = launch(host, 2, [program, "code"], True, settings, objects=objects)
+    assert result.code == 3, result.explain()
+    (record,) = directory.glob("*.hrc")
+    assert report_of(record)["run"]["complete"]
+    assert str(record) in result.err
 
 
 def test_a_record_that_has_no_place_goes_to_the_nodes_own(library: Path) -> None:

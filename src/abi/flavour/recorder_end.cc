@@ -164,6 +164,7 @@ class Collection {
     std::erase(images, "");
     collected().end =
         std::make_unique<record::JobEnd>(std::move(*job_), Error(), std::move(images));
+    collected().end->remove_images();
     job_.reset();
     return collected().end->is_safe();
   }
@@ -281,6 +282,16 @@ void finish_at_exit() {
   finish_record();
 }
 
+/// Of a rank that is not rank 0.
+void await_record_at_exit(int code, void* /*unused*/) {
+  if (code == 0 || !record::is_this_process()) return;
+  const Error failed = attempt([]() -> Error {
+    record::await_record();
+    return {};
+  });
+  static_cast<void>(failed);
+}
+
 }  // namespace
 
 record::Facts job_facts() {
@@ -299,7 +310,10 @@ void end_world() noexcept {
   const int rank = rank_in_job();
   Error failed;
   if (!record::job_mark().is_on_one_node()) failed = attempt([&] { return gather_job(rank); });
-  if (rank != 0) return;
+  if (rank != 0) {
+    on_exit(&await_record_at_exit, nullptr);
+    return;
+  }
   collected().is_due = true;
   collected().missing = std::move(failed.message);
   // Where MPI_Finalize does not come back to us.

@@ -3,6 +3,7 @@
  *
  *     recorded_end kill | abort | term | exit     exit: all ranks leave together
  *     recorded_end hold FILE                      rank 1 goes on once there is the file
+ *     recorded_end code                           all ends well, and each rank's exit code is 3
  */
 #include <mpi.h>
 #include <signal.h>
@@ -29,5 +30,5 @@ int main(int argc, char** argv) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
-  return 0;
+  return strcmp(way, "code") == 0 ? 3 : 0;
 }
