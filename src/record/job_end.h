@@ -46,8 +46,8 @@ void remove_images(std::span<const RankEnd> ends, std::span<const int> ranks);
 /// The end of a job whose parts have been gathered: its record, and what there is to tell.
 class JobEnd {
  public:
-  /// Writes the record, if it is one to keep. `images`: of this node's ranks. `failed`: why there is
-  /// nothing to write.
+  /// Writes the record, if it is one to keep. `images`: of this node's ranks. `failed`: why there
+  /// is nothing to write.
   JobEnd(JobRecord made, const Error& failed, std::vector<std::string> images);
 
   /// Whether nothing is lost if the job's images are removed.
