@@ -8,7 +8,7 @@ import click
 
 from headrace.commands._findings import Job, job_of, judged
 from headrace.commands._options import feedback_option, json_option, rules_option
-from headrace.errors import say, unwritable
+from headrace.errors import HeadraceError, say, unwritable
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import console, show
@@ -42,6 +42,8 @@ def report(
     (.darshan). Of a job on several nodes that was killed give each node's; docs/report.md explains
     each number, docs/advice.md the advice.
     """
+    if as_html:
+        _refuse_page_names(files)
     job = job_of(files, feedback)
     found = job.findings
     if feedback and job.profile is None:
@@ -53,6 +55,15 @@ def report(
     target = output or files[0].with_suffix(".html")
     write(target, page(found, symbols, judged(found, rules), job.profile, job.listing))
     click.echo(target)
+
+
+def _refuse_page_names(files: tuple[Path, ...]) -> None:
+    """--html takes no name, but who expects that gives one."""
+    for path in files:
+        if path.suffix == ".html":
+            raise HeadraceError(
+                f"'{path}' is no record", "--html takes no name", f"write --html -o {path}", 1
+            )
 
 
 def present(job: Job, as_json: bool, rules: tuple[Path, ...] = ()) -> None:

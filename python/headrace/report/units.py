@@ -1,7 +1,7 @@
 """Numbers and texts as a terminal shows them."""
 
 LONGEST = 160
-LEAST_SECONDS = 500_000  # ns
+LEAST_SECONDS = 10_000_000  # ns
 
 
 NS = 1e9  # in a second
@@ -13,9 +13,12 @@ def in_seconds(ns: float | None) -> float | None:
 
 
 def seconds(ns: float | None) -> str:
-    """Thousandths of a second; less in a shorter unit, as 0.000 s would tell nothing. None: -."""
+    """Thousandths of a second; below ten of them in a shorter unit, as digits would be lost.
+    None: -."""
     if ns is None:
         return "-"
+    if ns == 0:
+        return "0 s"
     return short_time(ns) if 0 < ns < LEAST_SECONDS else f"{ns / 1e9:,.3f} s"
 
 
