@@ -1,7 +1,4 @@
-"""The page in a browser: Chromium, driven by playwright. Skipped where one of them is missing:
-
-.dev/venv/bin/pip install --group browser     # playwright; apt-get install chromium
-"""
+"""The page in a browser: Chromium, driven by playwright. Skipped where there is no Chromium."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import sync_playwright
 from record_support import Job, large_job, small_job
 
 from headrace.advice.judging import judge
@@ -20,10 +18,6 @@ from headrace.analysis.analyse import analyse
 from headrace.record.reader import read
 from headrace.report.page import page
 from headrace.symbols.resolver import resolve
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed (dependency group browser)"
-)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 RANKS = 1024
@@ -66,7 +60,7 @@ def browser() -> Iterator[Any]:
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.skip(f"no browser was found ({', '.join(BROWSERS)})")
-    with playwright.sync_playwright() as driver:
+    with sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield started
         started.close()

@@ -71,6 +71,7 @@ GIT = Need("git", "git", _program("git"))
 UNIT_TESTS = (*BUILD, GOOGLETEST)
 COUNTS = (*UNIT_TESTS, Need("valgrind", "valgrind", _program("valgrind")))
 PYTHON_TESTS = (*BUILD, C_COMPILER, GIT)
+PAGE_TESTS = (*PYTHON_TESTS, Need("Chromium", "chromium", _program("chromium")))
 PARALLEL_HDF5 = (
     Need("HDF5 for MPICH", "libhdf5-mpich-dev", _path("/usr/include/hdf5/mpich")),
     Need("HDF5 for Open MPI", "libhdf5-openmpi-dev", _path("/usr/include/hdf5/openmpi")),

@@ -40,7 +40,7 @@ GROUPS = (
         "python",
         "the command line, launching, reports",
         ("tests/python",),
-        debian.PYTHON_TESTS,
+        debian.PAGE_TESTS,
         ALL_MPI,
         jobs=3,
     ),
