@@ -98,6 +98,31 @@ def imbalanced() -> Job:
     return job
 
 
+def test_bounds_are_no_averages(tmp_path: Path) -> None:
+    """Rank 1 spends 4 of 10 s in the system, or in an exchange, and rank 0 waits for it: nearly 4 s
+    are gained without that, and the average rank spends 2."""
+    job = Job(facts={"ranks": "2", "nodes": "1"})
+    node = job.node()
+    world = node.add("communicators", size=2, on_node=2, name="MPI_COMM_WORLD")
+    for rank, inside, system in ((0, 4000, 0), (1, 10, 4000)):
+        node.add(
+            "ranks", rank=rank, host="n0", cores=f"{rank}", state=1, run=10_000 * MILLISECOND,
+            cpu_user=(10_000 - system) * MILLISECOND, cpu_system=system * MILLISECOND, threads=1,
+        )  # fmt: skip
+        node.call(
+            rank, "MPI_Barrier", 1, communicator=world, calls=10, time=inside * MILLISECOND,
+            least=MILLISECOND, greatest=900 * MILLISECOND, bin0=10,
+        )  # fmt: skip
+        node.add(
+            "files", rank=rank, file="/file", opens=1, written=1000, collective_writes=1,
+            exchange=system * MILLISECOND, time=system * MILLISECOND,
+        )  # fmt: skip
+    metrics = analyse(read(job.write(tmp_path))).metrics
+    for cost in ("system", "io_exchange"):
+        assert metrics[f"{cost}_seconds"] == pytest.approx(2.0)
+        assert metrics[f"{cost}_bound_upper_seconds"] == pytest.approx(3.99)
+
+
 def test_bounds_by_hand(tmp_path: Path) -> None:
     found = analyse(read(imbalanced().write(tmp_path)))
     # Without any barrier rank 3 still computes 9 s: at most 1 s is gained.
@@ -188,8 +213,9 @@ def test_apply_without_a_setting(headrace: Command, tmp_path: Path) -> None:
 def test_what_is_set_is_kept_and_the_next_run_is_recorded() -> None:
     """Without a record of the next run nothing could be compared."""
     assert not any("HEADRACE_RECORD" in keys for one in RULES for keys in one.settings.values())
-    metrics = {"io_share": 0.5, "files": 1.0, "exchange_share": 0.9, "exchange_seconds": 1.0}
-    judged = judge(RULES, {**metrics, "run_seconds": 2.0})
+    metrics = {"io_share": 0.5, "files": 1.0, "exchange_share": 0.9, "run_seconds": 2.0}
+    bounds = dict.fromkeys(("bound_upper_seconds", "bound_lower_seconds", "seconds"), 1.0)
+    judged = judge(RULES, metrics | {f"io_exchange_{name}": one for name, one in bounds.items()})
     for origin, kept in (("environment", "staged"), ("default", None)):
         own = [Setting("HEADRACE_WRITE_PATH", "staged", origin, 1)]
         (change,) = changes(judged, own, [])

@@ -173,7 +173,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     edges = of_files.matrix(record)
     files = tuple(of_files.files(record))
     others = tuple(accesses(record))
-    by_cost = costs(job, totals)
+    by_cost = costs(job, totals, of_files.exchange(record))
     chosen = settings(record)
     return Findings(
         run=job,

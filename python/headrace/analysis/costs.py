@@ -70,7 +70,7 @@ _SITES: dict[str, tuple[Callable[[str], bool], int]] = {
 }
 
 
-NAMES = (*_PROCEDURES, *_SITES, "balance", "off_cpu")
+NAMES = (*_PROCEDURES, *_SITES, "balance", "off_cpu", "system", "io_exchange")
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, in
     )
 
 
-def costs(run: Run, totals: Totals) -> dict[str, Cost]:
-    """By name, all that this version knows."""
+def costs(run: Run, totals: Totals, exchange: Mapping[int, int]) -> dict[str, Cost]:
+    """By name, all that this version knows. exchange: ns of each rank in collective transfers."""
     costing = Costing(run, totals)
     inside = [(name, sums) for name, sums in totals.procedures.items() if name not in OUTSIDE_RUN]
     sites = [(name, sums) for (name, _), sums in totals.sites.items() if name not in OUTSIDE_RUN]
@@ -168,7 +168,9 @@ def costs(run: Run, totals: Totals) -> dict[str, Cost]:
         one.rank: max(0, one.run + one.init - one.cpu_user - one.cpu_system) for one in run.ranks
     }
     made["balance"] = Cost({}, 0, 0, frozenset(), costing.balanced())
-    made["off_cpu"] = Cost(off, 0, 0, frozenset(), costing.bound(off, {}))
+    system = {one.rank: one.cpu_system for one in run.ranks}
+    for kind, by_rank in (("off_cpu", off), ("system", system), ("io_exchange", exchange)):
+        made[kind] = Cost(by_rank, 0, 0, frozenset(), costing.bound(by_rank, {}))
     return made
 
 

@@ -55,6 +55,15 @@ def files(record: Record) -> list[File]:
     return sorted(found.values(), key=lambda one: (-one.time, one.name))
 
 
+def exchange(record: Record) -> dict[int, int]:
+    """ns that each rank spent exchanging data with others, of all files."""
+    by_rank: Counter[int] = Counter()
+    for node in record.nodes:
+        for rank, time in node["files"].rows("rank", "exchange"):
+            by_rank[rank] += time
+    return dict(by_rank)
+
+
 def _plus(sum_so_far: int | None, value: int) -> int | None:
     return sum_so_far if value < 0 else (sum_so_far or 0) + value
 

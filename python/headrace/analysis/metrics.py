@@ -73,7 +73,6 @@ ABSENT = {
         "the record does not have what Headrace moved for files",
     ),
     "opens_per_rank_ratio": "the record has no table of files",
-    "exchange_seconds": "the record has no table of files",
     "free_memory_bytes": "the record does not have the free memory of nodes",
     **PROFILE_COSTS,
 }
@@ -132,8 +131,6 @@ def _of_run(run: Run, totals: Totals, waits: Waits, outside: Mapping[int, float]
         "collective_wait_lower_share": None if least is None else _ratio(least, collective),
         "collective_wait_lower_seconds": None if least is None else _ratio(least / NS, count),
         "recorder_seconds": max((one.recorder for one in run.ranks), default=0) / NS,
-        "system_share": _ratio(sum(one.cpu_system for one in run.ranks), whole),
-        "system_seconds": _ratio(sum(one.cpu_system for one in run.ranks) / NS, count),
     }
 
 
@@ -197,7 +194,7 @@ def _of_messages(record: Record, run: Run) -> Metrics:
 
 _OF_FILES = ("files", "io_bytes_read", "io_bytes_written", "io_ranks", "io_greatest_rank_share")
 _OF_FILES += ("read_amplification_ratio", "write_amplification_ratio", "exchange_share")
-_OF_FILES += ("exchange_seconds", "opens_per_rank_ratio", "io_waiting_share")
+_OF_FILES += ("opens_per_rank_ratio", "io_waiting_share")
 _OF_FILES += ("io_waiting_seconds", "unasked_read_bytes", "unasked_read_ratio")
 
 
@@ -223,7 +220,6 @@ def _of_files(record: Record, files: list[File], run: Run, has_io: bool) -> Metr
         "io_waiting_share": _ratio(waited, phases),
         "io_waiting_seconds": waited / NS / max(1, len(run.ranks)),
         "exchange_share": _ratio(sum(one.exchange for one in files), phases),
-        "exchange_seconds": sum(one.exchange for one in files) / NS / max(1, len(run.ranks)),
         "opens_per_rank_ratio": opens_per_rank(files),
     }
 

@@ -36,17 +36,19 @@ _WHY = {
     ),
     f"{_NO} which MPI it was": ("is_open_mpi",),
     f"{_NO} CPU time and memory": (
-        *("system_share", "system_seconds", "run_queue_seconds", "minor_faults_per_second"),
+        *("run_queue_seconds", "minor_faults_per_second"),
         *("major_faults_per_second", "free_memory_bytes"),
     ),
     "nothing was recorded by Headrace": ("recorder_seconds",),
-    f"{_NO} exchange and waiting apart": ("exchange_share", "exchange_seconds"),
+    f"{_NO} exchange and waiting apart": ("exchange_share",),
     f"{_NO} samples of CPU time": tuple(PROFILE_COSTS),
 }
 _WHY_COST = {
     "io_sync": f"{_NO} how long ranks waited for synchronised data",
     "io_shared_pointer": f"{_NO} which calls use a shared file pointer",
     "off_cpu": f"{_NO} CPU time and memory",
+    "system": f"{_NO} CPU time and memory",
+    "io_exchange": f"{_NO} exchange and waiting apart",
     "balance": f"{_NO} how long ranks computed",
 }
 _WHY_FILES = {
