@@ -22,12 +22,11 @@ class KeptWithCommunicator {
   }
   /// Before MPI ends: from now on there are none.
   static void stop() { is_running_.store(false, std::memory_order_release); }
+  static bool is_running() { return is_running_.load(std::memory_order_acquire); }
 
   /// Null before start() and after stop(), where MPI refuses, and where memory lacks.
   static Value* find(MPI_Comm communicator) noexcept {
-    if (!is_running_.load(std::memory_order_acquire) || communicator == MPI_COMM_NULL) {
-      return nullptr;
-    }
+    if (!is_running() || communicator == MPI_COMM_NULL) return nullptr;
     const std::uintptr_t key = handle_key(communicator);
     const std::uint64_t now = generation_.load(std::memory_order_acquire);
     if (last_.key == key && last_.generation == now) return last_.value;

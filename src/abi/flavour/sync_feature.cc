@@ -60,14 +60,24 @@ abi::Start start() {
                                                            : abi::Start::refused;
 }
 
+/// Nothing can be kept with the communicator, so this rank cannot count: only a barrier before each
+/// call needs no count. A rank that lacks so little memory ends soon, and with it the others.
+bool is_turn_uncounted(MPI_Comm communicator, std::size_t operation, std::int64_t every) {
+  return every == 1 && SyncedCommunicator(communicator).is_turn(operation, every);
+}
+
 }  // namespace
 
 void before(int operation, MPI_Comm communicator) noexcept {
   const auto index = static_cast<std::size_t>(operation);
   const std::int64_t every = plan().every[index];
   if (every == 0) return;
-  SyncedCommunicator* const own = KeptWithCommunicator<SyncedCommunicator>::find(communicator);
-  if (own == nullptr || !own->is_turn(index, every)) return;
+  using Kept = KeptWithCommunicator<SyncedCommunicator>;
+  if (communicator == MPI_COMM_NULL || !Kept::is_running()) return;
+  SyncedCommunicator* const own = Kept::find(communicator);
+  const bool is_turn =
+      own != nullptr ? own->is_turn(index, every) : is_turn_uncounted(communicator, index, every);
+  if (!is_turn) return;
   record::ThreadRecord* const thread = record::this_thread();
   const std::int64_t begin = thread != nullptr ? record::ticks() : 0;
   native.Barrier(communicator);
