@@ -25,7 +25,8 @@ SampleCollector::SampleCollector(record::ImageFile& image, const SamplingPlan& p
       own_(static_cast<pid_t>(::syscall(SYS_gettid))),
       now_(begin_),
       wake_(wake),
-      store_(image) {}
+      store_(image),
+      interpreter_(plan_.python ? find_interpreter() : AddressRange()) {}
 
 SampledThread* SampleCollector::free_thread() {
   for (SampledThread& thread : threads_) {
@@ -61,7 +62,9 @@ record::SampleSource SampleCollector::start(SampledThread& thread) {
     }
   }
   const bool by_wall = plan_.source == SampleSource::wall;
-  if (signal_ == 0) signal_ = take_signal(plan_.stack_size, wake_);
+  if (signal_ == 0) {
+    signal_ = take_signal({plan_.stack_size, wake_, plan_.python ? &*plan_.python : nullptr});
+  }
   if (signal_ == 0) {
     print_message_once(
         "no samples are taken (the program uses all real-time signals), set "
@@ -176,10 +179,11 @@ bool SampleCollector::take_next(SampledThread& thread, Ready& ready) noexcept {
     ready.region = thread.regions == nullptr ? 0 : thread.regions->at(when).value_or(0);
     ready.time = told.time;
     unwinder_.unwind(told.registers, told.stack, ready.frames);
+    ready.python.count = 0;
     return true;
   }
   StackCopy stack;
-  const RawSample* const sample = thread.ring.first(stack);
+  const RawSample* const sample = thread.ring.first(stack, ready.python);
   if (sample == nullptr) return false;
   ready.region = sample->region;
   ready.time = sample->time;
@@ -198,13 +202,22 @@ void SampleCollector::unwind_batch() noexcept {
   }
 }
 
+std::vector<std::uintptr_t> SampleCollector::path_of(const Ready& ready) {
+  const std::span<const std::uintptr_t> native{ready.frames.addresses.data(), ready.frames.depth};
+  if (!plan_.python || ready.python.count == 0) return {native.begin(), native.end()};
+  std::vector<std::uintptr_t> words;
+  for (const PythonFrame& frame : ready.python.all()) {
+    words.push_back(store_.python().word_of(*plan_.python, frame));
+  }
+  return merged_path(native, ready.frames.is_whole, ready.python, words, interpreter_);
+}
+
 void SampleCollector::store_batch() {
   for (std::size_t i = 0; i < ready_count_; ++i) {
     const Ready& ready = ready_[i];
     const std::uint32_t place = ready.thread->place;
     if (place == record::kNone) continue;
-    store_.add(place, ready.region, {ready.frames.addresses.data(), ready.frames.depth},
-               ready.time);
+    store_.add(place, ready.region, path_of(ready), ready.time);
     if (!ready.frames.is_whole) store_.thread(place).cut += 1;
   }
 }

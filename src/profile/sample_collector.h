@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -24,9 +25,10 @@ struct KnownThread {
 /// How samples are taken.
 struct SamplingPlan {
   record::SampleSource source = record::SampleSource::timer;
-  std::int64_t period = 0;     ///< ns
-  std::size_t stack_size = 0;  ///< bytes that are copied of each sample's stack
-  bool may_signal = true;      ///< where the kernel refuses perf_event for a thread
+  std::int64_t period = 0;               ///< ns
+  std::size_t stack_size = 0;            ///< bytes that are copied of each sample's stack
+  bool may_signal = true;                ///< where the kernel refuses perf_event for a thread
+  std::optional<record::Python> python;  ///< whose frames samples have that signals take
 };
 
 /// Finds the threads of the process, has them sampled, and brings their samples into the image. One
@@ -57,6 +59,7 @@ class SampleCollector {
     std::uint32_t region;
     std::int64_t time;
     Unwound frames;
+    PythonSample python;
   };
   static constexpr std::size_t kBatch = 64;
 
@@ -72,6 +75,7 @@ class SampleCollector {
   void update(SampledThread& thread);
   void unwind_batch() noexcept;
   void store_batch();
+  std::vector<std::uintptr_t> path_of(const Ready& ready);
 
   const SamplingPlan plan_;
   const pid_t own_;
@@ -82,6 +86,7 @@ class SampleCollector {
   int scans_ = 0;   ///< so far
   TaskDirectory tasks_;
   SampleStore store_;
+  const AddressRange interpreter_;
   CodeMap code_;
   Unwinder unwinder_{code_};
   std::deque<SampledThread> threads_;

@@ -39,12 +39,15 @@ std::size_t copy_mapped(std::byte* to, std::uintptr_t begin, std::size_t bytes) 
 
 }  // namespace
 
-bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end,
-                     bool may_go) noexcept {
+bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end, bool may_go,
+                     const PythonSample* python) noexcept {
   begin &= ~(sizeof(std::uintptr_t) - 1);
   end &= ~(sizeof(std::uintptr_t) - 1);
   const std::size_t bytes = end > begin ? end - begin : 0;
-  const std::uint64_t size = (sizeof(Entry) + bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t count = python != nullptr ? python->count : 0;
+  const std::size_t python_bytes = count * sizeof(PythonFrame);
+  const std::uint64_t size =
+      (sizeof(Entry) + python_bytes + bytes + kAlignment - 1) / kAlignment * kAlignment;
   std::uint64_t written = written_.load(std::memory_order_relaxed);
   const std::uint64_t read = read_.load(std::memory_order_acquire);
   const std::uint64_t to_end = kCapacity - written % kCapacity;
@@ -59,8 +62,12 @@ bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr
     std::memcpy(place(written), front, sizeof front);
     written += padding;
   }
-  auto* const entry = new (place(written)) Entry{size, bytes, begin, sample};
-  auto* const stack = reinterpret_cast<std::byte*>(entry + 1);
+  const bool is_whole = python != nullptr && python->is_whole;
+  auto* const entry = new (place(written))
+      Entry{size, bytes, begin, sample, static_cast<std::uint32_t>(count), is_whole ? 1U : 0U};
+  auto* const behind = reinterpret_cast<std::byte*>(entry + 1);
+  if (count != 0) std::memcpy(behind, python->frames.data(), python_bytes);
+  std::byte* const stack = behind + python_bytes;
   if (may_go) {
     entry->stack_size = copy_mapped(stack, begin, bytes);
   } else {
@@ -70,14 +77,18 @@ bool SampleRing::add(const RawSample& sample, std::uintptr_t begin, std::uintptr
   return written + size - read > kCapacity / 2;
 }
 
-const RawSample* SampleRing::first(StackCopy& stack) noexcept {
+const RawSample* SampleRing::first(StackCopy& stack, PythonSample& python) noexcept {
   std::uint64_t read = read_.load(std::memory_order_relaxed);
   for (;;) {
     if (read == written_.load(std::memory_order_acquire)) return nullptr;
     const auto* const entry = reinterpret_cast<const Entry*>(place(read));
     if (entry->stack_size != kPadding) {
-      stack = {entry->stack_begin,
-               {reinterpret_cast<const std::byte*>(entry + 1), entry->stack_size}};
+      const auto* const behind = reinterpret_cast<const std::byte*>(entry + 1);
+      const std::size_t python_bytes = entry->python_count * sizeof(PythonFrame);
+      python.count = entry->python_count;
+      python.is_whole = entry->is_python_whole != 0;
+      std::memcpy(python.frames.data(), behind, python_bytes);
+      stack = {entry->stack_begin, {behind + python_bytes, entry->stack_size}};
       return &entry->sample;
     }
     read += entry->size;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "profile/python_sample.h"
 #include "profile/registers.h"
 #include "profile/stack_copy.h"
 #include "record/mapped_array.h"
@@ -30,12 +31,14 @@ class SampleRing {
 
   /// Adds a sample with the bytes of the stack from `begin` to `end`. Where they `may_go`, because
   /// the program may have unmapped some, those up to the end of the first one's page are copied at
-  /// least. Async-signal-safe. Returns whether the ring is more than half full now.
-  bool add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end,
-           bool may_go = false) noexcept;
+  /// least. `python`: null where there is none. Async-signal-safe. Returns whether the ring is more
+  /// than half full now.
+  bool add(const RawSample& sample, std::uintptr_t begin, std::uintptr_t end, bool may_go = false,
+           const PythonSample* python = nullptr) noexcept;
 
-  /// A sample that is there, and its stack, until drop() is called; null if there is none.
-  const RawSample* first(StackCopy& stack) noexcept;
+  /// A sample that is there, and its stack, until drop() is called; null if there is none. Sets
+  /// `python` to its frames of Python.
+  const RawSample* first(StackCopy& stack, PythonSample& python) noexcept;
   void drop() noexcept;
 
   std::int64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
@@ -48,6 +51,8 @@ class SampleRing {
     std::uint64_t stack_size;  ///< kPadding: nothing is here
     std::uintptr_t stack_begin;
     RawSample sample;
+    std::uint32_t python_count;  ///< frames of Python, which lie before the stack
+    std::uint32_t is_python_whole;
   };
   static constexpr std::uint64_t kPadding = ~std::uint64_t{0};
 

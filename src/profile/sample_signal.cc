@@ -17,8 +17,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 struct Handling {
   int signal = 0;
-  std::uintptr_t stack_size = 0;
-  void (*wake)() = nullptr;
+  SignalPlan plan;
   std::atomic<bool> is_on = false;
 };
 
@@ -37,7 +36,17 @@ std::uintptr_t end_of_copy(SampledThread& thread, std::uintptr_t pointer) noexce
   const auto own = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   if (own > pointer && own < end) end = own;
 #endif
-  return std::min(end, pointer + handling.stack_size);
+  return std::min(end, pointer + handling.plan.stack_size);
+}
+
+/// A function of its own: the frames take room on the stack, which may be the program's small one
+/// for signals.
+[[gnu::noinline]] bool add_with_python(SampledThread& thread, const RawSample& sample,
+                                       std::uintptr_t pointer, std::uintptr_t end,
+                                       bool may_go) noexcept {
+  PythonSample python;
+  read_python_frames(*handling.plan.python, python);
+  return thread.ring.add(sample, pointer, end, may_go, &python);
 }
 
 void take_sample(SampledThread& thread, std::int64_t periods, const void* context) noexcept {
@@ -49,7 +58,10 @@ void take_sample(SampledThread& thread, std::int64_t periods, const void* contex
   const std::uintptr_t pointer = sample.registers[kStackPointer];
   const std::uintptr_t end = knows_frames() ? end_of_copy(thread, pointer) : pointer;
   const bool may_go = thread.stack_may_go.load(std::memory_order_relaxed);
-  if (thread.ring.add(sample, pointer, end, may_go)) handling.wake();
+  const bool is_due = handling.plan.python != nullptr
+                          ? add_with_python(thread, sample, pointer, end, may_go)
+                          : thread.ring.add(sample, pointer, end, may_go);
+  if (is_due) handling.plan.wake();
 }
 
 void handle(int, siginfo_t* info, void* context) {
@@ -92,9 +104,8 @@ void after_fork() {
 
 }  // namespace
 
-int take_signal(std::size_t stack_size, void (*wake)()) {
-  handling.stack_size = stack_size;
-  handling.wake = wake;
+int take_signal(const SignalPlan& plan) {
+  handling.plan = plan;
   if (handling.signal != 0) return handling.signal;
   for (int signal = SIGRTMIN + kSpared; signal <= SIGRTMAX; ++signal) {
     if (!is_free(signal)) continue;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "profile/sampled_thread.h"
+#include "record/python_layout.h"
 
 /// Samples by a signal that a timer sends a thread.
 namespace headrace::profile {
@@ -10,10 +11,16 @@ namespace headrace::profile {
 /// Which clock the timers go by.
 enum class TimerClock { cpu, wall };
 
+/// What the handler does.
+struct SignalPlan {
+  std::size_t stack_size = 0;              ///< bytes of the stack that samples copy at most
+  void (*wake)() = nullptr;                ///< called in the handler when a ring is half full
+  const record::Python* python = nullptr;  ///< whose frames samples have, too; stays
+};
+
 /// Chooses a real-time signal that the program leaves alone, and takes it. Returns its number, 0 if
-/// all are in use. `stack_size`: bytes of the stack that samples copy at most. `wake` is called in
-/// the handler when a ring is half full.
-int take_signal(std::size_t stack_size, void (*wake)());
+/// all are in use.
+int take_signal(const SignalPlan& plan);
 
 /// Whether the signal is still ours: a program may have taken it since.
 bool has_signal();

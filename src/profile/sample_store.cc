@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "profile/unwinder.h"
+
 namespace headrace::profile {
 namespace {
 
@@ -12,6 +14,8 @@ using record::kNone;
 using record::SampleItem;
 
 constexpr std::size_t kMostItems = std::size_t{1} << 16;
+// Of the frames that are unwound at most, and those of Python between them.
+constexpr std::size_t kMostInPath = Unwound::kMost + PythonSample::kMost;
 constexpr std::uint32_t kThreadsAtATime = 8;
 constexpr std::uint32_t kFramesAtATime = 256;
 constexpr std::uint32_t kItemsAtATime = 128;
@@ -73,13 +77,13 @@ SampleItem& SampleStore::item_of(const Key& key) {
 }
 
 void SampleStore::add(std::uint32_t thread, std::uint32_t region,
-                      std::span<const std::uintptr_t> addresses, std::int64_t time) {
-  std::array<record::StackFrame, record::kMostFrames * 2> walk;
-  const std::size_t depth = std::min(addresses.size(), walk.size());
-  for (std::size_t i = 0; i < depth; ++i) walk[i] = {0, addresses[i]};
-  const record::Path* path = paths_->has_memory() ? paths_->add({walk.data(), depth}) : nullptr;
-  if (path == nullptr && paths_->has_memory()) path = paths_->add_site(addresses[0]);
-  SampleItem& item = item_of({path != nullptr ? path->end.id : kNone, thread, region});
+                      std::span<const std::uintptr_t> path, std::int64_t time) {
+  std::array<record::StackFrame, kMostInPath> walk;
+  const std::size_t depth = std::min(path.size(), walk.size());
+  for (std::size_t i = 0; i < depth; ++i) walk[i] = {0, path[i]};
+  const record::Path* kept = paths_->has_memory() ? paths_->add({walk.data(), depth}) : nullptr;
+  if (kept == nullptr && paths_->has_memory()) kept = paths_->add_site(path[0]);
+  SampleItem& item = item_of({kept != nullptr ? kept->end.id : kNone, thread, region});
   item.time += time;
   item.count += 1;
   record::SampledThread& own = *threads_[thread].item;
@@ -87,16 +91,28 @@ void SampleStore::add(std::uint32_t thread, std::uint32_t region,
   own.samples += 1;
 }
 
+void SampleStore::describe(record::Frame& frame, std::uintptr_t word) {
+  if (PythonPlaces::is_place(word)) {
+    const PythonPlaces::Place& place = python_.place(word);
+    const std::string_view fields[] = {place.function, place.file};
+    frame.function = image_.note(record::NoteKind::function, fields);
+    frame.line = static_cast<std::uint32_t>(place.line);
+    return;
+  }
+  frame.offset = word;
+  const record::Module* const module = modules_.find(word);
+  if (module == nullptr) return;
+  const std::string_view fields[] = {module->name, module->build_id};
+  frame.module = image_.note(record::NoteKind::module, fields);
+  frame.offset = word - module->bias;
+}
+
 record::PathId SampleStore::add(record::PathId caller, std::uintptr_t return_address) noexcept {
   try {
     auto* const frame = take<record::Frame>(frames_, ExtentKind::sampled_frames, kFramesAtATime);
     if (frame == nullptr) return record::kNoPath;
-    *frame = {caller, kNone, return_address, kNone, 0};
-    if (const record::Module* const module = modules_.find(return_address)) {
-      const std::string_view fields[] = {module->name, module->build_id};
-      frame->module = image_.note(record::NoteKind::module, fields);
-      frame->offset = return_address - module->bias;
-    }
+    *frame = {caller, kNone, 0, kNone, 0};
+    describe(*frame, return_address);
     publish(frames_);
     return frame_count_++;
   } catch (const std::bad_alloc&) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profile/python_places.h"
 #include "record/image_file.h"
 #include "record/modules.h"
 #include "record/path_table.h"
@@ -28,10 +29,11 @@ class SampleStore final : public record::PathStore {
   /// What the image has of it.
   record::SampledThread& thread(std::uint32_t place) { return *threads_[place].item; }
 
-  /// `addresses`: innermost first, each one byte behind what was executed. `time`: ns. What finds
-  /// no room counts without its path.
-  void add(std::uint32_t thread, std::uint32_t region, std::span<const std::uintptr_t> addresses,
+  /// `path`: innermost first; addresses one byte behind what was executed, and words of python().
+  /// `time`: ns. What finds no room counts without its path.
+  void add(std::uint32_t thread, std::uint32_t region, std::span<const std::uintptr_t> path,
            std::int64_t time);
+  PythonPlaces& python() { return python_; }
 
   /// The next samples' addresses may mean other code than before.
   void forget_addresses() { paths_.emplace(*this, kMostFrames); }
@@ -58,6 +60,7 @@ class SampleStore final : public record::PathStore {
   };
 
   record::PathId add(record::PathId caller, std::uintptr_t return_address) noexcept override;
+  void describe(record::Frame& frame, std::uintptr_t word);
   record::SampleItem* new_item(const Key& key);
   record::SampleItem& item_of(const Key& key);
   template <class Item>
@@ -65,6 +68,7 @@ class SampleStore final : public record::PathStore {
 
   record::ImageFile& image_;
   std::optional<record::PathTable> paths_;
+  PythonPlaces python_;
   record::Modules modules_;
   std::vector<Thread> threads_;
   std::unordered_map<Key, record::SampleItem*, Hash> items_;

@@ -202,9 +202,12 @@ void prepare(Sampler& own) {
   plan.period = kSecond / settings().sampling_rate;
   plan.stack_size = static_cast<std::size_t>(settings().sampling_stack);
   plan.may_signal = wanted != SamplingSourceSetting::perf;
+  if (plan.may_signal) plan.python = record::find_python();
   plan.source = wanted == SamplingSourceSetting::wall    ? SampleSource::wall
                 : wanted == SamplingSourceSetting::timer ? SampleSource::timer
                                                          : SampleSource::perf;
+  // Frames of Python can be read in the thread alone, while it stands still.
+  if (plan.python && plan.source == SampleSource::perf) plan.source = SampleSource::timer;
   if (plan.source != SampleSource::perf) return;
   own.pause = std::min(kPause, PerfRing::lasts(plan.period, plan.stack_size) * 2 / 3);
   PerfRing trial;

@@ -9,9 +9,9 @@ namespace {
 
 // The offsets of 64-bit machines, by a program that prints `offsetof` with each version's headers
 // (pycore_frame.h, pycore_code.h, cpython/unicodeobject.h).
-constexpr PythonLayout k311{56, 8, 32, 48, 56, 69, 255, 72, 112, 128, 136, 184, 48, 72};
-constexpr PythonLayout k312{56, 0, 0, 8, 56, 70, 3, 68, 112, 128, 136, 192, 40, 56};
-constexpr PythonLayout k313{0, 72, 0, 8, 56, 70, 3, 68, 112, 128, 136, 200, 40, 56};
+constexpr PythonLayout k311{56, 8, 32, 48, 56, 69, 255, 68, 72, 112, 128, 136, 184, 48, 72};
+constexpr PythonLayout k312{56, 0, 0, 8, 56, 70, 3, 0, 68, 112, 128, 136, 192, 40, 56};
+constexpr PythonLayout k313{0, 72, 0, 8, 56, 70, 3, 0, 68, 112, 128, 136, 200, 40, 56};
 
 // `_Py_DebugOffsets` of 3.13, as words: what Python says of itself, where we say it, too.
 bool is_as_python_says(const void* runtime, const PythonLayout& layout) {

@@ -15,6 +15,7 @@ struct PythonLayout {
   std::size_t frame_instruction;
   std::size_t frame_owner;
   unsigned char first_foreign_owner;  ///< frames of these owners run no Python
+  std::size_t frame_entry;  ///< of a byte: the interpreter was called for this frame; or 0
   std::size_t code_first_line;
   std::size_t code_file;
   std::size_t code_function;

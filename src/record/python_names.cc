@@ -1,6 +1,7 @@
 #include "record/python_names.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "record/own_memory.h"
@@ -19,6 +20,15 @@ T field(const std::array<unsigned char, 256>& object, std::size_t at) {
   T value;
   std::memcpy(&value, object.data() + at, sizeof value);
   return value;
+}
+
+/// The head of a code object. False where it is none, or cannot be read.
+bool read_code(const Python& python, std::uintptr_t code,
+               std::array<unsigned char, 256>& object) noexcept {
+  // The greatest offset is that of the instructions, of which there is one at least.
+  return read_own_memory(reinterpret_cast<const void*>(code), object.data(),
+                         python.layout.code_instructions) &&
+         field<std::uintptr_t>(object, kTypeAt) == python.code_type;
 }
 
 // A text's kind is the size of its characters; only compact ones have them behind the head.
@@ -104,16 +114,23 @@ int line_of_unit(std::span<const unsigned char> table, int first_line, std::size
   return 0;
 }
 
+std::uint64_t mark_of_python_code(const Python& python, std::uintptr_t code) noexcept {
+  const PythonLayout& layout = python.layout;
+  std::array<unsigned char, 256> object{};
+  if (!read_code(python, code, object)) return 0;
+  std::uint64_t mark = field<std::int32_t>(object, layout.code_first_line);
+  for (const std::size_t at :
+       {kSizeAt, layout.code_file, layout.code_function, layout.code_lines}) {
+    mark = std::rotl(mark, 13) * 0x9e3779b97f4a7c15U + field<std::uint64_t>(object, at);
+  }
+  return mark | 1;
+}
+
 bool read_python_place(const Python& python, std::uintptr_t code, std::uintptr_t instruction,
                        PythonPlace& place) noexcept {
   const PythonLayout& layout = python.layout;
   std::array<unsigned char, 256> object{};
-  // The greatest offset is that of the instructions, of which there is one at least.
-  if (!read_own_memory(reinterpret_cast<const void*>(code), object.data(),
-                       layout.code_instructions)) {
-    return false;
-  }
-  if (field<std::uintptr_t>(object, kTypeAt) != python.code_type) return false;
+  if (!read_code(python, code, object)) return false;
   const auto units = field<std::uint64_t>(object, kSizeAt);
   const std::uint64_t unit = (instruction - code - layout.code_instructions) / 2;
   if (units == 0 || units > 1U << 28 || unit >= units) return false;

@@ -56,6 +56,10 @@ struct PythonPlace {
 bool read_python_place(const Python& python, std::uintptr_t code, std::uintptr_t instruction,
                        PythonPlace& place) noexcept;
 
+/// A number of a code object, which another one in its place hardly has; 0 where it is none, or
+/// cannot be read.
+std::uint64_t mark_of_python_code(const Python& python, std::uintptr_t code) noexcept;
+
 /// The line of an instruction by a table of lines; 0 where it has none. `unit` counts instructions
 /// and their caches, two bytes each. The table's form: Objects/locations.md in CPython 3.11.
 int line_of_unit(std::span<const unsigned char> table, int first_line, std::size_t unit) noexcept;

@@ -108,10 +108,11 @@ TEST(SampleRing, CopiesWhatIsMappedOfAStackThatMayGo) {
   ::munmap(memory + 2 * kPage, 2 * kPage);
   ring.add({}, begin, begin + 3 * kPage, true);
   StackCopy copy;
-  ASSERT_NE(ring.first(copy), nullptr);
+  PythonSample python;
+  ASSERT_NE(ring.first(copy, python), nullptr);
   EXPECT_EQ(copy.bytes.size(), 3 * kPage);
   ring.drop();
-  ASSERT_NE(ring.first(copy), nullptr);
+  ASSERT_NE(ring.first(copy, python), nullptr);
   EXPECT_GE(copy.bytes.size(), kPage - 64);
   EXPECT_LE(copy.bytes.size(), 2 * kPage - 64);
   ::munmap(memory, 2 * kPage);
@@ -137,7 +138,10 @@ TEST(SampleRing, HandsSamplesOverInOrder) {
       RawSample sample{};
       sample.time = i;
       const std::size_t words = static_cast<std::size_t>(i) % stack.size();
-      ring.add(sample, begin, begin + words * sizeof stack[0]);
+      PythonSample python;
+      python.count = static_cast<std::size_t>(i) % 3;
+      for (std::size_t k = 0; k < python.count; ++k) python.frames[k] = {words, k};
+      ring.add(sample, begin, begin + words * sizeof stack[0], false, &python);
     }
   });
   std::int64_t last = -1;
@@ -146,11 +150,16 @@ TEST(SampleRing, HandsSamplesOverInOrder) {
   while (!is_over) {
     is_over = last == kSamples - 1 || taken + ring.lost() == kSamples;
     StackCopy copy;
-    while (const RawSample* const sample = ring.first(copy)) {
+    PythonSample python;
+    while (const RawSample* const sample = ring.first(copy, python)) {
       EXPECT_GT(sample->time, last);
       last = sample->time;
       const std::size_t words = static_cast<std::size_t>(last) % stack.size();
       EXPECT_EQ(copy.bytes.size(), words * sizeof stack[0]);
+      ASSERT_EQ(python.count, static_cast<std::size_t>(last) % 3);
+      if (python.count == 2) {
+        EXPECT_EQ(python.frames[1], (PythonFrame{words, 1}));
+      }
       if (words > 0) {
         EXPECT_EQ(copy.word(begin + (words - 1) * sizeof stack[0]), words - 1);
       }

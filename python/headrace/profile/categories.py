@@ -56,7 +56,7 @@ def category(stack: Sequence[Place]) -> str:
     called = []
     for place in stack:
         if not place.module.startswith(_SYSTEM):
-            if place.module.startswith(_INTERPRETERS):
+            if place.is_python or place.module.startswith(_INTERPRETERS):
                 return PYTHON
             called += [place] if _is_of_program(place) else []
             break

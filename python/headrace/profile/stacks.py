@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from headrace.analysis.paths import Frame
 from headrace.profile.samples import Samples
-from headrace.symbols.resolver import Symbols
+from headrace.symbols.resolver import Symbols, without_interpreter
 from headrace.symbols.tools import Line
 
 UNKNOWN = "(unknown)"
@@ -25,37 +26,47 @@ class Place:
     inlined: str = ""
     file: str = ""
     line: int = 0
+    is_python: bool = False
 
 
-def stack(frames: Iterable[Frame], symbols: Symbols) -> list[tuple[str, tuple[Line, ...]]]:
-    """Of each frame, innermost first, its file's name and lines, the innermost inlined function
-    first. Functions without names, and Headrace's, are one for each file. Never empty."""
-    made: list[tuple[str, tuple[Line, ...]]] = []
-    for frame in frames:
+class Shown(NamedTuple):
+    """A frame: its file's name, and its lines, the innermost inlined function first."""
+
+    module: str
+    lines: tuple[Line, ...]
+    is_python: bool = False
+
+
+def stack(frames: Iterable[Frame], symbols: Symbols) -> list[Shown]:
+    """Innermost first. Functions without names, and Headrace's, are one for each file; those of the
+    interpreter are left out where Python's are known. Never empty."""
+    made: list[Shown] = []
+    for frame in without_interpreter(frames):
         module = Path(frame.module).name
         has_name = frame.function or frame in symbols.lines
         if has_name and not module.startswith(_OWN):
-            made.append((module, symbols.of(frame)))
+            made.append(Shown(module, symbols.of(frame), bool(frame.function)))
             continue
-        one = (module, (Line(f"({module})" if module else UNKNOWN),))
+        one = Shown(module, (Line(f"({module})" if module else UNKNOWN),))
         if not made or made[-1] != one:
             made.append(one)
-    while len(made) > 1 and made[-1][1][-1].function.startswith(_STARTS):
+    while len(made) > 1 and made[-1].lines[-1].function.startswith(_STARTS):
         made.pop()
-    return made or [("", (Line(UNKNOWN),))]
+    return made or [Shown("", (Line(UNKNOWN),))]
 
 
 def places(frames: Iterable[Frame], symbols: Symbols) -> tuple[Place, ...]:
     """The innermost first, one for each function that the compiler made. Never empty."""
     return tuple(
         Place(
-            lines[-1].function,
-            module,
-            lines[0].function if len(lines) > 1 else "",
-            lines[0].file,
-            lines[0].line,
+            one.lines[-1].function,
+            one.module,
+            one.lines[0].function if len(one.lines) > 1 else "",
+            one.lines[0].file,
+            one.lines[0].line,
+            one.is_python,
         )
-        for module, lines in stack(frames, symbols)
+        for one in stack(frames, symbols)
     )
 
 

@@ -34,9 +34,7 @@ class Symbols:
     def of_program(self, frames: Iterable[Frame]) -> list[Line]:
         """As `shown`, without what every path has: how the system starts a program and, where the
         lines of a Python program are known, the interpreter's own functions."""
-        kept = program_frames(frames)
-        if any(frame.function for frame in kept):
-            kept = [frame for frame in kept if frame.function or not is_interpreter(frame)]
+        kept = without_interpreter(program_frames(frames))
         lines = [line for frame in kept for line in self.of(frame)]
         while len(lines) > 1 and lines[-1].function.startswith(_STARTS):
             lines.pop()
@@ -66,6 +64,14 @@ def is_layer(frame: Frame) -> bool:
 
 def is_interpreter(frame: Frame) -> bool:
     return Path(frame.module).name.startswith(_INTERPRETERS)
+
+
+def without_interpreter(frames: Iterable[Frame]) -> list[Frame]:
+    """Without its own functions, where functions of Python are known."""
+    kept = list(frames)
+    if not any(frame.function for frame in kept):
+        return kept
+    return [frame for frame in kept if frame.function or not is_interpreter(frame)]
 
 
 def resolve(paths: Iterable[Iterable[Frame]]) -> Symbols:

@@ -43,7 +43,7 @@ def _lines(
     path: int, samples: Samples, symbols: Symbols, known: dict[int, tuple[Line, ...]]
 ) -> tuple[Line, ...]:
     if path not in known:
-        lines = [line for _, own in stack(samples.frames(path), symbols) for line in own]
+        lines = [line for one in stack(samples.frames(path), symbols) for line in one.lines]
         known[path] = tuple(reversed(lines))
     return known[path]
 
