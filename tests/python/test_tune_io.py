@@ -101,13 +101,16 @@ def test_a_profile_is_checked(bench: Command, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"jobs use it where HEADRACE_PROFILE={tmp_path}/p.toml is set" in done.stderr
     text = (tmp_path / "p.toml").read_text()
-    # What is measured now cannot choose as both of these do.
+    # What is measured now cannot choose as both of these do. The store is so slow that the better
+    # choice surely is.
     checked = []
     for largest in ("1", "1e12"):
         costs = re.sub(r'(large_piece_to_\w+) = "\S+', rf'\1 = "{largest}', text)
         staged = re.sub(r'\n(call|window_call) = "\S+', r'\n\1 = "1', costs)
         (tmp_path / "p.toml").write_text(staged)
-        checked.append(bench("tune", "--check", *SHORT, *flags))
+        checked.append(bench("tune", "--check", *SHORT, *flags, HEADRACE_MIMIC_STORE=SLOW))
+        if checked[-1].returncode == 1:
+            break
     misfits = [done for done in checked if done.returncode == 1]
     assert misfits, "".join(done.stderr for done in checked)
     assert all("does not fit" in done.stderr for done in misfits), misfits[0].stderr
