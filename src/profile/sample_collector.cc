@@ -46,7 +46,9 @@ void SampleCollector::arm_unless_blocked(SampledThread& thread) {
   if (is_blocked && thread.has_timer) disarm(thread);
   if (is_blocked || thread.has_timer) return;
   const bool by_wall = plan_.source == record::SampleSource::wall;
-  if (!arm(thread, by_wall ? TimerClock::wall : TimerClock::cpu)) {
+  const bool is_armed = arm(thread, by_wall ? TimerClock::wall : TimerClock::cpu);
+  // EINVAL: the thread has ended meanwhile.
+  if (!is_armed && errno != EINVAL) {
     print_message_once(
         "some threads are not sampled (timer_create: " + std::string(std::strerror(errno)) +
         "), raise the limit of pending signals (ulimit -i)");

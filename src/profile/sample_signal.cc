@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 
 #include "base/kept_errno.h"
@@ -144,8 +145,10 @@ bool arm(SampledThread& thread, TimerClock clock) {
     thread.has_timer = true;
     return true;
   }
+  const int why = errno;
   ::timer_delete(thread.timer);
   thread.is_on = false;
+  errno = why;
   return false;
 }
 

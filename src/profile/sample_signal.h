@@ -25,7 +25,8 @@ int take_signal(const SignalPlan& plan);
 /// Whether the signal is still ours: a program may have taken it since.
 bool has_signal();
 
-/// Starts a timer for the thread, whose id and period are set. False if it cannot be had.
+/// Starts a timer for the thread, whose id and period are set. False if it cannot be had: errno
+/// says why.
 bool arm(SampledThread& thread, TimerClock clock);
 void disarm(SampledThread& thread);
 
