@@ -8,6 +8,7 @@
 #include "file/path_choice.h"
 #include "file/recorded_store.h"
 #include "record/file_names.h"
+#include "record/heat_map.h"
 
 namespace headrace::file {
 namespace {
@@ -69,6 +70,16 @@ void RecordedFile::count_call(Direction direction, bool is_collective) {
   record::add(writes ? counts_->writes : counts_->reads, 1);
   if (!is_collective) return;
   record::add(writes ? counts_->collective_writes : counts_->collective_reads, 1);
+}
+
+void RecordedFile::count_moved(Direction direction, ByteCount bytes) {
+  const bool writes = direction == Direction::write;
+  record::add(writes ? counts_->written : counts_->read, bytes);
+  if (own_counts_ != nullptr || bytes == 0) return;
+  const std::int64_t now = record::ticks();
+  const std::int64_t begin = record::moving_since;
+  if (begin != 0) record::moving_since = now;
+  record::add_heat(record::HeatLayer::asked, writes, bytes, begin, now);
 }
 
 /// What a choice's kind stands for is told with the numbers of its first call.

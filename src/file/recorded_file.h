@@ -51,7 +51,7 @@ class RecordedFile {
   /// A call has moved so much for the program.
   void note_moved(Direction direction, ByteCount bytes) {
     if (counts_ != nullptr) [[unlikely]]
-      record::add(direction == Direction::write ? counts_->written : counts_->read, bytes);
+      count_moved(direction, bytes);
   }
   /// A collective call has gone as `choice` says, and took so many ticks.
   void note_choice(const PathChoice& choice, Direction direction, std::int64_t ticks) {
@@ -74,6 +74,7 @@ class RecordedFile {
   };
 
   void count_call(Direction direction, bool is_collective);
+  void count_moved(Direction direction, ByteCount bytes);
   void add_to_choice(const PathChoice& choice, Direction direction, std::int64_t ticks);
 
   std::string name_;

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/kept_errno.h"
+#include "record/heat_map.h"
 #include "record/record_switch.h"
 
 namespace headrace::posix {
@@ -54,6 +55,13 @@ bool add_pending(int descriptor, Direction direction, std::int64_t bytes) noexce
   return true;
 }
 
+/// Between two times, in ticks; a call whose time is not taken is short, and moves them now.
+void add_own_heat(Direction direction, std::int64_t bytes, std::int64_t begin = 0,
+                  std::int64_t end = 0) noexcept {
+  record::add_heat(record::HeatLayer::own, direction == Direction::write, bytes, begin,
+                   end != 0 ? end : record::ticks());
+}
+
 void add_place(record::DirectionCounts& counts, std::int64_t begin, std::int64_t bytes,
                bool is_first) noexcept {
   const std::atomic_ref last(counts.last_end);
@@ -101,6 +109,7 @@ void note_transfer(const Call& call, int descriptor, Direction direction, std::i
   record::DirectionCounts& own = direction == Direction::read ? counts->reads : counts->writes;
   const bool is_first = own.ticks == 0;
   add_access(own, bytes, end - call.begin());
+  add_own_heat(direction, bytes, call.begin(), end);
   add_place(own, offset, bytes, is_first);
   const std::int64_t block = counts->block > 0 ? counts->block : 4096;
   const bool is_aligned =
@@ -154,6 +163,7 @@ void note_stream(const Call& call, std::FILE* stream, Direction direction,
   if (is_off()) return;
   add_access(direction == Direction::read ? counts->reads : counts->writes, bytes,
              end - call.begin());
+  add_own_heat(direction, bytes, call.begin(), end);
 }
 
 bool stays_in_buffer(std::FILE* stream, Direction direction, std::size_t most) noexcept {
@@ -181,7 +191,9 @@ void settle_stream(std::FILE* stream) noexcept {
   if (now <= left) return;
   opening.is_moved.store(true, std::memory_order_relaxed);
   opening.stream_position.store(now, std::memory_order_relaxed);
-  if (!is_off()) add(writes ? counts->writes.bytes : counts->reads.bytes, now - left);
+  if (is_off()) return;
+  add(writes ? counts->writes.bytes : counts->reads.bytes, now - left);
+  add_own_heat(writes ? Direction::write : Direction::read, now - left);
 }
 
 void restart_stream(std::FILE* stream) noexcept {

@@ -11,6 +11,7 @@
 #include "base/kept_errno.h"
 #include "posix/file_name.h"
 #include "record/clock.h"
+#include "record/heat_map.h"
 #include "record/recorder.h"
 
 namespace headrace::posix {
@@ -165,6 +166,7 @@ void Opening::fold() noexcept {
     record::DirectionCounts& own = direction == 0 ? item->counts.reads : item->counts.writes;
     std::atomic_ref(own.bins[0]).fetch_add(static_cast<std::int64_t>(moved / kPendingCall));
     std::atomic_ref(own.bytes).fetch_add(bytes);
+    record::add_heat(record::HeatLayer::own, direction != 0, bytes, 0, record::ticks());
   }
 }
 

@@ -38,11 +38,16 @@ class CallTimer {
 
   FileCounts* counts_;
   CallTimer* outer_;
+  std::int64_t outer_since_;
   std::int64_t begin_;
   std::int64_t since_;  ///< when the present phase began
   std::array<std::int64_t, 5> spent_;
   Phase phase_;
 };
+
+/// Since when this thread's call on a file has moved what is not yet counted, in ticks; 0 if none
+/// is timed.
+extern constinit thread_local std::int64_t moving_since;
 
 /// The timer of the collective call that this thread carries out; null if none is timed.
 extern constinit thread_local CallTimer* running_timer;

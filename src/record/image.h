@@ -9,6 +9,7 @@
 #include "record/access_counts.h"
 #include "record/decision.h"
 #include "record/file_counts.h"
+#include "record/heat_counts.h"
 
 /// What a rank's recorder keeps, as it lies in a file that is mapped from the start: whatever ends
 /// the process leaves it there. Only programs of the same version read it (node_tables.h); what
@@ -71,7 +72,8 @@ enum class ExtentKind : std::uint32_t {
   access_names,
   sampled_threads,  ///< of the process, as the next two
   sampled_frames,
-  samples
+  samples,
+  heat  ///< of the process
 };
 
 struct ExtentHeader {
@@ -221,6 +223,7 @@ struct NoteHeader {
 };
 
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
+static_assert(sizeof(HeatTables) == kHeatLayers * kHeatPlaces * 16);
 static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
 static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);

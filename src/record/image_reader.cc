@@ -78,6 +78,7 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::sampled_threads: return sizeof(SampledThread);
     case ExtentKind::sampled_frames: return sizeof(Frame);
     case ExtentKind::samples: return sizeof(SampleItem);
+    case ExtentKind::heat: return sizeof(HeatTables);
   }
   return std::nullopt;
 }
@@ -188,6 +189,9 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::sampled_threads: take_items(sampled_threads_, first, used); return true;
     case ExtentKind::sampled_frames: take_items(sampled_frames_, first, used); return true;
     case ExtentKind::samples: take_items(samples_, first, used); return true;
+    case ExtentKind::heat:
+      if (heat_.empty()) take_items(heat_, first, std::min<std::uint32_t>(used, 1));
+      return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;

@@ -50,6 +50,8 @@ class Image {
   std::span<const SampledThread> sampled_threads() const { return sampled_threads_; }
   std::span<const Frame> sampled_frames() const { return sampled_frames_; }
   std::span<const SampleItem> samples() const { return samples_; }
+  /// Null if it has none.
+  const HeatTables* heat() const { return heat_.empty() ? nullptr : heat_.data(); }
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -77,6 +79,7 @@ class Image {
   std::vector<SampledThread> sampled_threads_;
   std::vector<Frame> sampled_frames_;
   std::vector<SampleItem> samples_;
+  std::vector<HeatTables> heat_;  ///< one at most
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "record/access_rows.h"
 #include "record/call_rows.h"
+#include "record/heat_rows.h"
 #include "record/image_owner.h"
 #include "record/node_paths.h"
 #include "record/node_regions.h"
@@ -51,6 +52,7 @@ class NodeTables {
     add_accesses(image, times);
     add_decisions(image, times);
   }
+  void add_heat(std::vector<HeatRow> rows) { heat_ = std::move(rows); }
   /// What is the same on all ranks of the node, from one.
   void add_common(const Image& image);
   Sections pack();
@@ -79,6 +81,7 @@ class NodeTables {
   std::vector<MatrixRow> matrix_;
   std::vector<FilesRow> files_;
   std::vector<AccessesRow> accesses_;
+  std::vector<HeatRow> heat_;
   std::vector<DecisionsRow> decisions_;
   std::vector<SettingsRow> settings_;
   std::vector<VariablesRow> variables_;
@@ -261,6 +264,7 @@ Sections NodeTables::pack() {
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
   append_rows<AccessesRow>(made, Table::accesses, node_, accesses_);
+  append_rows<HeatRow>(made, Table::heat, node_, heat_);
   append_rows<DecisionsRow>(made, Table::decisions, node_, decisions_);
   append_rows<SettingsRow>(made, Table::settings, node_, settings_);
   append_rows<VariablesRow>(made, Table::variables, node_, variables_);
@@ -309,6 +313,7 @@ NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
     tables.add(images[i], times[i]);
     made.summary.add(summary_of(images[i], run_of(images[i], times[i])));
   }
+  tables.add_heat(heat_rows(images, times));
   made.summary.nodes = 1;
   if (!images.empty()) {
     tables.add_common(images.front());

@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "record/call_cost.h"
 #include "record/file_names.h"
+#include "record/heat_map.h"
 #include "record/image_owner.h"
 #include "record/old_images.h"
 #include "record/process_facts.h"
@@ -221,6 +222,7 @@ Error start_recorder(const RecorderStart& start) {
   note_usage(own.image->header());
   own.image->header().io_begin = own.image->header().io_end;
   fill_header(own.image->header(), start);
+  begin_heat_map(*own.image, own.image->header().begin_ticks);
   is_recording = true;
   begin_recorded_ticks(own.image->header().begin_ticks);
   return {};

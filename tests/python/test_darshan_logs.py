@@ -111,6 +111,19 @@ def test_the_sick_target_is_named() -> None:
     assert any("One storage target is slow: gains at most 761." in line for line in lines)
 
 
+def test_files_of_single_ranks_are_a_family() -> None:
+    posix = truth(ONE_SICK_TARGET)["POSIX"]
+    own = posix[posix["name"].str.contains("ior-posix.out.")]
+    (family,) = data(ONE_SICK_TARGET)["io"]["families"]
+    assert family["name"].endswith("/ior-posix.out.{00000000..00002047}")
+    assert family["files"] == len(own) == 2048 and family["ranks"] == own["rank"].nunique()
+    assert family["bytes_written"] == {
+        "total": own["BYTES_WRITTEN"].sum(),
+        "least": own["BYTES_WRITTEN"].min(),
+        "greatest": own["BYTES_WRITTEN"].max(),
+    }
+
+
 def test_a_healthy_file_system_is_not_blamed() -> None:
     log = log_of(ONE_SICK_TARGET)
     healthy = [use for use in log.uses if log.stripes.get(use.file) != (14,)]

@@ -34,7 +34,7 @@ _WRITE_BINS = tuple(f"write_bin{i}" for i in range(len(BINS)))
 class Access:
     """One file at one layer, over all ranks. Times in ns, of all ranks together. What says where
     accesses lie (sequential_*, consecutive_*, unaligned, furthest_*) is of layer posix only. None:
-    not measured, of a Darshan log."""
+    not measured, of a Darshan log. only_rank: see File."""
 
     name: str
     layer: str
@@ -61,6 +61,7 @@ class Access:
     furthest_written: int | None = 0
     read_bins: list[int] | None = field(default_factory=lambda: [0] * len(BINS))
     write_bins: list[int] | None = field(default_factory=lambda: [0] * len(BINS))
+    only_rank: int | None = None
 
     @property
     def time(self) -> int | None:
@@ -105,6 +106,7 @@ def accesses(record: Record) -> list[Access]:
             one = found.setdefault((name, layer), Access(name, layer))
             one.ranks += (name, layer, values["rank"]) not in seen
             seen.add((name, layer, values["rank"]))
+            one.only_rank = values["rank"] if one.ranks == 1 else None
             _add(one, values)
     return sorted(found.values(), key=lambda one: (-one.time, one.name, one.layer))
 

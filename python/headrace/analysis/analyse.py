@@ -9,6 +9,7 @@ from headrace.analysis.calls import BINS, Sums, Totals, add_up
 from headrace.analysis.costs import costs
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
+from headrace.analysis.heat_map import HeatMap, heat_map
 from headrace.analysis.metrics import ABSENT, SAMPLED, Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
@@ -126,7 +127,7 @@ class Findings:
     """`classes`: time in MPI by class, or in I/O. in_mpi, outside: None if not measured. Procedures
     and sites: costliest first. costs: of which procedures each cost is made. `files` are by MPI-IO,
     or as a Darshan log has them; `accesses` without MPI, `used_files` both. flows: None if not
-    measured. spots: where a cost that only samples show is spent, as texts."""
+    measured, as is heat_map. spots: where a cost that only samples show is spent, as texts."""
 
     run: Run
     classes: tuple[Class, ...]
@@ -153,6 +154,7 @@ class Findings:
     costs: dict[str, frozenset[str]]
     source: Source = field(default_factory=lambda: _of_record(()))
     targets: tuple[Target, ...] = ()
+    heat_map: HeatMap | None = None
     spots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def share(self, time: float) -> float:
@@ -214,6 +216,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         costs=dict.fromkeys((*SAMPLED, "uneven"), frozenset())
         | {name: one.procedures for name, one in by_cost.items()},
         source=_of_record(chosen),
+        heat_map=heat_map(record, job.count),
     )
 
 

@@ -16,7 +16,8 @@ _SUMS = _COLUMNS[3:]
 @dataclass
 class File:
     """One file, over all ranks that opened it. store_*: None if the library moved the bytes. Times:
-    None if not measured."""
+    None if not measured. only_rank: the one that opened it; None if there are several, or it is not
+    known."""
 
     name: str
     ranks: int = 0
@@ -35,6 +36,7 @@ class File:
     copy: int | None = 0
     store: int | None = 0
     interface: str = "MPI-IO"
+    only_rank: int | None = None
 
 
 def files(record: Record) -> list[File]:
@@ -48,6 +50,7 @@ def files(record: Record) -> list[File]:
             file = found.setdefault(name, File(name))
             file.ranks += (name, rank) not in seen
             seen.add((name, rank))
+            file.only_rank = rank if file.ranks == 1 else None
             file.store_read = _plus(file.store_read, store_read)
             file.store_written = _plus(file.store_written, store_written)
             for column, value in zip(_SUMS, sums, strict=True):

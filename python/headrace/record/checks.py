@@ -37,6 +37,9 @@ MOST = {
     ("regions", "rank"): (1 << 31) - 1,
     ("accesses", "rank"): (1 << 31) - 1,
     ("accesses", "layer"): LAYERS - 1,
+    ("heat", "rank"): (1 << 31) - 1,
+    ("heat", "ranks"): (1 << 31) - 1,
+    ("heat", "layer"): LAYERS - 1,
     ("sampling", "rank"): (1 << 31) - 1,
     ("samples", "rank"): (1 << 31) - 1,
 }

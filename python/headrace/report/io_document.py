@@ -4,7 +4,9 @@ from typing import Any
 
 from headrace.analysis.accesses import Access, Flow, UsedFile, known_sum
 from headrace.analysis.analyse import Findings
+from headrace.analysis.families import Family, families, spread
 from headrace.analysis.files import File
+from headrace.analysis.heat_map import LAYERS, HeatMap
 from headrace.analysis.targets import Target
 from headrace.report.units import NS, in_seconds
 
@@ -13,10 +15,56 @@ def io_document(found: Findings) -> dict[str, Any]:
     flows = found.flows
     return {
         "files": [_file(one) for one in found.used_files],
+        "families": [_family(one) for one in families(found.used_files)],
         "targets": [_target(one) for one in found.targets],
         "flow": flows and {"read": _flow(flows.read), "written": _flow(flows.written)},
+        "heat_map": _heat_map(found.heat_map),
         "rings": flows and flows.rings,
         "mapped_bytes": flows and flows.mapped,
+    }
+
+
+def _family(one: Family) -> dict[str, Any]:
+    def bounds(what: str) -> dict[str, int | None]:
+        found = spread(one, what)
+        return {"total": found.total, "least": found.least, "greatest": found.greatest}
+
+    time = bounds("time")
+    return {
+        "name": one.name,
+        "files": len(one.files),
+        "ranks": one.ranks,
+        "interface": one.files[0].interface,
+        "opens": bounds("opens"),
+        "reads": bounds("reads"),
+        "writes": bounds("writes"),
+        "bytes_read": bounds("read"),
+        "bytes_written": bounds("written"),
+        "seconds": {name: in_seconds(value) for name, value in time.items()},
+    }
+
+
+def _heat_map(one: HeatMap | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "bin_seconds": one.width / NS,
+        "bins": one.bins,
+        "joined": one.is_joined,
+        "rows": [
+            {
+                "rank": row.rank,
+                "ranks": row.ranks,
+                **{
+                    layer: {
+                        "bytes_read": row.read[layer],
+                        "bytes_written": row.written[layer],
+                    }
+                    for layer in LAYERS
+                },
+            }
+            for row in one.rows
+        ],
     }
 
 

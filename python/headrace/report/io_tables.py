@@ -4,12 +4,24 @@ from collections.abc import Sequence
 
 from headrace.analysis.accesses import BINS, Access, Flow
 from headrace.analysis.analyse import Findings
+from headrace.analysis.families import Family, families, in_one_row, spread
+from headrace.analysis.files import File
 from headrace.report.table import MOST_ROWS, Table, more
 from headrace.report.units import seconds, shown, size
 
 
 def io_tables(found: Findings) -> list[Table]:
-    return [_flow(found), _files(found), _accesses(found), _sizes(found), _targets(found)]
+    made = families(found.used_files)
+    files = in_one_row(found.files, made)
+    others = in_one_row(found.accesses, made)
+    return [
+        _flow(found),
+        _files(found, files),
+        _families(made),
+        _accesses(others),
+        _sizes(others),
+        _targets(found),
+    ]
 
 
 def _flow(found: Findings) -> Table:
@@ -54,7 +66,7 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.0%}"
 
 
-def _files(found: Findings) -> Table:
+def _files(found: Findings, files: Sequence[File]) -> Table:
     rows = [
         (
             shown(one.name),
@@ -64,23 +76,43 @@ def _files(found: Findings) -> Table:
             *map(size, (one.read, one.store_read, one.written, one.store_written)),
             *map(seconds, (one.time, one.exchange, one.wait, one.copy, one.store)),
         )
-        for one in found.files[:MOST_ROWS]
+        for one in files[:MOST_ROWS]
     ]
     headers = ("file ", "ranks", "opens", "calls", "read", "from storage", "written", "to storage")
     headers += ("time", "exchange", "wait", "copy", "storage")
     note = "times of all ranks together; -: the MPI library moved the bytes"
     if found.in_mpi is None:
         headers = ("file ", "by ", *headers[1:-4], headers[-1])
-        by = [one.interface for one in found.files]
+        by = [one.interface for one in files]
         rows = [(row[0], each, *row[1:-4], row[-1]) for row, each in zip(rows, by, strict=False)]
         note = (
             "times of all ranks together; storage: what POSIX does for MPI-IO; time beyond that is "
             "exchange and waiting for other ranks; -: not measured"
         )
-    return Table("Files", headers, rows, note + more(len(found.files)))
+    return Table("Files", headers, rows, note + more(len(files)))
 
 
-def _accesses(found: Findings) -> Table:
+def _families(made: Sequence[Family]) -> Table:
+    rows = []
+    for one in made[:MOST_ROWS]:
+        read, written, time = (spread(one, what) for what in ("read", "written", "time"))
+        rows.append(
+            (
+                shown(one.name),
+                f"{len(one.files):,}",
+                f"{one.ranks:,}",
+                *map(size, (read.total, read.least, read.greatest)),
+                *map(size, (written.total, written.least, written.greatest)),
+                *map(seconds, (time.total, time.least, time.greatest)),
+            )
+        )
+    headers = ("files ", "files", "ranks", "read", "least", "greatest")
+    headers += ("written", "least", "greatest", "time", "least", "greatest")
+    note = "names that differ in digits alone, each used by one rank; least and greatest: of a file"
+    return Table("Files of single ranks", headers, rows, note + more(len(made)))
+
+
+def _accesses(accesses: Sequence[Access]) -> Table:
     rows = [
         (
             shown(one.name),
@@ -96,16 +128,16 @@ def _accesses(found: Findings) -> Table:
             _share(one.aligned_share),
             *map(seconds, (one.read_time, one.write_time, one.other_time)),
         )
-        for one in found.accesses[:MOST_ROWS]
+        for one in accesses[:MOST_ROWS]
     ]
     headers = ("file ", "by ", "ranks", "opens", "reads", "writes", "seeks", "read", "written")
     headers += ("sequential", "aligned", "reading", "writing", "other")
     note = "times of all ranks together; names with * are of several files"
-    return Table("Files used without MPI", headers, rows, note + more(len(found.accesses)))
+    return Table("Files used without MPI", headers, rows, note + more(len(accesses)))
 
 
-def _sizes(found: Findings) -> Table:
-    rows = [row for one in found.accesses[:MOST_ROWS] for row in _sizes_rows(one)]
+def _sizes(accesses: Sequence[Access]) -> Table:
+    rows = [row for one in accesses[:MOST_ROWS] for row in _sizes_rows(one)]
     note = "each bin ends at the size above it"
     headers = ("file ", "by ", "what ", *BINS)
     return Table("Files used without MPI: calls by bytes", headers, rows, note)

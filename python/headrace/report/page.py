@@ -15,6 +15,7 @@ from headrace.profile.profile import Profile
 from headrace.report import pictures
 from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
 from headrace.report.flame import flame
+from headrace.report.heat_picture import heat_pictures
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import tables
@@ -97,6 +98,7 @@ def page(
         strip=pictures.strip(found),
         longest=_longest(found),
         matrix=pictures.matrix(found.matrix, run.count),
+        heat=heat_pictures(found),
         profile=profile_tables(profile, listing),
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),

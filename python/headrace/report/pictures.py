@@ -61,6 +61,14 @@ def _bars(heights: Sequence[float], width: float) -> str:
     )
 
 
+def level_of(size: int, greatest: int) -> int:
+    """The shade of so many bytes: each is for a quarter of those of the next darker one."""
+    level = LEVELS - 1
+    while level and size * 4 ** (LEVELS - level) <= greatest:
+        level -= 1
+    return level
+
+
 def matrix(edges: Iterable[Edge], ranks: int) -> Markup:
     """Bytes from rank (row) to rank (column), in LEVELS shades by their logarithm."""
     cells: dict[tuple[int, int], int] = defaultdict(int)
@@ -73,11 +81,7 @@ def matrix(edges: Iterable[Edge], ranks: int) -> Markup:
         return Markup("")
     levels: dict[int, list[str]] = defaultdict(list)
     for (row, column), size in sorted(cells.items()):
-        # Each shade is for a quarter of the bytes of the next darker one.
-        level = LEVELS - 1
-        while level and size * 4 ** (LEVELS - level) <= greatest * 4:
-            level -= 1
-        levels[level].append(f"M{column} {row}h1v1h-1z")
+        levels[level_of(size, greatest)].append(f"M{column} {row}h1v1h-1z")
     paths = Markup("").join(
         Markup('<path class="shade{level}" d="{d}"/>').format(level=level, d="".join(shapes))
         for level, shapes in sorted(levels.items())

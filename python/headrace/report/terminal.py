@@ -12,6 +12,7 @@ from headrace.analysis.verdict import efficiency_line, verdict
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report.actions import actions, all_advice, bar
+from headrace.report.heat_picture import heat_table
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import Table, tables, wait
@@ -47,6 +48,8 @@ def show(
         put_line(out, line)
     for table in (*profile_tables(profile, listing), *tables(found, symbols)):
         put_table(out, table)
+    if (heat := heat_table(found)).rows:
+        put_table(out, heat)
     out.print()
     put_title(out, "Data quality")
     if profile is not None:

@@ -49,7 +49,7 @@ bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
 void Call::send(std::int64_t bytes) noexcept {
   row_->sent += bytes;
   if (file_ != nullptr) [[unlikely]]
-    record::add(file_->written, bytes);
+    count_passed_bytes(*file_, true, bytes, begin_);
   row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
   is_binned_ = true;
 }
@@ -67,7 +67,7 @@ void Call::receive(const MPI_Status& status) noexcept {
 void Call::receive(std::int64_t bytes) noexcept {
   row_->received += bytes;
   if (file_ != nullptr) [[unlikely]]
-    record::add(file_->read, bytes);
+    count_passed_bytes(*file_, false, bytes, begin_);
   if (!is_binned_) row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
 }
 

@@ -6,6 +6,8 @@
 #include <unordered_map>
 
 #include "abi/flavour/file_handle.h"
+#include "record/clock.h"
+#include "record/heat_map.h"
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
@@ -56,6 +58,12 @@ record::FileCounts* find_passed_file(MPI_File file) noexcept {
   const std::lock_guard lock(all.mutex);
   const auto found = all.by_handle.find(handle_key(file));
   return found == all.by_handle.end() ? nullptr : found->second;
+}
+
+void count_passed_bytes(record::FileCounts& counts, bool writes, std::int64_t bytes,
+                        std::int64_t begin) noexcept {
+  record::add(writes ? counts.written : counts.read, bytes);
+  record::add_heat(record::HeatLayer::asked, writes, bytes, begin, record::ticks());
 }
 
 void count_passed_call(record::FileCounts& counts, const char* procedure, std::int64_t ticks) {

@@ -18,6 +18,10 @@ void note_closed(MPI_File file) noexcept;
 /// Null where it is none of these.
 record::FileCounts* find_passed_file(MPI_File file) noexcept;
 
+/// A call on such a file has moved so much; it began then, in ticks, or `begin` is 0.
+void count_passed_bytes(record::FileCounts& counts, bool writes, std::int64_t bytes,
+                        std::int64_t begin) noexcept;
+
 /// A call of the procedure on such a file has ended.
 void count_passed_call(record::FileCounts& counts, const char* procedure, std::int64_t ticks);
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "abi/flavour/library_version.h"
+#include "abi/flavour/recorded_file.h"
 #include "record/recorder.h"
 #include "record/request_map.h"
 
@@ -60,7 +61,7 @@ void count_arrival(const TrackedRequest& tracked, std::int64_t bytes) noexcept {
                          : own->row_without_path(tracked.row->procedure, tracked.call_class,
                                                  tracked.row->communicator);
   row.received += bytes;
-  if (tracked.file != nullptr) record::add(tracked.file->read, bytes);
+  if (tracked.file != nullptr) count_passed_bytes(*tracked.file, false, bytes, 0);
   if (!tracked.is_binned) row.bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
 }
 

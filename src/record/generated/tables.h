@@ -25,13 +25,14 @@ enum class Table : std::uint32_t {
   matrix,
   files,
   accesses,
+  heat,
   decisions,
   settings,
   variables,
 };
 
-inline constexpr std::array<std::size_t, 16> kColumnCounts = {2,  1, 2, 5,  4,  28, 21, 8,
-                                                              11, 6, 4, 16, 43, 8,  3,  2};
+inline constexpr std::array<std::size_t, 17> kColumnCounts = {2, 1, 2,  5,  4, 28, 21, 8, 11,
+                                                              6, 4, 16, 43, 7, 8,  3,  2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -234,6 +235,19 @@ struct AccessesRow {
   std::int64_t write_bin9 = 0;
 };
 
+/// When bytes of files were read and written: one row for each rank, layer and bin of time in which
+/// there were any. All bins of a rank and layer have one width. The sums are those of `files` and
+/// `accesses`.
+struct HeatRow {
+  std::int64_t rank = 0;
+  std::int64_t ranks = 0;
+  std::int64_t layer = 0;
+  std::int64_t begin = 0;
+  std::int64_t width = 0;
+  std::int64_t read = 0;
+  std::int64_t written = 0;
+};
+
 /// What Headrace chose of its own accord.
 struct DecisionsRow {
   std::int64_t rank = 0;
@@ -345,6 +359,10 @@ inline constexpr std::string_view kSchema =
     "\"unit\":\"calls\"},{\"name\":\"write_bin5\",\"unit\":\"calls\"},{\"name\":\"write_bin6\","
     "\"unit\":\"calls\"},{\"name\":\"write_bin7\",\"unit\":\"calls\"},{\"name\":\"write_bin8\","
     "\"unit\":\"calls\"},{\"name\":\"write_bin9\",\"unit\":\"calls\"}]},"
+    "{\"name\":\"heat\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"ranks\",\"unit\":\"ranks\"},{\"name\":\"layer\",\"unit\":\"number\"},{\"name\":"
+    "\"begin\",\"unit\":\"ns\"},{\"name\":\"width\",\"unit\":\"ns\"},{\"name\":\"read\",\"unit\":"
+    "\"bytes\"},{\"name\":\"written\",\"unit\":\"bytes\"}]},"
     "{\"name\":\"decisions\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"time\",\"unit\":\"ns\"},{\"name\":\"subject\",\"unit\":\"text\"},{\"name\":"
     "\"choice\",\"unit\":\"text\"},{\"name\":\"reason\",\"unit\":\"text\"},{\"name\":"

@@ -4,7 +4,7 @@ it. Darshan's POSIX counters below MPI-IO are not the program's own calls, and a
 from collections.abc import Iterable, Sequence
 
 from headrace.analysis.accesses import Access, known_sum
-from headrace.analysis.darshan.outer import META, READ, WRITE, OneFile, part, ranks_of
+from headrace.analysis.darshan.outer import META, READ, WRITE, OneFile, only_rank, part, ranks_of
 from headrace.darshan.counters import BINS
 from headrace.darshan.log import Log, Use
 
@@ -55,6 +55,7 @@ def _access(log: Log, one: OneFile) -> Access:
         furthest_written=_end(uses, "MAX_BYTE_WRITTEN", calls(WRITE)),
         read_bins=_bins(uses, "READ"),
         write_bins=_bins(uses, "WRITE"),
+        only_rank=only_rank(uses),
     )
 
 

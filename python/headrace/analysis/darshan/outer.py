@@ -107,3 +107,10 @@ def ranks_of(log: Log, uses: Iterable[Use]) -> int:
     """How many ranks they are of."""
     ranks = {use.rank for use in uses}
     return log.ranks if EVERYBODY in ranks else len(ranks)
+
+
+def only_rank(uses: Iterable[Use]) -> int | None:
+    """The one that used the file; None if several did."""
+    ranks = {use.rank for use in uses}
+    only = ranks.pop() if len(ranks) == 1 else EVERYBODY
+    return None if only == EVERYBODY else only

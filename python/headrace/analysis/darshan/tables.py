@@ -12,6 +12,7 @@ from headrace.analysis.darshan.outer import (
     WRITE,
     OneFile,
     extremes,
+    only_rank,
     part,
     ranks_of,
     time,
@@ -56,6 +57,7 @@ def _file(log: Log, one: OneFile) -> File:
         copy=None,
         store=store,
         interface=interface,
+        only_rank=only_rank(uses),
     )
 
 

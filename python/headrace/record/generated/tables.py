@@ -219,6 +219,18 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("write_bin9", "calls"),
         ),
     ),
+    "heat": (
+        "node",
+        (
+            ("rank", "number"),
+            ("ranks", "ranks"),
+            ("layer", "number"),
+            ("begin", "ns"),
+            ("width", "ns"),
+            ("read", "bytes"),
+            ("written", "bytes"),
+        ),
+    ),
     "decisions": (
         "node",
         (
