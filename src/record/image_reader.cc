@@ -78,6 +78,7 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::sampled_threads: return sizeof(SampledThread);
     case ExtentKind::sampled_frames: return sizeof(Frame);
     case ExtentKind::samples: return sizeof(SampleItem);
+    case ExtentKind::counters: return sizeof(CounterItem);
   }
   return std::nullopt;
 }
@@ -188,6 +189,7 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::sampled_threads: take_items(sampled_threads_, first, used); return true;
     case ExtentKind::sampled_frames: take_items(sampled_frames_, first, used); return true;
     case ExtentKind::samples: take_items(samples_, first, used); return true;
+    case ExtentKind::counters: take_items(counters_, first, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -248,6 +250,7 @@ void Image::check_samples() {
     if (sample.region > regions) sample.region = 0;
   }
   for (SampledThread& thread : sampled_threads_) thread.name.back() = '\0';
+  for (CounterItem& counter : counters_) counter.name.back() = '\0';
 }
 
 std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t field) const {

@@ -50,6 +50,7 @@ class Image {
   std::span<const SampledThread> sampled_threads() const { return sampled_threads_; }
   std::span<const Frame> sampled_frames() const { return sampled_frames_; }
   std::span<const SampleItem> samples() const { return samples_; }
+  std::span<const CounterItem> counters() const { return counters_; }
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -77,6 +78,7 @@ class Image {
   std::vector<SampledThread> sampled_threads_;
   std::vector<Frame> sampled_frames_;
   std::vector<SampleItem> samples_;
+  std::vector<CounterItem> counters_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

@@ -39,6 +39,8 @@ MOST = {
     ("accesses", "layer"): LAYERS - 1,
     ("sampling", "rank"): (1 << 31) - 1,
     ("samples", "rank"): (1 << 31) - 1,
+    ("counters", "rank"): (1 << 31) - 1,
+    ("counters", "error"): (1 << 31) - 1,
 }
 
 Refuse = Callable[[str], Exception]
