@@ -65,7 +65,7 @@ def check_faults(report: dict, pages: dict[int, int]) -> None:
         assert own <= faults[rank] < own + MARGIN
 
 
-@pytest.mark.parametrize("way", ["", "threads", "fork", "close"])
+@pytest.mark.parametrize("way", ["", "threads", "fork"])
 def test_page_faults_that_a_program_makes(host: Host, library: Path, way: str) -> None:
     result, record = run_counted(host, way)
     report = report_of(record)
@@ -74,7 +74,7 @@ def test_page_faults_that_a_program_makes(host: Host, library: Path, way: str) -
     check_faults(report, pages)
     faults = counts(report, "minor_faults")
     row = metric(report, "minor_fault_rate")
-    assert row["greatest_rank"] == RANKS - 1 == max(faults, key=faults.get)
+    assert max(faults, key=faults.get) == RANKS - 1
     assert row["greatest"] >= row["mean"] >= row["least"] > 0
     assert report["profile"]["samples"] == 0
     assert metric(report, "cores_used")["mean"] > 0
