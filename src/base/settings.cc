@@ -99,6 +99,24 @@ const SettingRule rules[] = {
        return read_size(text, 1024, 64512, s.sampling_stack);
      },
      [](Settings& s) { s.sampling_stack = Settings().sampling_stack; }, nullptr, ""},
+    {"HEADRACE_COUNTERS", "off",
+     [](const std::string& text, Settings& s) {
+       return read_choice<CountersSetting>(text,
+                                           {
+                                               {"off", CountersSetting::off},
+                                               {"summary", CountersSetting::summary},
+                                               {"tlb", CountersSetting::tlb},
+                                               {"cache", CountersSetting::cache},
+                                               {"bandwidth", CountersSetting::bandwidth},
+                                               {"stalls", CountersSetting::stalls},
+                                               {"mix", CountersSetting::mix},
+                                               {"vector", CountersSetting::vector},
+                                               {"branches", CountersSetting::branches},
+                                               {"software", CountersSetting::software},
+                                           },
+                                           s.counters);
+     },
+     [](Settings& s) { s.counters = Settings().counters; }, nullptr, ""},
     {"HEADRACE_WRITE_PATH", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<PathSetting>(text,

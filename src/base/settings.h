@@ -17,6 +17,19 @@ enum class RecordNamesSetting { full, hashed, none };
 
 enum class SamplingSourceSetting { best, perf, timer, wall };
 
+enum class CountersSetting {
+  off,
+  summary,
+  tlb,
+  cache,
+  bandwidth,
+  stalls,
+  mix,
+  vector,
+  branches,
+  software
+};
+
 enum class PathSetting { automatic, direct, staged, exchanged };
 
 enum class UseSetting { automatic, always, never };
@@ -72,6 +85,7 @@ struct Settings {
   SamplingSourceSetting sampling_source =
       SamplingSourceSetting::best;                                     ///< HEADRACE_SAMPLING_SOURCE
   ByteCount sampling_stack = 16384;                                    ///< HEADRACE_SAMPLING_STACK
+  CountersSetting counters = CountersSetting::off;                     ///< HEADRACE_COUNTERS
   PathSetting write_path = PathSetting::automatic;                     ///< HEADRACE_WRITE_PATH
   PathSetting read_path = PathSetting::automatic;                      ///< HEADRACE_READ_PATH
   bool verify = false;                                                 ///< HEADRACE_VERIFY

@@ -17,6 +17,7 @@
 #include "base/process_mark.h"
 #include "base/settings.h"
 #include "base/thread.h"
+#include "profile/own_descriptors.h"
 #include "profile/sample_collector.h"
 #include "record/clock.h"
 #include "record/recorder.h"
@@ -165,16 +166,6 @@ void give_up(Sampler& own) noexcept {
   } catch (const std::bad_alloc&) {
     // Nor is there memory for the line.
   }
-}
-
-/// Gives the helper a table of descriptors of its own (Linux 5.9): the files that it opens then
-/// take no number that the program expects to get. The table keeps stderr, for messages.
-void use_own_descriptors() {
-#ifdef SYS_close_range
-  constexpr unsigned kUnshare = 1U << 1;  // CLOSE_RANGE_UNSHARE
-  if (::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, kUnshare) != 0) return;
-  ::syscall(SYS_close_range, STDIN_FILENO, STDOUT_FILENO, 0U);
-#endif
 }
 
 void* run_helper(void* argument) {

@@ -73,7 +73,8 @@ enum class ExtentKind : std::uint32_t {
   sampled_threads,  ///< of the process, as the next two
   sampled_frames,
   samples,
-  heat  ///< of the process
+  heat,     ///< of the process
+  counters  ///< of the process
 };
 
 struct ExtentHeader {
@@ -192,6 +193,17 @@ struct SampleItem {
   std::int64_t count;  ///< written last
 };
 
+/// Counts of one event, over all threads.
+struct CounterItem {
+  std::array<char, 24> name;  ///< ends with a zero
+  std::uint32_t error;        ///< 0: it is counted; else errno
+  std::uint32_t reserved;
+  std::int64_t count;
+  std::int64_t enabled;  ///< ns that the threads worked
+  std::int64_t running;  ///< ns of these with a counter
+  std::int64_t wall;     ///< ns since counting began
+};
+
 /// One decision of this rank.
 struct DecisionItem {
   std::uint32_t note;  ///< its number
@@ -225,6 +237,7 @@ struct NoteHeader {
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
 static_assert(sizeof(HeatTables) == kHeatLayers * kHeatPlaces * 16);
 static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
+static_assert(sizeof(CounterItem) == 64);
 static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -79,6 +79,7 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::sampled_frames: return sizeof(Frame);
     case ExtentKind::samples: return sizeof(SampleItem);
     case ExtentKind::heat: return sizeof(HeatTables);
+    case ExtentKind::counters: return sizeof(CounterItem);
   }
   return std::nullopt;
 }
@@ -192,6 +193,7 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::heat:
       if (heat_.empty()) take_items(heat_, first, std::min<std::uint32_t>(used, 1));
       return true;
+    case ExtentKind::counters: take_items(counters_, first, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -252,6 +254,7 @@ void Image::check_samples() {
     if (sample.region > regions) sample.region = 0;
   }
   for (SampledThread& thread : sampled_threads_) thread.name.back() = '\0';
+  for (CounterItem& counter : counters_) counter.name.back() = '\0';
 }
 
 std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t field) const {

@@ -52,6 +52,7 @@ class Image {
   std::span<const SampleItem> samples() const { return samples_; }
   /// Null if it has none.
   const HeatTables* heat() const { return heat_.empty() ? nullptr : heat_.data(); }
+  std::span<const CounterItem> counters() const { return counters_; }
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -80,6 +81,7 @@ class Image {
   std::vector<Frame> sampled_frames_;
   std::vector<SampleItem> samples_;
   std::vector<HeatTables> heat_;  ///< one at most
+  std::vector<CounterItem> counters_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

@@ -77,7 +77,8 @@ void remove_all(const std::vector<std::string>& images) {
 
 KeptJobs kept_jobs() {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const bool is_asked_for = settings().gives("HEADRACE_RECORD") || settings().sampling;
+  const bool is_asked_for = settings().gives("HEADRACE_RECORD") || settings().sampling ||
+                            settings().counters != CountersSetting::off;
   return {settings().record_shortest * kSecond, is_asked_for};
 }
 

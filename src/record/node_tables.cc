@@ -51,6 +51,7 @@ class NodeTables {
     add_files(image, times);
     add_accesses(image, times);
     add_decisions(image, times);
+    add_counters(image);
   }
   void add_heat(std::vector<HeatRow> rows) { heat_ = std::move(rows); }
   /// What is the same on all ranks of the node, from one.
@@ -67,6 +68,7 @@ class NodeTables {
   void add_files(const Image& image, const RankTimes& times);
   void add_accesses(const Image& image, const RankTimes& times);
   void add_decisions(const Image& image, const RankTimes& times);
+  void add_counters(const Image& image);
   std::vector<std::int64_t> communicators_of(const Image& image);
 
   const std::uint32_t node_;
@@ -78,6 +80,7 @@ class NodeTables {
   std::map<std::array<std::int64_t, 4>, std::int64_t> communicator_places_;
   std::vector<RanksRow> ranks_;
   std::vector<CallsRow> calls_;
+  std::vector<CountersRow> counters_;
   std::vector<MatrixRow> matrix_;
   std::vector<FilesRow> files_;
   std::vector<AccessesRow> accesses_;
@@ -233,6 +236,20 @@ void NodeTables::add_decisions(const Image& image, const RankTimes& times) {
   }
 }
 
+void NodeTables::add_counters(const Image& image) {
+  for (const CounterItem& item : image.counters()) {
+    CountersRow row;
+    row.rank = image.header().rank;
+    row.event = texts_.place(item.name.data());
+    row.error = std::min<std::int64_t>(item.error, INT32_MAX);
+    row.count = not_negative(item.count);
+    row.enabled = not_negative(item.enabled);
+    row.running = not_negative(item.running);
+    row.wall = not_negative(item.wall);
+    counters_.push_back(row);
+  }
+}
+
 void NodeTables::add_common(const Image& image) {
   const auto settings = static_cast<std::uint32_t>(image.notes(NoteKind::setting).size());
   for (std::uint32_t note = 0; note < settings; ++note) {
@@ -261,6 +278,7 @@ Sections NodeTables::pack() {
   append_rows<RegionsRow>(made, Table::regions, node_, regions_.rows());
   append_rows<SamplingRow>(made, Table::sampling, node_, samples_.threads());
   append_rows<SamplesRow>(made, Table::samples, node_, samples_.rows());
+  append_rows<CountersRow>(made, Table::counters, node_, counters_);
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
   append_rows<AccessesRow>(made, Table::accesses, node_, accesses_);

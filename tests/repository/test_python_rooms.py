@@ -19,7 +19,7 @@ LAYERS = (
     ("darshan", "elf", "launchers", "record", "settings"),
     ("analysis", "feedback", "mpi", "place"),
     ("advice", "front", "symbols"),
-    ("compare", "launch", "profile"),
+    ("compare", "counters", "launch", "profile"),
     ("bench", "doctor", "report"),
     ("demo", "simulate", "site", "tune"),
     ("commands",),

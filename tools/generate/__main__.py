@@ -10,6 +10,7 @@ from pathlib import Path
 from tools.generate import (
     collectives,
     costs,
+    counters,
     datatypes,
     hints,
     limits,
@@ -28,7 +29,7 @@ def outputs() -> list[Output]:
     made = []
     modules = (
         *(settings, hints, limits, datatypes, costs, collectives),
-        *(mpi, record_tables, verdict),
+        *(mpi, record_tables, verdict, counters),
     )
     for module in modules:
         made += module.outputs(ROOT / "spec")

@@ -12,6 +12,7 @@ from headrace.advice.rules import collect
 from headrace.analysis.analyse import MOST_SITES, Findings, analyse
 from headrace.analysis.darshan.analyse import analyse as analyse_log
 from headrace.analysis.paths import Frame
+from headrace.counters.summary import Counters, counters
 from headrace.darshan import reader as logs
 from headrace.errors import HeadraceError
 from headrace.launch.gather import gather
@@ -29,11 +30,13 @@ from headrace.symbols.resolver import resolve_frames
 
 @dataclass(frozen=True)
 class Job:
-    """profile, listing: None where nothing was sampled, or no remarks were asked for."""
+    """profile, listing, counted: None where nothing was sampled, no remarks were asked for, or
+    nothing was to be counted."""
 
     findings: Findings
     profile: Profile | None = None
     listing: Listing | None = None
+    counted: Counters | None = None
 
 
 def findings_of(files: Sequence[Path], most_sites: int = MOST_SITES) -> Findings:
@@ -55,7 +58,7 @@ def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
     stacks = all_places(samples, symbols)
     sampled = profile(samples, symbols, found.run.count, stacks)
     if sampled is None:
-        return Job(found)
+        return Job(found, counted=counters(record))
     remarks = listing(sampled, feedback, _built(innermost.values())) if feedback else None
     known = optimised({frame for own in innermost.values() for frame in own})
     spent = costs(
@@ -68,7 +71,7 @@ def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
         remarks,
     )
     found = replace(found, metrics=found.metrics | spent.metrics, spots=spent.spots)
-    return Job(found, sampled, remarks)
+    return Job(found, sampled, remarks, counters(record))
 
 
 def _built(innermost: Iterable[Sequence[Frame]]) -> float | None:

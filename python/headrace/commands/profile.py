@@ -8,6 +8,7 @@ import click
 from headrace.commands._findings import job_of, judged
 from headrace.commands._launching import launch_options, prepare
 from headrace.commands._options import feedback_option
+from headrace.counters.generated.table import GROUPS
 from headrace.errors import say
 from headrace.launch.child import run_child
 from headrace.report.terminal import console_of_errors, show_profile
@@ -35,17 +36,25 @@ docs/profile.md explains each number. Options are those of 'headrace run'.
     metavar="N",
     help="Samples a second of each thread's CPU time (HEADRACE_SAMPLING_RATE); 100 without it.",
 )
+@click.option(
+    "--counters",
+    type=click.Choice([name for name, _ in GROUPS]),
+    help="Count a group of events of the processor or the kernel, too (HEADRACE_COUNTERS).",
+)
 @feedback_option()
 @click.option("--quiet", is_flag=True, help="Only record: show nothing when the program has ended.")
 @launch_options
 def profile(
     rate: int | None,
+    counters: str | None,
     feedback: tuple[Path, ...],
     quiet: bool,
     assignments: tuple[str, ...],
     **options: object,
 ) -> None:
-    chosen = ("SAMPLING=1", "RECORD=1", *((f"SAMPLING_RATE={rate}",) if rate else ()))
+    chosen = ["SAMPLING=1", "RECORD=1"]
+    chosen += [f"SAMPLING_RATE={rate}"] if rate else []
+    chosen += [f"COUNTERS={counters}"] if counters else []
     prepared = prepare(assignments=(*chosen, *assignments), **options)
     if prepared.launch is None:
         return
@@ -71,5 +80,10 @@ def _show(records: list[Path], feedback: tuple[Path, ...]) -> None:
             say(f"{path} has no samples: the lines above say why")
             continue
         show_profile(
-            console_of_errors(), job.findings, judged(job.findings), job.profile, job.listing
+            console_of_errors(),
+            job.findings,
+            judged(job.findings),
+            job.profile,
+            job.listing,
+            job.counted,
         )

@@ -53,7 +53,8 @@ def report(
         return
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
-    write(target, page(found, symbols, judged(found, rules), job.profile, job.listing))
+    made = page(found, symbols, judged(found, rules), job.profile, job.listing, job.counted)
+    write(target, made)
     click.echo(target)
 
 
@@ -72,12 +73,12 @@ def present(job: Job, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
     symbols = resolve(site.frames for site in found.sites)
     judgement = judged(found, rules)
     if as_json:
-        told = document(found, symbols, judgement, job.profile, job.listing)
+        told = document(found, symbols, judgement, job.profile, job.listing, job.counted)
         click.echo(json.dumps(told, indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    show(console(), found, symbols, judgement, job.profile, job.listing)
+    show(console(), found, symbols, judgement, job.profile, job.listing, job.counted)
 
 
 def write(path: Path, text: str) -> None:

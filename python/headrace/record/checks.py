@@ -42,6 +42,8 @@ MOST = {
     ("heat", "layer"): LAYERS - 1,
     ("sampling", "rank"): (1 << 31) - 1,
     ("samples", "rank"): (1 << 31) - 1,
+    ("counters", "rank"): (1 << 31) - 1,
+    ("counters", "error"): (1 << 31) - 1,
 }
 
 Refuse = Callable[[str], Exception]

@@ -10,6 +10,7 @@ from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
+from headrace.counters.summary import Counters
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report.io_document import io_document
@@ -26,6 +27,7 @@ def document(
     judgement: Judgement,
     profile: Profile | None = None,
     listing: Listing | None = None,
+    counted: Counters | None = None,
 ) -> dict[str, Any]:
     """All numbers. Lists of which the findings' source can tell nothing are null, too."""
 
@@ -60,7 +62,7 @@ def document(
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
         "regions": known("regions", [_region(one) for one in found.regions]),
-        "profile": profile_document(profile, listing),
+        "profile": profile_document(profile, listing, counted),
         "io": io_document(found),
         "decisions": known("decisions", [_decision(one) for one in found.decisions]),
         "placement": known("placement", _placement(found)),

@@ -10,10 +10,12 @@ import jinja2
 from headrace.advice.judging import Advice, Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.verdict import ACCEPTABLE, verdict
+from headrace.counters.summary import Counters
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report import pictures
 from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
+from headrace.report.counter_tables import counter_tables
 from headrace.report.flame import flame
 from headrace.report.heat_picture import heat_pictures
 from headrace.report.profile_tables import profile_tables, sampling_line
@@ -75,6 +77,7 @@ def page(
     judgement: Judgement,
     profile: Profile | None = None,
     listing: Listing | None = None,
+    counted: Counters | None = None,
 ) -> str:
     run = found.run
     cards = [_card(one, found, symbols) for one in judgement.advice]
@@ -99,7 +102,7 @@ def page(
         longest=_longest(found),
         matrix=pictures.matrix(found.matrix, run.count),
         heat=heat_pictures(found),
-        profile=profile_tables(profile, listing),
+        profile=[*profile_tables(profile, listing), *counter_tables(counted)],
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),
         hottest=pictures.hottest(profile),

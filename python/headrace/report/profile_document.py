@@ -3,21 +3,29 @@
 from collections.abc import Iterator
 from typing import Any
 
+from headrace.counters.summary import Counters
 from headrace.profile.loopmark import ListedLine, Listing
 from headrace.profile.profile import Profile, TreeNode
 from headrace.profile.samples import SOURCES
+from headrace.report.counter_tables import counter_document
 from headrace.report.units import NS
 
 LEAST_SHARE = 0.001  # of the branches of the tree
 MOST_LINES = 1000
 
 
+# Of a run that was counted and not sampled.
+_UNSAMPLED = Profile((), 0, 0, (), (), TreeNode(""), {})
+
+
 def profile_document(
-    found: Profile | None, listing: Listing | None = None
+    found: Profile | None, listing: Listing | None = None, counted: Counters | None = None
 ) -> dict[str, Any] | None:
-    """null: nothing was sampled."""
+    """null: nothing was sampled, nor counted."""
     if found is None:
-        return None
+        if counted is None:
+            return None
+        found = _UNSAMPLED
     return {
         "samples": found.samples,
         "seconds": found.time / NS,
@@ -72,6 +80,7 @@ def profile_document(
             for one in found.threads
         ],
         "feedback": None if listing is None else _feedback(found, listing),
+        "counters": counter_document(counted),
     }
 
 

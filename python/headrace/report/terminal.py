@@ -9,9 +9,11 @@ from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings
 from headrace.analysis.generated.verdict_texts import TEXTS
 from headrace.analysis.verdict import efficiency_line, verdict
+from headrace.counters.summary import Counters
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.report.actions import actions, all_advice, bar
+from headrace.report.counter_tables import counter_tables
 from headrace.report.heat_picture import heat_table
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
@@ -39,6 +41,7 @@ def show(
     judgement: Judgement,
     profile: Profile | None = None,
     listing: Listing | None = None,
+    counted: Counters | None = None,
 ) -> None:
     for line in first_lines(found, judgement):
         put_line(out, line)
@@ -46,7 +49,8 @@ def show(
     put_title(out, "Advice")
     for line in all_advice(judgement, found, symbols):
         put_line(out, line)
-    for table in (*profile_tables(profile, listing), *tables(found, symbols)):
+    sampled = profile_tables(profile, listing)
+    for table in (*sampled, *counter_tables(counted), *tables(found, symbols)):
         put_table(out, table)
     if (heat := heat_table(found)).rows:
         put_table(out, heat)
@@ -64,11 +68,12 @@ def show_profile(
     judgement: Judgement,
     profile: Profile,
     listing: Listing | None = None,
+    counted: Counters | None = None,
 ) -> None:
     """The profile alone, with what to change first."""
     for line in (*actions(judgement, found), sampling_line(profile)):
         put_line(out, line)
-    for table in profile_tables(profile, listing):
+    for table in (*profile_tables(profile, listing), *counter_tables(counted)):
         put_table(out, table)
 
 

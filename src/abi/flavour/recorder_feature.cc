@@ -8,6 +8,7 @@
 #include "abi/generated/features.h"
 #include "base/message.h"
 #include "base/settings.h"
+#include "profile/event_counting.h"
 #include "profile/sampler.h"
 #include "record/recorder.h"
 
@@ -31,6 +32,7 @@ abi::Start start() {
   const Error failed = record::start_recorder(start);
   if (!failed) {
     profile::start_sampling();
+    profile::start_counting();
     return abi::Start::started;
   }
   if (start.rank == 0) {
@@ -41,6 +43,7 @@ abi::Start start() {
 }
 
 void stop() {
+  profile::stop_counting();
   profile::stop_sampling();
   record::mark_end(record::RankState::finalized);
 }

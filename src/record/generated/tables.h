@@ -22,6 +22,7 @@ enum class Table : std::uint32_t {
   regions,
   sampling,
   samples,
+  counters,
   matrix,
   files,
   accesses,
@@ -31,8 +32,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 17> kColumnCounts = {2, 1, 2,  5,  4, 28, 21, 8, 11,
-                                                              6, 4, 16, 43, 7, 8,  3,  2};
+inline constexpr std::array<std::size_t, 18> kColumnCounts = {2, 1, 2, 5,  4,  28, 21, 8, 11,
+                                                              6, 7, 4, 16, 43, 7,  8,  3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -158,6 +159,17 @@ struct SamplesRow {
   std::int64_t region = 0;
   std::int64_t samples = 0;
   std::int64_t time = 0;
+};
+
+/// Counts of events (HEADRACE_COUNTERS), over all threads: one row for each rank and event.
+struct CountersRow {
+  std::int64_t rank = 0;
+  std::int64_t event = -1;
+  std::int64_t error = 0;
+  std::int64_t count = 0;
+  std::int64_t enabled = 0;
+  std::int64_t running = 0;
+  std::int64_t wall = 0;
 };
 
 /// Point-to-point messages as the program sent them.
@@ -326,6 +338,10 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
     "\"region\",\"unit\":\"number\"},{\"name\":\"samples\",\"unit\":\"number\"},{\"name\":\"time\","
     "\"unit\":\"ns\"}]},"
+    "{\"name\":\"counters\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"event\",\"unit\":\"text\"},{\"name\":\"error\",\"unit\":\"number\"},{\"name\":"
+    "\"count\",\"unit\":\"number\"},{\"name\":\"enabled\",\"unit\":\"ns\"},{\"name\":\"running\","
+    "\"unit\":\"ns\"},{\"name\":\"wall\",\"unit\":\"ns\"}]},"
     "{\"name\":\"matrix\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"messages\",\"unit\":\"number\"},{\"name\":"
     "\"sent\",\"unit\":\"bytes\"}]},"

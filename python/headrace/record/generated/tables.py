@@ -141,6 +141,18 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("time", "ns"),
         ),
     ),
+    "counters": (
+        "node",
+        (
+            ("rank", "number"),
+            ("event", "text"),
+            ("error", "number"),
+            ("count", "number"),
+            ("enabled", "ns"),
+            ("running", "ns"),
+            ("wall", "ns"),
+        ),
+    ),
     "matrix": (
         "node",
         (

@@ -37,6 +37,23 @@ SETTINGS = (
     Setting("HEADRACE_SAMPLING_SOURCE", "choice", "best", values=("best", "perf", "timer", "wall")),
     Setting("HEADRACE_SAMPLING_STACK", "size", "16k", minimum=1024, maximum=64512),
     Setting(
+        "HEADRACE_COUNTERS",
+        "choice",
+        "off",
+        values=(
+            "off",
+            "summary",
+            "tlb",
+            "cache",
+            "bandwidth",
+            "stalls",
+            "mix",
+            "vector",
+            "branches",
+            "software",
+        ),
+    ),
+    Setting(
         "HEADRACE_WRITE_PATH",
         "choice",
         "automatic",

@@ -1,0 +1,1 @@
+"""Counts of events of a record -> rates and ratios."""

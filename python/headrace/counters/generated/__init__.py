@@ -1,0 +1,1 @@
+"""What tools/generate makes of spec/counters.toml."""
