@@ -29,6 +29,7 @@ RUN = 1000 * MS
 PROGRAM, LIBC, LIBM, MPI = "/opt/app", "/lib/libc.so.6", "/lib/libm.so.6", "/opt/lib/libmpi.so.12"
 PYTHON = "/usr/bin/python3.11"
 Frame = tuple[str, str]  # a function, its file
+EVALUATES = ("_PyEval_EvalFrameDefault", PYTHON)
 MAIN, WORK = ("main", PROGRAM), ("work", PROGRAM)
 RULES = {
     *("unoptimised-code", "unvectorised-loop", "uneven-function", "allocation", "locks"),
@@ -40,7 +41,8 @@ def path(node: NodeTables, frames: tuple[Frame, ...]) -> int:
     """The outermost first; as frames that need no file to be looked into."""
     place = -1
     for function, file in frames:
-        module = node.add("modules", file=file)
+        build_id = "" if file.endswith(".py") else "c0de"
+        module = node.add("modules", file=file, build_id=build_id)
         place = node.add("paths", caller=place, module=module, function=function, line=1)
     return place
 
@@ -155,9 +157,12 @@ CASES: dict[str, tuple[list[Maker], list[Maker]]] = {
         [
             lambda: Made().spend((900, 900), ("_PyEval_EvalFrameDefault", PYTHON)),
             lambda: Made().spend((900, 900), ("_PyObject_Malloc", PYTHON), ("malloc", LIBC)),
+            lambda: Made().spend((900, 900), EVALUATES, ("step", "/opt/solver.py")),
+            lambda: Made().spend((900, 900), ("step", "/opt/solver.py"), ("malloc", LIBC)),
         ],
         [
             working,
+            lambda: Made().spend((900, 900), ("step", "/opt/solver.py"), EVALUATES, WORK),
             lambda: Made().spend((900, 900), ("_PyEval_EvalFrameDefault", PYTHON), WORK),
         ],
     ),

@@ -19,6 +19,10 @@ class Frame:
     function: str = ""
     line: int = 0
 
+    @property
+    def is_python(self) -> bool:
+        return bool(self.function) and not self.build_id
+
 
 class Paths:
     """Numbers for paths, from which their frames can be had again."""

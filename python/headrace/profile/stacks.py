@@ -45,7 +45,7 @@ def stack(frames: Iterable[Frame], symbols: Symbols) -> list[Shown]:
         module = Path(frame.module).name
         has_name = frame.function or frame in symbols.lines
         if has_name and not module.startswith(_OWN):
-            made.append(Shown(module, symbols.of(frame), bool(frame.function)))
+            made.append(Shown(module, symbols.of(frame), frame.is_python))
             continue
         one = Shown(module, (Line(f"({module})" if module else UNKNOWN),))
         if not made or made[-1] != one:

@@ -69,9 +69,9 @@ def is_interpreter(frame: Frame) -> bool:
 def without_interpreter(frames: Iterable[Frame]) -> list[Frame]:
     """Without its own functions, where functions of Python are known."""
     kept = list(frames)
-    if not any(frame.function for frame in kept):
+    if not any(frame.is_python for frame in kept):
         return kept
-    return [frame for frame in kept if frame.function or not is_interpreter(frame)]
+    return [frame for frame in kept if frame.is_python or not is_interpreter(frame)]
 
 
 def resolve(paths: Iterable[Iterable[Frame]]) -> Symbols:
