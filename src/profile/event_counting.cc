@@ -28,14 +28,14 @@ namespace headrace::profile {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{100};  // a kill loses what came since
-constexpr time_t kPatience = 5;                   // s, for the end
-constexpr std::size_t kMostThreads = 64;          // at the beginning; each has its descriptors
+constexpr time_t kPatience = 5;                   // s, for the beginning and the end
 
 struct Counting {
   const ProcessMark process;
   record::ImageFile* image = nullptr;
   std::vector<ChosenEvent> events;
   std::string refusals;
+  int ranks_on_node = 1;
   pthread_t helper{};
   std::atomic<bool> has_helper = false;
   std::counting_semaphore<2> begun{0};
@@ -50,7 +50,6 @@ Counting& counting() {
 std::vector<pid_t> threads_but_this() {
   std::vector<pid_t> threads = TaskDirectory().list();
   std::erase(threads, static_cast<pid_t>(::syscall(SYS_gettid)));
-  if (threads.size() > kMostThreads) threads.resize(kMostThreads);
   return threads;
 }
 
@@ -60,7 +59,7 @@ void count_until_end(Counting& own) {
   counts.update();
   own.refusals = counts.refusals();
   own.begun.release();
-  topo::use_spare_cores(topo::ranks_on_node());
+  topo::use_spare_cores(own.ranks_on_node);
   while (!own.ending.try_acquire_for(kPause)) counts.update();
   counts.update();
 }
@@ -90,16 +89,27 @@ void start(Counting& own) {
   const std::optional<Processor> processor = own_processor();
   if (processor) note_processor(*own.image, *processor);
   own.events = events_of(settings().counters, processor);
+  // Reads the environment, which the program may change while the helper runs.
+  own.ranks_on_node = topo::ranks_on_node();
   own.has_helper = start_thread(own.helper, &run_helper, &own);
   if (!own.has_helper) {
     print_message_once(
         "nothing is counted (no thread can be had), set HEADRACE_COUNTERS=off to hide this line");
     return;
   }
-  own.begun.acquire();
+  // A filter of system calls may have ended the helper.
+  if (!own.begun.try_acquire_for(std::chrono::seconds(kPatience))) {
+    print_message_once(
+        "nothing is counted (the kernel does not answer), set HEADRACE_COUNTERS=off to hide this "
+        "line");
+    return;
+  }
   if (own.refusals.empty()) return;
+  const bool is_least = settings().counters == CountersSetting::software;
   print_job_message_once("these events are not counted (" + own.refusals +
-                         "), set HEADRACE_COUNTERS=software for what every machine has");
+                         (is_least ? "), do without them"
+                                   : "), set HEADRACE_COUNTERS=software for what most machines "
+                                     "have"));
 }
 
 }  // namespace

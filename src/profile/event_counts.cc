@@ -88,10 +88,11 @@ EventCounts::EventCounts(record::ImageFile& image, std::vector<ChosenEvent> even
 void EventCounts::open(Counted& one, pid_t thread) {
   HeldDescriptor opened(open_counter(one.chosen.event, thread));
   if (opened) {
-    one.item->error = 0;
     one.counters.push_back(std::move(opened));
-  } else if (errno != ESRCH && one.counters.empty()) {
+  } else if (errno != ESRCH) {
+    // A part of the threads would pass for all.
     one.item->error = static_cast<std::uint32_t>(errno);
+    one.counters.clear();
   }
 }
 
@@ -100,11 +101,14 @@ void EventCounts::begin(std::span<const pid_t> threads) {
   usage_at_begin_ = usage_of_others();
   for (Counted& one : counted_) {
     if (!one.chosen.is_known || one.chosen.event.source == EventSource::usage) continue;
-    for (const pid_t thread : threads) open(one, thread);
+    for (const pid_t thread : threads) {
+      if (one.item->error == 0) open(one, thread);
+    }
+    if (one.counters.empty() && one.item->error == 0) one.item->error = ESRCH;
   }
 }
 
-void EventCounts::read(Counted& one) const {
+bool EventCounts::read(Counted& one) const {
   struct {
     std::uint64_t count;
     std::uint64_t enabled;
@@ -114,9 +118,9 @@ void EventCounts::read(Counted& one) const {
   std::int64_t enabled = 0;
   std::int64_t running = 0;
   for (const HeldDescriptor& counter : one.counters) {
-    if (!counter.is_intact()) return;  // what was counted before stays
+    if (!counter.is_intact()) return false;  // what was counted before stays
     if (uninterrupted([&] { return ::read(counter.get(), &told, sizeof told); }) != sizeof told) {
-      return;
+      return false;
     }
     count += static_cast<std::int64_t>(told.count);
     enabled += static_cast<std::int64_t>(told.enabled);
@@ -125,6 +129,7 @@ void EventCounts::read(Counted& one) const {
   one.item->count = count;
   one.item->enabled = enabled;
   one.item->running = running;
+  return true;
 }
 
 void EventCounts::add_usage(Counted& one, const rusage& now) const {
@@ -139,8 +144,8 @@ void EventCounts::update() {
     if (one.item->error != 0) continue;
     if (one.chosen.event.source == EventSource::usage) {
       add_usage(one, usage);
-    } else {
-      read(one);
+    } else if (!read(one)) {
+      continue;
     }
     one.item->wall = wall;
   }

@@ -38,7 +38,8 @@ class EventCounts {
   };
 
   void open(Counted& one, pid_t thread);
-  void read(Counted& one) const;
+  /// False where it cannot be read any more.
+  bool read(Counted& one) const;
   void add_usage(Counted& one, const rusage& now) const;
 
   std::vector<Counted> counted_;

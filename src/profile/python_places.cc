@@ -43,14 +43,19 @@ std::uintptr_t PythonPlaces::number_of(const Place& place) {
 
 std::uintptr_t PythonPlaces::word_of(const record::Python& python, const PythonFrame& frame) {
   const std::uint64_t mark = record::mark_of_python_code(python, frame.code);
-  if (mark == 0) return 0;
+  if (mark == 0) {
+    const auto found = known_.find(frame);  // it was freed since
+    return found != known_.end() ? found->second.word : 0;
+  }
   if (known_.size() == kMost) known_.clear();
   Known& known = known_[frame];
   if (known.mark == mark) return known.word;
   record::PythonPlace read;
   const std::uintptr_t instruction = frame.instruction & ~std::uintptr_t{1};
   known = {mark, 0};
-  if (record::read_python_place(python, frame.code, instruction, read)) {
+  // Python's own code, which calls __init__, has one name for both.
+  if (record::read_python_place(python, frame.code, instruction, read) &&
+      read.function.text() != read.file.text()) {
     known.word =
         number_of({std::string(read.function.text()), std::string(read.file.text()), read.line});
   }
@@ -66,25 +71,33 @@ std::vector<std::uintptr_t> merged_path(std::span<const std::uintptr_t> native, 
   };
   const std::vector<Part> parts = parts_of(python);
   const auto calls = static_cast<std::size_t>(std::ranges::count_if(native, runs_python));
-  // How many of the innermost calls, or parts, have no counterpart.
   const bool outermost_match = is_whole && python.is_whole;
+  // Of the innermost: calls that have no frame yet, and parts whose call was not recognised.
   std::size_t spare = outermost_match && calls > parts.size() ? calls - parts.size() : 0;
-  std::size_t next = outermost_match && parts.size() > calls ? parts.size() - calls : 0;
+  std::size_t extra =
+      outermost_match && calls > 0 && parts.size() > calls ? parts.size() - calls : 0;
+  std::size_t next = 0;
   std::vector<std::uintptr_t> path;
   path.reserve(native.size() + python.count);
+  const auto put_next = [&] {
+    if (next == parts.size()) return;
+    for (std::size_t i = parts[next].begin; i < parts[next].end; ++i) {
+      if (words[i] != 0) path.push_back(words[i]);
+    }
+    ++next;
+  };
   for (const std::uintptr_t address : native) {
     if (runs_python(address)) {
+      for (; extra > 0; --extra) put_next();
       if (spare > 0) {
         --spare;
-      } else if (next < parts.size()) {
-        for (std::size_t i = parts[next].begin; i < parts[next].end; ++i) {
-          if (words[i] != 0) path.push_back(words[i]);
-        }
-        ++next;
+      } else {
+        put_next();
       }
     }
     path.push_back(address);
   }
+  while (next < parts.size()) put_next();  // their calls are cut off
   return path;
 }
 

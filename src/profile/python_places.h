@@ -56,8 +56,9 @@ class PythonPlaces {
 ///
 /// `native`: addresses one byte behind what was executed; `is_whole`: the outermost is there.
 /// `words`: of the frames of `python`, 0 for one to leave out. `interpreter`: the machine code of
-/// the function that runs Python. The frames that it has not begun with, or has left, as it was
-/// interrupted there, are no longer or not yet in `python`: then the outermost ones go together.
+/// the function that runs Python; compilers may have put a part of it elsewhere, where its calls
+/// are not recognised, and a call that has just begun has no frame yet. Where both outermost ends
+/// are there, they go together; else the innermost do.
 std::vector<std::uintptr_t> merged_path(std::span<const std::uintptr_t> native, bool is_whole,
                                         const PythonSample& python,
                                         std::span<const std::uintptr_t> words,

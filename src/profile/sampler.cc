@@ -18,8 +18,10 @@
 #include "base/settings.h"
 #include "base/thread.h"
 #include "profile/own_descriptors.h"
+#include "profile/python_places.h"
 #include "profile/sample_collector.h"
 #include "record/clock.h"
+#include "record/own_memory.h"
 #include "record/recorder.h"
 #include "record/regions.h"
 #include "topo/spare_cores.h"
@@ -57,6 +59,7 @@ struct Sampler {
   Bell bell;
   pthread_t helper{};
   std::atomic<bool> has_helper = false;
+  int ranks_on_node = 1;
   std::int64_t scanned = 0;  ///< ns, when threads were last looked for
   std::atomic<bool> is_ending = false;
   std::atomic<bool> has_news = false;  ///< a thread has told of itself
@@ -148,7 +151,7 @@ bool look(Sampler& own) {
 }
 
 void collect_until_end(Sampler& own) {
-  topo::use_spare_cores(topo::ranks_on_node());
+  topo::use_spare_cores(own.ranks_on_node);
   {
     const std::lock_guard working(own.at_work);
     own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &ring_bell);
@@ -185,6 +188,17 @@ void let_forks_wait() {
                    [] { sampler().at_work.unlock(); });
 }
 
+/// The Python that runs in this thread, if samples can have its functions.
+std::optional<record::Python> usable_python() {
+  std::optional<record::Python> python = record::find_python();
+  if (!python || !knows_frames() || find_interpreter().end == 0) return std::nullopt;
+  // Once here, so that the dynamic linker has no work in a signal handler.
+  const void* const state = python->thread_state();
+  std::uintptr_t word = 0;
+  if (state == nullptr || !record::read_own_memory(state, &word, sizeof word)) return std::nullopt;
+  return python;
+}
+
 /// What the settings say, and the kernel allows.
 void prepare(Sampler& own) {
   using record::SampleSource;
@@ -193,7 +207,7 @@ void prepare(Sampler& own) {
   plan.period = kSecond / settings().sampling_rate;
   plan.stack_size = static_cast<std::size_t>(settings().sampling_stack);
   plan.may_signal = wanted != SamplingSourceSetting::perf;
-  if (plan.may_signal) plan.python = record::find_python();
+  if (plan.may_signal) plan.python = usable_python();
   plan.source = wanted == SamplingSourceSetting::wall    ? SampleSource::wall
                 : wanted == SamplingSourceSetting::timer ? SampleSource::timer
                                                          : SampleSource::perf;
@@ -221,6 +235,8 @@ void start(Sampler& own) {
   record::region_listener = &note_region;
   record::thread_listener = &note_thread;
   let_forks_wait();
+  // Reads the environment, which the program may change while the helper runs.
+  own.ranks_on_node = topo::ranks_on_node();
   own.has_helper = start_thread(own.helper, &run_helper, &own);
   if (!own.has_helper) {
     print_message_once(

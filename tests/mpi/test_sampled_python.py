@@ -72,8 +72,10 @@ def test_lines_are_those_that_run(host: Host, library) -> None:
 def test_perf_sees_the_interpreter_alone(host: Host, library) -> None:
     report, _ = run(host, "perf", "0.2")
     names = {one["name"] for one in report["profile"]["functions"]}
+    if not names:
+        pytest.skip("the kernel refuses perf_event")
     assert not names & {"straight", "called_back"}
-    assert "_PyEval_EvalFrameDefault" in names or not names
+    assert "_PyEval_EvalFrameDefault" in names
 
 
 @pytest.mark.parametrize("source", SOURCES)

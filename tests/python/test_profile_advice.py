@@ -16,8 +16,6 @@ from headrace.advice.judging import Judgement
 from headrace.commands._findings import Job as Read
 from headrace.commands._findings import job_of, judged
 from headrace.elf.producers import is_optimised, producers
-from headrace.profile.categories import category
-from headrace.profile.stacks import Place
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import show
@@ -29,7 +27,7 @@ RUN = 1000 * MS
 PROGRAM, LIBC, LIBM, MPI = "/opt/app", "/lib/libc.so.6", "/lib/libm.so.6", "/opt/lib/libmpi.so.12"
 PYTHON = "/usr/bin/python3.11"
 Frame = tuple[str, str]  # a function, its file
-EVALUATES = ("_PyEval_EvalFrameDefault", PYTHON)
+EVALUATES, STEP = ("_PyEval_EvalFrameDefault", PYTHON), ("step", "/opt/solver.py")
 MAIN, WORK = ("main", PROGRAM), ("work", PROGRAM)
 RULES = {
     *("unoptimised-code", "unvectorised-loop", "uneven-function", "allocation", "locks"),
@@ -155,15 +153,15 @@ CASES: dict[str, tuple[list[Maker], list[Maker]]] = {
     ),
     "python-interpreter": (
         [
-            lambda: Made().spend((900, 900), ("_PyEval_EvalFrameDefault", PYTHON)),
+            lambda: Made().spend((900, 900), EVALUATES),
             lambda: Made().spend((900, 900), ("_PyObject_Malloc", PYTHON), ("malloc", LIBC)),
-            lambda: Made().spend((900, 900), EVALUATES, ("step", "/opt/solver.py")),
-            lambda: Made().spend((900, 900), ("step", "/opt/solver.py"), ("malloc", LIBC)),
+            lambda: Made().spend((900, 900), EVALUATES, STEP),
+            lambda: Made().spend((900, 900), STEP, ("malloc", LIBC)),
         ],
         [
             working,
-            lambda: Made().spend((900, 900), ("step", "/opt/solver.py"), EVALUATES, WORK),
-            lambda: Made().spend((900, 900), ("_PyEval_EvalFrameDefault", PYTHON), WORK),
+            lambda: Made().spend((900, 900), STEP, EVALUATES, WORK),
+            lambda: Made().spend((900, 900), EVALUATES, WORK),
         ],
     ),
     "kernel-time": (
@@ -250,16 +248,6 @@ def test_bounds_by_hand(tmp_path: Path) -> None:
     assert metrics["allocation_bound_upper_seconds"] == pytest.approx(0.1)
     assert metrics["allocation_bound_lower_seconds"] == pytest.approx(0.1)
     assert metrics["allocation_greatest_seconds"] == pytest.approx(0.3)
-
-
-def test_categories_begin_inside() -> None:
-    places = [Place("memcpy", "libc.so.6"), Place("work", "app"), Place("malloc", "libc.so.6")]
-    assert category(places) == ""
-    assert category([Place("_int_free", "libc.so.6"), Place("free", "libc.so.6"), *places]) == (
-        "allocation"
-    )
-    assert category([Place("(libheadrace.so)", "libheadrace.so")]) == "layer"
-    assert category([Place("mpi_of_mine", "app")]) == ""
 
 
 SOURCE = """double numbers[512];

@@ -106,13 +106,14 @@ using Path = std::vector<std::uintptr_t>;
 TEST(MergedPath, HasFramesBehindTheCallThatRanThem) {
   EXPECT_EQ(merged({50, 150, 60, 160, 70}, 3, {1, 2}), (Path{50, 11, 12, 150, 60, 13, 160, 70}));
   EXPECT_EQ(merged({100, 201, 200, 101}, 2, {0, 1}), (Path{100, 201, 11, 200, 12, 101}));
-  EXPECT_EQ(merged({50, 60}, 2, {1}), (Path{50, 60})) << "no interpreter is known";
+  EXPECT_EQ(merged({50, 60}, 2, {1}), (Path{50, 60, 11, 12})) << "no call is recognised";
 }
 
-TEST(MergedPath, BearsCallsThatHaveJustBegunOrEnded) {
+TEST(MergedPath, BearsCallsThatAreNotRecognisedOrHaveJustBegun) {
   EXPECT_EQ(merged({150, 160}, 1, {0}), (Path{150, 11, 160})) << "the inner has no frame yet";
-  EXPECT_EQ(merged({160}, 2, {0, 1}), (Path{12, 160})) << "the inner call is over";
+  EXPECT_EQ(merged({50, 160, 70}, 2, {0, 1}), (Path{50, 11, 12, 160, 70}));
   EXPECT_EQ(merged({150, 160}, 1, {0}, false), (Path{11, 150, 160})) << "the outer part is cut";
+  EXPECT_EQ(merged({150, 60}, 2, {0, 1}, false), (Path{11, 150, 60, 12}));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ from headrace.commands._options import feedback_option
 from headrace.counters.generated.table import GROUPS
 from headrace.errors import say
 from headrace.launch.child import run_child
-from headrace.report.terminal import console_of_errors, show_profile
+from headrace.report.terminal import console_of_errors, show_counters, show_profile
 
 HELP = """Run a program and sample where its CPU time goes: functions, callers, lines.
 
@@ -78,6 +78,7 @@ def _show(records: list[Path], feedback: tuple[Path, ...]) -> None:
         job = job_of([path], feedback)
         if job.profile is None:
             say(f"{path} has no samples: the lines above say why")
+            show_counters(console_of_errors(), job.counted)
             continue
         show_profile(
             console_of_errors(),

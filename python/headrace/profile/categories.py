@@ -43,7 +43,8 @@ _LOCKS = (
 
 
 def is_mpi(place: Place) -> bool:
-    return place.module.startswith(_MPI_FILES) or place.function.startswith(_MPI_NAMES)
+    is_named = place.module.startswith(_MPI_FILES) or place.function.startswith(_MPI_NAMES)
+    return is_named and not place.is_python
 
 
 def category(stack: Sequence[Place]) -> str:
@@ -55,7 +56,7 @@ def category(stack: Sequence[Place]) -> str:
         return LAYER
     called = []
     for place in stack:
-        if not place.module.startswith(_SYSTEM):
+        if place.is_python or not place.module.startswith(_SYSTEM):
             if place.is_python or place.module.startswith(_INTERPRETERS):
                 return PYTHON
             called += [place] if _is_of_program(place) else []
@@ -82,4 +83,6 @@ def is_waiting(stack: Sequence[Place]) -> bool:
 
 def caller(stack: Sequence[Place]) -> Place:
     """The innermost function that is not the system's: the one to change."""
-    return next((one for one in stack if not one.module.startswith(_SYSTEM)), stack[-1])
+    return next(
+        (one for one in stack if one.is_python or not one.module.startswith(_SYSTEM)), stack[-1]
+    )

@@ -77,6 +77,11 @@ def show_profile(
         put_table(out, table)
 
 
+def show_counters(out: Console, counted: Counters | None) -> None:
+    for table in counter_tables(counted):
+        put_table(out, table)
+
+
 def first_lines(found: Findings, judgement: Judgement) -> list[str]:
     """They must suffice: what ran, how well, where the time went, and what to change first."""
     return [*head(found), bar(found), *actions(judgement, found)]

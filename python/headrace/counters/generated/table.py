@@ -11,7 +11,7 @@ GROUPS = (
     ("mix", "what instructions do"),
     ("vector", "floating-point operations by the width of vectors"),
     ("branches", "branches and how they were predicted"),
-    ("software", "what the kernel counts: page faults, switches; works on every machine"),
+    ("software", "what the kernel counts: page faults, switches; works on most machines"),
 )
 
 # Name, title, formula, form.
