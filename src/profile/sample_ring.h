@@ -23,7 +23,7 @@ struct RawSample {
 /// reads, and neither waits: without room a sample is lost, and counted.
 class SampleRing {
  public:
-  static constexpr std::size_t kCapacity = std::size_t{128} << 10;
+  static constexpr std::size_t kCapacity = std::size_t{256} << 10;
 
   SampleRing() : memory_(kCapacity) {}
 
