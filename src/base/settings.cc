@@ -117,6 +117,17 @@ const SettingRule rules[] = {
                                            s.counters);
      },
      [](Settings& s) { s.counters = Settings().counters; }, nullptr, ""},
+    {"HEADRACE_TRACE", "0",
+     [](const std::string& text, Settings& s) { return read_names(text, s.trace); },
+     [](Settings& s) { s.trace = Settings().trace; }, nullptr, ""},
+    {"HEADRACE_TRACE_PLAN", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.trace_plan); },
+     [](Settings& s) { s.trace_plan = Settings().trace_plan; }, nullptr, ""},
+    {"HEADRACE_TRACE_FUNCTIONS", "1024",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 1, 2048, s.trace_functions);
+     },
+     [](Settings& s) { s.trace_functions = Settings().trace_functions; }, nullptr, ""},
     {"HEADRACE_WRITE_PATH", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<PathSetting>(text,

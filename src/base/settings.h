@@ -86,6 +86,9 @@ struct Settings {
       SamplingSourceSetting::best;                                     ///< HEADRACE_SAMPLING_SOURCE
   ByteCount sampling_stack = 16384;                                    ///< HEADRACE_SAMPLING_STACK
   CountersSetting counters = CountersSetting::off;                     ///< HEADRACE_COUNTERS
+  std::vector<std::string> trace = {};                                 ///< HEADRACE_TRACE
+  std::string trace_plan = "";                                         ///< HEADRACE_TRACE_PLAN
+  std::int64_t trace_functions = 1024;                                 ///< HEADRACE_TRACE_FUNCTIONS
   PathSetting write_path = PathSetting::automatic;                     ///< HEADRACE_WRITE_PATH
   PathSetting read_path = PathSetting::automatic;                      ///< HEADRACE_READ_PATH
   bool verify = false;                                                 ///< HEADRACE_VERIFY

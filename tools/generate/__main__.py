@@ -17,6 +17,7 @@ from tools.generate import (
     mpi,
     record_tables,
     settings,
+    trace_groups,
     verdict,
 )
 from tools.generate.rendering import Output, SpecError, finish
@@ -29,7 +30,7 @@ def outputs() -> list[Output]:
     made = []
     modules = (
         *(settings, hints, limits, datatypes, costs, collectives),
-        *(mpi, record_tables, verdict, counters),
+        *(mpi, record_tables, verdict, counters, trace_groups),
     )
     for module in modules:
         made += module.outputs(ROOT / "spec")

@@ -23,6 +23,8 @@ enum class Table : std::uint32_t {
   sampling,
   samples,
   counters,
+  functions,
+  traced,
   matrix,
   files,
   accesses,
@@ -32,8 +34,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 18> kColumnCounts = {2, 1, 2, 5,  4,  28, 21, 8, 11,
-                                                              6, 7, 4, 16, 43, 7,  8,  3, 2};
+inline constexpr std::array<std::size_t, 20> kColumnCounts = {2, 1, 2,  5, 4,  28, 21, 8, 11, 6,
+                                                              7, 6, 13, 4, 16, 43, 7,  8, 3,  2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -170,6 +172,33 @@ struct CountersRow {
   std::int64_t enabled = 0;
   std::int64_t running = 0;
   std::int64_t wall = 0;
+};
+
+/// Functions that were to be traced (HEADRACE_TRACE).
+struct FunctionsRow {
+  std::int64_t name = -1;
+  std::int64_t group = -1;
+  std::int64_t way = 0;
+  std::int64_t module = -1;
+  std::int64_t offset = 0;
+  std::int64_t refusal = -1;
+};
+
+/// Calls of traced functions: one row for each rank, thread, function, call path and region.
+struct TracedRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t function = -1;
+  std::int64_t path = -1;
+  std::int64_t region = 0;
+  std::int64_t calls = 0;
+  std::int64_t unended = 0;
+  std::int64_t time = 0;
+  std::int64_t own = 0;
+  std::int64_t mpi = 0;
+  std::int64_t least = 0;
+  std::int64_t greatest = 0;
+  std::int64_t moved = 0;
 };
 
 /// Point-to-point messages as the program sent them.
@@ -342,6 +371,17 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"event\",\"unit\":\"text\"},{\"name\":\"error\",\"unit\":\"number\"},{\"name\":"
     "\"count\",\"unit\":\"number\"},{\"name\":\"enabled\",\"unit\":\"ns\"},{\"name\":\"running\","
     "\"unit\":\"ns\"},{\"name\":\"wall\",\"unit\":\"ns\"}]},"
+    "{\"name\":\"functions\",\"of\":\"node\",\"columns\":[{\"name\":\"name\",\"unit\":\"text\"},{"
+    "\"name\":\"group\",\"unit\":\"text\"},{\"name\":\"way\",\"unit\":\"number\"},{\"name\":"
+    "\"module\",\"unit\":\"modules\"},{\"name\":\"offset\",\"unit\":\"bytes\"},{\"name\":"
+    "\"refusal\",\"unit\":\"text\"}]},"
+    "{\"name\":\"traced\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"function\",\"unit\":\"functions\"},{"
+    "\"name\":\"path\",\"unit\":\"paths\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
+    "\"calls\",\"unit\":\"number\"},{\"name\":\"unended\",\"unit\":\"calls\"},{\"name\":\"time\","
+    "\"unit\":\"ns\"},{\"name\":\"own\",\"unit\":\"ns\"},{\"name\":\"mpi\",\"unit\":\"ns\"},{"
+    "\"name\":\"least\",\"unit\":\"ns\"},{\"name\":\"greatest\",\"unit\":\"ns\"},{\"name\":"
+    "\"moved\",\"unit\":\"bytes\"}]},"
     "{\"name\":\"matrix\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"messages\",\"unit\":\"number\"},{\"name\":"
     "\"sent\",\"unit\":\"bytes\"}]},"

@@ -153,6 +153,35 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("wall", "ns"),
         ),
     ),
+    "functions": (
+        "node",
+        (
+            ("name", "text"),
+            ("group", "text"),
+            ("way", "number"),
+            ("module", "modules"),
+            ("offset", "bytes"),
+            ("refusal", "text"),
+        ),
+    ),
+    "traced": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("function", "functions"),
+            ("path", "paths"),
+            ("region", "number"),
+            ("calls", "number"),
+            ("unended", "calls"),
+            ("time", "ns"),
+            ("own", "ns"),
+            ("mpi", "ns"),
+            ("least", "ns"),
+            ("greatest", "ns"),
+            ("moved", "bytes"),
+        ),
+    ),
     "matrix": (
         "node",
         (

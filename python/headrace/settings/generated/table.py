@@ -53,6 +53,9 @@ SETTINGS = (
             "software",
         ),
     ),
+    Setting("HEADRACE_TRACE", "names", "0"),
+    Setting("HEADRACE_TRACE_PLAN", "text", ""),
+    Setting("HEADRACE_TRACE_FUNCTIONS", "integer", "1024", minimum=1, maximum=2048),
     Setting(
         "HEADRACE_WRITE_PATH",
         "choice",
