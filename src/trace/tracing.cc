@@ -18,6 +18,7 @@
 #include "base/trusted_file.h"
 #include "record/modules.h"
 #include "record/recorder.h"
+#include "trace/handler_frame.h"
 #include "trace/hooks.h"
 #include "trace/patch.h"
 #include "trace/plan.h"
@@ -147,6 +148,7 @@ void start(Tracing& own) {
   read_settings(own.plan);
   for (const std::string& problem : own.plan.problems) print_job_message_once(problem);
   const TraceCosts costs = measure_costs(record::own_directories(), record::job_mark().name());
+  learn_handler_mark();
   note_fact("trace_cost_0", costs.by_trampoline);
   note_fact("trace_cost_1", costs.by_hooks);
   note_fact("trace_cost_2", costs.by_trampoline);
@@ -165,7 +167,7 @@ void start(Tracing& own) {
 ThreadTrace* make_own_trace() noexcept {
   Tracing& own = tracing();
   record::ImageFile* const image = record::image();
-  if (image == nullptr || is_making) return nullptr;
+  if (image == nullptr || is_making || may_be_in_handler()) return nullptr;
   is_making = true;
   return_at_end_of_thread();
   try {
@@ -204,7 +206,7 @@ void stop_tracing() noexcept {
   Tracing& own = tracing();
   if (!own.process.is_here() || !is_tracing.exchange(false)) return;
   record::set_listener(record::Listener::tracing, nullptr);
-  if (own_trace != nullptr) own_trace->end_all(__builtin_frame_address(0), record::ticks());
+  if (own_trace != nullptr) own_trace->end_all(record::ticks());
   try {
     note_fact("trace_left_out", left_out());
   } catch (const std::bad_alloc&) {
