@@ -29,7 +29,6 @@ namespace headrace::trace {
 namespace {
 
 constexpr std::string_view kHooks = "__cyg_profile_func_e";  // of enter and exit
-constexpr std::uint32_t kImportedStackArguments = 512;       // bytes; no known function takes more
 
 struct Tracing {
   const ProcessMark process;
@@ -239,7 +238,7 @@ const void* stand_in_for(std::string_view function, std::string_view library, co
   }
   const std::uint32_t number =
       add_function({function, is_in_group ? group : std::string_view(), Way::slots}, target,
-                   kImportedStackArguments);
+                   stack_arguments_of(group));
   return number == kNoFunction ? nullptr : stub_of(number);
 }
 
