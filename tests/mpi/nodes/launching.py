@@ -63,8 +63,8 @@ def launch_ordered(
     *more: str,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Result:
-    """The launcher's usual line, behind `headrace run --rank-order`. `more` are options of `headrace
-    run`; `sizes` are the ranks of each node. `environment` may have an LD_PRELOAD for the ranks."""
+    """The launcher's usual line, behind `headrace run --rank-order`, with `more` of its options.
+    `sizes` are the ranks of each node; `environment` may have an LD_PRELOAD for the ranks."""
     folder = work_directory(f"ordered-{host.name}")
     hosts = folder / "hosts"
     form = "{} slots={}" if host.family.startswith("openmpi") else "{}:{}"

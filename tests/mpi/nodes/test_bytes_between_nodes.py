@@ -1,6 +1,6 @@
 """`headrace run --rank-order` and `headrace place` on four emulated nodes with four ranks each: what
-goes between nodes is what was predicted, by the program's own account, by the record, and by the
-network cards."""
+goes between nodes is as predicted, by the program's account, the record's, and the network cards'.
+"""
 
 from __future__ import annotations
 
