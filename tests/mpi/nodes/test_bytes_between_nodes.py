@@ -1,6 +1,5 @@
-"""`headrace run --rank-order` and `headrace place` on four emulated nodes with four ranks each: what
-goes between nodes is as predicted, by the program's account, the record's, and the network cards'.
-"""
+"""`headrace run --rank-order` and `headrace place` on four emulated nodes with four ranks each: the
+bytes between nodes are as predicted, by the account of program, record and network cards."""
 
 from __future__ import annotations
 
