@@ -124,9 +124,18 @@ def _placed(result: Result, wire: int, record: Path | None) -> Placed:
 
 def predicted(record: Path) -> dict[str, int]:
     """Bytes between nodes by order, as `headrace place RECORD` prints them."""
-    line = [sys.executable, "-m", "headrace", "place", str(record), "--json"]
-    done = subprocess.run(
-        line, env={"PYTHONPATH": str(REPOSITORY / "python")}, capture_output=True, text=True
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return {one["order"]: one["bytes_between_nodes"] for one in json.loads(done.stdout)["orders"]}
+    found = _command("place", record)["orders"]
+    return {one["order"]: one["bytes_between_nodes"] for one in found}
+
+
+def advised(record: Path) -> set[str]:
+    """The rules whose advice `headrace report RECORD` gives."""
+    return {one["id"] for one in _command("report", record)["advice"]}
+
+
+def _command(name: str, record: Path) -> dict:
+    line = [sys.executable, "-m", "headrace", name, str(record), "--json"]
+    environment = {"PYTHONPATH": str(REPOSITORY / "python")}
+    done = subprocess.run(line, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

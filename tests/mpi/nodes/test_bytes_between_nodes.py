@@ -14,7 +14,7 @@ from least_traffic import least_between_nodes
 from headrace.place import orders
 
 from .cluster import Cluster
-from .placed_jobs import PATTERNS, RANKS, SIZES, Jobs, predicted
+from .placed_jobs import PATTERNS, RANKS, SIZES, Jobs, advised, predicted
 
 NAMES = ["mpich", "mpich-abi", "openmpi", "intel", "debian-openmpi"]
 STEPS = 2
@@ -55,6 +55,9 @@ def test_bytes_are_as_predicted(name: str, pattern: str, cluster: Cluster, libra
         assert LEAST < (run.wire - idle) / expected[order] < MOST, told
         ratio = (first.wire - idle) / (run.wire - idle)
         assert abs(ratio - expected["1"] / expected[order]) < RATIO, told
+    gains = expected["computed"] < 0.9 * expected["1"]
+    assert ("rank-order" in advised(first.record)) == gains
+    assert "rank-order" not in advised(runs["computed"].record)
     for order in ("0", "1"):
         places = orders.nodes(orders.numbered(order, SIZES), SIZES).tolist()
         assert runs[order].node_of_rank == places

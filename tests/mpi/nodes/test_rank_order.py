@@ -77,3 +77,13 @@ def test_the_order_is_told_before_the_run(cluster: Cluster, library: Path) -> No
     assert "-rankmap '(0,3,1),(3,1,2),2,1,0'" in result.out
     assert "n0: ranks 0,7\n" in result.err
     assert result.err.splitlines()[-1].endswith("n3: ranks 3,4")
+
+
+def test_the_order_is_named_as_the_job_starts(cluster: Cluster, library) -> None:
+    host = host_named("mpich")
+    program = compile_c(host, ["placed.c"], "placed")
+    told = {"HEADRACE_QUIET": "0", "HEADRACE_SUMMARY": "0"}
+    result = launch_ordered(host, cluster, SIZES, "2", [program], environment=told)
+    assert result.code == 0, result.explain()
+    assert "headrace: order 2, folded\n" in result.err
+    assert "ranks 0,7" not in result.err
