@@ -12,6 +12,7 @@
 #include "record/node_paths.h"
 #include "record/node_regions.h"
 #include "record/node_samples.h"
+#include "record/node_timeline.h"
 #include "record/rank_times.h"
 #include "record/text_table.h"
 #include "record/thread_record.h"
@@ -43,7 +44,8 @@ RankState state_of(const Image& image) {
 
 class NodeTables {
  public:
-  explicit NodeTables(std::uint32_t node) : node_(node) {}
+  /// `timeline` takes the images' events.
+  NodeTables(std::uint32_t node, NodeTimeline& timeline) : node_(node), timeline_(timeline) {}
 
   void add(const Image& image, const RankTimes& times) {
     add_rank(image, times);
@@ -72,6 +74,7 @@ class NodeTables {
   std::vector<std::int64_t> communicators_of(const Image& image);
 
   const std::uint32_t node_;
+  NodeTimeline& timeline_;
   TextTable texts_;
   NodePaths paths_{texts_};
   NodeRegions regions_{texts_};
@@ -172,6 +175,9 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
     add_peers(image.header().rank, thread.peers);
   }
   samples_.add(image, paths_.add(image, image.sampled_frames()), regions);
+  std::vector<std::int64_t> names;
+  for (const Procedure& procedure : procedures) names.push_back(procedure.name);
+  timeline_.add(image, {names, communicators, regions});
 }
 
 void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
@@ -279,6 +285,8 @@ Sections NodeTables::pack() {
   append_rows<SamplingRow>(made, Table::sampling, node_, samples_.threads());
   append_rows<SamplesRow>(made, Table::samples, node_, samples_.rows());
   append_rows<CountersRow>(made, Table::counters, node_, counters_);
+  append_rows<TimelinesRow>(made, Table::timelines, node_, timeline_.threads());
+  append_rows<EventsRow>(made, Table::events, node_, timeline_.rows());
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
   append_rows<AccessesRow>(made, Table::accesses, node_, accesses_);
@@ -325,8 +333,9 @@ void JobSummary::add(const JobSummary& other) {
 NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
                             const ClockReading& now) {
   NodeRecord made;
-  NodeTables tables(node);
   const std::vector<RankTimes> times = times_of(images, now);
+  NodeTimeline timeline(images, times);
+  NodeTables tables(node, timeline);
   for (std::size_t i = 0; i < images.size(); ++i) {
     tables.add(images[i], times[i]);
     made.summary.add(summary_of(images[i], run_of(images[i], times[i])));
