@@ -234,7 +234,8 @@ TEST_F(Timeline, OfThreadsAtOnceLosesNothingUncounted) {
   std::vector<std::thread> running;
   for (auto& line : lines) {
     running.emplace_back([&line, each] {
-      for (std::int64_t i = 0; i < each; ++i) line->add(call(MadeImage::kBeginTicks + i, 1)).sent = i;
+      for (std::int64_t i = 0; i < each; ++i)
+        line->add(call(MadeImage::kBeginTicks + i, 1)).sent = i;
     });
   }
   for (std::thread& one : running) one.join();

@@ -4,8 +4,8 @@
  *
  * Each rank writes to TALLY.RANK a line for each call and region that has ended, "THREAD NAME BEGIN
  * END SENT RECEIVED PEER REGION", times in ns of CLOCK_MONOTONIC, the peer by its rank in
- * MPI_COMM_WORLD or -1; regions have "region:" before their label. With "kill" all ranks end up in a
- * call that does not return, and are killed. */
+ * MPI_COMM_WORLD or -1; regions have "region:" before their label. With "kill" all ranks end up in
+ * a call that does not return, and are killed. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +47,9 @@ static long now(void) {
   return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-static int region(void) { return me->depth == 0 ? 0 : me->regions[me->depth - 1]; }
+static int region(void) {
+  return me->depth == 0 ? 0 : me->regions[me->depth - 1];
+}
 
 static void note(const char* name, long begin, long sent, long received, int peer) {
   const long end = now();
@@ -57,15 +59,19 @@ static void note(const char* name, long begin, long sent, long received, int pee
     if (me->notes == NULL) abort();
   }
   struct note* const made = &me->notes[me->count++];
-  *made = (struct note){.begin = begin, .end = end, .sent = sent, .received = received,
-                        .peer = peer, .region = region()};
+  *made = (struct note){.begin = begin,
+                        .end = end,
+                        .sent = sent,
+                        .received = received,
+                        .peer = peer,
+                        .region = region()};
   snprintf(made->name, sizeof made->name, "%s", name);
 }
 
-#define CALL(name, sent, received, peer, call)    \
-  do {                                            \
-    const long begin_of_call = now();             \
-    call;                                         \
+#define CALL(name, sent, received, peer, call)       \
+  do {                                               \
+    const long begin_of_call = now();                \
+    call;                                            \
     note(name, begin_of_call, sent, received, peer); \
   } while (0)
 
@@ -112,11 +118,14 @@ static void nest(MPI_Comm comm) {
   CALL("MPI_Comm_free_keyval", 0, 0, kNobody, MPI_Comm_free_keyval(&key));
 }
 
-static int in_world(MPI_Comm comm, int of) { return comm == me->reversed ? size - 1 - of : of; }
+static int in_world(MPI_Comm comm, int of) {
+  return comm == me->reversed ? size - 1 - of : of;
+}
 
 static void pass_on(MPI_Comm comm, int with_requests) {
   int out[kMostValues] = {rank}, in[kMostValues];
   MPI_Request requests[2];
+  MPI_Status statuses[2];
   const int here = in_world(comm, rank); /* its own inverse */
   const int next = (here + 1) % size, before = (here + size - 1) % size;
   const int count = 1 + (int)chance(kMostValues);
@@ -125,7 +134,7 @@ static void pass_on(MPI_Comm comm, int with_requests) {
     CALL("MPI_Irecv", 0, 0, kNobody, MPI_Irecv(in, count, MPI_INT, before, 1, comm, &requests[0]));
     CALL("MPI_Isend", bytes, 0, in_world(comm, next),
          MPI_Isend(out, count, MPI_INT, next, 1, comm, &requests[1]));
-    CALL("MPI_Waitall", 0, 0, kNobody, MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    CALL("MPI_Waitall", 0, 0, kNobody, MPI_Waitall(2, requests, statuses));
   } else if (here % 2 == 0 && here + 1 < size) {
     CALL("MPI_Send", bytes, 0, in_world(comm, here + 1),
          MPI_Send(out, count, MPI_INT, here + 1, 2, comm));
