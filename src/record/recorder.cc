@@ -228,7 +228,7 @@ Error start_recorder(const RecorderStart& start) {
   note_all(*own.image, NoteKind::fact, start.facts);
   note_all(*own.image, NoteKind::variable, recorded_variables(allowed_variables()));
   note_settings(*own.image);
-  own.image->header().call_cost = measure_call_cost(own.directories, job);
+  own.image->header().call_cost = measure_call_cost(own.directories, job, settings().timeline);
   if (settings().record_files) own.accesses = AccessTable::make(*own.image);
   own.timeline = memory_of_timeline(*own.image, settings());
   note_usage(own.image->header());

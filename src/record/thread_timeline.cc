@@ -83,9 +83,9 @@ void ThreadTimeline::follow_regions(std::size_t depth, std::uint32_t region, std
     return;
   }
   while (own > depth) {
-    const OpenEvent& ended = item_.regions[--own];
+    const OpenEvent ended = item_.regions[--own];
+    item_.open_regions.store(own, std::memory_order_release);
     if (keeps) add({ended.begin, now - ended.begin, kNone, kNone, ended.note, kNoPeer, 0, 0});
-    item_.open_regions.store(own, std::memory_order_relaxed);
   }
 }
 

@@ -26,6 +26,7 @@ ExtentHeader* TimelineMemory::oldest() noexcept {
 }
 
 ExtentHeader* TimelineMemory::exchange(ExtentHeader* full, std::uint32_t thread) noexcept {
+  if (!image_.is_ours()) return nullptr;
   const NoCancellation uncancelled;
   const std::lock_guard lock(mutex_);
   if (full != nullptr) full_[(first_ + count_++) % most_] = full;

@@ -18,7 +18,7 @@ class TimelineMemory {
   TimelineMemory(ImageFile& image, std::uint64_t bytes);
 
   /// An empty part for a thread, in exchange for the one that it has filled, or null. Null if there
-  /// is none: other threads have them all and fill them.
+  /// is none: other threads have them all and fill them, or this is a forked child.
   ExtentHeader* exchange(ExtentHeader* full, std::uint32_t thread) noexcept;
 
  private:

@@ -80,15 +80,15 @@ def tallied(tally: Path) -> dict[tuple[int, int], list[Note]]:
     return dict(found)
 
 
-def export(record: Path, path: Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "headrace", "record", "export", record, "--timeline", path]
+def export(records: list[Path], path: Path) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "headrace", "record", "export", *records, "--timeline", path]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 def exported(record: Path, name: str = "out.json") -> tuple[dict, str]:
     path = record.parent / name
-    done = export(record, path)
+    done = export([record], path)
     assert done.returncode == 0, done.stderr
     text = gzip.decompress(path.read_bytes()) if name.endswith(".gz") else path.read_bytes()
     return json.loads(text), done.stderr
@@ -235,7 +235,7 @@ def test_a_killed_job_has_what_it_was_in(host: Host, library: Path) -> None:
 def test_nothing_is_kept_unless_asked(host: Host, library: Path) -> None:
     directory = work_directory(f"timeline-off-{host.name}")
     run(host, 2, (1, 100), directory, HEADRACE_TIMELINE="0")
-    done = export(only_record(directory), directory / "none")
+    done = export([only_record(directory)], directory / "none")
     assert done.returncode == 1
     assert "has no timeline" in done.stderr and "HEADRACE_TIMELINE=1" in done.stderr
     assert not (directory / "none").exists()
