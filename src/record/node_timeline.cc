@@ -1,6 +1,7 @@
 #include "record/node_timeline.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "record/call_rows.h"
@@ -27,16 +28,6 @@ bool can_be(const Event& event) {
 
 std::int64_t end_of(const Event& event) {
   return event.begin + event.ticks;
-}
-
-/// By begin, what goes on or ends last first: so outer ones come before those in them.
-bool comes_before(const EventsRow& one, const EventsRow& other) {
-  const auto key = [](const EventsRow& row) {
-    const bool is_open = row.kind >= static_cast<std::int64_t>(Kind::open_call);
-    const bool is_call = row.kind % 2 == 0;
-    return std::tuple(row.begin, !is_open, -row.time, is_call);
-  };
-  return key(one) < key(other);
 }
 
 }  // namespace
@@ -84,15 +75,22 @@ void NodeTimeline::add(const Image& image, const Places& places) {
   for (const auto& [number, thread] : image.threads()) {
     if (thread.timeline == nullptr) continue;
     const auto own = std::ranges::equal_range(events, number, {}, &Own::thread);
-    const auto first = static_cast<std::ptrdiff_t>(rows_.size());
-    add_thread(image, number, thread, {own.begin(), own.end()}, places);
-    add_open(image, number, *thread.timeline, places);
-    std::stable_sort(rows_.begin() + first, rows_.end(), &comes_before);
+    std::vector<Placed> placed;
+    placed.reserve(own.size());
+    add_thread(image, number, thread, {own.begin(), own.end()}, places, placed);
+    add_open(image, number, *thread.timeline, places, placed);
+    // In ticks, since a ns may have several. Outer ones come before those in them.
+    std::ranges::stable_sort(placed, {}, [](const Placed& one) {
+      const bool is_call = one.row.kind % 2 == 0;
+      return std::tuple(one.begin, -one.ticks, is_call);
+    });
+    for (const Placed& one : placed) rows_.push_back(one.row);
   }
 }
 
 void NodeTimeline::add_thread(const Image& image, std::uint32_t number, const Image::Thread& thread,
-                              std::span<const Own> events, const Places& places) {
+                              std::span<const Own> events, const Places& places,
+                              std::vector<Placed>& placed) {
   std::int64_t since = INT64_MAX;
   for (const Own& own : events) {
     const Event& event = *own.event;
@@ -109,7 +107,7 @@ void NodeTimeline::add_thread(const Image& image, std::uint32_t number, const Im
     row.begin = time_of(event.begin);
     row.time = time_of(end_of(event)) - row.begin;
     since = std::min(since, end_of(event));
-    rows_.push_back(row);
+    placed.push_back({event.begin, event.ticks, row});
   }
   TimelinesRow row;
   row.rank = image.header().rank;
@@ -124,7 +122,7 @@ void NodeTimeline::add_thread(const Image& image, std::uint32_t number, const Im
 
 /// What had not ended when the rank was last heard of.
 void NodeTimeline::add_open(const Image& image, std::uint32_t number, const TimelineItem& item,
-                            const Places& places) {
+                            const Places& places, std::vector<Placed>& placed) {
   EventsRow row;
   row.rank = image.header().rank;
   row.thread = number;
@@ -134,14 +132,14 @@ void NodeTimeline::add_open(const Image& image, std::uint32_t number, const Time
   for (const OpenEvent& open : std::span(item.regions).first(regions)) {
     row.region = place_in(places.regions, open.note, 0);
     row.begin = time_of(open.begin);
-    rows_.push_back(row);
+    placed.push_back({open.begin, INT64_MAX, row});
   }
   row.kind = static_cast<std::int64_t>(Kind::open_call);
   const auto calls = std::min<std::size_t>(item.open_calls.load(), kMostOpenCalls);
   for (const OpenEvent& open : std::span(item.calls).first(calls)) {
     row.procedure = place_in(places.procedures, open.note, -1);
     row.begin = time_of(open.begin);
-    rows_.push_back(row);
+    placed.push_back({open.begin, INT64_MAX, row});
   }
 }
 

@@ -39,11 +39,16 @@ class NodeTimeline {
     std::uint32_t thread;
     const Event* event;
   };
+  struct Placed {
+    std::int64_t begin;  ///< in ticks
+    std::int64_t ticks;  ///< INT64_MAX: it goes on
+    EventsRow row;
+  };
   std::vector<Own> latest_of(const Image& image) const;
   void add_thread(const Image& image, std::uint32_t number, const Image::Thread& thread,
-                  std::span<const Own> events, const Places& places);
+                  std::span<const Own> events, const Places& places, std::vector<Placed>& placed);
   void add_open(const Image& image, std::uint32_t number, const TimelineItem& item,
-                const Places& places);
+                const Places& places, std::vector<Placed>& placed);
   std::int64_t time_of(std::int64_t ticks) const;
 
   const std::span<const Image> images_;
