@@ -174,10 +174,18 @@ static void step(void) {
   }
 }
 
-static void* run(void* given) {
-  me = given;
+static void run(void) {
   for (int i = 0; i < me->steps; i++) step();
   while (me->depth > 0) leave();
+}
+
+/* One that ends early would leave its number to the next. */
+static pthread_barrier_t all_are_done;
+
+static void* run_thread(void* given) {
+  me = given;
+  run();
+  pthread_barrier_wait(&all_are_done);
   return NULL;
 }
 
@@ -242,13 +250,14 @@ int main(int argc, char** argv) {
   CALL("MPI_Comm_size", 0, 0, kNobody, MPI_Comm_size(MPI_COMM_WORLD, &size));
   make_communicators(&all[0]);
   if (has_threads && level == MPI_THREAD_MULTIPLE) {
+    pthread_barrier_init(&all_are_done, NULL, kThreads);
     for (; count <= kThreads; count++) {
       start(&all[count], count, all[0].seed + (unsigned)count, all[0].steps / (count + 1));
       make_communicators(&all[count]);
-      pthread_create(&threads[count - 1], NULL, &run, &all[count]);
+      pthread_create(&threads[count - 1], NULL, &run_thread, &all[count]);
     }
   }
-  run(&all[0]);
+  run();
   for (int i = 1; i < count; i++) pthread_join(threads[i - 1], NULL);
   if (strcmp(way, "kill") == 0) be_killed(argv[3]);
   write_tally(argv[3], all, count);
