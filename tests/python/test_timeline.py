@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -270,6 +271,37 @@ def test_a_damaged_table_is_refused(tmp_path: Path, change) -> None:
     with pytest.raises(HeadraceError, match="damaged"):
         timeline.write([read(path)], tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
+
+
+def test_random_damage_is_refused_or_still_a_timeline(tmp_path: Path) -> None:
+    job = Job()
+    node = node_of(job, 0, threads=2)
+    for thread in range(2):
+        for i in range(20):
+            add(node, 0, 300 * i + i * i, i, thread=thread, sent=i % 3 * 1000, peer=i % 2 - 1)
+    ways = set()
+    for seed in range(150):
+        chance = random.Random(seed)
+
+        def damage(rows: int, body: bytes, chance: random.Random = chance) -> tuple[int, bytes]:
+            changed = bytearray(body)
+            for _ in range(chance.choice([1, 1, 3])):
+                changed[chance.randrange(len(changed))] = chance.choice([0, 1, 127, 128, 255])
+            return rows, bytes(changed)
+
+        path = tmp_path / f"{seed}.hrc"
+        path.write_bytes(changed(job, damage))
+        out = tmp_path / f"{seed}.json"
+        try:
+            timeline.write([read(path)], out)
+        except HeadraceError as error:
+            assert "damaged" in str(error)
+            assert not out.exists()
+            ways.add("refused")
+            continue
+        check_schema(json.loads(out.read_text()))
+        ways.add("shown")
+    assert ways == {"refused", "shown"}
 
 
 @pytest.mark.parametrize(
