@@ -52,6 +52,14 @@ const SettingRule rules[] = {
        return read_size(text, 262144, 1073741824, s.record_memory);
      },
      [](Settings& s) { s.record_memory = Settings().record_memory; }, nullptr, ""},
+    {"HEADRACE_TIMELINE", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.timeline); },
+     [](Settings& s) { s.timeline = Settings().timeline; }, nullptr, ""},
+    {"HEADRACE_TIMELINE_MEMORY", "2m",
+     [](const std::string& text, Settings& s) {
+       return read_size(text, 65536, 268435456, s.timeline_memory);
+     },
+     [](Settings& s) { s.timeline_memory = Settings().timeline_memory; }, nullptr, ""},
     {"HEADRACE_RECORD_DIRECTORY", "",
      [](const std::string& text, Settings& s) { return read_text(text, s.record_directory); },
      [](Settings& s) { s.record_directory = Settings().record_directory; }, nullptr, ""},

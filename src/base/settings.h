@@ -76,6 +76,8 @@ struct Settings {
   std::int64_t record_shortest = 0;                            ///< HEADRACE_RECORD_SHORTEST
   std::string log_path = "headrace-records";                   ///< HEADRACE_LOGPATH
   ByteCount record_memory = 4194304;                           ///< HEADRACE_RECORD_MEMORY
+  bool timeline = false;                                       ///< HEADRACE_TIMELINE
+  ByteCount timeline_memory = 2097152;                         ///< HEADRACE_TIMELINE_MEMORY
   std::string record_directory = "";                           ///< HEADRACE_RECORD_DIRECTORY
   std::int64_t record_depth = 8;                               ///< HEADRACE_RECORD_DEPTH
   std::int64_t record_patience = 0;                            ///< HEADRACE_RECORD_PATIENCE

@@ -18,19 +18,27 @@ constexpr std::uint64_t kScratch = std::uint64_t{256} << 10;
   PathEnd& path =
       thread.find_path(static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1, 0);
   const std::int64_t begin = ticks();
+  ThreadTimeline* const line = thread.timeline();
+  if (line != nullptr) line->enter(0, begin, __builtin_frame_address(0));
   const std::int64_t end = ticks();
   thread.add_call(thread.row(path, 0, CallClass::other, 0), begin, end);
+  if (line == nullptr) return;
+  line->leave(__builtin_frame_address(0));
+  line->add({begin, end - begin, 0, kNone, thread.region(), kNoPeer, 0, 0});
 }
 
 }  // namespace
 
-std::int64_t measure_call_cost(std::span<const std::string> directories, const std::string& job) {
+std::int64_t measure_call_cost(std::span<const std::string> directories, const std::string& job,
+                               bool has_timeline) {
   auto scratch = ImageFile::make(directories, job, ".cost-" + std::to_string(getpid()), kScratch);
   if (!scratch) return 0;
   scratch.value()->remove();
   const std::uint32_t other[kCallClasses] = {};
   const auto thread = ThreadRecord::make(*scratch.value(), 0, {}, other, nullptr);
   if (thread == nullptr) return 0;
+  TimelineMemory events(*scratch.value(), kScratch / 4);
+  if (has_timeline) thread->start_timeline(events);
   const ClockReading begin = read_clock();
   std::int64_t least = INT64_MAX;
   for (int i = 0; i < kCalls; ++i) {

@@ -7,7 +7,8 @@
 namespace headrace::record {
 
 /// Picoseconds that recording a call takes here: of the fastest of some hundred, on tables that are
-/// thrown away. 0 where there is no room for those.
-std::int64_t measure_call_cost(std::span<const std::string> directories, const std::string& job);
+/// thrown away. `has_timeline`: its event is kept, too. 0 where there is no room for those.
+std::int64_t measure_call_cost(std::span<const std::string> directories, const std::string& job,
+                               bool has_timeline);
 
 }  // namespace headrace::record

@@ -29,6 +29,20 @@ ClockReading read_clock() {
   return best;
 }
 
+std::int64_t since_1970_at(std::int64_t ns) {
+  std::int64_t distance = 0;
+  std::int64_t shortest = INT64_MAX;
+  for (int i = 0; i < 5; ++i) {
+    const std::int64_t before = monotonic_ns();
+    const std::int64_t since_1970 = since_1970_ns();
+    const std::int64_t after = monotonic_ns();
+    if (after - before >= shortest) continue;
+    shortest = after - before;
+    distance = since_1970 - (before + (after - before) / 2);
+  }
+  return ns + distance;
+}
+
 double tick_length(const ClockReading& begin, const ClockReading& end) {
   const std::int64_t counted = end.ticks - begin.ticks;
   const std::int64_t ns = end.ns - begin.ns;

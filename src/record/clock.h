@@ -44,6 +44,9 @@ struct ClockReading {
 
 ClockReading read_clock();
 
+/// What CLOCK_REALTIME was at a moment of CLOCK_MONOTONIC, in ns.
+std::int64_t since_1970_at(std::int64_t ns);
+
 /// Nanoseconds of a tick; 1 if the readings are too close to tell.
 double tick_length(const ClockReading& begin, const ClockReading& end);
 

@@ -77,7 +77,9 @@ enum class ExtentKind : std::uint32_t {
   heat,           ///< of the process
   counters,       ///< of the process
   traced_frames,  ///< of one thread that calls traced functions; these have numbers of their own
-  traced_calls    ///< of the same
+  traced_calls,   ///< of the same
+  timeline,
+  events
 };
 
 struct ExtentHeader {
@@ -86,8 +88,8 @@ struct ExtentHeader {
   std::uint32_t item_size;
   std::uint32_t capacity;  ///< items
   std::atomic<std::uint32_t> used;
-  std::uint32_t reserved;
-  std::uint64_t next;  ///< bytes from this header to the next
+  std::atomic<std::uint32_t> turn;  ///< of events: how often their memory was taken from others
+  std::uint64_t next;               ///< bytes from this header to the next
 };
 
 /// Which region a thread is in. Times of regions are in ticks of the clock of recording, which
@@ -224,6 +226,41 @@ struct TracedCalls {
   std::int64_t calls;  ///< that have begun
 };
 
+/// A call or region that goes on.
+struct OpenEvent {
+  std::int64_t begin;  ///< in ticks
+  std::uint32_t note;  ///< of calls the procedure's, of regions theirs and 1
+  std::uint32_t reserved;
+};
+
+inline constexpr std::size_t kMostOpenCalls = 8;
+inline constexpr std::size_t kMostOpenRegions = 128;
+
+/// The timeline of one thread, but for the events themselves.
+struct TimelineItem {
+  std::int64_t added;        ///< events, those that are gone included
+  std::int64_t clock_error;  ///< ns by which the node's clock may be wrong; -1 if it is not known
+  std::atomic<std::uint32_t> open_calls;
+  std::atomic<std::uint32_t> open_regions;
+  std::array<OpenEvent, kMostOpenCalls> calls;
+  std::array<OpenEvent, kMostOpenRegions> regions;
+};
+
+inline constexpr std::int32_t kNoPeer = -1;
+
+/// A call that has returned, or a region that has ended. The last three numbers may come after it
+/// is published.
+struct Event {
+  std::int64_t begin;          ///< in ticks
+  std::int64_t ticks;          ///< that it took
+  std::uint32_t procedure;     ///< a note's number; kNone: it is a region
+  std::uint32_t communicator;  ///< a note's number
+  std::uint32_t region;        ///< a note's number and 1; 0: none
+  std::int32_t peer;           ///< in MPI_COMM_WORLD; kNoPeer, or -2 outside it
+  std::int64_t sent;
+  std::int64_t received;
+};
+
 /// One decision of this rank.
 struct DecisionItem {
   std::uint32_t note;  ///< its number
@@ -259,6 +296,7 @@ static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
 static_assert(sizeof(HeatTables) == kHeatLayers * kHeatPlaces * 16);
 static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
 static_assert(sizeof(CounterItem) == 64 && sizeof(TracedCalls) == 80);
+static_assert(sizeof(Event) == 48 && sizeof(OpenEvent) == 16);
 static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

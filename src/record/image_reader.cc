@@ -82,6 +82,8 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::counters: return sizeof(CounterItem);
     case ExtentKind::traced_frames: return sizeof(Frame);
     case ExtentKind::traced_calls: return sizeof(TracedCalls);
+    case ExtentKind::timeline: return sizeof(TimelineItem);
+    case ExtentKind::events: return sizeof(Event);
   }
   return std::nullopt;
 }
@@ -95,6 +97,23 @@ void check_frames(std::span<Frame> frames, std::size_t modules, std::size_t func
     drop_unless_below(frames[i].caller, i);
     drop_unless_below(frames[i].module, modules);
     drop_unless_below(frames[i].function, functions);
+  }
+}
+
+/// Events of a rank that runs: those whose memory was given to others while it was copied are taken
+/// out of the copy.
+void drop_overwritten_events(int descriptor, std::span<std::byte> bytes) {
+  std::size_t place = reinterpret_cast<const ImageHeader*>(bytes.data())->header_size;
+  while (place % 8 == 0 && place < bytes.size() && bytes.size() - place >= sizeof(ExtentHeader)) {
+    auto& copied = *reinterpret_cast<ExtentHeader*>(bytes.data() + place);
+    ExtentHeader now{};
+    if (copied.kind == ExtentKind::events &&
+        (pread(descriptor, &now, sizeof now, static_cast<off_t>(place)) != sizeof now ||
+         now.turn != copied.turn)) {
+      copied.used = 0;
+    }
+    if (copied.next == 0 || copied.next > bytes.size() - place) return;
+    place += copied.next;
   }
 }
 
@@ -132,6 +151,7 @@ Result<Image> Image::read(const std::string& path) {
     }
     std::vector<std::byte> bytes(size);
     if (!read_all(file.get(), bytes)) return damaged("it is cut off");
+    drop_overwritten_events(file.get(), bytes);
     return parse(std::move(bytes));
   } catch (const std::bad_alloc&) {
     return out_of_memory();
@@ -202,9 +222,23 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::traced_calls:
       take_items(traced_[extent.thread].calls, first, used);
       return true;
+    case ExtentKind::timeline:
+    case ExtentKind::events: take_timeline(begin, extent, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
+}
+
+/// They are many, and stay where they are.
+void Image::take_timeline(std::size_t begin, const ExtentHeader& extent, std::uint32_t used) {
+  if (used == 0) return;
+  Thread& thread = threads_[extent.thread];
+  std::byte* const first = bytes_.data() + begin;
+  if (extent.kind == ExtentKind::timeline) {
+    thread.timeline = reinterpret_cast<const TimelineItem*>(first);
+  } else {
+    thread.events.emplace_back(reinterpret_cast<const Event*>(first), used);
+  }
 }
 
 bool Image::take_notes(std::span<const std::byte> notes) {

@@ -27,6 +27,9 @@ class Image {
     std::vector<Frame> frames;
     std::vector<Peer> peers;
     std::vector<RegionItem> regions;
+    /// Null if its events were not kept. It and the events are as they were found: not checked.
+    const TimelineItem* timeline = nullptr;
+    std::vector<std::span<const Event>> events;  ///< in any order
   };
   /// What a thread has of traced functions.
   struct Traced {
@@ -74,6 +77,7 @@ class Image {
   bool check_header() const;
   bool take_extents();
   bool take_extent(std::size_t begin, const ExtentHeader& extent, std::uint32_t used);
+  void take_timeline(std::size_t begin, const ExtentHeader& extent, std::uint32_t used);
   bool take_notes(std::span<const std::byte> notes);
   void check_references();
   void check_samples();

@@ -12,6 +12,7 @@
 #include "record/node_paths.h"
 #include "record/node_regions.h"
 #include "record/node_samples.h"
+#include "record/node_timeline.h"
 #include "record/node_traces.h"
 #include "record/rank_times.h"
 #include "record/text_table.h"
@@ -44,7 +45,8 @@ RankState state_of(const Image& image) {
 
 class NodeTables {
  public:
-  explicit NodeTables(std::uint32_t node) : node_(node) {}
+  /// `timeline` takes the images' events.
+  NodeTables(std::uint32_t node, NodeTimeline& timeline) : node_(node), timeline_(timeline) {}
 
   void add(const Image& image, const RankTimes& times) {
     add_rank(image, times);
@@ -73,6 +75,7 @@ class NodeTables {
   std::vector<std::int64_t> communicators_of(const Image& image);
 
   const std::uint32_t node_;
+  NodeTimeline& timeline_;
   TextTable texts_;
   NodePaths paths_{texts_};
   NodeRegions regions_{texts_};
@@ -176,6 +179,9 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
   }
   samples_.add(image, paths_.add(image, image.sampled_frames()), regions);
   traces_.add(image, times, regions);
+  std::vector<std::int64_t> names;
+  for (const Procedure& procedure : procedures) names.push_back(procedure.name);
+  timeline_.add(image, {names, communicators, regions});
 }
 
 void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
@@ -285,6 +291,8 @@ Sections NodeTables::pack() {
   append_rows<CountersRow>(made, Table::counters, node_, counters_);
   append_rows<FunctionsRow>(made, Table::functions, node_, traces_.functions());
   append_rows<TracedRow>(made, Table::traced, node_, traces_.calls());
+  append_rows<TimelinesRow>(made, Table::timelines, node_, timeline_.threads());
+  append_rows<EventsRow>(made, Table::events, node_, timeline_.rows());
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
   append_rows<AccessesRow>(made, Table::accesses, node_, accesses_);
@@ -331,8 +339,9 @@ void JobSummary::add(const JobSummary& other) {
 NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
                             const ClockReading& now) {
   NodeRecord made;
-  NodeTables tables(node);
   const std::vector<RankTimes> times = times_of(images, now);
+  NodeTimeline timeline(images, times);
+  NodeTables tables(node, timeline);
   for (std::size_t i = 0; i < images.size(); ++i) {
     tables.add(images[i], times[i]);
     made.summary.add(summary_of(images[i], run_of(images[i], times[i])));

@@ -159,17 +159,26 @@ void append_text_table(Sections& sections, std::uint32_t node, std::span<const s
   ++sections.count;
 }
 
-void append_table(Sections& sections, Table table, std::uint32_t node,
-                  std::span<const std::vector<std::int64_t>> columns) {
-  const std::size_t rows = columns[0].size();
+void append_table(Sections& sections, Table table, std::uint32_t node, std::size_t columns,
+                  std::size_t rows, const FillColumn& fill) {
   if (rows == 0) return;
+  std::vector<std::int64_t> column(rows);
   std::string body;
-  for (const auto& column : columns) append_column(body, column);
+  const auto append_all = [&](bool is_first_plain) {
+    for (std::size_t place = 0; place < columns; ++place) {
+      fill(place, column);
+      if (place == 0 && is_first_plain) {
+        append_plain(body, column, lengths_of(column).plain);
+      } else {
+        append_column(body, column);
+      }
+    }
+  };
+  append_all(false);
   if (rows > body.size()) {
     // All rows are alike. A reader takes no more rows than there are bytes.
     body.clear();
-    append_plain(body, columns[0], lengths_of(columns[0]).plain);
-    for (const auto& column : columns.subspan(1)) append_column(body, column);
+    append_all(true);
   }
   append_section(sections.bytes, static_cast<std::uint32_t>(table), node,
                  static_cast<std::uint32_t>(rows), body);

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,21 +47,24 @@ struct Sections {
 /// Adds a section of texts; of none nothing.
 void append_text_table(Sections& sections, std::uint32_t node, std::span<const std::string> texts);
 
-/// Adds a section, `columns` in the order of the schema, all of one length; of no rows nothing.
-void append_table(Sections& sections, Table table, std::uint32_t node,
-                  std::span<const std::vector<std::int64_t>> columns);
+/// Writes a column of a table, by its place in the schema, into a vector that has its length.
+using FillColumn = std::function<void(std::size_t place, std::span<std::int64_t> column)>;
+
+/// Adds a section of so many columns and rows; of no rows nothing. One column is in memory at a
+/// time.
+void append_table(Sections& sections, Table table, std::uint32_t node, std::size_t columns,
+                  std::size_t rows, const FillColumn& fill);
 
 /// The same of rows, which are made of numbers alone.
 template <class Row>
 void append_rows(Sections& sections, Table table, std::uint32_t node, std::span<const Row> rows) {
   constexpr std::size_t kColumns = sizeof(Row) / sizeof(std::int64_t);
-  std::array<std::vector<std::int64_t>, kColumns> columns;
-  for (auto& column : columns) column.reserve(rows.size());
-  for (const Row& row : rows) {
-    const auto values = std::bit_cast<std::array<std::int64_t, kColumns>>(row);
-    for (std::size_t i = 0; i < kColumns; ++i) columns[i].push_back(values[i]);
-  }
-  append_table(sections, table, node, columns);
+  append_table(sections, table, node, kColumns, rows.size(),
+               [&](std::size_t place, std::span<std::int64_t> column) {
+                 for (std::size_t i = 0; i < rows.size(); ++i) {
+                   column[i] = std::bit_cast<std::array<std::int64_t, kColumns>>(rows[i])[place];
+                 }
+               });
 }
 
 /// What a record ends with, behind so many sections.

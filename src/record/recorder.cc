@@ -43,6 +43,7 @@ struct Recorder {
   std::vector<RecordPlace> places;
   std::unique_ptr<ImageFile> image;
   std::unique_ptr<AccessTable> accesses;
+  std::unique_ptr<TimelineMemory> timeline;  ///< null if no events are kept
   std::span<const Procedure> procedures;
   CallerOf caller_of = nullptr;
   std::uint32_t other[kCallClasses] = {};
@@ -92,12 +93,22 @@ void stop_in_child() {
   is_recording = false;
 }
 
-/// With room for samples and traces, which must not crowd calls out.
+/// With room for samples, traces and events, which must not crowd calls out.
 std::uint64_t memory_of_image(const Settings& settings) {
   constexpr std::uint64_t kSamples = std::uint64_t{6} << 20;
   constexpr std::uint64_t kTraces = std::uint64_t{8} << 20;
   return static_cast<std::uint64_t>(settings.record_memory) + (settings.sampling ? kSamples : 0) +
-         (wants_traces(settings) ? kTraces : 0);
+         (wants_traces(settings) ? kTraces : 0) +
+         (settings.timeline ? static_cast<std::uint64_t>(settings.timeline_memory) : 0);
+}
+
+/// Of an image that is smaller than asked for, since files are limited, a part.
+std::unique_ptr<TimelineMemory> memory_of_timeline(ImageFile& image, const Settings& settings) {
+  if (!settings.timeline) return nullptr;
+  const std::uint64_t got = image.header().capacity;
+  const bool is_whole = got >= memory_of_image(settings);
+  return std::make_unique<TimelineMemory>(
+      image, is_whole ? static_cast<std::uint64_t>(settings.timeline_memory) : got / 4);
 }
 
 ThreadRecord::Limits limits_of(const Settings& settings) {
@@ -165,7 +176,7 @@ void fill_header(ImageHeader& header, const RecorderStart& start) {
   header.process_start = process_start(header.process);
   header.process_space = process_space();
   header.has_steady_counter = has_steady_counter ? 1 : 0;
-  header.start = since_1970_ns();
+  header.start = since_1970_at(now.ns);
   header.init = start.init_ns;
   header.begin_ticks = now.ticks;
   header.begin_ns = now.ns;
@@ -226,8 +237,9 @@ Error start_recorder(const RecorderStart& start) {
   note_all(*own.image, NoteKind::fact, start.facts);
   note_all(*own.image, NoteKind::variable, recorded_variables(allowed_variables()));
   note_settings(*own.image);
-  own.image->header().call_cost = measure_call_cost(own.directories, job);
+  own.image->header().call_cost = measure_call_cost(own.directories, job, settings().timeline);
   if (settings().record_files) own.accesses = AccessTable::make(*own.image);
+  own.timeline = memory_of_timeline(*own.image, settings());
   note_usage(own.image->header());
   own.image->header().io_begin = own.image->header().io_end;
   fill_header(own.image->header(), start);
@@ -317,6 +329,7 @@ ThreadRecord* make_own_record() noexcept {
       if (made != nullptr) {
         own.threads.reserve(own.threads.size() + 1);
         own.free.reserve(own.threads.size() + 1);
+        if (own.timeline != nullptr) made->start_timeline(*own.timeline);
         own_record = made.get();
         own.threads.push_back(std::move(made));
         take_early_regions(*own_record, own.image->header().begin_ticks);

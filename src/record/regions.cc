@@ -68,6 +68,7 @@ void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept {
   for (std::size_t i = 0; i < early.depth; ++i) {
     thread.begin_region(early.ids[i], nullptr, begin, counted_entries());
   }
+  if (thread.timeline() != nullptr) thread.timeline()->begin_regions_at(begin);
   early.depth = 0;
 }
 

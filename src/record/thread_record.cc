@@ -177,6 +177,29 @@ RegionItem& ThreadRecord::region_item(int id, const char* label) noexcept {
 void ThreadRecord::begin_region(int id, const char* label, std::int64_t now,
                                 std::int64_t entered) noexcept {
   regions_.begin(id, region_item(id, label), now, entered);
+  if (timeline_ != nullptr) follow_regions();
+}
+
+RegionStack::End ThreadRecord::end_region(int id, std::int64_t now) noexcept {
+  const RegionStack::End how = regions_.end(id, now);
+  if (timeline_ != nullptr) follow_regions();
+  return how;
+}
+
+void ThreadRecord::end_regions(std::int64_t now) noexcept {
+  regions_.end_all(now);
+  if (timeline_ != nullptr) follow_regions();
+}
+
+/// A timeline is in true time: it does not stand still while recording is off.
+void ThreadRecord::follow_regions() noexcept {
+  timeline_->follow_regions(regions_.depth(), regions_.region(), ticks(),
+                            !is_switched_off.load(std::memory_order_relaxed));
+}
+
+void ThreadRecord::change_thread() noexcept {
+  paths_.change_thread();
+  if (timeline_ != nullptr) timeline_->change_thread();
 }
 
 void ThreadRecord::note_now(std::int64_t now) {

@@ -15,6 +15,7 @@
 #include "record/python_frames.h"
 #include "record/record_switch.h"
 #include "record/region_stack.h"
+#include "record/thread_timeline.h"
 
 namespace headrace::record {
 
@@ -55,7 +56,14 @@ class ThreadRecord final : public PathStore {
                                             CallerOf caller_of);
 
   /// A thread takes over what another one that has ended had.
-  void change_thread() noexcept { paths_.change_thread(); }
+  void change_thread() noexcept;
+
+  /// From now on each event is kept, too. Without room it is not.
+  void start_timeline(TimelineMemory& memory) {
+    timeline_ = ThreadTimeline::make(image_, memory, number_);
+  }
+  /// Null if events are not kept.
+  ThreadTimeline* timeline() const { return timeline_.get(); }
 
   /// See CallPaths::find.
   PathEnd& find_path(const std::uintptr_t* return_slot, int procedure) noexcept {
@@ -116,10 +124,10 @@ class ThreadRecord final : public PathStore {
 
   /// See RegionStack; for `label`, name_region.
   void begin_region(int id, const char* label, std::int64_t now, std::int64_t entered) noexcept;
-  RegionStack::End end_region(int id, std::int64_t now) noexcept { return regions_.end(id, now); }
+  RegionStack::End end_region(int id, std::int64_t now) noexcept;
   /// What rows of calls have. May be asked by a signal handler of the thread.
   std::uint32_t region() const noexcept { return regions_.region(); }
-  void end_regions(std::int64_t now) noexcept { regions_.end_all(now); }
+  void end_regions(std::int64_t now) noexcept;
 
   /// The thread is known to run until `now`, in ticks.
   void note_now(std::int64_t now);
@@ -157,6 +165,7 @@ class ThreadRecord final : public PathStore {
   Row& add_row(PathEnd& path, std::uint32_t procedure, CallClass of_class,
                std::uint32_t communicator);
   RowLink* new_link();
+  void follow_regions() noexcept;
   RegionItem& region_item(int id, const char* label) noexcept;
   RegionItem* new_region_item(int id);
   void find_peer(std::int64_t peer);
@@ -182,6 +191,7 @@ class ThreadRecord final : public PathStore {
   std::size_t frame_count_ = 0;
   std::size_t peer_count_ = 0;
   std::int64_t folded_rows_ = 0;
+  std::unique_ptr<ThreadTimeline> timeline_;
   PathEnd no_path_;
   Row* other_rows_[kCallClasses] = {};
   Peer* other_peers_ = nullptr;

@@ -65,6 +65,12 @@ std::vector<Input> image_corpus() {
   made.note(NoteKind::fact, {"host", "n0"});
   made.note(NoteKind::decision, {"2000", "a", "b", "c", "d", "5"});
   made.note(NoteKind::function, {"f", "f.py"});
+  record::TimelineMemory memory(*made.image, 1);
+  made.thread->start_timeline(memory);
+  record::ThreadTimeline& line = *made.thread->timeline();
+  line.add({5000, 10, 0, 0, 0, 1, 100, 0});
+  line.follow_regions(1, 1, 5000, true);
+  line.enter(0, 6000, &memory);
   inputs.push_back(bytes_of(made));
   made.finish();
   inputs.push_back(bytes_of(made));

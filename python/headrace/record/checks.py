@@ -11,6 +11,7 @@ from headrace.record.tables import JOB, Node, Table, points_at
 CLASSES = 5
 STATES = 4
 LAYERS = 2
+KINDS = 4
 # Numbers that mean something below zero; all others count or measure.
 MAY_BE_NEGATIVE = {
     ("communicators", "on_node"),
@@ -24,6 +25,8 @@ MAY_BE_NEGATIVE = {
     ("decisions", "cost"),
     ("regions", "id"),
     ("sampling", "caller"),
+    ("timelines", "clock_error"),
+    ("events", "peer"),
 }
 LEAST = -2
 MOST = {
@@ -42,6 +45,10 @@ MOST = {
     ("heat", "layer"): LAYERS - 1,
     ("sampling", "rank"): (1 << 31) - 1,
     ("samples", "rank"): (1 << 31) - 1,
+    ("timelines", "rank"): (1 << 31) - 1,
+    ("events", "rank"): (1 << 31) - 1,
+    ("events", "peer"): (1 << 31) - 1,
+    ("events", "kind"): KINDS - 1,
     ("counters", "rank"): (1 << 31) - 1,
     ("counters", "error"): (1 << 31) - 1,
 }

@@ -56,6 +56,18 @@ def unpack(packed: int, data: memoryview, rows: int) -> Column:
     raise Malformed(f"a column is packed in the unknown way {packed}")
 
 
+def stream(packed: int, data: memoryview, rows: int) -> Iterator[int]:
+    """The same of numbers, one after the other, so that they take no memory. Malformed is raised
+    when a value that cannot be is come to."""
+    if packed == CONSTANT and rows:
+        return iter(unpack(packed, data, rows))
+    if packed in (CONSTANT, PLAIN):
+        return _each_varint(data)
+    if packed == DIFFERENCES:
+        return map(_wrapped, accumulate(_each_varint(data)))
+    raise Malformed(f"a column is packed in the unknown way {packed}")
+
+
 def _exactly(values: array, rows: int, data: memoryview) -> array:
     if len(values) != rows or (rows == 0 and len(data)):
         raise Malformed(f"a column of {rows} rows has {len(values)} values")
@@ -89,13 +101,35 @@ def _varints(data: memoryview) -> array:
         raise Malformed("a number has more than 64 bits") from error
 
 
+def _each_varint(data: memoryview) -> Iterator[int]:
+    value = shift = 0
+    for byte in data:
+        if byte < 128:
+            value |= byte << shift
+            if value >> BITS:
+                raise Malformed("a number has more than 64 bits")
+            yield (value >> 1) ^ -(value & 1)
+            value = shift = 0
+        else:
+            value |= (byte & 127) << shift
+            shift += 7
+            if shift > BITS:
+                raise Malformed("a number has more than 64 bits")
+    if shift:
+        raise Malformed("a column's last number is cut off")
+
+
 def _sums(differences: array) -> array:
     """Each value is the one before and a difference; sums wrap at 64 bits."""
     try:
         return array("q", accumulate(differences))
     except OverflowError:
-        half, whole = 1 << BITS - 1, 1 << BITS
-        return array("q", ((one + half) % whole - half for one in accumulate(differences)))
+        return array("q", map(_wrapped, accumulate(differences)))
+
+
+def _wrapped(value: int) -> int:
+    half, whole = 1 << BITS - 1, 1 << BITS
+    return (value + half) % whole - half
 
 
 def _texts(data: bytes, rows: int) -> list[str]:

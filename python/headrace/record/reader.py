@@ -4,6 +4,7 @@ number in it makes the reader take more memory or time than its bytes warrant.""
 import os
 import stat
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 from headrace.errors import HeadraceError
@@ -13,18 +14,20 @@ from headrace.record.generated.tables import TABLES
 from headrace.record.sections import Section, Sections, TableSchema, damaged
 from headrace.record.tables import JOB, Node, Record, Table, fill, job_facts
 
-LARGEST = 1 << 30  # a hundred times what 4,096 ranks make
+LARGEST = 1 << 30  # a hundred times what 4,096 ranks make, and several times what timelines do
+EVENTS = "events"
 
 _COLUMN = struct.Struct("<BI")
 
 
-def read(path: Path) -> Record:
-    """The record in a file. Raises HeadraceError. One that was cut off is read up to the cut."""
-    sections = Sections(path, _bytes(path))
+def read(path: Path, with_events: bool = False) -> Record:
+    """The record in a file. Raises HeadraceError. One that was cut off is read up to the cut.
+    Table `events` may be larger than all others together: few need it."""
+    sections = Sections(path, file_bytes(path))
     nodes: dict[int, Node] = {}
     for section in sections:
         name = section.table.name
-        if name not in TABLES:
+        if name not in TABLES or (name == EVENTS and not with_events):
             continue
         node = nodes.setdefault(section.node, Node(section.node))
         if name in node.tables:
@@ -43,7 +46,7 @@ def read(path: Path) -> Record:
     return record
 
 
-def _bytes(path: Path) -> bytes:
+def file_bytes(path: Path) -> bytes:
     try:
         # Not to wait for the other end of a pipe.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
@@ -69,11 +72,10 @@ def _bytes(path: Path) -> bytes:
         raise HeadraceError(f"'{path}' cannot be read", why, "check its name", 1) from error
 
 
-def _table(section: Section) -> Table:
-    """The columns that this version knows, unpacked."""
+def packed_columns(section: Section) -> Iterator[tuple[str, int, memoryview]]:
+    """Those of the table that this version knows: name, way of packing, bytes."""
     name = section.table.name
     known = dict(TABLES[name][1])
-    columns: dict[str, Column] = {}
     place = 0
     for column in section.table.columns:
         header = section.body[place : place + _COLUMN.size]
@@ -89,9 +91,18 @@ def _table(section: Section) -> Table:
             continue
         if (packed == TEXTS) != (name == "texts"):
             raise Malformed(f"column {column} is packed as another kind of values")
-        columns[column] = unpack(packed, data, section.rows)
+        yield column, packed, data
     if place != len(section.body):
         raise Malformed(f"{len(section.body) - place} bytes lie behind the last column")
+
+
+def _table(section: Section) -> Table:
+    """The columns that this version knows, unpacked."""
+    name = section.table.name
+    columns: dict[str, Column] = {
+        column: unpack(packed, data, section.rows)
+        for column, packed, data in packed_columns(section)
+    }
     if name == "texts" and "text" not in columns:
         raise Malformed("it has no column text")
     return fill(name, section.rows, columns)

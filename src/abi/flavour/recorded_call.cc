@@ -2,6 +2,7 @@
 
 #include "abi/flavour/recorded_request.h"
 #include "abi/generated/features.h"
+#include "record/record_switch.h"
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
@@ -17,17 +18,35 @@ Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
   }
   static_cast<void>(thread_->take_apart());  // of a call that was not recorded
   begin_ = record::ticks();
+  if (record::ThreadTimeline* const line = thread_->timeline(); line != nullptr) [[unlikely]] {
+    if (!record::is_switched_off) line->enter(record::procedure_note(entry_), begin_, this);
+  }
+}
+
+/// A child that the program has forked in the call must not write.
+void Call::add_event(std::uint32_t procedure, std::int64_t end, std::uint32_t shape) noexcept {
+  if (record::is_switched_off || !record::is_recording) return;
+  event_ = &thread_->timeline()->add(
+      {begin_, end - begin_, procedure, shape, thread_->region(), record::kNoPeer, 0, 0});
+}
+
+void Call::finish_event(std::int64_t end, std::uint32_t shape) noexcept {
+  if (record::is_recording) thread_->timeline()->leave(this);
+  add_event(record::procedure_note(entry_), end, shape);
 }
 
 bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept {
   if (const std::int64_t apart = thread_->take_apart(); apart > 0) [[unlikely]] {
     record::Row& barrier = thread_->row(*path_, record::sync_note(entry_), call_class(), shape);
     thread_->add_call(barrier, begin_, begin_ + apart);
+    if (thread_->timeline() != nullptr) add_event(record::sync_note(entry_), begin_ + apart, shape);
     begin_ += apart;
   }
   row_ = &thread_->row(*path_, record::procedure_note(entry_), call_class(), shape);
   if (has_failed) row_->failed += 1;
   thread_->add_call(*row_, begin_, end);
+  if (thread_->timeline() != nullptr) [[unlikely]]
+    finish_event(end, shape);
   if (file_ != nullptr) [[unlikely]]
     count_passed_call(*file_, recorded_procedures[entry_].name, end - begin_);
   return !has_failed;
@@ -48,6 +67,8 @@ bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
 
 void Call::send(std::int64_t bytes) noexcept {
   row_->sent += bytes;
+  if (event_ != nullptr) [[unlikely]]
+    event_->sent += bytes;
   if (file_ != nullptr) [[unlikely]]
     count_passed_bytes(*file_, true, bytes, begin_);
   row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
@@ -57,15 +78,27 @@ void Call::send(std::int64_t bytes) noexcept {
 void Call::send(std::int64_t bytes, int to, MPI_Comm communicator) noexcept {
   send(bytes);
   const std::int64_t peer = peer_in_world(to, communicator);
-  if (peer != kNobody) thread_->add_message(peer, bytes);
+  if (peer == kNobody) return;
+  thread_->add_message(peer, bytes);
+  if (event_ != nullptr) [[unlikely]]
+    event_->peer = static_cast<std::int32_t>(peer);
 }
 
 void Call::receive(const MPI_Status& status) noexcept {
   receive(arrived(status));
 }
 
+void Call::receive(const MPI_Status& status, MPI_Comm communicator) noexcept {
+  receive(status);
+  if (event_ == nullptr) return;
+  const std::int64_t peer = peer_in_world(status.MPI_SOURCE, communicator);
+  event_->peer = peer == kNobody ? record::kNoPeer : static_cast<std::int32_t>(peer);
+}
+
 void Call::receive(std::int64_t bytes) noexcept {
   row_->received += bytes;
+  if (event_ != nullptr) [[unlikely]]
+    event_->received += bytes;
   if (file_ != nullptr) [[unlikely]]
     count_passed_bytes(*file_, false, bytes, begin_);
   if (!is_binned_) row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;

@@ -70,6 +70,7 @@ class Call {
   /// What has arrived by it.
   void receive(std::int64_t bytes) noexcept;
   void receive(const MPI_Status& status) noexcept;
+  void receive(const MPI_Status& status, MPI_Comm communicator) noexcept;
   /// What arrives by it is known when the request is complete.
   void await(MPI_Request request) noexcept;
   /// The call has begun what sends, or another operation, by a request.
@@ -84,6 +85,8 @@ class Call {
 
  private:
   bool finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept;
+  void finish_event(std::int64_t end, std::uint32_t shape) noexcept;
+  void add_event(std::uint32_t procedure, std::int64_t end, std::uint32_t shape) noexcept;
   TrackedRequest tracked() const noexcept;
 
   record::ThreadRecord* thread_;
@@ -94,6 +97,7 @@ class Call {
   bool is_binned_ = false;
   Errors errors_ = Errors::end_the_job;
   record::FileCounts* file_ = nullptr;  ///< if the library moves its bytes
+  record::Event* event_ = nullptr;      ///< if events are kept, from the call's end on
 };
 
 /// Counts a call whose time is not taken, since that would take longer than the call. Returns

@@ -3018,7 +3018,7 @@ Word Recv(Word buf_word, Word count_word, Word datatype_word, Word source_word, 
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, status_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.receive(own_status.get());
+  call.receive(own_status.get(), from_word<MPI_Comm>(comm_word));
   return code;
 }
 template <Name name>
@@ -7317,7 +7317,7 @@ Word Recv_c(Word buf_word, Word count_word, Word datatype_word, Word source_word
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, status_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.receive(own_status.get());
+  call.receive(own_status.get(), from_word<MPI_Comm>(comm_word));
   return code;
 }
 template <Name name>

@@ -25,6 +25,8 @@ enum class Table : std::uint32_t {
   counters,
   functions,
   traced,
+  timelines,
+  events,
   matrix,
   files,
   accesses,
@@ -34,8 +36,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 20> kColumnCounts = {2, 1, 2,  5, 4,  29, 21, 8, 11, 6,
-                                                              7, 6, 13, 4, 16, 43, 7,  8, 3,  2};
+inline constexpr std::array<std::size_t, 22> kColumnCounts = {2, 1,  2, 5,  4, 29, 21, 8, 11, 6, 7,
+                                                              6, 13, 6, 11, 4, 16, 43, 7, 8,  3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -200,6 +202,33 @@ struct TracedRow {
   std::int64_t least = 0;
   std::int64_t greatest = 0;
   std::int64_t moved = 0;
+};
+
+/// The threads whose calls are in `events` (HEADRACE_TIMELINE): one row for each rank and thread.
+struct TimelinesRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t events = 0;
+  std::int64_t lost = 0;
+  std::int64_t since = 0;
+  std::int64_t clock_error = 0;
+};
+
+/// Calls and regions one by one (HEADRACE_TIMELINE): one row each, by rank, thread and begin, outer
+/// ones before those in them. The ranks of a node have one clock. Clocks of nodes are taken as they
+/// are.
+struct EventsRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t kind = 0;
+  std::int64_t procedure = -1;
+  std::int64_t region = 0;
+  std::int64_t communicator = -1;
+  std::int64_t peer = 0;
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  std::int64_t begin = 0;
+  std::int64_t time = 0;
 };
 
 /// Point-to-point messages as the program sent them.
@@ -383,6 +412,16 @@ inline constexpr std::string_view kSchema =
     "\"unit\":\"ns\"},{\"name\":\"own\",\"unit\":\"ns\"},{\"name\":\"mpi\",\"unit\":\"ns\"},{"
     "\"name\":\"least\",\"unit\":\"ns\"},{\"name\":\"greatest\",\"unit\":\"ns\"},{\"name\":"
     "\"moved\",\"unit\":\"bytes\"}]},"
+    "{\"name\":\"timelines\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"events\",\"unit\":\"number\"},{\"name\":"
+    "\"lost\",\"unit\":\"number\"},{\"name\":\"since\",\"unit\":\"ns\"},{\"name\":\"clock_error\","
+    "\"unit\":\"ns\"}]},"
+    "{\"name\":\"events\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
+    "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"kind\",\"unit\":\"number\"},{\"name\":"
+    "\"procedure\",\"unit\":\"text\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
+    "\"communicator\",\"unit\":\"communicators\"},{\"name\":\"peer\",\"unit\":\"number\"},{"
+    "\"name\":\"sent\",\"unit\":\"bytes\"},{\"name\":\"received\",\"unit\":\"bytes\"},{\"name\":"
+    "\"begin\",\"unit\":\"ns\"},{\"name\":\"time\",\"unit\":\"ns\"}]},"
     "{\"name\":\"matrix\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"messages\",\"unit\":\"number\"},{\"name\":"
     "\"sent\",\"unit\":\"bytes\"}]},"

@@ -183,6 +183,33 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("moved", "bytes"),
         ),
     ),
+    "timelines": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("events", "number"),
+            ("lost", "number"),
+            ("since", "ns"),
+            ("clock_error", "ns"),
+        ),
+    ),
+    "events": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("kind", "number"),
+            ("procedure", "text"),
+            ("region", "number"),
+            ("communicator", "communicators"),
+            ("peer", "number"),
+            ("sent", "bytes"),
+            ("received", "bytes"),
+            ("begin", "ns"),
+            ("time", "ns"),
+        ),
+    ),
     "matrix": (
         "node",
         (

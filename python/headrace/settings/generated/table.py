@@ -28,6 +28,8 @@ SETTINGS = (
     Setting("HEADRACE_RECORD_SHORTEST", "integer", "0", minimum=0, maximum=1000000),
     Setting("HEADRACE_LOGPATH", "text", "headrace-records"),
     Setting("HEADRACE_RECORD_MEMORY", "size", "4m", minimum=262144, maximum=1073741824),
+    Setting("HEADRACE_TIMELINE", "boolean", "0"),
+    Setting("HEADRACE_TIMELINE_MEMORY", "size", "2m", minimum=65536, maximum=268435456),
     Setting("HEADRACE_RECORD_DIRECTORY", "text", ""),
     Setting("HEADRACE_RECORD_DEPTH", "integer", "8", minimum=1, maximum=32),
     Setting("HEADRACE_RECORD_PATIENCE", "integer", "0", minimum=0, maximum=86400),
