@@ -13,9 +13,7 @@ MOST_SIZES = 2
 
 def outputs(spec: Path) -> list[Output]:
     data = tomllib.loads((spec / "trace_groups.toml").read_text())
-    traced = [
-        {"libraries": [], **group} for group in data["groups"] if "not_traced" not in group
-    ]
+    traced = [{"libraries": [], **group} for group in data["groups"] if "not_traced" not in group]
     _check(data, traced)
     context = {
         "traced": traced,
@@ -26,7 +24,9 @@ def outputs(spec: Path) -> list[Output]:
     }
     return [
         render("trace_groups.h.j2", "src/trace/generated/groups.h", **context),
-        render("trace_groups.py.j2", "python/headrace/profile/generated/trace_groups.py", **context),
+        render(
+            "trace_groups.py.j2", "python/headrace/profile/generated/trace_groups.py", **context
+        ),
         render("trace-groups.md.j2", "docs/reference/trace-groups.md", **context),
     ]
 

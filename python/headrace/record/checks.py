@@ -10,6 +10,7 @@ from headrace.record.tables import JOB, Node, Table, points_at
 
 CLASSES = 5
 STATES = 4
+WAYS = 4
 LAYERS = 2
 # Numbers that mean something below zero; all others count or measure.
 MAY_BE_NEGATIVE = {
@@ -44,6 +45,8 @@ MOST = {
     ("samples", "rank"): (1 << 31) - 1,
     ("counters", "rank"): (1 << 31) - 1,
     ("counters", "error"): (1 << 31) - 1,
+    ("functions", "way"): WAYS - 1,
+    ("traced", "rank"): (1 << 31) - 1,
 }
 
 Refuse = Callable[[str], Exception]
