@@ -56,7 +56,7 @@ def _room(code: bytes) -> int:
     """GCC leaves nops of one byte; behind them may lie longer ones, which align a loop. Others
     leave longer ones only."""
     if not code.startswith(b"\x90"):
-        return length_of(code)
+        return next((size for size in range(JUMP, MOST) if length_of(code, size) == size), 0)
     return min(MOST, len(code) - len(code.lstrip(b"\x90")))
 
 
