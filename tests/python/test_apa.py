@@ -116,7 +116,7 @@ def test_hostile_names_stay_texts(tmp_path: Path) -> None:
     entry = Entry(HOSTILE, HOSTILE, 1.0, 2, "none", False, HOSTILE)
     apa = Apa(HOSTILE, (), functions=(entry,))
     path = tmp_path / "app.apa.toml"
-    write(path, text_of(Proposal(apa, 0, 0.0), 1, HOSTILE, HOSTILE))
+    write(path, text_of(Proposal(apa, 0, 0.0, 0.0), 1, HOSTILE, HOSTILE))
     document = tomllib.loads(path.read_text())
     expected = HOSTILE.replace("\udc80", "?")
     assert document["program"] == expected

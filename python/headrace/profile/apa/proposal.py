@@ -23,6 +23,8 @@ LEAST_SIZE = 64  # bytes: smaller functions are called often
 MOST = 100  # functions in the file
 # Never proposed: programs call them so often, or so seldom, that their calls tell little.
 _NOT_PROPOSED = ("heap", "system", "stdio", "sysio")
+# Libraries whose functions the recorder counts.
+_COUNTED = ("libheadrace", "libmpi", "libpmpi")
 # Libraries whose inner functions work for a group: their names tell nothing.
 _OF_LIBRARY = {
     "libopenblas": "blas",
@@ -42,11 +44,12 @@ _OF_LIBRARY = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """left_out: functions that are not in it. unnamed: share of the samples in functions without
-    names, in files that are not there, and of Python, in percent."""
+    """left_out: functions that are not in it. in_mpi, unnamed: percent of the samples in the MPI
+    library and ours; in functions without names, in files that are not there, and of Python."""
 
     apa: Apa
     left_out: int
+    in_mpi: float
     unnamed: float
 
 
@@ -71,8 +74,8 @@ class _Names:
 
     def _group(self, frame: Frame) -> str:
         library = Path(frame.module).name
-        name = self._name(frame)
-        found = group_of(name, library) if name else ""
+        # Some groups have all functions of a library, those without names, too.
+        found = group_of(self._name(frame), library)
         return found or next(
             (group for begin, group in _OF_LIBRARY.items() if library.startswith(begin)), ""
         )
@@ -104,10 +107,13 @@ def propose(
     names = _Names(modules, usable)
     times: dict[tuple[str, Function], int] = defaultdict(int)
     by_group: dict[str, int] = defaultdict(int)
-    named = 0
+    named = in_mpi = 0
     for row in samples.rows:
         frames = samples.frames(row.path)
         by_group[_group_of_path(frames, names)] += row.time
+        if frames and Path(frames[0].module).name.startswith(_COUNTED):
+            in_mpi += row.time
+            continue
         function = names.function(frames[0]) if frames else None
         if function is not None and not is_interpreter(frames[0]):
             times[frames[0].module, function] += row.time
@@ -116,7 +122,12 @@ def propose(
     chosen = sorted(times.items(), key=lambda item: (-item[1], item[0][1].name))
     entries = tuple(_entries(chosen[:MOST], total, modules, groups))
     apa = Apa(program, groups, counters, hooks=False, prologues=prologues, functions=entries)
-    return Proposal(apa, max(0, len(chosen) - MOST), 100 * (total - named) / total)
+    return Proposal(
+        apa,
+        max(0, len(chosen) - MOST),
+        100 * in_mpi / total,
+        100 * (total - named - in_mpi) / total,
+    )
 
 
 def _files(record: Record) -> list[tuple[str, str]]:

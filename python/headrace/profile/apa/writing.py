@@ -48,7 +48,6 @@ def text_of(proposal: Proposal, samples: int, record: str, again: str) -> str:
         )
         for one in apa.functions
     ]
-    unnamed = f"{proposal.unnamed:.1f} %" if proposal.unnamed >= 0.05 else ""
     made = _template().render(
         apa={**vars(apa), "functions": rows},
         program=comment(Path(apa.program).name),
@@ -57,9 +56,14 @@ def text_of(proposal: Proposal, samples: int, record: str, again: str) -> str:
         again=comment(again, 4096),
         known=", ".join((*GROUPS, *SETS)),
         left_out=proposal.left_out,
-        unnamed=unnamed,
+        in_mpi=_percent(proposal.in_mpi),
+        unnamed=_percent(proposal.unnamed),
     )
     return made.rstrip("\n") + "\n"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1f} %" if share >= 0.05 else ""
 
 
 def comment(text: str, longest: int = LONGEST_COMMENT) -> str:
