@@ -217,8 +217,13 @@ def test_the_plan_s_file_is_its_owner_s(tmp_path: Path) -> None:
     plan = plan_of(Apa("", hooks=True))
     path = plans.write(tmp_path / "new", "app", plan)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700  # others may write beside it
+    other = plans.write(tmp_path / "new", "app", plan)
+    plans.remove(path)
+    assert list((tmp_path / "new").iterdir()) == [other.parent]
+    (tmp_path / "file").write_text("")
     with pytest.raises(HeadraceError, match="cannot be written"):
-        plans.write(tmp_path / "new", "app", plan)
+        plans.write(tmp_path / "file", "app", plan)
 
 
 def test_another_build_has_no_proposal(tmp_path: Path, program: Path) -> None:

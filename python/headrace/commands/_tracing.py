@@ -109,8 +109,7 @@ def planned(
         yield [f"TRACE_PLAN={path}"]
     finally:
         if not keep:
-            with contextlib.suppress(OSError):
-                path.unlink()
+            plans.remove(path)
 
 
 def with_refusals(job: Job, tracing: Tracing) -> Job:
@@ -126,6 +125,14 @@ def with_refusals(job: Job, tracing: Tracing) -> Job:
 
 
 def offer(path: Path, counters: str | None, line: Sequence[str]) -> None:
+    """As `_offer`; what is wrong is said, since the program has run."""
+    try:
+        _offer(path, counters, line)
+    except HeadraceError as error:
+        say(str(error))
+
+
+def _offer(path: Path, counters: str | None, line: Sequence[str]) -> None:
     """Writes what to trace next beside a record, and says where, and what to type. line: of the
     program, behind `headrace profile`."""
     record = record_of(path)

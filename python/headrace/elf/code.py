@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
-from headrace.elf.symbols import BROKEN, STUB_MARK, build_id, opened, stubs
+from headrace.elf import raw
+from headrace.elf.symbols import BROKEN, STUB, build_id, opened
 
 HOOK = "__cyg_profile_func_enter"
 # Sections in which compilers list where they left room.
@@ -24,6 +24,7 @@ ROOM_LISTS = ("__patchable_function_entries", "__mcount_loc")
 LARGEST_LIST = 8 << 20
 LARGEST_FUNCTION = 1 << 20
 ADDRESS = 8  # bytes
+ALLOCATED = 2  # SHF_ALLOC
 _RELATIVE = {"EM_X86_64": 8, "EM_AARCH64": 1027}  # R_X86_64_RELATIVE, R_AARCH64_RELATIVE
 _SLOTS = {"EM_X86_64": (6, 7), "EM_AARCH64": (1025, 1026)}  # GLOB_DAT, JUMP_SLOT
 
@@ -75,11 +76,12 @@ class Code:
             for part in elf.iter_segments()
             if part["p_type"] == "PT_LOAD" and part["p_flags"] & 1
         ]
+        if not raw.is_known(elf):
+            return
         self.functions, self.imports = _symbols(elf)
-        self._hook_stubs = frozenset(
-            at for at, _, name in stubs(elf) if name == f"{HOOK}{STUB_MARK}"
-        )
-        self._hook_slots = frozenset(_slots(elf, HOOK))
+        if HOOK in self.imports:
+            self._hook_slots = frozenset(_slots(elf, HOOK))
+            self._hook_stubs = frozenset(_stubs(elf, self._hook_slots))
         self.rooms = tuple(sorted(set(_rooms(elf))))
 
     @cached_property
@@ -160,62 +162,64 @@ def _symbols(elf: ELFFile) -> tuple[tuple[Function, ...], frozenset[str]]:
     """Functions, each name and address once; names of functions that others give."""
     found: dict[tuple[str, int], Function] = {}
     imports = set()
-    for section in elf.iter_sections():
-        if not isinstance(section, SymbolTableSection):
-            continue
-        is_dynamic = section.name == ".dynsym"
-        for symbol in section.iter_symbols():
-            kind = symbol["st_info"]["type"]
-            if symbol["st_shndx"] == "SHN_UNDEF":
-                if is_dynamic and kind in ("STT_FUNC", "STT_NOTYPE", "STT_GNU_IFUNC"):
-                    imports.add(symbol.name)
+    for table in raw.symbol_tables(elf):
+        is_dynamic = table.name == ".dynsym"
+        for one in raw.symbols(elf, table):
+            if not one.is_defined:
+                if is_dynamic and one.section == raw.UNDEFINED:
+                    imports.add(one.name)
                 continue
-            if kind not in ("STT_FUNC", "STT_GNU_IFUNC", "STT_LOOS") or not symbol.name:
+            if one.kind == raw.NO_TYPE or not one.name:
                 continue
-            key = symbol.name, symbol["st_value"]
+            key = one.name, one.address
             before = found.get(key)
-            found[key] = Function(
-                *key,
-                symbol["st_size"],
-                is_dynamic or (before is not None and before.is_exported),
-                kind != "STT_FUNC",
-            )
+            is_exported = is_dynamic or (before is not None and before.is_exported)
+            found[key] = Function(*key, one.size, is_exported, one.kind == raw.INDIRECT)
     return tuple(found.values()), frozenset(imports)
 
 
 def _slots(elf: ELFFile, name: str) -> Iterator[int]:
     """Addresses of the slots that hold the address of an imported function."""
     kinds = _SLOTS.get(str(elf["e_machine"]), ())
+    for section in raw.relocation_sections(elf):
+        table = elf.get_section(section["sh_link"])
+        if not isinstance(table, SymbolTableSection):
+            continue
+        numbers = raw.places_of(elf, table, name)
+        for one in raw.relocations(section):
+            if one.kind in kinds and one.symbol in numbers:
+                yield one.address
+
+
+def _stubs(elf: ELFFile, slots: frozenset[int]) -> Iterator[int]:
+    """Addresses of code that jumps through these slots, in sections of stubs (x86-64)."""
     for section in elf.iter_sections():
-        if not isinstance(section, RelocationSection):
+        if not section.name.startswith(".plt"):
             continue
-        symbols = elf.get_section(section["sh_link"])
-        if not isinstance(symbols, SymbolTableSection):
-            continue
-        for one in section.iter_relocations():
-            number = one["r_info_sym"]
-            if one["r_info_type"] in kinds and symbols.get_symbol(number).name == name:
-                yield one["r_offset"]
+        data, address = section.data(), section["sh_addr"]
+        for at in _places(data, b"\xff\x25"):
+            if _target(data, at + 2, address) in slots:
+                yield address + at // STUB * STUB
 
 
 def _rooms(elf: ELFFile) -> Iterator[int]:
     """Where room was left. Files that may be loaded anywhere have the addresses in their
     relocations."""
-    relative = _RELATIVE.get(str(elf["e_machine"]))
     lists = [
         section
         for section in elf.iter_sections()
         if section.name in ROOM_LISTS and section["sh_size"] <= LARGEST_LIST
     ]
-    moved: dict[int, int] = {}
-    if lists:
-        for section in elf.iter_sections():
-            if isinstance(section, RelocationSection) and section["sh_flags"] & 2:
-                moved |= {
-                    one["r_offset"]: one["r_addend"]
-                    for one in section.iter_relocations()
-                    if one["r_info_type"] == relative and "r_addend" in one.entry
-                }
+    if not lists:
+        return
+    relative = _RELATIVE.get(str(elf["e_machine"]))
+    moved = {
+        one.address: one.addend
+        for section in raw.relocation_sections(elf)
+        if section["sh_flags"] & ALLOCATED
+        for one in raw.relocations(section)
+        if one.kind == relative
+    }
     for section in lists:
         data = section.data()
         for at in range(0, len(data) - ADDRESS + 1, ADDRESS):

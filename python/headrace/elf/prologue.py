@@ -1,14 +1,16 @@
 """Whether the first instructions of a function may be replaced by a jump, and be executed elsewhere
 (x86-64). The whole function is disassembled, by capstone."""
 
-import importlib.util
+import importlib
 from dataclasses import dataclass
+from functools import cache
 
 from headrace.elf.code import LARGEST_FUNCTION, Code, Function
 from headrace.elf.nops import JUMP, begin
 
 LEAST_SIZE = 16  # bytes
 MOST_MOVED = 32
+NO_CAPSTONE = "nothing can disassemble it: pip install capstone"
 _TERMINATED = ("ud2", "hlt")
 
 
@@ -22,9 +24,13 @@ class Prologue:
     refusal: str = ""
 
 
+@cache
 def is_known() -> bool:
-    """Whether capstone is installed."""
-    return importlib.util.find_spec("capstone") is not None
+    """Whether capstone is installed, with its library."""
+    try:
+        return bool(importlib.import_module("capstone").cs_version())
+    except (ImportError, OSError, AttributeError):
+        return False
 
 
 def prologue_of(code: Code, function: Function) -> Prologue:
@@ -41,7 +47,7 @@ def _refusal_of_kind(code: Code, function: Function) -> str:
     if code.machine != "EM_X86_64":
         return "first instructions are patched on x86-64 only"
     if not is_known():
-        return "nothing can disassemble it: pip install capstone"
+        return NO_CAPSTONE
     if function.is_indirect:
         return "its address is chosen when the program starts (IFUNC)"
     if function.size < LEAST_SIZE:

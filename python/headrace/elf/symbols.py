@@ -51,7 +51,7 @@ class Functions:
         self._found: list[tuple[int, int, str]] = []
         try:
             with opened(path) as elf:
-                self._found = sorted({*_functions(elf), *stubs(elf)})
+                self._found = sorted({*_functions(elf), *_stubs(elf)})
         except BROKEN:
             self._found = []
         self._starts = [start for start, _, _ in self._found]
@@ -81,7 +81,7 @@ def _end(section: Section) -> int:
     return section["sh_addr"] + section["sh_size"]
 
 
-def stubs(elf: ELFFile) -> Iterator[tuple[int, int, str]]:
+def _stubs(elf: ELFFile) -> Iterator[tuple[int, int, str]]:
     """What calls into other libraries jump through: FUNCTION@plt, in the order of relocations
     (System V ABI, AMD64 supplement, Procedure Linkage Table)."""
     relocations = elf.get_section_by_name(".rela.plt")

@@ -1,6 +1,7 @@
 """What is to be traced -> the plan that the library reads, and what cannot be traced, and why."""
 
-import os
+import contextlib
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from headrace.profile.apa.ways import NOT_BUILT, Choice, Modules, choices, files
 
 LARGEST = 64 << 10  # bytes that the library reads
 MOST_OF_A_NAME = 16
+PLAN = "plan"
 HEAD = "# What to trace, for the library. headrace profile made it for one run.\n"
 
 
@@ -121,13 +123,26 @@ def _chosen(own: Iterable[Choice], way: str) -> Choice:
 
 
 def write(folder: Path, name: str, plan: Plan) -> Path:
-    """A file of its own, which only its owner may change. Raises HeadraceError."""
-    path = folder / f"{name}.{os.getpid()}.trace-plan"
+    """A file in a directory of its own, since the library takes none from where others may write.
+    Raises HeadraceError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(path, flags, 0o600), "w", encoding="ascii") as stream:
-            stream.write(plan.text)
+        path = Path(tempfile.mkdtemp(prefix=f"{name}.trace-", dir=folder)) / PLAN
     except OSError as error:
+        remedy = "set HEADRACE_LOGPATH to another directory"
+        raise unwritable(folder / name, error, remedy) from error
+    try:
+        path.write_text(plan.text, encoding="ascii")
+        path.chmod(0o600)
+    except OSError as error:
+        remove(path)
         raise unwritable(path, error, "set HEADRACE_LOGPATH to another directory") from error
     return path
+
+
+def remove(path: Path) -> None:
+    """What `write` has made."""
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        path.parent.rmdir()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from headrace.analysis.paths import Frame
 from headrace.elf.code import Function
-from headrace.elf.symbols import STUB_MARK, Functions
 from headrace.profile.apa.values import NO_WAY, NOPS, PROLOGUE, Apa, Entry
 from headrace.profile.apa.ways import NOT_BUILT, Choice, Modules, choices, files_of
 from headrace.profile.generated.trace_groups import GROUPS
@@ -59,7 +58,6 @@ class _Names:
     def __init__(self, modules: Modules, usable: Mapping[tuple[str, str], bool]):
         self._modules = modules
         self._usable = usable
-        self._stubs: dict[str, Functions] = {}
         self._groups: dict[Frame, str] = {}
 
     def function(self, frame: Frame) -> Function | None:
@@ -75,21 +73,11 @@ class _Names:
     def _group(self, frame: Frame) -> str:
         library = Path(frame.module).name
         # Some groups have all functions of a library, those without names, too.
-        found = group_of(self._name(frame), library)
+        function = self.function(frame)
+        found = group_of(function.name if function is not None else "", library)
         return found or next(
             (group for begin, group in _OF_LIBRARY.items() if library.startswith(begin)), ""
         )
-
-    def _name(self, frame: Frame) -> str:
-        """Of a stub, the function that it calls: which library has that is not known."""
-        function = self.function(frame)
-        if function is not None:
-            return function.name
-        if not self._usable.get((frame.module, frame.build_id)):
-            return ""
-        if frame.module not in self._stubs:
-            self._stubs[frame.module] = Functions(Path(frame.module))
-        return self._stubs[frame.module].at(max(0, frame.offset - 1)).removesuffix(STUB_MARK)
 
 
 def propose(
