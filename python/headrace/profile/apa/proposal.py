@@ -89,7 +89,7 @@ def propose(
         return None
     files = _files(record)
     usable = {one: module_problem(*one) is None for one in files}
-    program = _program(record, files)
+    program = _program(record, usable)
     seen = [file for (file, _), is_usable in usable.items() if is_usable]
     modules = Modules([*seen, *(files_of(program) if program in seen else ())])
     names = _Names(modules, usable)
@@ -127,10 +127,13 @@ def _files(record: Record) -> list[tuple[str, str]]:
     return list(found)
 
 
-def _program(record: Record, files: Iterable[tuple[str, str]]) -> str:
+def _program(record: Record, files: Mapping[tuple[str, str], bool]) -> str:
+    """Its path, or what is known of it. files: whether each is here as it was."""
     names = [name for node in record.nodes for name in node.texts_of("ranks", "program") if name]
     name = Path(names[0]).name if names else ""
-    return next((file for file, _ in files if name and Path(file).name == name), name)
+    found = [(not is_usable, file) for (file, _), is_usable in files.items()]
+    own = [one for one in found if name and Path(one[1]).name == name]
+    return min(own)[1] if own else name
 
 
 def _group_of_path(frames: tuple[Frame, ...], names: _Names) -> str:
