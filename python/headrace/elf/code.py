@@ -71,10 +71,11 @@ class Code:
 
     def _read(self, elf: ELFFile) -> None:
         self.machine = str(elf["e_machine"])
+        size = self.path.stat().st_size
         self._segments = [
             Segment(part["p_vaddr"], part.data())
             for part in elf.iter_segments()
-            if part["p_type"] == "PT_LOAD" and part["p_flags"] & 1
+            if part["p_type"] == "PT_LOAD" and part["p_flags"] & 1 and part["p_filesz"] <= size
         ]
         if not raw.is_known(elf):
             return
@@ -186,7 +187,7 @@ def _slots(elf: ELFFile, name: str) -> Iterator[int]:
         if not isinstance(table, SymbolTableSection):
             continue
         numbers = raw.places_of(elf, table, name)
-        for one in raw.relocations(section):
+        for one in raw.relocations(elf, section):
             if one.kind in kinds and one.symbol in numbers:
                 yield one.address
 
@@ -196,7 +197,7 @@ def _stubs(elf: ELFFile, slots: frozenset[int]) -> Iterator[int]:
     for section in elf.iter_sections():
         if not section.name.startswith(".plt"):
             continue
-        data, address = section.data(), section["sh_addr"]
+        data, address = raw.data_of(elf, section), section["sh_addr"]
         for at in _places(data, b"\xff\x25"):
             if _target(data, at + 2, address) in slots:
                 yield address + at // STUB * STUB
@@ -217,11 +218,11 @@ def _rooms(elf: ELFFile) -> Iterator[int]:
         one.address: one.addend
         for section in raw.relocation_sections(elf)
         if section["sh_flags"] & ALLOCATED
-        for one in raw.relocations(section)
+        for one in raw.relocations(elf, section)
         if one.kind == relative
     }
     for section in lists:
-        data = section.data()
+        data = raw.data_of(elf, section)
         for at in range(0, len(data) - ADDRESS + 1, ADDRESS):
             value = int.from_bytes(data[at : at + ADDRESS], "little")
             if address := moved.get(section["sh_addr"] + at, value):
