@@ -3,7 +3,8 @@
 function(headrace_add_room name)
   set(target headrace_${name})
   list(TRANSFORM ARGN PREPEND headrace_ OUTPUT_VARIABLE uses)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${name}/*.cc")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    "${CMAKE_SOURCE_DIR}/src/${name}/*.cc" "${CMAKE_SOURCE_DIR}/src/${name}/*.S")
   if(sources)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PUBLIC headrace_options ${uses})
@@ -37,4 +38,14 @@ function(headrace_depend_on_folders target)
       endif()
     endforeach()
   endforeach()
+endfunction()
+
+# headrace_use_no_vectors(FILE...): compiles files without registers of vectors and floating numbers,
+# which callers of their functions may need (src/trace/enter.cc). What sanitizers would call may use
+# them.
+function(headrace_use_no_vectors)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    set_source_files_properties(${ARGN} PROPERTIES
+      SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "-mgeneral-regs-only;-fno-sanitize=all")
+  endif()
 endfunction()

@@ -110,6 +110,9 @@ ElfObject::ElfObject(const dl_phdr_info& info) : info_(info) {
       case DT_GNU_HASH: gnu_hash_ = static_cast<const std::uint32_t*>(pointer(value)); break;
       case DT_HASH: sysv_hash_ = static_cast<const std::uint32_t*>(pointer(value)); break;
       case DT_SONAME: soname_offset_ = value; break;
+      case DT_VERSYM: symbol_versions_ = static_cast<const ElfW(Versym)*>(pointer(value)); break;
+      case DT_VERNEED: needed_versions_ = static_cast<const ElfW(Verneed)*>(pointer(value)); break;
+      case DT_VERNEEDNUM: needed_versions_count_ = value; break;
       case DT_RELA: data_relocations_ = static_cast<const ElfW(Rela)*>(pointer(value)); break;
       case DT_RELASZ: data_relocations_bytes_ = value; break;
       case DT_JMPREL: call_relocations_ = static_cast<const ElfW(Rela)*>(pointer(value)); break;
@@ -213,7 +216,8 @@ void ElfObject::visit_relocations(const ElfW(Rela) * relocations, std::size_t by
     const std::uintptr_t address = info_.dlpi_addr + relocation.r_offset;
     const ElfW(Phdr)* const segment = segment_of(address);
     if (segment == nullptr || (segment->p_flags & PF_W) == 0) continue;
-    visit({name_of(symbols_[symbol]), reinterpret_cast<void**>(address), type->kind, i});
+    visit({name_of(symbols_[symbol]), reinterpret_cast<void**>(address), type->kind, i,
+           static_cast<std::size_t>(symbol)});
   }
 }
 
@@ -221,6 +225,35 @@ void ElfObject::for_each_slot(const std::function<void(const Slot&)>& visit) con
   if (symbols_ == nullptr || strings_ == nullptr) return;
   visit_relocations(data_relocations_, data_relocations_bytes_, visit);
   visit_relocations(call_relocations_, call_relocations_bytes_, visit);
+}
+
+/// Layout: each needed library has a list of versions; `vna_other` is what symbols have.
+std::string_view ElfObject::version_of(const Slot& slot) const {
+  if (symbol_versions_ == nullptr || needed_versions_ == nullptr) return {};
+  constexpr ElfW(Versym) kHidden = 0x8000;
+  const auto wanted = static_cast<ElfW(Versym)>(symbol_versions_[slot.symbol] & ~kHidden);
+  const auto* library = reinterpret_cast<const char*>(needed_versions_);
+  for (std::size_t i = 0; i < needed_versions_count_; ++i) {
+    const auto& need = *reinterpret_cast<const ElfW(Verneed)*>(library);
+    const char* at = library + need.vn_aux;
+    for (int k = 0; k < need.vn_cnt; ++k) {
+      const auto& version = *reinterpret_cast<const ElfW(Vernaux)*>(at);
+      if (version.vna_other == wanted) return strings_ + version.vna_name;
+      at += version.vna_next;
+    }
+    library += need.vn_next;
+  }
+  return {};
+}
+
+void ElfObject::for_each_code(
+    const std::function<void(std::uintptr_t, std::uintptr_t)>& visit) const {
+  for (int i = 0; i < info_.dlpi_phnum; ++i) {
+    const ElfW(Phdr) & header = info_.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t begin = info_.dlpi_addr + header.p_vaddr;
+    visit(begin, begin + header.p_memsz);
+  }
 }
 
 bool ElfObject::is_unbound(const Slot& slot, const void* value) const {

@@ -20,7 +20,8 @@ struct Slot {
   std::string_view name;
   void** word;
   Kind kind;
-  std::size_t index;  ///< among the relocations of its kind
+  std::size_t index;   ///< among the relocations of its kind
+  std::size_t symbol;  ///< its number in the object's table of symbols
 };
 
 /// A view of one loaded ELF object's dynamic section: its name, the symbols that it defines, the
@@ -52,6 +53,13 @@ class ElfObject {
   /// written once the object is loaded (relocated text).
   void for_each_slot(const std::function<void(const Slot&)>& visit) const;
 
+  /// The version of the symbol that a slot needs; empty if it needs none.
+  std::string_view version_of(const Slot& slot) const;
+
+  /// Visits the memory of its code.
+  void for_each_code(
+      const std::function<void(std::uintptr_t begin, std::uintptr_t end)>& visit) const;
+
   /// Whether `value`, read from a slot of this object, says that it is not bound yet: that it leads
   /// to the slot's own stub, which asks the linker. No other code of the object does.
   bool is_unbound(const Slot& slot, const void* value) const;
@@ -78,6 +86,9 @@ class ElfObject {
   const ElfW(Sym) * symbols_ = nullptr;
   const std::uint32_t* gnu_hash_ = nullptr;
   const std::uint32_t* sysv_hash_ = nullptr;
+  const ElfW(Versym) * symbol_versions_ = nullptr;
+  const ElfW(Verneed) * needed_versions_ = nullptr;
+  std::size_t needed_versions_count_ = 0;
   const ElfW(Rela) * data_relocations_ = nullptr;
   std::size_t data_relocations_bytes_ = 0;
   const ElfW(Rela) * call_relocations_ = nullptr;

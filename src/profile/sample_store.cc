@@ -108,6 +108,7 @@ void SampleStore::describe(record::Frame& frame, std::uintptr_t word) {
 }
 
 record::PathId SampleStore::add(record::PathId caller, std::uintptr_t return_address) noexcept {
+  if (record::is_between(caller, return_address)) return caller;
   try {
     auto* const frame = take<record::Frame>(frames_, ExtentKind::sampled_frames, kFramesAtATime);
     if (frame == nullptr) return record::kNoPath;

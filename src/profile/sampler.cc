@@ -233,7 +233,7 @@ void start(Sampler& own) {
   prepare(own);
   own.known[static_cast<pid_t>(::syscall(SYS_gettid))] = own_thread(record::own_record);
   record::region_listener = &note_region;
-  record::thread_listener = &note_thread;
+  record::set_listener(record::Listener::sampling, &note_thread);
   let_forks_wait();
   // Reads the environment, which the program may change while the helper runs.
   own.ranks_on_node = topo::ranks_on_node();
@@ -258,7 +258,7 @@ void stop_sampling() noexcept {
   if (!settings().sampling) return;
   Sampler& own = sampler();
   if (!own.process.is_here() || !own.has_helper.exchange(false)) return;
-  record::thread_listener = nullptr;
+  record::set_listener(record::Listener::sampling, nullptr);
   record::region_listener = nullptr;
   own.is_ending = true;
   own.bell.ring();

@@ -48,6 +48,23 @@ class CallPaths {
     return *end;
   }
 
+  /// The same if the path is found in place, which takes no registers of vectors; else null: then
+  /// find() is to be called.
+  PathEnd* find_known(const std::uintptr_t* return_slot) noexcept {
+    if (busy_in_ != nullptr || !is_usable_ || until_check_ <= 1) return nullptr;
+    busy_in_ = return_slot;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    PathTrie::Leaf* const leaf = trie_.find(return_slot, stack_.readable_end(return_slot));
+    const bool is_sure = leaf != nullptr && !leaf->is_unsure;
+    if (is_sure) {
+      --until_check_;
+      ++hits_;
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    busy_in_ = nullptr;
+    return is_sure ? &leaf->path->end : nullptr;
+  }
+
   /// Another thread goes on with what was learnt: it has a stack of its own.
   void change_thread() noexcept {
     stack_ = {};

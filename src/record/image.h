@@ -57,6 +57,7 @@ struct ImageHeader {
   ProcessIo io_begin;      ///< when MPI ran
   ProcessIo io_end;        ///< as last seen
   OtherCounts other;
+  std::atomic<std::uint64_t> untraced;  ///< calls of traced functions that could not be
 };
 
 enum class ExtentKind : std::uint32_t {
@@ -73,8 +74,10 @@ enum class ExtentKind : std::uint32_t {
   sampled_threads,  ///< of the process, as the next two
   sampled_frames,
   samples,
-  heat,     ///< of the process
-  counters  ///< of the process
+  heat,           ///< of the process
+  counters,       ///< of the process
+  traced_frames,  ///< of one thread that calls traced functions; these have numbers of their own
+  traced_calls    ///< of the same
 };
 
 struct ExtentHeader {
@@ -100,6 +103,7 @@ struct RegionMark {
 struct ThreadItem {
   std::int64_t last_ticks;  ///< the end of its last call
   std::int64_t calls;
+  std::int64_t ticks;  ///< in all calls
   std::int64_t folded;
   std::int64_t unwinds;
   std::int64_t checks;
@@ -204,6 +208,22 @@ struct CounterItem {
   std::int64_t wall;     ///< ns since counting began
 };
 
+/// Calls of one traced function by one call path in one region, by one thread.
+struct TracedCalls {
+  std::uint32_t function;  ///< a note's number
+  std::uint32_t path;      ///< a frame of the same thread
+  std::uint32_t region;    ///< a note's number and 1; 0: none
+  std::uint32_t reserved;
+  std::int64_t ticks;  ///< of calls that are not within one of the same function
+  std::int64_t own;    ///< ticks outside other traced functions and outside MPI
+  std::int64_t mpi;    ///< ticks in MPI calls, outside other traced functions
+  std::int64_t least;
+  std::int64_t greatest;
+  std::int64_t moved;  ///< bytes
+  std::int64_t ended;  ///< calls whose end was seen; the above is theirs
+  std::int64_t calls;  ///< that have begun
+};
+
 /// One decision of this rank.
 struct DecisionItem {
   std::uint32_t note;  ///< its number
@@ -224,6 +244,7 @@ enum class NoteKind : std::uint16_t {
   variable,       ///< name, value
   fact,           ///< of the rank and job: name, value
   region,         ///< id (empty: those that found no room), label
+  traced,         ///< name, group, way, file and build-id of its module, offset, refusal
 };
 
 /// Its fields follow: for each its length in four bytes, and its bytes. `size` counts all, and the
@@ -237,7 +258,7 @@ struct NoteHeader {
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
 static_assert(sizeof(HeatTables) == kHeatLayers * kHeatPlaces * 16);
 static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
-static_assert(sizeof(CounterItem) == 64);
+static_assert(sizeof(CounterItem) == 64 && sizeof(TracedCalls) == 80);
 static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

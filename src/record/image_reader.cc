@@ -80,6 +80,8 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::samples: return sizeof(SampleItem);
     case ExtentKind::heat: return sizeof(HeatTables);
     case ExtentKind::counters: return sizeof(CounterItem);
+    case ExtentKind::traced_frames: return sizeof(Frame);
+    case ExtentKind::traced_calls: return sizeof(TracedCalls);
   }
   return std::nullopt;
 }
@@ -194,6 +196,12 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
       if (heat_.empty()) take_items(heat_, first, std::min<std::uint32_t>(used, 1));
       return true;
     case ExtentKind::counters: take_items(counters_, first, used); return true;
+    case ExtentKind::traced_frames:
+      take_items(traced_[extent.thread].frames, first, used);
+      return true;
+    case ExtentKind::traced_calls:
+      take_items(traced_[extent.thread].calls, first, used);
+      return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -244,6 +252,7 @@ void Image::check_references() {
   }
   check_frames(sampled_frames_, modules, functions);
   check_samples();
+  check_traced();
 }
 
 void Image::check_samples() {
@@ -255,6 +264,18 @@ void Image::check_samples() {
   }
   for (SampledThread& thread : sampled_threads_) thread.name.back() = '\0';
   for (CounterItem& counter : counters_) counter.name.back() = '\0';
+}
+
+void Image::check_traced() {
+  const std::size_t functions = notes(NoteKind::traced).size();
+  for (auto& [number, thread] : traced_) {
+    check_frames(thread.frames, notes(NoteKind::module).size(), notes(NoteKind::function).size());
+    for (TracedCalls& calls : thread.calls) {
+      drop_unless_below(calls.function, functions);
+      drop_unless_below(calls.path, thread.frames.size());
+      if (calls.region > notes(NoteKind::region).size()) calls.region = 0;
+    }
+  }
 }
 
 std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t field) const {

@@ -15,7 +15,7 @@
 /// Images of this rank or another one, finished, half written, or damaged.
 namespace headrace::record {
 
-inline constexpr std::size_t kNoteKinds = 11;  ///< numbers of NoteKind, from 0
+inline constexpr std::size_t kNoteKinds = 12;  ///< numbers of NoteKind, from 0
 
 /// An image's contents, checked: notes, frames and callers that it names are there, or are kNone.
 /// A caller's number is below its frame's.
@@ -27,6 +27,11 @@ class Image {
     std::vector<Frame> frames;
     std::vector<Peer> peers;
     std::vector<RegionItem> regions;
+  };
+  /// What a thread has of traced functions.
+  struct Traced {
+    std::vector<Frame> frames;
+    std::vector<TracedCalls> calls;
   };
   using Note = std::vector<std::string_view>;  ///< its fields
 
@@ -53,6 +58,8 @@ class Image {
   /// Null if it has none.
   const HeatTables* heat() const { return heat_.empty() ? nullptr : heat_.data(); }
   std::span<const CounterItem> counters() const { return counters_; }
+  /// By numbers of their own.
+  const std::map<std::uint32_t, Traced>& traced() const { return traced_; }
 
   std::span<const Note> notes(NoteKind kind) const {
     return notes_[static_cast<std::size_t>(kind)];
@@ -70,6 +77,7 @@ class Image {
   bool take_notes(std::span<const std::byte> notes);
   void check_references();
   void check_samples();
+  void check_traced();
 
   std::vector<std::byte> bytes_;
   std::map<std::uint32_t, Thread> threads_;
@@ -82,6 +90,7 @@ class Image {
   std::vector<SampleItem> samples_;
   std::vector<HeatTables> heat_;  ///< one at most
   std::vector<CounterItem> counters_;
+  std::map<std::uint32_t, Traced> traced_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };
 

@@ -118,6 +118,29 @@ const Module* Modules::find(std::uintptr_t address) {
   return module;
 }
 
+std::vector<Module> loaded_modules() {
+  struct Collected {
+    std::vector<Module> modules;
+    bool lacks_memory = false;
+  } collected;
+  const auto collect = [](dl_phdr_info* info, std::size_t, void* argument) noexcept {
+    auto& all = *static_cast<Collected*>(argument);
+    try {
+      all.modules.push_back({info->dlpi_name, build_id_of(*info), info->dlpi_addr});
+    } catch (const std::bad_alloc&) {
+      all.lacks_memory = true;
+    }
+    return all.lacks_memory ? 1 : 0;
+  };
+  ::dl_iterate_phdr(collect, &collected);
+  if (collected.lacks_memory) throw std::bad_alloc();
+  for (Module& one : collected.modules) make_absolute(one.name);
+  if (!collected.modules.empty() && collected.modules.front().name.empty()) {
+    collected.modules.front().name = program_file();
+  }
+  return std::move(collected.modules);
+}
+
 std::string build_id_of_notes(const void* notes, std::size_t size, std::size_t alignment) {
   if (alignment < 4 || (alignment & (alignment - 1)) != 0) alignment = 4;
   const auto* bytes = static_cast<const unsigned char*>(notes);

@@ -43,6 +43,9 @@ class Modules {
   std::uint64_t unloads_ = 0;  ///< of objects, when the ranges were found
 };
 
+/// All objects of the process. Throws std::bad_alloc.
+std::vector<Module> loaded_modules();
+
 /// The hex digits of the build-id among the notes of an ELF segment in memory; empty without one.
 std::string build_id_of_notes(const void* notes, std::size_t size, std::size_t alignment);
 

@@ -21,6 +21,9 @@ class NodePaths {
   /// The places of each frame of a tree of the image, in order.
   std::vector<std::int64_t> add(const Image& image, std::span<const Frame> frames);
 
+  /// The place of a module.
+  std::int64_t module(std::string_view file, std::string_view build_id);
+
   std::span<const PathsRow> paths() const { return paths_; }
   std::span<const ModulesRow> modules() const { return modules_; }
 
@@ -30,7 +33,6 @@ class NodePaths {
     std::size_t operator()(const Key& key) const;
   };
 
-  std::int64_t module(std::string_view file, std::string_view build_id);
   PathsRow row_of(const Image& image, const Frame& frame, std::int64_t caller);
 
   TextTable& texts_;

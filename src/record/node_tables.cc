@@ -12,6 +12,7 @@
 #include "record/node_paths.h"
 #include "record/node_regions.h"
 #include "record/node_samples.h"
+#include "record/node_traces.h"
 #include "record/rank_times.h"
 #include "record/text_table.h"
 #include "record/thread_record.h"
@@ -76,6 +77,7 @@ class NodeTables {
   NodePaths paths_{texts_};
   NodeRegions regions_{texts_};
   NodeSamples samples_{texts_};
+  NodeTraces traces_{texts_, paths_};
   std::vector<CommunicatorsRow> communicators_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> communicator_places_;
   std::vector<RanksRow> ranks_;
@@ -117,6 +119,7 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
     row.mismatched = sum(row.mismatched, not_negative(thread.totals.region.mismatched));
   }
   row.unsized = image.header().unsized.load();
+  row.untraced = not_negative(static_cast<std::int64_t>(image.header().untraced.load()));
   row.off = std::min(times.ns(off_ticks(image)), row.run);
   constexpr double kPicoseconds = 1000;  // of a nanosecond
   row.recorder =
@@ -172,6 +175,7 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
     add_peers(image.header().rank, thread.peers);
   }
   samples_.add(image, paths_.add(image, image.sampled_frames()), regions);
+  traces_.add(image, times, regions);
 }
 
 void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
@@ -279,6 +283,8 @@ Sections NodeTables::pack() {
   append_rows<SamplingRow>(made, Table::sampling, node_, samples_.threads());
   append_rows<SamplesRow>(made, Table::samples, node_, samples_.rows());
   append_rows<CountersRow>(made, Table::counters, node_, counters_);
+  append_rows<FunctionsRow>(made, Table::functions, node_, traces_.functions());
+  append_rows<TracedRow>(made, Table::traced, node_, traces_.calls());
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);
   append_rows<AccessesRow>(made, Table::accesses, node_, accesses_);

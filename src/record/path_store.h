@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -7,6 +8,14 @@ namespace headrace::record {
 
 using PathId = std::uint32_t;
 inline constexpr PathId kNoPath = 0xffffffff;
+
+/// Where functions return to that are called by way of the layer (trace/trampoline.S); 0: none are.
+extern std::atomic<std::uintptr_t> trampoline_return;
+
+/// Whether a frame is the trampoline's, which is not the program's: it stands for its caller.
+inline bool is_between(PathId caller, std::uintptr_t return_address) noexcept {
+  return return_address == trampoline_return.load(std::memory_order_relaxed) && caller != kNoPath;
+}
 
 /// Where new frames are kept, so that a killed process leaves them.
 class PathStore {

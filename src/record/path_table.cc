@@ -4,6 +4,8 @@
 
 namespace headrace::record {
 
+std::atomic<std::uintptr_t> trampoline_return = 0;
+
 PathTable::PathTable(PathStore& store, std::size_t most)
     : store_(store), paths_(most + 1), places_(std::bit_ceil(most * 2 + 2)) {
   mask_ = std::bit_ceil(most * 2 + 2) - 1;

@@ -27,7 +27,7 @@ namespace headrace::record {
 std::atomic<bool> is_recording = false;
 constinit thread_local ThreadRecord* own_record = nullptr;
 std::atomic<std::int64_t> next_sample = 0;
-std::atomic<ThreadListener> thread_listener = nullptr;
+std::array<std::atomic<ThreadListener>, 2> thread_listeners;
 std::atomic<void (*)() noexcept> before_end = nullptr;
 
 namespace {
@@ -59,9 +59,11 @@ Recorder& recorder() {
   return only;
 }
 
-void tell_listener(const ThreadRecord* own) {
-  const ThreadListener listener = thread_listener.load(std::memory_order_acquire);
-  if (listener != nullptr) listener(own);
+void tell_listeners(const ThreadRecord* own) {
+  for (const auto& each : thread_listeners) {
+    const ThreadListener listener = each.load(std::memory_order_acquire);
+    if (listener != nullptr) listener(own);
+  }
 }
 
 /// Gives a thread's tables to the next thread when it ends. A key of POSIX, not a variable with a
@@ -69,7 +71,7 @@ void tell_listener(const ThreadRecord* own) {
 /// thread takes tables again, and the key's destructor is called again.
 void return_record(void*) {
   if (own_record == nullptr) return;
-  tell_listener(nullptr);
+  tell_listeners(nullptr);
   if (is_recording) own_record->end_regions(recorded_ticks());
   Recorder& own = recorder();
   const std::lock_guard lock(own.mutex);
@@ -90,10 +92,12 @@ void stop_in_child() {
   is_recording = false;
 }
 
-/// With room for samples, which must not crowd calls out.
+/// With room for samples and traces, which must not crowd calls out.
 std::uint64_t memory_of_image(const Settings& settings) {
   constexpr std::uint64_t kSamples = std::uint64_t{6} << 20;
-  return static_cast<std::uint64_t>(settings.record_memory) + (settings.sampling ? kSamples : 0);
+  constexpr std::uint64_t kTraces = std::uint64_t{8} << 20;
+  return static_cast<std::uint64_t>(settings.record_memory) + (settings.sampling ? kSamples : 0) +
+         (wants_traces(settings) ? kTraces : 0);
 }
 
 ThreadRecord::Limits limits_of(const Settings& settings) {
@@ -188,6 +192,11 @@ std::uint32_t find_note(const std::unique_ptr<std::atomic<std::uint32_t>[]>& not
 }
 
 }  // namespace
+
+bool wants_traces(const Settings& settings) {
+  const auto is_group = [](const std::string& name) { return name != "0"; };
+  return std::ranges::any_of(settings.trace, is_group) || !settings.trace_plan.empty();
+}
 
 Error start_recorder(const RecorderStart& start) {
   Recorder& own = recorder();
@@ -298,7 +307,7 @@ ThreadRecord* make_own_record() noexcept {
     own.free.pop_back();
     own_record->change_thread();
     take_early_regions(*own_record, own.image->header().begin_ticks);
-    tell_listener(own_record);
+    tell_listeners(own_record);
     return own_record;
   }
   try {
@@ -311,7 +320,7 @@ ThreadRecord* make_own_record() noexcept {
         own_record = made.get();
         own.threads.push_back(std::move(made));
         take_early_regions(*own_record, own.image->header().begin_ticks);
-        tell_listener(own_record);
+        tell_listeners(own_record);
         return own_record;
       }
     }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/settings.h"
 #include "record/access_table.h"
 #include "record/job_mark.h"
 #include "record/job_record.h"
@@ -34,6 +37,9 @@ struct RecorderStart {
   CallerOf caller_of = nullptr;
   Facts facts;  ///< of the job
 };
+
+/// Whether functions are to be traced, for which the image has room then.
+bool wants_traces(const Settings& settings);
 
 /// Begins to record. An error is told by the caller, and the program goes on without.
 Error start_recorder(const RecorderStart& start);
@@ -72,7 +78,11 @@ void take_early_regions(ThreadRecord& thread, std::int64_t begin) noexcept;
 /// Called in each thread when it gets its tables, and with null when it gives them back; or null.
 /// What it does must bear a thread that ends.
 using ThreadListener = void (*)(const ThreadRecord* own);
-extern std::atomic<ThreadListener> thread_listener;
+enum class Listener { sampling, tracing };
+extern std::array<std::atomic<ThreadListener>, 2> thread_listeners;
+inline void set_listener(Listener which, ThreadListener listener) {
+  thread_listeners[static_cast<std::size_t>(which)] = listener;
+}
 
 /// Called by stop_recorder(), to write down what is counted elsewhere; or null.
 extern std::atomic<void (*)() noexcept> before_end;

@@ -200,6 +200,7 @@ PathId ThreadRecord::add_frame(const Frame& frame) noexcept {
 }
 
 PathId ThreadRecord::add(PathId caller, std::uintptr_t return_address) noexcept {
+  if (is_between(caller, return_address)) return caller;
   try {
     const Module* const module = modules_.find(return_address);
     if (module == nullptr) return add_frame({caller, kNone, return_address, kNone, 0});

@@ -93,6 +93,7 @@ class ThreadRecord final : public PathStore {
     if (took > row.greatest) row.greatest = took;
     item_->last_ticks = end;
     item_->calls += 1;
+    item_->ticks += took;
     row.calls += 1;
     if (end >= next_sample.load(std::memory_order_relaxed)) [[unlikely]]
       sample_process(end);
@@ -134,6 +135,8 @@ class ThreadRecord final : public PathStore {
   void update_counts();
 
   std::uint32_t number() const { return number_; }
+  /// In all its calls that have ended.
+  std::int64_t ticks_in_calls() const noexcept { return item_->ticks; }
 
  private:
   struct RowLink {

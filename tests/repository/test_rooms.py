@@ -19,7 +19,7 @@ ADD_ROOM = re.compile(r"^headrace_add_room\(([a-z ]+)\)", re.MULTILINE)
 LAYERS = (
     ("base",),
     ("topo", "view", "storage", "record"),
-    ("policy", "plan", "device", "fabric", "threads", "posix", "profile"),
+    ("policy", "plan", "device", "fabric", "threads", "posix", "profile", "trace"),
     ("exchange", "collective", "buffering"),
     ("file",),
     ("abi", "gather"),

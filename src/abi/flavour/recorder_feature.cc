@@ -11,6 +11,7 @@
 #include "profile/event_counting.h"
 #include "profile/sampler.h"
 #include "record/recorder.h"
+#include "trace/tracing.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 
@@ -33,6 +34,7 @@ abi::Start start() {
   if (!failed) {
     profile::start_sampling();
     profile::start_counting();
+    trace::start_tracing();
     return abi::Start::started;
   }
   if (start.rank == 0) {
@@ -43,6 +45,7 @@ abi::Start start() {
 }
 
 void stop() {
+  trace::stop_tracing();
   profile::stop_counting();
   profile::stop_sampling();
   record::mark_end(record::RankState::finalized);

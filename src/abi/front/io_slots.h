@@ -7,9 +7,6 @@
 /// is not the program's: its objects are left alone, as is what only they need.
 namespace headrace::abi {
 
-/// Call it right before the library's MPI_Init: what that loads is the library's own.
-void note_objects_before_init() noexcept;
-
 /// Whether the recorder runs and wants files. Looks the functions up. Call it once, in MPI_Init.
 bool start_io() noexcept;
 

@@ -17,6 +17,8 @@
 #include "abi/front/front_library.h"
 #include "abi/front/io_slots.h"
 #include "abi/front/next.h"
+#include "abi/front/program_objects.h"
+#include "abi/front/trace_slots.h"
 #include "base/elf_object.h"
 #include "base/loaded_objects.h"
 #include "base/message.h"
@@ -283,13 +285,23 @@ void with_settled_objects(Take take) {
   });
 }
 
+bool may_have_new_calls() {
+  return may_have_new_io() || may_have_new_traces();
+}
+
+/// Stubs of traced functions call stand-ins.
+void lead_calls(const SettledObjects& settled) {
+  lead_io_slots(settled);
+  lead_traced_slots(settled);
+}
+
 /// For functions that may run while the linker loads an object. Does not wait for the mutex: its
 /// holder may wait for the linker's lock, and looks at new objects itself.
 void notice_objects() {
-  const bool has_io = may_have_new_io();
-  if (!has_io && !may_have_new_objects()) return;
+  const bool has_calls = may_have_new_calls();
+  if (!has_calls && !may_have_new_objects()) return;
   with_settled_objects([&](const SettledObjects& settled) {
-    if (has_io) lead_io_slots(settled);
+    if (has_calls) lead_calls(settled);
     const std::unique_lock lock(mutex, std::try_to_lock);
     if (lock && is_catching) catch_in_objects(settled);
   });
@@ -312,17 +324,19 @@ void set_caught_flavour(const Flavour* flavour, void* library) {
 }
 
 void catch_unexported() {
-  const bool has_io = may_have_new_io();
-  if (!has_io && !may_have_new_objects()) return;
+  const bool has_calls = may_have_new_calls();
+  if (!has_calls && !may_have_new_objects()) return;
   with_settled_objects([&](const SettledObjects& settled) {
-    if (has_io) lead_io_slots(settled);
+    if (has_calls) lead_calls(settled);
     const std::lock_guard lock(mutex);
     if (is_catching) catch_in_objects(settled);
   });
 }
 
-void catch_io() {
-  if (!start_io()) return;
+void catch_calls() {
+  if (!note_objects_after_init()) return;
+  const bool has_io = start_io();
+  if (!start_traces() && !has_io) return;
   {
     const std::lock_guard lock(mutex);
     if (!is_catching) add_finders();

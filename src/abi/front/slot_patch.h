@@ -19,8 +19,9 @@ namespace headrace::abi {
 /// write a file that one object opened through us.
 void set_caught_flavour(const Flavour* flavour, void* library);
 
-/// Starts catching what the program does with files (io_slots.h), if the recorder wants that. The
-/// stand-ins stay until the process ends; without a recorder they do nothing.
-void catch_io();
+/// Starts catching what the program does with files (io_slots.h), and calls of functions that are
+/// to be traced (trace_slots.h), if the recorder wants that. What slots are led to stays until the
+/// process ends; without a recorder it does nothing.
+void catch_calls();
 
 }  // namespace headrace::abi

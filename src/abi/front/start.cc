@@ -8,9 +8,9 @@
 #include "abi/front/chain.h"
 #include "abi/front/entry_table.h"
 #include "abi/front/front_library.h"
-#include "abi/front/io_slots.h"
 #include "abi/front/library.h"
 #include "abi/front/next.h"
+#include "abi/front/program_objects.h"
 #include "abi/front/slot_patch.h"
 #include "base/elf_object.h"
 #include "base/held_descriptor.h"
@@ -134,7 +134,7 @@ void advance(Entry entry) {
             " (MPI refused what it needs), set HEADRACE_DISABLE=1 to hide this line");
       }
       join_features();
-      catch_io();
+      catch_calls();
       catch_unexported();  // MPI_Register_datarep_c needs no file
       own.state = State::active;
     } else {

@@ -34,7 +34,7 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 20> kColumnCounts = {2, 1, 2,  5, 4,  28, 21, 8, 11, 6,
+inline constexpr std::array<std::size_t, 20> kColumnCounts = {2, 1, 2,  5, 4,  29, 21, 8, 11, 6,
                                                               7, 6, 13, 4, 16, 43, 7,  8, 3,  2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
@@ -97,6 +97,7 @@ struct RanksRow {
   std::int64_t other_read = 0;
   std::int64_t other_written = 0;
   std::int64_t rings = 0;
+  std::int64_t untraced = 0;
   std::int64_t unsized = 0;
 };
 
@@ -341,7 +342,7 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"system_written\",\"unit\":\"bytes\"},{\"name\":\"device_read\",\"unit\":\"bytes\"},"
     "{\"name\":\"device_written\",\"unit\":\"bytes\"},{\"name\":\"other_read\",\"unit\":\"bytes\"},"
     "{\"name\":\"other_written\",\"unit\":\"bytes\"},{\"name\":\"rings\",\"unit\":\"number\"},{"
-    "\"name\":\"unsized\",\"unit\":\"number\"}]},"
+    "\"name\":\"untraced\",\"unit\":\"calls\"},{\"name\":\"unsized\",\"unit\":\"number\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"

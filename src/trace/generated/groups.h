@@ -326,8 +326,11 @@ inline constexpr std::string_view kNeverTraced[] = {
     "_init",
     "_fini",
     "*sigreturn*",
-    "rt_sig*",
     "__rseq*",
+    "MPI_*",
+    "PMPI_*",
+    "mpi_*",
+    "pmpi_*",
 };
 
 /// What a call of a function moves.

@@ -72,6 +72,7 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("other_read", "bytes"),
             ("other_written", "bytes"),
             ("rings", "number"),
+            ("untraced", "calls"),
             ("unsized", "number"),
         ),
     ),

@@ -1,0 +1,180 @@
+#include "abi/front/trace_slots.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "abi/front/front_library.h"
+#include "abi/front/program_objects.h"
+#include "base/elf_object.h"
+#include "base/loaded_objects.h"
+#include "base/message.h"
+#include "posix/functions.h"
+#include "trace/tracing.h"
+
+namespace headrace::abi {
+namespace {
+
+/// Objects that were looked at; forgotten when any is unloaded.
+struct Seen {
+  std::mutex mutex;
+  std::set<std::uintptr_t> objects;
+  unsigned long long unloaded = 0;
+  std::atomic<unsigned long long> loaded = 0;
+  std::atomic<bool> is_wanted = false;
+};
+
+Seen& seen() {
+  static auto& only = *new Seen;  // never destroyed: calls arrive during exit, too
+  return only;
+}
+
+/// A slot that may be led to a stub.
+struct Candidate {
+  std::uintptr_t object;  ///< its identity
+  std::string path;       ///< its file; the program's is empty
+  std::string name;
+  std::string version;
+  Slot slot;
+  void* value;
+  bool is_bound;
+  const void* stand_in = nullptr;
+};
+
+/// Code of an object.
+struct CodeRange {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::string object;  ///< its name
+};
+
+/// What is to be known before the dynamic linker can be asked, which must not be done in a visit.
+struct Survey {
+  std::vector<Candidate> candidates;
+  std::vector<CodeRange> code;
+  bool is_complete = false;
+};
+
+/// As the dynamic linker would bind it: in the program's scope, then in the object's own.
+void* bound(const Candidate& one) {
+  const auto find = [&](void* scope) {
+    return one.version.empty() ? ::dlsym(scope, one.name.c_str())
+                               : ::dlvsym(scope, one.name.c_str(), one.version.c_str());
+  };
+  if (void* const found = find(RTLD_DEFAULT)) return found;
+  if (one.path.empty()) return nullptr;
+  void* const object = ::dlopen(one.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (object == nullptr) return nullptr;
+  void* const found = find(object);
+  ::dlclose(object);
+  return found;
+}
+
+bool has_call_slots(const ElfObject& object) {
+  bool found = false;
+  object.for_each_slot([&](const Slot& slot) { found |= slot.kind == Slot::Kind::call; });
+  return found;
+}
+
+bool is_looked_at(const ElfObject& object, const std::set<std::string>& wanted) {
+  return wanted.contains(name_of(object)) && !is_of_system(object) && !is_front_library(object) &&
+         !posix::is_tool(object.path()) && !seen().objects.contains(object.identity());
+}
+
+void take_candidates(const ElfObject& object, std::vector<Candidate>& candidates) {
+  // Objects that call through the global offset table alone (-fno-plt) have no slots for calls; in
+  // others its addresses may be compared.
+  const Slot::Kind wanted = has_call_slots(object) ? Slot::Kind::call : Slot::Kind::global;
+  object.for_each_slot([&](const Slot& slot) {
+    if (slot.kind != wanted) return;
+    void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
+    if (value == nullptr) return;
+    candidates.push_back({object.identity(), object.path(), std::string(slot.name),
+                          std::string(object.version_of(slot)), slot, value,
+                          !object.is_unbound(slot, value)});
+  });
+}
+
+Survey survey(const SettledObjects& settled) {
+  Survey made;
+  const std::set<std::string> wanted = program_objects();
+  for_each_object([&](const ElfObject& object) {
+    object.for_each_code([&](std::uintptr_t begin, std::uintptr_t end) {
+      made.code.push_back({begin, end, name_of(object)});
+    });
+  });
+  made.is_complete = settled.for_each([&](const ElfObject& object) {
+    if (is_looked_at(object, wanted)) take_candidates(object, made.candidates);
+  });
+  return made;
+}
+
+/// The name of the library that has a function; null if that is none, but data, code made at run
+/// time, or an entry of this library.
+const std::string* library_of(const Survey& survey, const void* function) {
+  static const std::string c_library = "libc.so.6";
+  for (const posix::Function& one : posix::functions()) {
+    if (one.stand_in == function) return &c_library;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  for (const CodeRange& one : survey.code) {
+    if (address >= one.begin && address < one.end) return &one.object;
+  }
+  return nullptr;
+}
+
+void choose_stand_ins(Survey& survey) {
+  for (Candidate& one : survey.candidates) {
+    if (!trace::may_be_wanted(one.name)) continue;
+    const void* const target = one.is_bound ? one.value : bound(one);
+    const std::string* const library = target == nullptr ? nullptr : library_of(survey, target);
+    if (library != nullptr) one.stand_in = trace::stand_in_for(one.name, *library, target);
+  }
+}
+
+void replace(const ElfObject& object, const Survey& survey) {
+  for (const Candidate& one : survey.candidates) {
+    if (one.object != object.identity() || one.stand_in == nullptr) continue;
+    if (!object.replace(one.slot, one.value, const_cast<void*>(one.stand_in))) {
+      print_message_once("some calls of " + std::string(object.path()) +
+                         " are not traced (its memory cannot be changed), report this system");
+    }
+  }
+}
+
+}  // namespace
+
+bool start_traces() noexcept {
+  seen().is_wanted = ElfObject::knows_slots() && trace::wants_slots();
+  return seen().is_wanted;
+}
+
+bool may_have_new_traces() noexcept {
+  return seen().is_wanted && loaded_object_count() != seen().loaded;
+}
+
+void lead_traced_slots(const SettledObjects& settled) {
+  if (!seen().is_wanted) return;
+  const std::lock_guard lock(seen().mutex);
+  if (std::exchange(seen().unloaded, settled.unloaded()) != settled.unloaded()) {
+    seen().objects.clear();
+  }
+  Survey found = survey(settled);
+  choose_stand_ins(found);
+  const std::set<std::string> wanted = program_objects();
+  const bool is_complete = settled.for_each([&](const ElfObject& object) {
+    if (!is_looked_at(object, wanted)) return;
+    replace(object, found);
+    seen().objects.insert(object.identity());
+  });
+  if (is_complete && found.is_complete) seen().loaded = settled.loaded();
+}
+
+}  // namespace headrace::abi

@@ -1,0 +1,180 @@
+// What each call of a traced function passes through. Functions get arguments and leave results in
+// registers of vectors, which the trampoline does not save. So this file is compiled without them
+// (headrace_use_no_vectors in CMakeLists.txt), as is what it calls: record/path_trie.cc.
+#include <atomic>
+
+#include "record/record_switch.h"
+#include "trace/thread_trace.h"
+
+namespace headrace::trace {
+namespace {
+
+/// What a call moves by its arguments.
+std::int64_t size_of(const TracedFunction& function, const TraceFrame& frame) noexcept {
+  std::int64_t size = 1;
+  for (const std::uint8_t argument : function.sizes) {
+    if (argument == 0) continue;
+    const auto value = static_cast<std::int64_t>(frame.registers[kArgumentRegisters[argument - 1]]);
+    if (value < 0 || __builtin_mul_overflow(size, value, &size)) return 0;
+  }
+  return size;
+}
+
+void increase(std::int64_t& sum, std::int64_t value) noexcept {
+  if (value > 0 && __builtin_add_overflow(sum, value, &sum)) sum = INT64_MAX;
+}
+
+std::int64_t product(std::int64_t one, std::int64_t other) noexcept {
+  std::int64_t result = 0;
+  return __builtin_mul_overflow(one, other, &result) ? 0 : result;
+}
+
+}  // namespace
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadTrace* own_trace = nullptr;
+std::atomic<bool> is_tracing = false;
+
+/// Whether a call was left without its end, by a jump: another one begins where it lay, or further
+/// out. Functions that are compiled into another one have hooks in its frame.
+bool ThreadTrace::is_dead(const Open& open, const void* place, bool is_hooked) const noexcept {
+  return open.place < place || (open.place == place && !is_hooked);
+}
+
+void ThreadTrace::forget_dead(const void* place, bool is_hooked) noexcept {
+  while (depth_ > 0 && is_dead(open_[depth_ - 1], place, is_hooked)) {
+    --active_[open_[--depth_].function];
+  }
+}
+
+/// Whether the call can be traced; sets what the trampoline copies.
+bool ThreadTrace::prepare(TraceFrame& frame) noexcept {
+  // On the stack of a signal handler, or of a fiber, nobody knows which calls are still under way.
+  if (!stack_.holds(frame.return_slot)) return false;
+  forget_dead(&frame, false);
+  if (depth_ == kMostOpen) return false;
+  const std::uintptr_t* const arguments = frame.return_slot + 1;
+  const auto there = static_cast<std::uint64_t>(stack_.readable_end(arguments) - arguments) * 8;
+  const std::uint64_t wanted = functions[frame.function].copied;
+  frame.copied = (wanted < there ? wanted : there) & ~std::uint64_t{15};
+  return true;
+}
+
+record::TracedCalls* ThreadTrace::known_calls(record::PathEnd& path,
+                                              std::uint32_t function) noexcept {
+  const std::uint32_t in_region = region();
+  for (auto* link = static_cast<CallsLink*>(path.rows); link != nullptr; link = link->next) {
+    if (link->function == function && link->calls->region == in_region) return link->calls;
+  }
+  return nullptr;
+}
+
+void ThreadTrace::open(const void* place, bool is_hooked, std::uint32_t function,
+                       record::TracedCalls& calls, std::int64_t size) noexcept {
+  ++calls.calls;
+  ++active_[function];
+  open_[depth_] = {place, &calls, function, is_hooked, 0, 0, 0, ticks_in_mpi(), size};
+  open_[depth_].begin = record::ticks();
+  ++depth_;
+}
+
+void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
+  const Open& ended = open_[--depth_];
+  const TracedFunction& function = functions[ended.function];
+  record::TracedCalls& calls = *ended.calls;
+  const std::int64_t took = now > ended.begin ? now - ended.begin : 0;
+  const std::int64_t mpi = ticks_in_mpi() - ended.mpi;
+  const std::int64_t own_mpi = mpi - ended.inner_mpi;
+  increase(calls.own, took - ended.inner - own_mpi);
+  increase(calls.mpi, own_mpi);
+  if (--active_[ended.function] == 0) calls.ticks += took;
+  if (took < calls.least || calls.ended == 0) calls.least = took;
+  if (took > calls.greatest) calls.greatest = took;
+  if (function.has_result) {
+    if (result > 0) increase(calls.moved, product(result, ended.size));
+  } else if (function.has_size) {
+    increase(calls.moved, ended.size);
+  }
+  ++calls.ended;
+  if (depth_ == 0) return;
+  open_[depth_ - 1].inner += took;
+  open_[depth_ - 1].inner_mpi += mpi;
+}
+
+Answer ThreadTrace::begin(TraceFrame& frame) noexcept {
+  if (is_busy_.load(std::memory_order_relaxed)) return pass();
+  is_busy_.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  Answer answer = Answer::pass;
+  if (!prepare(frame)) {
+    answer = pass();
+  } else {
+    const auto function = static_cast<std::uint32_t>(frame.function);
+    record::PathEnd* const path =
+        record::has_steady_counter ? paths_.find_known(frame.return_slot) : nullptr;
+    record::TracedCalls* const calls = path == nullptr ? nullptr : known_calls(*path, function);
+    answer = calls == nullptr ? Answer::learn : Answer::trace;
+    if (calls != nullptr)
+      open(&frame, false, function, *calls, size_of(functions[function], frame));
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  is_busy_.store(false, std::memory_order_relaxed);
+  return answer;
+}
+
+/// `learn` has found the calls' row; it may use all registers.
+Answer ThreadTrace::begin_slowly(TraceFrame& frame) noexcept {
+  if (is_busy_.load(std::memory_order_relaxed)) return pass();
+  is_busy_.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  Answer answer = Answer::pass;
+  record::TracedCalls* calls = nullptr;
+  if (prepare(frame)) {
+    const auto function = static_cast<std::uint32_t>(frame.function);
+    calls = calls_of(paths_.find(frame.return_slot, 0), function);
+    if (calls != nullptr) {
+      open(&frame, false, function, *calls, size_of(functions[function], frame));
+      answer = Answer::trace;
+    }
+  }
+  if (calls == nullptr) answer = pass();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  is_busy_.store(false, std::memory_order_relaxed);
+  return answer;
+}
+
+void ThreadTrace::end(const TraceFrame& frame, std::int64_t now) noexcept {
+  if (is_busy_.load(std::memory_order_relaxed)) return;
+  is_busy_.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  while (depth_ > 0 && open_[depth_ - 1].place < &frame) --active_[open_[--depth_].function];
+  if (depth_ > 0 && open_[depth_ - 1].place == &frame) {
+    close(now, static_cast<std::int64_t>(frame.registers[kResultRegister]));
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  is_busy_.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace headrace::trace
+
+using headrace::trace::Answer;
+using headrace::trace::TraceFrame;
+
+int headrace_trace_enter(TraceFrame* frame) noexcept {
+  namespace trace = headrace::trace;
+  frame->target = trace::functions[frame->function].target;
+  if (!trace::is_tracing.load(std::memory_order_relaxed) ||
+      headrace::record::is_switched_off.load(std::memory_order_relaxed)) {
+    return static_cast<int>(Answer::pass);
+  }
+  trace::ThreadTrace* const own = trace::own_trace;
+  return static_cast<int>(own == nullptr ? Answer::learn : own->begin(*frame));
+}
+
+int headrace_trace_leave(TraceFrame* frame) noexcept {
+  namespace trace = headrace::trace;
+  trace::ThreadTrace* const own = trace::own_trace;
+  if (own == nullptr || !trace::is_tracing.load(std::memory_order_relaxed)) return 1;
+  if (!headrace::record::has_steady_counter) return 0;
+  own->end(*frame, headrace::record::ticks());
+  return 1;
+}

@@ -1,0 +1,92 @@
+#include "trace/functions.h"
+
+#include <map>
+#include <utility>
+
+#include "base/settings.h"
+#include "record/modules.h"
+#include "record/recorder.h"
+#include "trace/generated/groups.h"
+
+namespace headrace::trace {
+namespace {
+
+struct Registry {
+  std::map<std::pair<const void*, Way>, std::uint32_t> numbers;
+  record::Modules modules;
+  std::uint32_t count = 0;
+  std::uint32_t left_out = 0;
+};
+
+Registry& registry() {
+  static auto& only = *new Registry;  // never destroyed: calls arrive during exit, too
+  return only;
+}
+
+std::uint32_t note_of(const FunctionName& name, const void* target, std::string_view refusal) {
+  const std::string way = std::to_string(static_cast<std::uint32_t>(name.way));
+  std::string offset = "0";
+  const auto address = reinterpret_cast<std::uintptr_t>(target);
+  const record::Module* const module =
+      target == nullptr ? nullptr : registry().modules.find(address);
+  if (module != nullptr) offset = std::to_string(address - module->bias);
+  const std::string_view fields[] = {name.name,
+                                     name.group,
+                                     way,
+                                     module == nullptr ? std::string_view() : module->name,
+                                     module == nullptr ? std::string_view() : module->build_id,
+                                     offset,
+                                     refusal};
+  return record::add_note(record::NoteKind::traced, fields);
+}
+
+void set_bytes(TracedFunction& function, std::string_view name) {
+  for (const BytesOfFunction& rule : kBytesOfFunctions) {
+    if (rule.function != name) continue;
+    function.sizes[0] = rule.sizes[0];
+    function.sizes[1] = rule.sizes[1];
+    function.has_size = rule.sizes[0] != 0;
+    function.has_result = rule.has_result;
+  }
+}
+
+}  // namespace
+
+std::array<TracedFunction, kMostFunctions> functions;
+
+std::uint32_t add_function(const FunctionName& name, const void* target,
+                           std::uint32_t stack_arguments) {
+  Registry& own = registry();
+  const auto found = own.numbers.find({target, name.way});
+  if (found != own.numbers.end()) return found->second;
+  if (own.count >= static_cast<std::uint32_t>(settings().trace_functions)) {
+    ++own.left_out;
+    return kNoFunction;
+  }
+  const std::uint32_t note = note_of(name, target, {});
+  if (note == record::kNone) {
+    ++own.left_out;
+    return kNoFunction;
+  }
+  own.numbers.emplace(std::pair{target, name.way}, own.count);
+  TracedFunction& function = functions[own.count];
+  function.target = target;
+  function.note = note;
+  function.copied = (stack_arguments + 15) / 16 * 16;
+  set_bytes(function, name.name);
+  return own.count++;
+}
+
+void refuse_function(const FunctionName& name, std::string_view why) {
+  note_of(name, nullptr, why);
+}
+
+std::uint32_t left_out() {
+  return registry().left_out;
+}
+
+std::uint32_t function_count() {
+  return registry().count;
+}
+
+}  // namespace headrace::trace

@@ -1,0 +1,121 @@
+#include "trace/hooks.h"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include "base/kept_errno.h"
+#include "record/record_switch.h"
+#include "trace/thread_trace.h"
+
+namespace headrace::trace {
+namespace {
+
+/// Addresses and numbers of functions, open-addressed. Readers take no lock.
+class HookedFunctions {
+ public:
+  /// kNoFunction: it is known that it is not traced. False: nothing is known.
+  bool find(const void* address, std::uint32_t& number) const noexcept {
+    for (std::size_t i = place(address), tried = 0; tried < kPlaces;
+         i = (i + 1) % kPlaces, ++tried) {
+      const void* const there = places_[i].address.load(std::memory_order_acquire);
+      if (there == address) {
+        number = places_[i].number;
+        return true;
+      }
+      if (there == nullptr) return false;
+    }
+    return true;
+  }
+
+  /// Callers take turns.
+  void add(const void* address, std::uint32_t number) noexcept {
+    if (used_ == kMost) return;
+    std::size_t i = place(address);
+    while (places_[i].address.load(std::memory_order_relaxed) != nullptr) i = (i + 1) % kPlaces;
+    places_[i].number = number;
+    places_[i].address.store(address, std::memory_order_release);
+    ++used_;
+  }
+
+  bool is_full() const noexcept { return used_ == kMost; }
+
+ private:
+  static constexpr std::size_t kPlaces = 16384;
+  static constexpr std::size_t kMost = kPlaces / 2;
+
+  static std::size_t place(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15U >> 50;
+  }
+
+  struct Place {
+    std::atomic<const void*> address;
+    std::uint32_t number;
+  };
+  Place places_[kPlaces];
+  std::size_t used_ = 0;
+};
+
+HookedFunctions hooked;
+std::mutex mutex;
+std::atomic<bool> takes_all = false;
+
+std::uint32_t add_unknown(const void* address) noexcept {
+  const KeptErrno kept;
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  std::uint32_t number = kNoFunction;
+  // Its holder may be the code that this handler of a signal interrupts.
+  if (!lock || hooked.find(address, number) || hooked.is_full()) return number;
+  try {
+    number = add_function({{}, {}, Way::hooks}, address, 0);
+  } catch (const std::bad_alloc&) {
+    number = kNoFunction;
+  }
+  hooked.add(address, number);
+  return number;
+}
+
+std::uint32_t number_of(const void* address) noexcept {
+  std::uint32_t number = kNoFunction;
+  if (hooked.find(address, number) || !takes_all.load(std::memory_order_relaxed)) return number;
+  return add_unknown(address);
+}
+
+bool is_wanted() noexcept {
+  return is_tracing.load(std::memory_order_relaxed) &&
+         !record::is_switched_off.load(std::memory_order_relaxed);
+}
+
+const std::uintptr_t* return_slot_of(const void* frame) noexcept {
+  return static_cast<const std::uintptr_t*>(frame) + 1;
+}
+
+}  // namespace
+
+void enter_hook(void* function, void* /*site*/) noexcept {
+  if (!is_wanted()) return;
+  const std::uint32_t number = number_of(function);
+  if (number == kNoFunction) return;
+  ThreadTrace* const own = own_trace != nullptr ? own_trace : make_own_trace();
+  if (own != nullptr) own->begin_hooked(number, return_slot_of(__builtin_frame_address(0)));
+}
+
+void exit_hook(void* function, void* /*site*/) noexcept {
+  const std::int64_t now = record::ticks();
+  ThreadTrace* const own = own_trace;
+  if (own == nullptr || !is_tracing.load(std::memory_order_relaxed)) return;
+  std::uint32_t number = kNoFunction;
+  if (!hooked.find(function, number) || number == kNoFunction) return;
+  own->end_hooked(number, return_slot_of(__builtin_frame_address(0)), now);
+}
+
+void add_hooked(const void* address, std::uint32_t number) {
+  const std::lock_guard lock(mutex);
+  hooked.add(address, number);
+}
+
+void add_all_hooked() noexcept {
+  takes_all = true;
+}
+
+}  // namespace headrace::trace

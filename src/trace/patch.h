@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace headrace::trace {
+
+/// A function that is called within its object is to lead to its stub: its first instructions are
+/// to become a jump. x86-64.
+struct Patch {
+  void* entry = nullptr;
+  const void* door = nullptr;          ///< where the jump leads: to the stub
+  const void* continuation = nullptr;  ///< where the function goes on from its stub
+  std::string refusal;                 ///< why it cannot be done; empty: it can
+};
+
+/// Of a function whose entry is so many bytes of nops.
+Patch prepare_nops(void* entry, std::uint32_t length, const void* stub);
+
+/// Of one that begins with `moved`, whole instructions that may lie elsewhere: they are copied,
+/// followed by a jump behind them.
+Patch prepare_prologue(void* entry, std::span<const unsigned char> moved, const void* stub);
+
+/// Writes the jump. Returns "" or why it cannot be done: then nothing is changed.
+std::string apply(const Patch& patch);
+
+}  // namespace headrace::trace

@@ -1,0 +1,152 @@
+#include "trace/thread_trace.h"
+
+#include <new>
+
+#include "base/kept_errno.h"
+
+namespace headrace::trace {
+namespace {
+
+using record::ExtentHeader;
+using record::ExtentKind;
+using record::kNone;
+using record::PathId;
+using record::TracedCalls;
+
+constexpr std::uint32_t kCallsAtATime = 64;
+constexpr std::uint32_t kFramesAtATime = 128;
+
+void publish(ExtentHeader* extent) {
+  extent->used.store(extent->used.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+}  // namespace
+
+ThreadTrace::ThreadTrace(record::ImageFile& image, std::uint32_t number, int depth)
+    : image_(image),
+      number_(number),
+      paths_(*this, {.depth = depth, .most_nodes = kMostFrames / 2}, nullptr) {
+  stack_.learn();
+}
+
+std::unique_ptr<ThreadTrace> ThreadTrace::make(record::ImageFile& image, std::uint32_t number,
+                                               int depth) {
+  std::unique_ptr<ThreadTrace> made(new (std::nothrow) ThreadTrace(image, number, depth));
+  const bool is_whole = made != nullptr && made->open_.most() != 0 && made->active_.most() != 0 &&
+                        made->links_.most() != 0 && made->others_.most() != 0;
+  return is_whole ? std::move(made) : nullptr;
+}
+
+void ThreadTrace::change_thread() noexcept {
+  paths_.change_thread();
+  stack_ = {};
+  stack_.learn();
+  while (depth_ > 0) --active_[open_[--depth_].function];
+}
+
+/// The next item, which counts when it is published. Null without room.
+template <class Item>
+Item* ThreadTrace::take(ExtentHeader*& extent, ExtentKind kind, std::uint32_t at_a_time) {
+  if (extent == nullptr || extent->used.load(std::memory_order_relaxed) == extent->capacity) {
+    ExtentHeader* const more = image_.take(kind, number_, sizeof(Item), at_a_time);
+    if (more == nullptr) return nullptr;
+    extent = more;
+  }
+  return reinterpret_cast<Item*>(extent + 1) + extent->used.load(std::memory_order_relaxed);
+}
+
+TracedCalls* ThreadTrace::calls_of(record::PathEnd& path, std::uint32_t function) noexcept {
+  TracedCalls* const known = known_calls(path, function);
+  if (known != nullptr) return known;
+  TracedCalls* const made = path.id == record::kNoPath ? nullptr : new_calls(path, function);
+  return made != nullptr ? made : other_calls(function);
+}
+
+TracedCalls* ThreadTrace::new_calls(record::PathEnd& path, std::uint32_t function) {
+  if (!links_.has_room(1)) return nullptr;
+  auto* const calls = take<TracedCalls>(calls_, ExtentKind::traced_calls, kCallsAtATime);
+  if (calls == nullptr) return nullptr;
+  new (calls) TracedCalls{functions[function].note, path.id, region(), 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  publish(calls_);
+  CallsLink& link = links_[links_.take(1)];
+  link = {calls, function, static_cast<CallsLink*>(path.rows)};
+  path.rows = &link;
+  return calls;
+}
+
+/// For calls by paths for which there is no room.
+TracedCalls* ThreadTrace::other_calls(std::uint32_t function) {
+  if (others_[function] != nullptr) return others_[function];
+  auto* const calls = take<TracedCalls>(calls_, ExtentKind::traced_calls, kCallsAtATime);
+  if (calls == nullptr) return nullptr;
+  new (calls) TracedCalls{functions[function].note, kNone, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  publish(calls_);
+  others_[function] = calls;
+  return calls;
+}
+
+void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slot) noexcept {
+  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  forget_dead(slot, true);
+  if (stack_.holds(slot) && depth_ < kMostOpen) {
+    TracedCalls* const calls = calls_of(paths_.find(slot, 0), function);
+    if (calls != nullptr) open(slot, true, function, *calls, 0);
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  is_busy_.store(false, std::memory_order_relaxed);
+}
+
+void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
+                             std::int64_t now) noexcept {
+  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  std::size_t place = depth_;
+  while (place > 0 && (!open_[place - 1].is_hooked || open_[place - 1].function != function)) {
+    // Those further out than a call that is alive are not this one's.
+    place = open_[place - 1].place > slot ? 0 : place - 1;
+  }
+  if (place > 0 && open_[place - 1].place >= slot) {
+    while (depth_ > place) --active_[open_[--depth_].function];
+    close(now, 0);
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  is_busy_.store(false, std::memory_order_relaxed);
+}
+
+void ThreadTrace::unwind(std::int64_t now) noexcept {
+  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  while (depth_ > 0 && open_[depth_ - 1].is_hooked) --active_[open_[--depth_].function];
+  if (depth_ > 0) close(now, 0);
+  is_busy_.store(false, std::memory_order_relaxed);
+}
+
+void ThreadTrace::end_all(std::int64_t now) noexcept {
+  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  while (depth_ > 0) close(now, 0);
+  is_busy_.store(false, std::memory_order_relaxed);
+}
+
+PathId ThreadTrace::add_frame(const record::Frame& frame) noexcept {
+  if (frame_count_ == kMostFrames) return record::kNoPath;
+  auto* const place = take<record::Frame>(frames_, ExtentKind::traced_frames, kFramesAtATime);
+  if (place == nullptr) return record::kNoPath;
+  *place = frame;
+  publish(frames_);
+  return frame_count_++;
+}
+
+PathId ThreadTrace::add(PathId caller, std::uintptr_t return_address) noexcept {
+  if (record::is_between(caller, return_address)) return caller;
+  try {
+    const record::Module* const module = modules_.find(return_address);
+    if (module == nullptr) return add_frame({caller, kNone, return_address, kNone, 0});
+    const std::string_view fields[] = {module->name, module->build_id};
+    const std::uint32_t note = image_.note(record::NoteKind::module, fields);
+    return add_frame({caller, note, return_address - module->bias, kNone, 0});
+  } catch (const std::bad_alloc&) {
+    return record::kNoPath;
+  }
+}
+
+}  // namespace headrace::trace

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "record/call_path.h"
+#include "record/clock.h"
+#include "record/image_file.h"
+#include "record/mapped_array.h"
+#include "record/modules.h"
+#include "record/thread_record.h"
+#include "trace/frame.h"
+#include "trace/functions.h"
+
+namespace headrace::trace {
+
+/// Calls of traced functions by one thread. Only that thread writes it. What is inline here is
+/// compiled without registers of vectors where calls come by a trampoline: see frame.h.
+class ThreadTrace final : public record::PathStore {
+ public:
+  /// Null without memory.
+  static std::unique_ptr<ThreadTrace> make(record::ImageFile& image, std::uint32_t number,
+                                           int depth);
+
+  /// Another thread takes it over.
+  void change_thread() noexcept;
+  /// The thread's calls of MPI; null: it makes none. Its regions are those of these.
+  void set_record(const record::ThreadRecord* record) noexcept { record_ = record; }
+  std::uint32_t number() const { return number_; }
+
+  /// A call begins. Answer::learn: begin_slowly() is to be called. Fills in what the trampoline
+  /// needs.
+  Answer begin(TraceFrame& frame) noexcept;
+  Answer begin_slowly(TraceFrame& frame) noexcept;
+  void end(const TraceFrame& frame, std::int64_t now) noexcept;
+
+  /// The same for hooks of the compiler, in the function itself. `slot`: where the hook's return
+  /// address lies.
+  void begin_hooked(std::uint32_t function, const std::uintptr_t* slot) noexcept;
+  void end_hooked(std::uint32_t function, const std::uintptr_t* slot, std::int64_t now) noexcept;
+
+  /// An exception leaves the innermost call.
+  void unwind(std::int64_t now) noexcept;
+  /// Calls that are under way end now.
+  void end_all(std::int64_t now) noexcept;
+
+ private:
+  /// A call that is under way.
+  struct Open {
+    const void* place;  ///< its frame, or the slot of its hook
+    record::TracedCalls* calls;
+    std::uint32_t function;
+    bool is_hooked;
+    std::int64_t begin;
+    std::int64_t inner;      ///< ticks in traced calls within it
+    std::int64_t inner_mpi;  ///< of these, in MPI
+    std::int64_t mpi;        ///< the thread's ticks in MPI when it began
+    std::int64_t size;       ///< what its arguments say that it moves
+  };
+  struct CallsLink {
+    record::TracedCalls* calls;
+    std::uint32_t function;
+    CallsLink* next;
+  };
+  static constexpr std::size_t kMostOpen = 1024;
+  static constexpr std::size_t kMostCalls = 16384;
+  static constexpr std::size_t kMostFrames = 16384;
+
+  ThreadTrace(record::ImageFile& image, std::uint32_t number, int depth);
+
+  /// A call that is not traced.
+  Answer pass() noexcept {
+    image_.header().untraced.fetch_add(1, std::memory_order_relaxed);
+    return Answer::pass;
+  }
+  bool is_dead(const Open& open, const void* place, bool is_hooked) const noexcept;
+  void forget_dead(const void* place, bool is_hooked) noexcept;
+  record::TracedCalls* known_calls(record::PathEnd& path, std::uint32_t function) noexcept;
+  record::TracedCalls* calls_of(record::PathEnd& path, std::uint32_t function) noexcept;
+  record::TracedCalls* new_calls(record::PathEnd& path, std::uint32_t function);
+  record::TracedCalls* other_calls(std::uint32_t function);
+  void open(const void* place, bool is_hooked, std::uint32_t function, record::TracedCalls& calls,
+            std::int64_t size) noexcept;
+  void close(std::int64_t now, std::int64_t result) noexcept;
+  bool prepare(TraceFrame& frame) noexcept;
+  std::uint32_t region() const noexcept { return record_ == nullptr ? 0 : record_->region(); }
+  std::int64_t ticks_in_mpi() const noexcept {
+    return record_ == nullptr ? 0 : record_->ticks_in_calls();
+  }
+  record::PathId add_frame(const record::Frame& frame) noexcept;
+  record::PathId add(record::PathId caller, std::uintptr_t return_address) noexcept override;
+  template <class Item>
+  Item* take(record::ExtentHeader*& extent, record::ExtentKind kind, std::uint32_t at_a_time);
+
+  record::ImageFile& image_;
+  const std::uint32_t number_;
+  const record::ThreadRecord* record_ = nullptr;
+  std::atomic<bool> is_busy_ = false;  ///< a signal handler may interrupt what follows
+  record::ThreadStack stack_;
+  std::size_t depth_ = 0;
+  record::MappedArray<Open> open_{kMostOpen};
+  record::MappedArray<std::uint16_t> active_{kMostFunctions};  ///< calls under way, by function
+  record::MappedArray<CallsLink> links_{kMostCalls};
+  record::MappedArray<record::TracedCalls*> others_{kMostFunctions};
+  record::ExtentHeader* calls_ = nullptr;
+  record::ExtentHeader* frames_ = nullptr;
+  std::uint32_t frame_count_ = 0;
+  record::Modules modules_;
+  record::CallPaths paths_;
+};
+
+/// That of this thread; null before its first call of a traced function.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadTrace* own_trace;
+/// False before and after, and in forked children.
+extern std::atomic<bool> is_tracing;
+
+/// Makes own_trace, or takes over that of a thread that has ended. Null if this thread gets none.
+ThreadTrace* make_own_trace() noexcept;
+
+}  // namespace headrace::trace

@@ -1,0 +1,81 @@
+#include "trace/trace_cost.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "trace/hooks.h"
+#include "trace/thread_trace.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace headrace::trace {
+namespace {
+
+constexpr int kCalls = 300;
+constexpr std::uint64_t kScratch = std::uint64_t{256} << 10;
+constexpr std::uint32_t kProbe = kMostFunctions - 1;  // no plan gets so far before this is done
+
+[[gnu::noinline]] void do_nothing() {
+  asm volatile("");
+}
+
+[[gnu::noinline]] void do_nothing_between_hooks() {
+  enter_hook(reinterpret_cast<void*>(&do_nothing), nullptr);
+  exit_hook(reinterpret_cast<void*>(&do_nothing), nullptr);
+}
+
+/// In ticks.
+std::int64_t least_of(void (*call)()) {
+  void (*volatile called)() = call;
+  std::int64_t least = INT64_MAX;
+  for (int i = 0; i < kCalls; ++i) {
+    const std::int64_t begin = record::ticks();
+    called();
+    least = std::min(least, record::ticks() - begin);
+  }
+  return least;
+}
+
+}  // namespace
+
+bool can_trace() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_OSXSAVE) != 0;
+#else
+  return false;
+#endif
+}
+
+TraceCosts measure_costs(std::span<const std::string> directories, const std::string& job) {
+  auto scratch = record::ImageFile::make(directories, job,
+                                         ".trace-cost-" + std::to_string(getpid()), kScratch);
+  if (!scratch) return {};
+  scratch.value()->remove();
+  const std::unique_ptr<ThreadTrace> trace = ThreadTrace::make(*scratch.value(), 0, 8);
+  if (trace == nullptr) return {};
+  functions[kProbe].target = reinterpret_cast<const void*>(&do_nothing);
+  const record::ClockReading begin = record::read_clock();
+  ThreadTrace* const kept = std::exchange(own_trace, trace.get());
+  is_tracing = true;
+  const std::int64_t traced = least_of(reinterpret_cast<void (*)()>(stub_of(kProbe)));
+  add_hooked(reinterpret_cast<const void*>(&do_nothing), kProbe);
+  const std::int64_t hooked = least_of(&do_nothing_between_hooks);
+  is_tracing = false;
+  own_trace = kept;
+  const std::int64_t untraced = least_of(&do_nothing);
+  const double tick = record::tick_length(begin, record::read_clock());
+  functions[kProbe] = {};
+  const auto picoseconds = [&](std::int64_t ticks) {
+    return static_cast<std::uint64_t>(
+        static_cast<double>(std::max<std::int64_t>(ticks - untraced, 0)) * tick * 1000);
+  };
+  return {picoseconds(traced), picoseconds(hooked)};
+}
+
+}  // namespace headrace::trace

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace headrace::trace {
+
+/// Whether this processor is one that the trampoline is for.
+bool can_trace();
+
+/// What tracing one call takes, in picoseconds.
+struct TraceCosts {
+  std::uint64_t by_trampoline = 0;
+  std::uint64_t by_hooks = 0;
+};
+
+/// The least of some hundred calls of a function that does nothing, in a scratch image below `job`
+/// in the first of the directories that has room. Zeros if there is none. Call it before
+/// `is_tracing` is set.
+TraceCosts measure_costs(std::span<const std::string> directories, const std::string& job);
+
+}  // namespace headrace::trace

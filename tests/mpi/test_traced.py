@@ -1,0 +1,231 @@
+"""Functions that are traced: what the record says of them, against what the program counted."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hosts import Host
+from running import compile_program, launch, work_directory
+
+from headrace.record.reader import read
+
+WAYS = {"slots": 0, "hooks": 1, "nops": 2, "prologue": 3}
+CODE = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC"]
+# With frame pointers, so that functions begin with instructions that may be moved.
+LIBRARY_FLAGS = {
+    "slots": ["-O2"],
+    "hooks": ["-O1", "-finstrument-functions"],
+    "nops": ["-O2", "-fpatchable-function-entry=5"],
+    "prologue": ["-O0", "-fno-omit-frame-pointer", "-fcf-protection=none"],
+}
+STACK = 1024
+CALLED = re.compile(r"^calls (\S+) (\d+)$", re.MULTILINE)
+INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t((?:[0-9a-f]{2} )+)\s*(\S*)\s*(.*)$")
+
+
+@dataclass
+class Traced:
+    """What a record has of one function: sums over its rows."""
+
+    way: int
+    calls: int = 0
+    unended: int = 0
+    time: int = 0
+    own: int = 0
+    mpi: int = 0
+    moved: int = 0
+
+
+def library(way: str) -> Path:
+    flags = [*CODE, *LIBRARY_FLAGS[way], "-shared"]
+    return compile_program(["gcc", "-lm"], ["traced_library.c"], f"libtraced-{way}.so", flags)
+
+
+def program(host: Host, way: str) -> Path:
+    built = library(way)
+    compiler = [*host.compilers["c"], f"-l:{built.name}", "-lstdc++", "-lpthread", "-lm"]
+    where = [f"-L{built.parent}", f"-Wl,-rpath,{built.parent}", "-std=gnu++20"]
+    return compile_program(compiler, ["traced.cc"], f"traced-{way}-{host.name}", [*CODE, *where])
+
+
+def functions_of(path: Path) -> dict[str, int]:
+    """The library's own functions, and where they lie."""
+    listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    found = (line.split() for line in listing.splitlines())
+    return {one[2]: int(one[0], 16) for one in found if len(one) == 3 and one[1] == "T"}
+
+
+def module_of(path: Path) -> str:
+    return "path:" + str(path.resolve()).replace("%", "%25").replace(" ", "%20")
+
+
+def build_id(path: Path) -> str:
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True)
+    found = re.search(r"Build ID: ([0-9a-f]+)", notes.stdout)
+    return found[1] if found else module_of(path)
+
+
+def prologue(path: Path, name: str) -> str | None:
+    """The first whole instructions of five bytes and more, if they may be moved."""
+    shown = subprocess.run(
+        ["objdump", "-d", "--insn-width=16", f"--disassemble={name}", path],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    moved = ""
+    for line in shown.splitlines():
+        found = INSTRUCTION.match(line)
+        if found is None or len(moved) >= 10:
+            continue
+        if found[3].startswith(("j", "call", "ret", "endbr", "nop")) or "rip" in found[4]:
+            return None
+        moved += found[2].replace(" ", "")
+    return moved if len(moved) >= 10 else None
+
+
+def plan_of(way: str, names: dict[str, int]) -> list[str]:
+    path = library(way)
+    if way == "slots":
+        return [f"import {name}" for name in names]
+    if way == "hooks":
+        return ["hooks * 0 *"]
+    module = build_id(path)
+    if way == "nops":
+        return [f"nops {module} {at:x} 5 {STACK} {name}" for name, at in names.items()]
+    moved = {name: prologue(path, name) for name in names}
+    return [
+        f"prologue {module} {names[name]:x} {STACK} {code} {name}"
+        for name, code in moved.items()
+        if code is not None
+    ]
+
+
+def tables_of(record: Path) -> dict[str, Traced]:
+    """By name; a function that the compiler's hooks tell of has none, so by its place."""
+    (node,) = read(record).nodes
+    found = []
+    names = zip(
+        node.texts_of("functions", "name"),
+        node.texts_of("functions", "refusal"),
+        node["functions"].rows("way", "offset"),
+        strict=True,
+    )
+    for name, _, (way, offset) in names:
+        found.append((name or f"{offset:x}", Traced(way)))
+    columns = ("calls", "unended", "time", "own", "mpi", "moved")
+    for function, *values in node["traced"].rows("function", *columns):
+        one = found[function][1]
+        for column, value in zip(columns, values, strict=True):
+            setattr(one, column, getattr(one, column) + value)
+    return dict(found)
+
+
+def run(
+    host: Host, way: str, what: str, ranks: int = 1, **more: str
+) -> tuple[dict[str, Traced], Counter[str], str]:
+    """What the record says, what the program counted, and its output."""
+    directory = work_directory(f"traced-{host.name}-{way}-{what}")
+    names = functions_of(library(way))
+    plan = directory / "plan"
+    plan.write_text("".join(f"{line}\n" for line in plan_of(way, names)))
+    settings = {
+        "HEADRACE_RECORD": "1",
+        "HEADRACE_LOGPATH": str(directory),
+        "HEADRACE_TRACE_PLAN": str(plan),
+        "HEADRACE_QUIET": "0",
+    } | more
+    if way in ("nops", "prologue"):
+        settings["TRACED_WIDE"] = "1"
+    result = launch(host, ranks, [program(host, way), what], True, settings)
+    assert result.code == 0, result.explain()
+    assert "wrong" not in result.out and result.out.count("ok") == ranks, result.explain()
+    counted: Counter[str] = Counter()
+    for name, calls in CALLED.findall(result.out):
+        counted[name] += int(calls)
+    (record,) = directory.glob("*.hrc")
+    traced = tables_of(record)
+    if way == "hooks":
+        by_place = {f"{at:x}": name for name, at in names.items()}
+        traced = {by_place.get(place, place): one for place, one in traced.items()}
+    if way == "prologue":
+        known = {line.split()[-1] for line in plan_of(way, names)}
+        assert len(known) > 10
+        counted = Counter({name: calls for name, calls in counted.items() if name in known})
+    return traced, counted, result.out
+
+
+def require_same(traced: dict[str, Traced], counted: Counter[str], way: str) -> None:
+    for name, calls in counted.items():
+        assert traced[name].calls == calls, name
+        assert traced[name].way == WAYS[way]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("way", WAYS)
+def test_arguments_and_results_pass(host: Host, library, way: str, ranks: int) -> None:
+    traced, counted, _ = run(host, way, "arguments", ranks)
+    require_same(traced, counted, way)
+    assert all(one.unended == 0 for one in traced.values())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_exceptions_pass(host: Host, library, way: str) -> None:
+    traced, counted, _ = run(host, way, "exceptions")
+    require_same(traced, counted, way)
+    # Their ends are seen, since the unwinder tells of them.
+    assert traced["traced_calls_back"].unended == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_jumps_pass(host: Host, library, way: str) -> None:
+    traced, counted, _ = run(host, way, "jumps")
+    require_same(traced, counted, way)
+    assert traced["traced_calls_back"].unended == counted["traced_calls_back"]
+    assert traced["traced_nothing"].unended == 0 if "traced_nothing" in traced else True
+
+
+@pytest.mark.parametrize("stack", ["", "other"])
+@pytest.mark.parametrize("way", WAYS)
+def test_handlers_of_signals(host: Host, library, way: str, stack: str) -> None:
+    more = {"TRACED_STACK": "1"} if stack else {}
+    traced, counted, _ = run(host, way, "signals", **more)
+    if "traced_pair" in traced:
+        assert traced["traced_pair"].calls == counted["at_least_traced_nothing"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_threads(host: Host, library, way: str) -> None:
+    traced, counted, _ = run(host, way, "threads")
+    counted["traced_recursive"] *= 10  # it calls itself
+    require_same(traced, counted, way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_children_do_not_count(host: Host, library, way: str) -> None:
+    traced, counted, _ = run(host, way, "children")
+    counted.pop("parent", None)
+    require_same(traced, counted, way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_other_stacks_are_left_alone(host: Host, library, way: str) -> None:
+    traced, counted, _ = run(host, way, "fibers")
+    require_same(traced, counted, way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_times(host: Host, library, way: str) -> None:
+    """Within what the program measured around the calls, which is a little more."""
+    traced, _, out = run(host, way, "times")
+    outer, busy, in_mpi = map(float, re.search(r"seconds (\S+) (\S+) (\S+)", out).groups())
+    seen = {name: (one.time / 1e9, one.own / 1e9) for name, one in traced.items()}
+    assert seen["traced_outer"][0] == pytest.approx(outer, rel=0.02, abs=0.002)
+    assert seen["traced_busy"][0] == pytest.approx(busy + 0.3, rel=0.05)
+    assert seen["traced_outer"][1] == pytest.approx(0.2, rel=0.1)
+    assert 0 < traced["traced_calls_back"].mpi / 1e9 <= in_mpi
