@@ -401,7 +401,10 @@ NEVER: tuple[str, ...] = (
     "_init",
     "_fini",
     "*sigreturn*",
-    "rt_sig*",
     "__rseq*",
+    "MPI_*",
+    "PMPI_*",
+    "mpi_*",
+    "pmpi_*",
 )
 """Patterns of the functions that are left alone in any case."""
