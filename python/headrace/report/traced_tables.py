@@ -11,26 +11,27 @@ from headrace.report.units import seconds, short_time, shown, size
 MOST_TREES = 10
 LEAST_SHARE = 0.01  # of the calls or the time of a function, of the callers that are shown
 MOST_BRANCHES = 60
-COSTLY = "cost of tracing dominates: do not trace it"
+COSTLY = "tracing dominates"
 
 
 def traced_tables(found: Traced | None) -> list[Table]:
     """Those that have rows."""
     if found is None:
         return []
-    made = [_functions(found), _callers(found), _groups(found), _regions(found), _refused(found)]
-    return [table for table in made if table.rows]
+    made = [_functions(found), _spread(found), _callers(found), _groups(found), _regions(found)]
+    return [table for table in (*made, _refused(found)) if table.rows]
 
 
 def _functions(found: Traced) -> Table:
     rows = [_function(one) for one in found.functions[:MOST_ROWS]]
-    headers = ("function ", "group ", "calls", "time", "own", "in MPI", "average", "greatest")
-    headers += ("imbalance", "imbalance %", "a call", "least", "longest", "moved", "tracing")
-    headers += ("called by ", "way ", "note ")
+    headers = ("function ", "group ", "calls", "time", "own", "in MPI", "a call", "moved")
+    headers += ("called by ", "way ", "tracing", "note ")
     note = (
         "of all ranks and threads; time: with what it calls; own: without other traced functions "
-        "and MPI; average to imbalance %: of own, of ranks; tracing: what it took itself"
+        "and MPI; tracing: what it took itself"
     )
+    if any(one.is_costly for one in found.functions[:MOST_ROWS]):
+        note += f"; {COSTLY}: it took more than a tenth of own: do not trace the function"
     return Table("Traced functions", headers, rows, note + _costs(found) + _rest(found))
 
 
@@ -38,7 +39,7 @@ def _function(one: TracedFunction) -> tuple[str, ...]:
     ended = one.calls - one.unended
     notes = [COSTLY] if one.is_costly else []
     if one.unended:
-        notes.append(f"{one.unended:,} calls did not end")
+        notes.append(f"{one.unended:,} did not end")
     return (
         name_text(one.name),
         shown(one.group) or "-",
@@ -46,16 +47,29 @@ def _function(one: TracedFunction) -> tuple[str, ...]:
         seconds(one.time),
         seconds(one.own),
         seconds(one.mpi) if one.mpi else "",
-        *balance_cells(one.balance),
         short_time(one.time / ended) if ended > 0 else "-",
-        short_time(one.least),
-        short_time(one.greatest),
         size(one.moved) if one.moved else "",
-        seconds(round(one.cost)),
         name_text(one.first_caller),
         one.way,
+        seconds(round(one.cost)),
         "; ".join(notes),
     )
+
+
+def _spread(found: Traced) -> Table:
+    rows = [
+        (
+            name_text(one.name),
+            *balance_cells(one.balance),
+            short_time(one.least),
+            short_time(one.greatest),
+        )
+        for one in found.functions[:MOST_ROWS]
+    ]
+    headers = ("function ", "average", "greatest", "imbalance", "imbalance %")
+    headers += ("shortest call", "longest call")
+    note = "average to imbalance %: own time of a rank; calls: with what they call"
+    return Table("Balance of traced functions", headers, rows, note + more(len(found.functions)))
 
 
 def _costs(found: Traced) -> str:
