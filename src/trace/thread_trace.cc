@@ -121,8 +121,9 @@ void ThreadTrace::unwind(std::int64_t now) noexcept {
   is_busy_.store(false, std::memory_order_relaxed);
 }
 
-void ThreadTrace::end_all(std::int64_t now) noexcept {
+void ThreadTrace::end_all(const void* here, std::int64_t now) noexcept {
   if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  forget_dead(here, false);
   while (depth_ > 0) close(now, 0);
   is_busy_.store(false, std::memory_order_relaxed);
 }

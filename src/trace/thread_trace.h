@@ -44,8 +44,8 @@ class ThreadTrace final : public record::PathStore {
 
   /// An exception leaves the innermost call.
   void unwind(std::int64_t now) noexcept;
-  /// Calls that are under way end now.
-  void end_all(std::int64_t now) noexcept;
+  /// Calls that are under way end now, but for those whose frames lie below `here`: they were left.
+  void end_all(const void* here, std::int64_t now) noexcept;
 
  private:
   /// A call that is under way.

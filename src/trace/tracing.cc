@@ -204,7 +204,7 @@ void stop_tracing() noexcept {
   Tracing& own = tracing();
   if (!own.process.is_here() || !is_tracing.exchange(false)) return;
   record::set_listener(record::Listener::tracing, nullptr);
-  if (own_trace != nullptr) own_trace->end_all(record::ticks());
+  if (own_trace != nullptr) own_trace->end_all(__builtin_frame_address(0), record::ticks());
   try {
     note_fact("trace_left_out", left_out());
   } catch (const std::bad_alloc&) {

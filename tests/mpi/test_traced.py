@@ -19,7 +19,8 @@ CODE = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC"]
 # With frame pointers, so that functions begin with instructions that may be moved.
 LIBRARY_FLAGS = {
     "slots": ["-O2"],
-    "hooks": ["-O1", "-finstrument-functions"],
+    # Without -fexceptions the hooks do not tell that an exception has left a function.
+    "hooks": ["-O1", "-finstrument-functions", "-fexceptions"],
     "nops": ["-O2", "-fpatchable-function-entry=5"],
     "prologue": ["-O0", "-fno-omit-frame-pointer", "-fcf-protection=none"],
 }
@@ -195,8 +196,8 @@ def test_jumps_pass(host: Host, library, way: str) -> None:
 def test_handlers_of_signals(host: Host, library, way: str, stack: str) -> None:
     more = {"TRACED_STACK": "1"} if stack else {}
     traced, counted, _ = run(host, way, "signals", **more)
-    if "traced_pair" in traced:
-        assert traced["traced_pair"].calls == counted["at_least_traced_nothing"]
+    if "traced_pair" in traced:  # the handlers do not call it
+        assert traced["traced_pair"].calls == counted["traced_pair"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -223,9 +224,11 @@ def test_other_stacks_are_left_alone(host: Host, library, way: str) -> None:
 def test_times(host: Host, library, way: str) -> None:
     """Within what the program measured around the calls, which is a little more."""
     traced, _, out = run(host, way, "times")
-    outer, busy, in_mpi = map(float, re.search(r"seconds (\S+) (\S+) (\S+)", out).groups())
+    told = re.search(r"seconds (\S+) (\S+) (\S+) (\S+)", out)
+    outer, inner, busy, in_mpi = map(float, told.groups())
     seen = {name: (one.time / 1e9, one.own / 1e9) for name, one in traced.items()}
-    assert seen["traced_outer"][0] == pytest.approx(outer, rel=0.02, abs=0.002)
-    assert seen["traced_busy"][0] == pytest.approx(busy + 0.3, rel=0.05)
-    assert seen["traced_outer"][1] == pytest.approx(0.2, rel=0.1)
-    assert 0 < traced["traced_calls_back"].mpi / 1e9 <= in_mpi
+    assert seen["traced_outer"][0] == pytest.approx(outer, rel=0.005)
+    assert seen["traced_busy"][0] == pytest.approx(busy, rel=0.005)
+    assert seen["traced_outer"][1] == pytest.approx(outer - inner, rel=0.02)
+    # Each of 60 calls may be interrupted between the program's clock and the recorder's.
+    assert 0.3 * in_mpi < traced["traced_calls_back"].mpi / 1e9 <= in_mpi

@@ -339,6 +339,14 @@ def test_whatever_a_file_has_is_told_or_read(compiled: Path, tmp_path: Path, see
     assert all(one.line >= 0 for file in found.files for one in file.remarks)
 
 
+def test_a_long_text_takes_no_time_that_grows_with_its_square() -> None:
+    """With such time this would not end within an hour."""
+    own = {"kind": "success", "location": {"file": "a.c", "line": 3}, "function": "f"}
+    records = [own | {"message": ["inlined " * 300_000]}, own | {"message": ["Inlining a to b "]}]
+    found = list(gcc.record(gzip.compress(json.dumps([{}, [], records]).encode())))
+    assert [one.kind for one in found] == ["inlined"]
+
+
 def test_records_of_odd_shapes() -> None:
     """Whatever stands where a record is expected: nothing of it is used, and nothing breaks."""
     place = {"file": "a.c", "line": 1}

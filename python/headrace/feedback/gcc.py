@@ -33,7 +33,8 @@ _DEEPEST = 50  # scopes in scopes
 
 _DONE = (
     (re.compile(r"loop vectorized|basic block (?:part )?vectorized"), VECTORISED),
-    (re.compile(r"(?i)\bInlin(?:ing|ed) .* (?:into|to) "), INLINED),
+    # Not beyond the next such word: else the time grows with the square of a text's length.
+    (re.compile(r"(?i)\bInlin(?:ing|ed) (?:(?!\bInlin(?:ing|ed) ).)* (?:into|to) "), INLINED),
     (re.compile(r"loops interchanged"), INTERCHANGED),
     (re.compile(r"unrolled|unroll and jam"), UNROLLED),
     (re.compile(r"distributed: split to 0 loops and \d+ library call"), REPLACED),

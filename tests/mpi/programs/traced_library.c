@@ -61,27 +61,33 @@ void traced_calls_back(void (*function)(void*), void* argument) {
 
 void traced_nothing(void) {}
 
-static double cpu_seconds(void) {
+static double wall_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
+double traced_in_busy = 0;
+
 void traced_busy(double seconds) {
-  const double end = cpu_seconds() + seconds;
-  while (cpu_seconds() < end) {
-  }
+  const double begin = wall_seconds();
+  double now = begin;
+  while (now < begin + seconds) now = wall_seconds();
+  traced_in_busy += now - begin;
 }
 
 void traced_outer(double own, double inner) {
-  const double end = cpu_seconds() + own;
-  while (cpu_seconds() < end) {
+  const double end = wall_seconds() + own;
+  while (wall_seconds() < end) {
   }
   traced_busy(inner);
 }
 
 long traced_recursive(int depth) {
-  return depth == 0 ? 1 : traced_recursive(depth - 1) + 1;
+  if (depth == 0) return 1;
+  const long inner = traced_recursive(depth - 1);
+  __asm__ volatile("");  // so that it is no loop
+  return inner + 1;
 }
 
 #if defined(__AVX__)

@@ -34,7 +34,9 @@ double traced_variadic(int count, ...);
 long traced_sorted(long* numbers, size_t count, int (*compare)(const void*, const void*));
 void traced_calls_back(void (*function)(void*), void* argument);
 void traced_nothing(void);
-/// Computes for so many seconds of the thread's CPU time.
+/// What traced_busy has measured of itself, in seconds.
+extern double traced_in_busy;
+/// Computes for so many seconds.
 void traced_busy(double seconds);
 /// The same, and calls traced_busy for the second time.
 void traced_outer(double own, double inner);
