@@ -10,7 +10,7 @@ import pytest
 from cli_support import Command
 from record_support import MILLISECOND
 from test_apa import build_id
-from test_traced import traced_job
+from test_traced_functions import traced_job
 from trace_support import compiled, entry_of
 
 MS = MILLISECOND
