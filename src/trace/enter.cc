@@ -128,7 +128,7 @@ Answer ThreadTrace::begin_slowly(TraceFrame& frame) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   Answer answer = Answer::pass;
   record::TracedCalls* calls = nullptr;
-  if (prepare(frame)) {
+  if (prepare(frame) && may_learn(frame.return_slot)) {
     const auto function = static_cast<std::uint32_t>(frame.function);
     calls = calls_of(paths_.find(frame.return_slot, 0), function);
     if (calls != nullptr) {

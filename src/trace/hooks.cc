@@ -6,6 +6,7 @@
 
 #include "base/kept_errno.h"
 #include "record/record_switch.h"
+#include "trace/handler_frame.h"
 #include "trace/thread_trace.h"
 
 namespace headrace::trace {
@@ -62,6 +63,7 @@ std::atomic<bool> takes_all = false;
 
 std::uint32_t add_unknown(const void* address) noexcept {
   const KeptErrno kept;
+  if (may_be_in_handler()) return kNoFunction;
   const std::unique_lock lock(mutex, std::try_to_lock);
   std::uint32_t number = kNoFunction;
   // Its holder may be the code that this handler of a signal interrupts.

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kLeastPatch = 5;  // bytes of a jump
 constexpr std::size_t kMostMoved = 32;
 constexpr std::size_t kLongestName = 2048;
+constexpr std::uint32_t kUnknownStackArguments = 512;
 
 using Fields = std::vector<std::string_view>;
 
@@ -180,6 +181,11 @@ std::string_view group_of(std::string_view function, std::string_view library) {
     if (matches(one.pattern, function)) return kGroups[one.group].name;
   }
   return {};
+}
+
+std::uint32_t stack_arguments_of(std::string_view group) {
+  const auto* const found = std::ranges::find(kGroups, group, &GroupName::name);
+  return found == std::end(kGroups) ? kUnknownStackArguments : found->stack;
 }
 
 bool is_never_traced(std::string_view function) {

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/kept_errno.h"
+#include "trace/handler_frame.h"
 
 namespace headrace::trace {
 namespace {
@@ -55,6 +56,11 @@ Item* ThreadTrace::take(ExtentHeader*& extent, ExtentKind kind, std::uint32_t at
   return reinterpret_cast<Item*>(extent + 1) + extent->used.load(std::memory_order_relaxed);
 }
 
+/// Whether memory and locks may be taken.
+bool ThreadTrace::may_learn(const std::uintptr_t* slot) const noexcept {
+  return !may_be_in_handler(slot, stack_.readable_end(slot));
+}
+
 TracedCalls* ThreadTrace::calls_of(record::PathEnd& path, std::uint32_t function) noexcept {
   TracedCalls* const known = known_calls(path, function);
   if (known != nullptr) return known;
@@ -88,10 +94,17 @@ TracedCalls* ThreadTrace::other_calls(std::uint32_t function) {
 void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slot) noexcept {
   if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  forget_dead(slot, true);
-  if (stack_.holds(slot) && depth_ < kMostOpen) {
-    TracedCalls* const calls = calls_of(paths_.find(slot, 0), function);
-    if (calls != nullptr) open(slot, true, function, *calls, 0);
+  TracedCalls* calls = nullptr;
+  if (stack_.holds(slot)) {
+    forget_dead(slot, true);
+    record::PathEnd* const path = paths_.find_known(slot);
+    calls = path == nullptr ? nullptr : known_calls(*path, function);
+    if (calls == nullptr && may_learn(slot)) calls = calls_of(paths_.find(slot, 0), function);
+  }
+  if (calls != nullptr && depth_ < kMostOpen) {
+    open(slot, true, function, *calls, 0);
+  } else {
+    pass();
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   is_busy_.store(false, std::memory_order_relaxed);
@@ -121,10 +134,31 @@ void ThreadTrace::unwind(std::int64_t now) noexcept {
   is_busy_.store(false, std::memory_order_relaxed);
 }
 
-void ThreadTrace::end_all(const void* here, std::int64_t now) noexcept {
-  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
-  forget_dead(here, false);
-  while (depth_ > 0) close(now, 0);
+/// Whether a call's frame is not among those of the stack, as far as these were walked.
+bool ThreadTrace::is_left(const Open& open, const record::StackWalk& walk,
+                          const std::uintptr_t* slot) const noexcept {
+  if (open.is_hooked) return false;
+  const auto* const own = reinterpret_cast<const std::uintptr_t*>(open.place) + kReturnSlot;
+  for (int i = 1; i < walk.depth; ++i) {
+    const bool is_behind_trampoline = walk.frames[i - 1].return_address ==
+                                      record::trampoline_return.load(std::memory_order_relaxed);
+    if (is_behind_trampoline && slot + walk.frames[i].words == own) return false;
+  }
+  return own <= slot + walk.frames[walk.depth - 1].words;
+}
+
+void ThreadTrace::end_all(std::int64_t now) noexcept {
+  const auto* const slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
+  if (!stack_.holds(slot) || is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  record::StackWalk walk;
+  record::walk_stack(slot, record::kMostFrames, stack_, walk);
+  while (depth_ > 0) {
+    if (is_left(open_[depth_ - 1], walk, slot)) {
+      --active_[open_[--depth_].function];
+    } else {
+      close(now, 0);
+    }
+  }
   is_busy_.store(false, std::memory_order_relaxed);
 }
 

@@ -44,8 +44,8 @@ class ThreadTrace final : public record::PathStore {
 
   /// An exception leaves the innermost call.
   void unwind(std::int64_t now) noexcept;
-  /// Calls that are under way end now, but for those whose frames lie below `here`: they were left.
-  void end_all(const void* here, std::int64_t now) noexcept;
+  /// Calls that are under way end now, but for those that were left by a jump.
+  void end_all(std::int64_t now) noexcept;
 
  private:
   /// A call that is under way.
@@ -77,6 +77,8 @@ class ThreadTrace final : public record::PathStore {
     return Answer::pass;
   }
   bool is_dead(const Open& open, const void* place, bool is_hooked) const noexcept;
+  bool is_left(const Open& open, const record::StackWalk& walk,
+               const std::uintptr_t* slot) const noexcept;
   void forget_dead(const void* place, bool is_hooked) noexcept;
   record::TracedCalls* known_calls(record::PathEnd& path, std::uint32_t function) noexcept;
   record::TracedCalls* calls_of(record::PathEnd& path, std::uint32_t function) noexcept;
@@ -86,6 +88,7 @@ class ThreadTrace final : public record::PathStore {
             std::int64_t size) noexcept;
   void close(std::int64_t now, std::int64_t result) noexcept;
   bool prepare(TraceFrame& frame) noexcept;
+  bool may_learn(const std::uintptr_t* slot) const noexcept;
   std::uint32_t region() const noexcept { return record_ == nullptr ? 0 : record_->region(); }
   std::int64_t ticks_in_mpi() const noexcept {
     return record_ == nullptr ? 0 : record_->ticks_in_calls();

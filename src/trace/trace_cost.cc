@@ -16,7 +16,8 @@
 namespace headrace::trace {
 namespace {
 
-constexpr int kCalls = 300;
+constexpr int kRounds = 20;
+constexpr int kCalls = 50;
 constexpr std::uint64_t kScratch = std::uint64_t{256} << 10;
 constexpr std::uint32_t kProbe = kMostFunctions - 1;  // no plan gets so far before this is done
 
@@ -29,16 +30,16 @@ constexpr std::uint32_t kProbe = kMostFunctions - 1;  // no plan gets so far bef
   exit_hook(reinterpret_cast<void*>(&do_nothing), nullptr);
 }
 
-/// In ticks.
-std::int64_t least_of(void (*call)()) {
+/// Of one call, in ticks: the least mean of some rounds.
+double least_of(void (*call)()) {
   void (*volatile called)() = call;
   std::int64_t least = INT64_MAX;
-  for (int i = 0; i < kCalls; ++i) {
+  for (int round = 0; round < kRounds; ++round) {
     const std::int64_t begin = record::ticks();
-    called();
+    for (int i = 0; i < kCalls; ++i) called();
     least = std::min(least, record::ticks() - begin);
   }
-  return least;
+  return static_cast<double>(least) / kCalls;
 }
 
 }  // namespace
@@ -63,17 +64,16 @@ TraceCosts measure_costs(std::span<const std::string> directories, const std::st
   const record::ClockReading begin = record::read_clock();
   ThreadTrace* const kept = std::exchange(own_trace, trace.get());
   is_tracing = true;
-  const std::int64_t traced = least_of(reinterpret_cast<void (*)()>(stub_of(kProbe)));
+  const double traced = least_of(reinterpret_cast<void (*)()>(stub_of(kProbe)));
   add_hooked(reinterpret_cast<const void*>(&do_nothing), kProbe);
-  const std::int64_t hooked = least_of(&do_nothing_between_hooks);
+  const double hooked = least_of(&do_nothing_between_hooks);
   is_tracing = false;
   own_trace = kept;
-  const std::int64_t untraced = least_of(&do_nothing);
+  const double untraced = least_of(&do_nothing);
   const double tick = record::tick_length(begin, record::read_clock());
   functions[kProbe] = {};
-  const auto picoseconds = [&](std::int64_t ticks) {
-    return static_cast<std::uint64_t>(
-        static_cast<double>(std::max<std::int64_t>(ticks - untraced, 0)) * tick * 1000);
+  const auto picoseconds = [&](double ticks) {
+    return static_cast<std::uint64_t>(std::max(ticks - untraced, 0.0) * tick * 1000);
   };
   return {picoseconds(traced), picoseconds(hooked)};
 }

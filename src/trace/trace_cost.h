@@ -15,8 +15,8 @@ struct TraceCosts {
   std::uint64_t by_hooks = 0;
 };
 
-/// The least of some hundred calls of a function that does nothing, in a scratch image below `job`
-/// in the first of the directories that has room. Zeros if there is none. Call it before
+/// The least mean of some rounds of calls of a function that does nothing, in a scratch image below
+/// `job` in the first of the directories that has room. Zeros if there is none. Call it before
 /// `is_tracing` is set.
 TraceCosts measure_costs(std::span<const std::string> directories, const std::string& job);
 

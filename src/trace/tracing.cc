@@ -18,6 +18,7 @@
 #include "base/trusted_file.h"
 #include "record/modules.h"
 #include "record/recorder.h"
+#include "trace/handler_frame.h"
 #include "trace/hooks.h"
 #include "trace/patch.h"
 #include "trace/plan.h"
@@ -28,7 +29,6 @@ namespace headrace::trace {
 namespace {
 
 constexpr std::string_view kHooks = "__cyg_profile_func_e";  // of enter and exit
-constexpr std::uint32_t kImportedStackArguments = 512;       // bytes; no known function takes more
 
 struct Tracing {
   const ProcessMark process;
@@ -147,6 +147,7 @@ void start(Tracing& own) {
   read_settings(own.plan);
   for (const std::string& problem : own.plan.problems) print_job_message_once(problem);
   const TraceCosts costs = measure_costs(record::own_directories(), record::job_mark().name());
+  learn_handler_mark();
   note_fact("trace_cost_0", costs.by_trampoline);
   note_fact("trace_cost_1", costs.by_hooks);
   note_fact("trace_cost_2", costs.by_trampoline);
@@ -165,7 +166,7 @@ void start(Tracing& own) {
 ThreadTrace* make_own_trace() noexcept {
   Tracing& own = tracing();
   record::ImageFile* const image = record::image();
-  if (image == nullptr || is_making) return nullptr;
+  if (image == nullptr || is_making || may_be_in_handler()) return nullptr;
   is_making = true;
   return_at_end_of_thread();
   try {
@@ -204,7 +205,7 @@ void stop_tracing() noexcept {
   Tracing& own = tracing();
   if (!own.process.is_here() || !is_tracing.exchange(false)) return;
   record::set_listener(record::Listener::tracing, nullptr);
-  if (own_trace != nullptr) own_trace->end_all(__builtin_frame_address(0), record::ticks());
+  if (own_trace != nullptr) own_trace->end_all(record::ticks());
   try {
     note_fact("trace_left_out", left_out());
   } catch (const std::bad_alloc&) {
@@ -237,7 +238,7 @@ const void* stand_in_for(std::string_view function, std::string_view library, co
   }
   const std::uint32_t number =
       add_function({function, is_in_group ? group : std::string_view(), Way::slots}, target,
-                   kImportedStackArguments);
+                   stack_arguments_of(group));
   return number == kNoFunction ? nullptr : stub_of(number);
 }
 

@@ -51,6 +51,7 @@ def program(host: Host, way: str) -> Path:
     built = library(way)
     compiler = [*host.compilers["c"], f"-l:{built.name}", "-lstdc++", "-lpthread", "-lm"]
     where = [f"-L{built.parent}", f"-Wl,-rpath,{built.parent}", "-std=gnu++20"]
+    where += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
     return compile_program(compiler, ["traced.cc"], f"traced-{way}-{host.name}", [*CODE, *where])
 
 
@@ -227,8 +228,10 @@ def test_times(host: Host, library, way: str) -> None:
     told = re.search(r"seconds (\S+) (\S+) (\S+) (\S+)", out)
     outer, inner, busy, in_mpi = map(float, told.groups())
     seen = {name: (one.time / 1e9, one.own / 1e9) for name, one in traced.items()}
-    assert seen["traced_outer"][0] == pytest.approx(outer, rel=0.005)
-    assert seen["traced_busy"][0] == pytest.approx(busy, rel=0.005)
-    assert seen["traced_outer"][1] == pytest.approx(outer - inner, rel=0.02)
-    # Each of 60 calls may be interrupted between the program's clock and the recorder's.
-    assert 0.3 * in_mpi < traced["traced_calls_back"].mpi / 1e9 <= in_mpi
+    # On a busy machine the thread may have to wait between the program's clock and the recorder's.
+    assert seen["traced_outer"][0] == pytest.approx(outer, rel=0.05)
+    assert seen["traced_busy"][0] == pytest.approx(busy, rel=0.05)
+    assert seen["traced_outer"][1] == pytest.approx(outer - inner, rel=0.05, abs=0.04)
+    assert traced["traced_calls_back"].mpi / 1e9 == pytest.approx(in_mpi, rel=0.1, abs=0.01)
+    whole = traced["traced_calls_back"]
+    assert whole.own + whole.mpi == pytest.approx(whole.time, abs=10)

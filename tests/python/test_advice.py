@@ -14,6 +14,7 @@ from headrace.advice.judging import filled, judge
 from headrace.advice.rules import OWN, collect, load
 from headrace.analysis.analyse import analyse
 from headrace.analysis.settings import Setting
+from headrace.commands._findings import findings_of
 from headrace.errors import HeadraceError
 from headrace.record.reader import read
 
@@ -269,3 +270,37 @@ def test_bad_rules_are_refused(tmp_path: Path, text: str, why: str) -> None:
         load(path)
     with pytest.raises(HeadraceError, match="cannot be read"):
         load(tmp_path / "none")
+
+
+def on_two_nodes(folder: Path, procedure: str, pairs: list[tuple[int, int]]) -> dict:
+    """Ranks 0 and 1 on one node, 2 and 3 on another; those of a pair talk. -> metrics."""
+    job = Job(facts={"ranks": "4", "nodes": "2"})
+    for ranks in ((0, 1), (2, 3)):
+        node = job.node()
+        world = node.add("communicators", size=4, on_node=2, name="MPI_COMM_WORLD")
+        for rank in ranks:
+            node.add("ranks", rank=rank, host="n", state=1, run=10_000 * MILLISECOND, threads=1)
+            node.call(rank, procedure, 1, communicator=world, calls=1, time=1, bin0=1)
+            for one, other in pairs:
+                if rank in (one, other):
+                    peer = other if rank == one else one
+                    node.add("matrix", rank=rank, peer=peer, messages=1, sent=1000)
+    return findings_of([job.write(folder)]).metrics
+
+
+@pytest.mark.parametrize(
+    ("procedure", "pairs", "expected"),
+    [
+        ("MPI_Cart_create", [(0, 2), (1, 3)], {"rank-order", "cart-reorder"}),
+        ("MPI_Dist_graph_create", [(0, 2), (1, 3)], {"rank-order", "cart-reorder"}),
+        ("MPI_Barrier", [(0, 2), (1, 3)], {"rank-order"}),
+        ("MPI_Cart_create", [(0, 1), (2, 3)], set()),
+        ("MPI_Cart_create", [(0, 1), (1, 2), (2, 3), (3, 0)], set()),  # the best is what it has
+    ],
+)
+def test_orders_are_advised_where_they_gain(
+    procedure: str, pairs: list[tuple[int, int]], expected: set[str], tmp_path: Path
+) -> None:
+    metrics = on_two_nodes(tmp_path, procedure, pairs)
+    said = {one.rule.id for one in judge(RULES, metrics).advice}
+    assert said & {"rank-order", "cart-reorder"} == expected

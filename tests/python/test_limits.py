@@ -60,6 +60,8 @@ def test_values_of_the_user_stay() -> None:
     assert set_for(job, environ) == {"UCX_NUM_PPN": "64"}
     assert set_for(job, {}, "mpiexec -genv UCX_NUM_PPN 1 -n 512 x") == {"FI_UNIVERSE_SIZE": "512"}
     assert set_for(job, {}, "mpiexec -genv UCX_NUM_PPN=1 -n 512 x") == {"FI_UNIVERSE_SIZE": "512"}
+    for line in ("--export=ALL,UCX_NUM_PPN=1 x", "--mca mca_base_env_list A=1;UCX_NUM_PPN x"):
+        assert set_for(job, {}, line) == {"FI_UNIVERSE_SIZE": "512"}
     told = [str(one) for one in decide(job, environ)]
     assert any(line.startswith("FI_UNIVERSE_SIZE=4096: kept as you set it") for line in told)
 

@@ -234,6 +234,8 @@ def test_orders_need_nodes(tmp_path: Path) -> None:
         order_choice.wanted("0", "", tmp_path, JobSize(8))
     with pytest.raises(HeadraceError, match="has no record of a run with 8 ranks"):
         order_choice.wanted("auto", "", tmp_path, NODES)
+    with pytest.raises(HeadraceError, match="none of 0, 1, 2, 3 and auto, and no file"):
+        order_choice.wanted("7", "", tmp_path, NODES)
     (tmp_path / "order").write_text("0-6\n")
     with pytest.raises(HeadraceError, match="line 1, the last, is reached without rank 7"):
         order_choice.wanted("3", str(tmp_path / "order"), tmp_path, NODES)

@@ -17,6 +17,7 @@ from devtool import (
     device_check,
     groups,
     package,
+    placement,
     provision,
     style,
     testing,
@@ -101,6 +102,11 @@ def conform(arguments: Sequence[str]) -> int:
 def cluster_file_systems(arguments: Sequence[str]) -> int:
     """Jobs of several emulated nodes on CephFS and GlusterFS; by hand, as root (hours)."""
     return clusterfs.run(arguments)
+
+
+def time_placement(arguments: Sequence[str]) -> int:
+    """Jobs on emulated nodes in several rank orders: bytes and times; by hand, as root."""
+    return placement.run(arguments)
 
 
 def check_device(arguments: Sequence[str]) -> int:
@@ -264,6 +270,7 @@ COMMANDS = {
     "conformance": conform,
     "device-check": check_device,
     "clusterfs": cluster_file_systems,
+    "placement": time_placement,
     "faults": faults,
     "inject": inject,
     "sanitize": sanitize,

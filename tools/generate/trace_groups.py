@@ -9,11 +9,17 @@ from typing import Any
 from tools.generate.rendering import Output, SpecError, render
 
 MOST_SIZES = 2
+# Bytes of arguments on the stack of functions of which nothing is known.
+MOST_STACK = 512
 
 
 def outputs(spec: Path) -> list[Output]:
     data = tomllib.loads((spec / "trace_groups.toml").read_text())
-    traced = [{"libraries": [], **group} for group in data["groups"] if "not_traced" not in group]
+    traced = [
+        {"libraries": [], "stack": MOST_STACK, **group}
+        for group in data["groups"]
+        if "not_traced" not in group
+    ]
     _check(data, traced)
     context = {
         "traced": traced,

@@ -77,6 +77,9 @@ ABSENT = {
     **PROFILE_COSTS,
 }
 
+# Whose ranks HEADRACE_CART_REORDER numbers anew.
+_TOPOLOGIES = ("MPI_Cart_create", "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent")
+
 
 def metrics(
     record: Record, run: Run, totals: Totals, waits: Waits, by_cost: Mapping[str, Cost],
@@ -87,6 +90,9 @@ def metrics(
     found |= _of_run(run, totals, waits, outside)
     found |= _of_nodes(run, outside)
     found |= _of_messages(record, run)
+    found["topology_calls"] = sum(
+        sums.calls for name, sums in totals.procedures.items() if name in _TOPOLOGIES
+    )
     found |= _of_files(record, list(files), run, has_io="io" in by_cost and by_cost["io"].calls > 0)
     for name, cost in by_cost.items():
         found |= _of_cost(name, cost, run)

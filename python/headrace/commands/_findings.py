@@ -16,6 +16,7 @@ from headrace.counters.summary import Counters, counters
 from headrace.darshan import reader as logs
 from headrace.errors import HeadraceError
 from headrace.launch.gather import gather
+from headrace.place.gain import order_metrics
 from headrace.profile.costs import costs
 from headrace.profile.loopmark import Listing, listing
 from headrace.profile.profile import Profile, profile
@@ -44,7 +45,12 @@ class Job:
 def findings_of(files: Sequence[Path], most_sites: int = MOST_SITES) -> Findings:
     """Without what samples show."""
     found = _of_log(files)
-    return found or analyse(_record_of_all(files), most_sites)
+    return found or _analysed(_record_of_all(files), most_sites)
+
+
+def _analysed(record: Record, most_sites: int = MOST_SITES) -> Findings:
+    found = analyse(record, most_sites)
+    return replace(found, metrics=found.metrics | order_metrics(record))
 
 
 def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
@@ -54,7 +60,7 @@ def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
     if log is not None:
         return Job(log)
     record = _record_of_all(files)
-    found, samples = analyse(record), Samples(record)
+    found, samples = _analysed(record), Samples(record)
     innermost = {path: samples.frames(path)[:1] for path in samples.path_numbers()}
     calls = Calls(record)
     symbols = resolve_frames(

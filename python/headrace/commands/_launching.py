@@ -129,6 +129,8 @@ def prepare(
     if dry_run:
         for line in (*settings.told(), *launch.notes):
             say(line)
+    elif launch.notes and not preload.is_quiet:
+        say(launch.notes[0])  # which order it is, and why
     if explain:
         for line in launch.explained:
             say(line)

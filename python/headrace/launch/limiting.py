@@ -52,7 +52,7 @@ def limited_line(
     mpi = _kind(line, family, version, environ)
     is_local = not size.hosts and family in (HYDRA, OPENMPI) and not machine.in_batch_job(environ)
     per_node = size.ranks if is_local else size.most_per_node
-    found = limited(limits.Job(mpi, size.ranks, per_node), environ, line)
+    found = limited(limits.Job(mpi, size.ranks, per_node), environ, _assigning(line, family))
     if mpi != "openmpi" or not is_local:
         return found
     return _with_room(found, per_node, 4 if "(Open MPI) 4" in version else LATEST, environ, line)
@@ -83,6 +83,16 @@ def _size(line: Sequence[str], family: Family, environ: Mapping[str, str]) -> Jo
         return job_size(line, family, environ)
     except HeadraceError:
         return JobSize()  # the launcher will say so
+
+
+def _assigning(line: Sequence[str], family: Family) -> list[str]:
+    """Words of a line that may set variables: the launcher's, and NAME=VALUE of env(1) behind."""
+    words: list[str] = []
+    for context in read_contexts(family, list(line)):
+        program = context.end if context.program is None else context.program
+        words += line[context.start : program]
+        words += (word for word in line[program : context.end] if "=" in word)
+    return words
 
 
 def _kind(line: Sequence[str], family: Family, version: str, environ: Mapping[str, str]) -> str:

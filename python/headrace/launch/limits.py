@@ -3,6 +3,7 @@ but for looking for networks."""
 
 import ast
 import operator
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,7 @@ def decide(
         name = limit.variable
         if name in environ:
             decisions.append(Decision(limit, environ[name], False, "kept as you set it"))
-        elif any(token == name or token.startswith(f"{name}=") for token in line):
+        elif _is_named(name, line):
             decisions.append(Decision(limit, value, False, "left to the launcher's line"))
         elif limit.action == SET:
             why = f"set for {job.ranks} ranks, {job.per_node or 'an unknown number'} on a node"
@@ -75,6 +76,13 @@ def decide(
         else:
             decisions.append(Decision(limit, value, False, "not set, consider it"))
     return decisions
+
+
+def _is_named(name: str, line: Iterable[str]) -> bool:
+    """Whether words of a launcher's line set a variable: NAME VALUE, NAME=VALUE, or lists of these
+    as srun's --export and Open MPI's mca_base_env_list have them."""
+    entries = (one for word in line for one in re.split("[,;]", word.removeprefix("--export=")))
+    return any(one.partition("=")[0] == name for one in entries)
 
 
 def variables(decisions: Iterable[Decision]) -> dict[str, str]:

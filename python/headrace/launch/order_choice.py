@@ -38,6 +38,12 @@ def wanted(asked: str, file: str, records: Path, size: JobSize) -> Wanted:
     if asked == AUTO:
         return _automatic(records, size)
     path = Path(file if asked == FILE else asked)
+    if asked != FILE and not path.exists():
+        raise HeadraceError(
+            f"rank order {asked} is not known",
+            "it is none of 0, 1, 2, 3 and auto, and no file has this name",
+            "give one of these, or the name of an order's file or a record",
+        )
     if _is_record(path):
         return _computed(path, size)
     return Wanted(order_file.read(path, size.ranks), f"order of '{path}'")

@@ -10,26 +10,27 @@ namespace headrace::trace {
 /// A group of functions; one that has no pattern of names here is not traced, because.
 struct GroupName {
   std::string_view name;
+  std::uint32_t stack;  ///< bytes of arguments on the stack, at most
   std::string_view not_traced;
 };
 inline constexpr GroupName kGroups[] = {
-    {"math", {}},
-    {"fftw", {}},
-    {"hdf5", {}},
-    {"netcdf", {}},
-    {"pnetcdf", {}},
-    {"scalapack", {}},
-    {"blacs", {}},
-    {"blas", {}},
-    {"lapack", {}},
-    {"omp", {}},
-    {"pthreads", {}},
-    {"heap", {}},
-    {"stdio", {}},
-    {"sysio", {}},
-    {"system", {}},
-    {"dl", "these functions look at their caller"},
-    {"mpi", "the recorder counts these, always"},
+    {"math", 128, {}},
+    {"fftw", 512, {}},
+    {"hdf5", 512, {}},
+    {"netcdf", 512, {}},
+    {"pnetcdf", 512, {}},
+    {"scalapack", 512, {}},
+    {"blacs", 512, {}},
+    {"blas", 512, {}},
+    {"lapack", 512, {}},
+    {"omp", 512, {}},
+    {"pthreads", 64, {}},
+    {"heap", 16, {}},
+    {"stdio", 512, {}},
+    {"sysio", 512, {}},
+    {"system", 512, {}},
+    {"dl", 0, "these functions look at their caller"},
+    {"mpi", 0, "the recorder counts these, always"},
 };
 
 /// A name that stands for a group.

@@ -12,6 +12,7 @@ namespaces of the switch.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
 import shutil
@@ -199,6 +200,20 @@ class Cluster:
 
     def node_command(self, name: str, command: list) -> list[str]:
         return [str(self.remote_shell), name, shlex.join(str(word) for word in command)]
+
+    def sent_bytes(self) -> int:
+        """What the nodes have put on the wire so far, as their ports at the switch have counted."""
+        line = ["nsenter", "-t", str(self._pids["login"]), "-n", "ip", "-j", "-s", "link", "show"]
+        done = subprocess.run(line, capture_output=True, text=True, check=True)
+        ports = [one for one in json.loads(done.stdout) if one["ifname"].startswith("port")]
+        return sum(one["stats64"]["rx"]["bytes"] for one in ports)
+
+    def limit(self, rate: str) -> None:
+        """Lets each node send no faster than that, such as 200mbit."""
+        for name in self._all_names():
+            inside = ["nsenter", "-t", str(self._pids[name]), "-n", "tc", "qdisc", "add", "dev"]
+            words = f"eth0 root tbf rate {rate} burst 64kb latency 50ms".split()
+            subprocess.run([*inside, *words], check=True, capture_output=True)
 
     def node_listing(self, name: str) -> set[str]:
         """Names in the node's /dev/shm and /tmp."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from hanging import JOB_SECONDS
-from hosts import Host
-from running import Result, records, run
+from hosts import AS_ROOT, REPOSITORY, YIELD, Host
+from running import Result, records, run, work_directory
 
 from .cluster import Cluster
 
@@ -50,3 +52,33 @@ def launch_on_nodes(
         line += ["-ppn", str(by_node[0])] if len(set(by_node)) == 1 else []
     line = cluster.login_command([*line, "env", *words, *program])
     return run([*wrapper, *line], host.environment, timeout)
+
+
+def launch_ordered(
+    host: Host,
+    cluster: Cluster,
+    sizes: Sequence[int],
+    order: str,
+    program: list,
+    *more: str,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Result:
+    """The launcher's usual line, behind `headrace run --rank-order`, with `more` of its options.
+    `sizes` are the ranks of each node; `environment` may have an LD_PRELOAD for the ranks."""
+    folder = work_directory(f"ordered-{host.name}")
+    hosts = folder / "hosts"
+    form = "{} slots={}" if host.family.startswith("openmpi") else "{}:{}"
+    pairs = zip(cluster.names, sizes, strict=True)
+    hosts.write_text("".join(form.format(name, size) + "\n" for name, size in pairs))
+    shell = str(cluster.remote_shell)
+    if host.family.startswith("openmpi"):
+        agent = ["--mca", "plm_rsh_agent"] if host.family == "openmpi4" else []
+        agent = agent or ["--prtemca", "plm_ssh_agent"]
+        options = [*agent, shell, "--hostfile", str(hosts)]
+    else:
+        options = ["-launcher", "ssh", "-launcher-exec", shell, "-f", str(hosts)]
+    command = [sys.executable, "-m", "headrace", "run", "--rank-order", order, *more]
+    line = [*command, *host.launcher, *options, "-n", str(sum(sizes)), *program]
+    own = {**host.environment, **YIELD, **AS_ROOT, "HEADRACE_QUIET": "1"}
+    own |= {"PYTHONPATH": str(REPOSITORY / "python"), "XDG_CACHE_HOME": str(folder)}
+    return run(cluster.login_command(line), own | dict(environment))

@@ -96,3 +96,43 @@ def test_ranks_that_share_a_cpu_are_named(name: str, library) -> None:
 def test_nothing_is_shown_unless_it_is_asked_for(name: str, library) -> None:
     assert bound_to_one_cpu(name, library, 2, HEADRACE_CPUMASK_DISPLAY="0") == []
     assert bound_to_one_cpu(name, library, 2, HEADRACE_DISABLE="1") == []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_threads_are_shown_when_the_job_ends(name: str, library) -> None:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2 or cpus[1] >= os.cpu_count():
+        pytest.skip("two CPUs are needed")
+    program = compile_c(host, ["threaded.c"], "threaded")
+    environment = {**preload([library]), "HEADRACE_CPUMASK_DISPLAY": "1"}
+    environment |= {"HEADRACE_SUMMARY": "0", "HEADRACE_QUIET": "0"}
+    line = [program, cpus[0], cpus[1]]
+    result = launch(host, 2, line, layered=False, environment=environment)
+    assert result.code == 0, result.explain()
+    form = r"headrace: \[PE_(\d)\]: thread \d+: cpumask set to 1 cpu on \S+, cpumask = ([01]+)"
+    found = (re.fullmatch(form, line) for line in result.err.splitlines())
+    shown = [match.groups() for match in found if match]
+    masks = {
+        "".join("01"[place == cpu] for place in reversed(range(os.cpu_count()))) for cpu in cpus[:2]
+    }
+    for rank in ("0", "1"):
+        assert masks <= {mask for one, mask in shown if one == rank}, result.explain()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_more_ranks_than_cpus_are_told(name: str, library) -> None:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    ranks = os.cpu_count() + 1
+    if ranks > 9:
+        pytest.skip("a job of so many ranks is not started")
+    program = compile_c(host, ["placed.c"], "placed")
+    environment = {"HEADRACE_CPUMASK_DISPLAY": "1", "HEADRACE_SUMMARY": "0", "HEADRACE_QUIET": "0"}
+    result = launch(host, ranks, [program], layered=True, environment=environment)
+    assert result.code == 0, result.explain()
+    told = f" has {ranks} ranks and {ranks - 1} CPUs, start fewer ranks on a node"
+    assert told in result.err, result.explain()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import absent
-from hosts import AS_ROOT, REPOSITORY, YIELD, Host, host_named
-from running import Result, compile_c, run, work_directory
+from hosts import host_named
+from running import Result, compile_c, work_directory
 
 from headrace.place import order_file, orders
 
 from .cluster import Cluster
+from .launching import launch_ordered
 
 SIZES = [2, 2, 2, 2]
 UNEQUAL = [3, 1, 2, 2]
@@ -28,29 +28,6 @@ def cluster():
         absent("emulated nodes need root")
     with Cluster(4) as nodes:
         yield nodes
-
-
-def launch_ordered(
-    host: Host, cluster: Cluster, sizes: list[int], order: str, program: list, *more: str
-) -> Result:
-    """The launcher's usual line, behind `headrace run --rank-order`."""
-    folder = work_directory(f"ordered-{host.name}")
-    hosts = folder / "hosts"
-    form = "{} slots={}" if host.family.startswith("openmpi") else "{}:{}"
-    pairs = zip(cluster.names, sizes, strict=True)
-    hosts.write_text("".join(form.format(name, size) + "\n" for name, size in pairs))
-    shell = str(cluster.remote_shell)
-    if host.family.startswith("openmpi"):
-        agent = ["--mca", "plm_rsh_agent"] if host.family == "openmpi4" else []
-        agent = agent or ["--prtemca", "plm_ssh_agent"]
-        options = [*agent, shell, "--hostfile", str(hosts)]
-    else:
-        options = ["-launcher", "ssh", "-launcher-exec", shell, "-f", str(hosts)]
-    command = [sys.executable, "-m", "headrace", "run", "--rank-order", order, *more]
-    line = [*command, *host.launcher, *options, "-n", str(sum(sizes)), *program]
-    environment = {**host.environment, **YIELD, **AS_ROOT, "HEADRACE_QUIET": "1"}
-    environment |= {"PYTHONPATH": str(REPOSITORY / "python"), "XDG_CACHE_HOME": str(folder)}
-    return run(cluster.login_command(line), environment)
 
 
 def nodes_of(result: Result) -> list[int]:
@@ -100,3 +77,13 @@ def test_the_order_is_told_before_the_run(cluster: Cluster, library: Path) -> No
     assert "-rankmap '(0,3,1),(3,1,2),2,1,0'" in result.out
     assert "n0: ranks 0,7\n" in result.err
     assert result.err.splitlines()[-1].endswith("n3: ranks 3,4")
+
+
+def test_the_order_is_named_as_the_job_starts(cluster: Cluster, library) -> None:
+    host = host_named("mpich")
+    program = compile_c(host, ["placed.c"], "placed")
+    told = {"HEADRACE_QUIET": "0", "HEADRACE_SUMMARY": "0"}
+    result = launch_ordered(host, cluster, SIZES, "2", [program], environment=told)
+    assert result.code == 0, result.explain()
+    assert "headrace: order 2, folded\n" in result.err
+    assert "ranks 0,7" not in result.err

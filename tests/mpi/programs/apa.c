@@ -1,5 +1,6 @@
-/* Works in functions that are called so often as it prints: "calls NAME NUMBER". Its argument: steps.
-   kernel has nearly all of the time; outer calls it, and MPI; many takes arguments on the stack. */
+/* Works in functions that are called so often as it prints: "calls NAME NUMBER". Its argument:
+   steps. kernel has nearly all of the time; outer calls it, and MPI; many takes arguments on the
+   stack. */
 
 #include <math.h>
 #include <mpi.h>

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "end_at_once.h"
+
 enum { name_length = 64, most_neighbours = 8 };
 
 static int scrambled(int place, int size) {
@@ -53,6 +55,7 @@ int main(int argc, char** argv) {
   printf("vertex %d in %d %d %d out %d %d %d weighted %d received %d others %d\n", vertex, in,
          from[0], from_weight[0], out, to[0], to_weight[0], weighted, received, others);
   free(hosts);
+  end_at_once();
   MPI_Comm_free(&graph);
   MPI_Finalize();
   return 0;

@@ -16,6 +16,7 @@ program placed
 #endif
   integer :: rank, cell, error, extents(2), coordinates(2)
   logical :: periods(2)
+  character(len=16) :: text
   extents = (/ 4, 4 /)
   periods = .false.
   call MPI_Init(error)
@@ -24,6 +25,14 @@ program placed
   call MPI_Comm_rank(grid, cell, error)
   call MPI_Cart_coords(grid, cell, 2, coordinates, error)
   print '(a,i0,a,i0,a,i0,1x,i0)', 'cell ', cell, ' is rank ', rank, ' at ', coordinates(1), coordinates(2)
+  ! As end_at_once.h has it.
+  call get_environment_variable('ENDS_AT_ONCE', text)
+  if (text == '1') then
+    flush (6)
+    call MPI_Barrier(MPI_COMM_WORLD, error)
+    call sleep(1)
+    call MPI_Abort(MPI_COMM_WORLD, 0, error)
+  end if
   call MPI_Comm_free(grid, error)
   call MPI_Finalize(error)
 end program placed

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "end_at_once.h"
+
 enum { name_length = 64, most_dimensions = 4 };
 
 static void tell(MPI_Comm grid, int dimensions, const char* hosts) {
@@ -57,10 +59,11 @@ int main(int argc, char** argv) {
     MPI_Allgather(host, name_length, MPI_CHAR, hosts, name_length, MPI_CHAR, grid);
     tell(grid, dimensions, hosts);
     free(hosts);
-    MPI_Comm_free(&grid);
   } else {
     printf("no cell is rank %d\n", rank);
   }
+  end_at_once();
+  if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
   MPI_Finalize();
   return 0;
 }

@@ -151,7 +151,7 @@ std::atomic<long> handled = 0;
 
 /// Handlers call what the program calls, and interrupt it anywhere.
 void signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) {
     traced_nothing();
     if (traced_recursive(3) == 4) ++handled;
@@ -230,8 +230,8 @@ void fibers() {
   const size_t size = 65536;
   // Right below memory that must not be read.
   const long page = sysconf(_SC_PAGESIZE);
-  char* const memory = static_cast<char*>(
-      mmap(nullptr, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* const memory =
+      static_cast<char*>(mmap(nullptr, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   mprotect(memory, size, PROT_READ | PROT_WRITE);
   getcontext(&fiber_context);
   fiber_context.uc_stack.ss_sp = memory;
@@ -276,13 +276,12 @@ void times() {
   double in_mpi = 0;
   traced_calls_back(
       [](void* sum) {
+        const int size = 8 << 20;
+        std::vector<char> sent(size, 1), got(size);
         for (int i = 0; i < 20; ++i) {
           const double begin = seconds();
-          MPI_Request request;
-          int sent = 1, got = 0;
-          MPI_Irecv(&got, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
-          MPI_Send(&sent, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
-          MPI_Wait(&request, MPI_STATUS_IGNORE);
+          MPI_Sendrecv(sent.data(), size, MPI_CHAR, 0, 0, got.data(), size, MPI_CHAR, 0, 0,
+                       MPI_COMM_SELF, MPI_STATUS_IGNORE);
           *static_cast<double*>(sum) += seconds() - begin;
         }
       },
@@ -298,8 +297,9 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const std::string way = argc > 1 ? argv[1] : "arguments";
   const std::map<std::string, void (*)()> ways = {
-      {"arguments", arguments}, {"exceptions", exceptions}, {"jumps", jumps},
-      {"signals", signals},     {"threads", threads},       {"children", children},
+      {"arguments", arguments}, {"exceptions", exceptions},
+      {"jumps", jumps},         {"signals", signals},
+      {"threads", threads},     {"children", children},
       {"fibers", fibers},       {"times", times}};
   ways.at(way)();
   for (const auto& [name, calls] : tally) printf("calls %s %ld\n", name.c_str(), calls);

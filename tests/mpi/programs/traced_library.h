@@ -40,7 +40,7 @@ extern double traced_in_busy;
 void traced_busy(double seconds);
 /// The same, and calls traced_busy for the second time.
 void traced_outer(double own, double inner);
-long traced_recursive(int depth);
+__attribute__((noipa)) long traced_recursive(int depth);
 
 #if defined(__AVX__)
 typedef double vector __attribute__((vector_size(32)));

@@ -29,7 +29,7 @@ _WHY = {
     f"{_NO} MPI communication": (
         *("in_mpi_share", "start_end_seconds", "collective_wait_lower_share"),
         *("collective_wait_lower_seconds", "most_peers", "off_node_share", "message_bytes"),
-        *("computed_on_node_share", "eager_limit_bytes"),
+        *("computed_on_node_share", "eager_limit_bytes", "topology_calls"),
     ),
     f"{_NO} on which nodes and cores ranks ran": (
         *("nodes", "ranks_per_core_ratio", "ranks_on_one_core", "used_cores_share"),

@@ -1,0 +1,74 @@
+#include "trace/handler_frame.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+#include "record/own_memory.h"
+#include "record/stack_walk.h"
+
+namespace headrace::trace {
+namespace {
+
+constexpr std::size_t kMostWords = 8192;
+
+std::atomic<std::uintptr_t> mark = 0;
+
+/// As the kernel has it on x86-64 (arch/x86/include/uapi/asm/signal.h).
+struct KernelAction {
+  void* handler = nullptr;
+  unsigned long flags = 0;
+  std::uintptr_t restorer = 0;
+  std::uint64_t mask = 0;
+};
+
+std::uintptr_t restorer_of(int signal) {
+  KernelAction action;
+  const long failed = ::syscall(SYS_rt_sigaction, signal, nullptr, &action, sizeof action.mask);
+  return failed == 0 ? action.restorer : 0;
+}
+
+}  // namespace
+
+/// The C library gives each action the same restorer. It shows it to nobody, so one is set for a
+/// moment, for a signal that nobody uses.
+void learn_handler_mark() noexcept {
+  for (int signal = SIGRTMAX; signal >= SIGRTMIN; --signal) {
+    struct sigaction before{};
+    if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
+    struct sigaction action{};
+    action.sa_handler = [](int) {};
+    if (::sigaction(signal, &action, nullptr) != 0) continue;
+    mark = restorer_of(signal);
+    ::sigaction(signal, &before, nullptr);
+    return;
+  }
+}
+
+HEADRACE_READS_STACK bool may_be_in_handler(const std::uintptr_t* slot,
+                                            const std::uintptr_t* end) noexcept {
+  const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
+  const auto there = static_cast<std::size_t>(std::max<std::ptrdiff_t>(end - slot, 0));
+  const std::uintptr_t* const behind = slot + std::min(there, kMostWords);
+  for (; wanted != 0 && slot != behind; ++slot) {
+    if (*slot == wanted) return true;
+  }
+  return false;
+}
+
+bool may_be_in_handler() noexcept {
+  std::array<std::uintptr_t, 128> words;
+  const auto* place = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+  for (std::size_t i = 0; i < kMostWords; i += words.size()) {
+    if (!record::read_own_memory(place + i, words.data(), sizeof words)) return false;
+    if (may_be_in_handler(words.data(), words.data() + words.size())) return true;
+  }
+  return false;
+}
+
+}  // namespace headrace::trace
