@@ -1,8 +1,8 @@
-#include "trace/plan.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "trace/plan.h"
 
 namespace headrace::trace {
 namespace {
@@ -69,8 +69,9 @@ TEST(TracePlan, SaysWhyGroupsAreNotTraced) {
   ASSERT_EQ(plan.problems.size(), 2u);
   EXPECT_EQ(plan.problems[0],
             "HEADRACE_TRACE has mpi (the recorder counts these, always), leave it out");
-  EXPECT_TRUE(plan.problems[1].starts_with("HEADRACE_TRACE has maths (there is no such group), "
-                                           "use math, fftw,"))
+  EXPECT_TRUE(
+      plan.problems[1].starts_with("HEADRACE_TRACE has maths (there is no such group), "
+                                   "use math, fftw,"))
       << plan.problems[1];
   EXPECT_TRUE(plan.groups.empty());
 }

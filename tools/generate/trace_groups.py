@@ -15,7 +15,11 @@ MOST_STACK = 512
 
 def outputs(spec: Path) -> list[Output]:
     data = tomllib.loads((spec / "trace_groups.toml").read_text())
-    traced = [{"libraries": [], "stack": MOST_STACK, **group} for group in data["groups"] if "not_traced" not in group]
+    traced = [
+        {"libraries": [], "stack": MOST_STACK, **group}
+        for group in data["groups"]
+        if "not_traced" not in group
+    ]
     _check(data, traced)
     context = {
         "traced": traced,

@@ -22,6 +22,7 @@ from headrace.profile.loopmark import Listing, listing
 from headrace.profile.profile import Profile, profile
 from headrace.profile.samples import Samples
 from headrace.profile.stacks import all_places
+from headrace.profile.traced import Calls, Traced, traced
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
@@ -31,13 +32,14 @@ from headrace.symbols.resolver import resolve_frames
 
 @dataclass(frozen=True)
 class Job:
-    """profile, listing, counted: None where nothing was sampled, no remarks were asked for, or
-    nothing was to be counted."""
+    """profile, listing, counted, traced: None where nothing was sampled, no remarks were asked for,
+    nothing was to be counted, or traced."""
 
     findings: Findings
     profile: Profile | None = None
     listing: Listing | None = None
     counted: Counters | None = None
+    traced: Traced | None = None
 
 
 def findings_of(files: Sequence[Path], most_sites: int = MOST_SITES) -> Findings:
@@ -60,11 +62,15 @@ def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
     record = _record_of_all(files)
     found, samples = _analysed(record), Samples(record)
     innermost = {path: samples.frames(path)[:1] for path in samples.path_numbers()}
-    symbols = resolve_frames({frame for path in samples.paths() for frame in path})
+    calls = Calls(record)
+    symbols = resolve_frames(
+        {frame for path in samples.paths() for frame in path} | {*calls.frames()}
+    )
     stacks = all_places(samples, symbols)
+    followed = traced(calls, symbols, found.run.count)
     sampled = profile(samples, symbols, found.run.count, stacks)
     if sampled is None:
-        return Job(found, counted=counters(record))
+        return Job(found, counted=counters(record), traced=followed)
     remarks = listing(sampled, feedback, _built(innermost.values())) if feedback else None
     known = optimised({frame for own in innermost.values() for frame in own})
     spent = costs(
@@ -77,7 +83,7 @@ def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
         remarks,
     )
     found = replace(found, metrics=found.metrics | spent.metrics, spots=spent.spots)
-    return Job(found, sampled, remarks, counters(record))
+    return Job(found, sampled, remarks, counters(record), followed)
 
 
 def _built(innermost: Iterable[Sequence[Frame]]) -> float | None:

@@ -2,12 +2,14 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from headrace.commands._findings import job_of, judged
 from headrace.commands._launching import launch_options, prepare
 from headrace.commands._options import feedback_option
+from headrace.commands._tracing import Tracing, offer, planned, tracing_of, with_refusals
 from headrace.counters.generated.table import GROUPS
 from headrace.errors import say
 from headrace.launch.child import run_child
@@ -22,6 +24,9 @@ headrace profile -n 4 ./app args             finds the program's MPI and its lau
 The program needs no recompiling; with -g lines are shown, too. The samples are in the record of the
 run, which 'headrace report' shows again. When the program has ended the profile is shown on stderr.
 docs/profile.md explains each number. Options are those of 'headrace run'.
+
+Beside the record it writes APP.apa.toml, which proposes functions of which each call is to be
+counted and timed. Edit it, and give it as --apa.
 """
 
 
@@ -41,44 +46,79 @@ docs/profile.md explains each number. Options are those of 'headrace run'.
     type=click.Choice([name for name, _ in GROUPS]),
     help="Count a group of events of the processor or the kernel, too (HEADRACE_COUNTERS).",
 )
+@click.option(
+    "--trace",
+    metavar="GROUPS",
+    help="Count and time each call of groups of functions, such as math,blas,io (HEADRACE_TRACE).",
+)
+@click.option(
+    "--apa",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Trace what this file says, which an earlier run wrote and you have edited.",
+)
+@click.option(
+    "--prologues",
+    is_flag=True,
+    help="With --apa, change the first instructions of functions that cannot be traced otherwise.",
+)
 @feedback_option()
 @click.option("--quiet", is_flag=True, help="Only record: show nothing when the program has ended.")
 @launch_options
 def profile(
     rate: int | None,
     counters: str | None,
+    trace: str | None,
+    apa: Path | None,
+    prologues: bool,
     feedback: tuple[Path, ...],
     quiet: bool,
     assignments: tuple[str, ...],
-    **options: object,
+    **options: Any,
 ) -> None:
     chosen = ["SAMPLING=1", "RECORD=1"]
     chosen += [f"SAMPLING_RATE={rate}"] if rate else []
     chosen += [f"COUNTERS={counters}"] if counters else []
-    prepared = prepare(assignments=(*chosen, *assignments), **options)
-    if prepared.launch is None:
-        return
-    folder = Path(str(prepared.settings.value("HEADRACE_LOGPATH")))
-    before = _records(folder)
-    code = run_child(prepared.launch)
+    tracing = tracing_of(trace, apa, prologues)
+    given = (*chosen, *tracing.assignments(counters), *assignments)
+    verify, files = bool(options["verify"]), tuple(options["files"])
+    with planned(tracing, apa, given, verify, files, keep=bool(options["dry_run"])) as named:
+        prepared = prepare(assignments=(*named, *given), **options)
+        if prepared.launch is None:
+            return
+        folder = Path(str(prepared.settings.value("HEADRACE_LOGPATH")))
+        before = _records(folder)
+        code = run_child(prepared.launch)
+    made = sorted(_records(folder) - before)
     if not quiet:
-        _show(sorted(_records(folder) - before), feedback)
+        _show(made, feedback, tracing)
+    if not quiet and apa is None:
+        for path in made:
+            offer(path, counters, _line(options))
     sys.exit(code)
+
+
+def _line(options: dict[str, Any]) -> list[str]:
+    """Of the program, with the options that say how it is started."""
+    made = ["-n", str(options["np"])] if options["np"] is not None else []
+    made += ["--mpi", options["wanted"]] if options["wanted"] else []
+    made += ["--launcher", options["family_name"]] if options["family_name"] else []
+    return [*made, *options["command"]]
 
 
 def _records(folder: Path) -> set[Path]:
     return set(folder.glob("*.hrc")) if folder.is_dir() else set()
 
 
-def _show(records: list[Path], feedback: tuple[Path, ...]) -> None:
+def _show(records: list[Path], feedback: tuple[Path, ...], tracing: Tracing) -> None:
     """A launcher line may have started several jobs."""
     if not records:
         say("no record was made (the lines above say why, or the program called no MPI)")
     for path in records:
-        job = job_of([path], feedback)
+        job = with_refusals(job_of([path], feedback), tracing)
         if job.profile is None:
             say(f"{path} has no samples: the lines above say why")
-            show_counters(console_of_errors(), job.counted)
+            show_counters(console_of_errors(), job.counted, job.traced)
             continue
         show_profile(
             console_of_errors(),
@@ -87,4 +127,5 @@ def _show(records: list[Path], feedback: tuple[Path, ...]) -> None:
             job.profile,
             job.listing,
             job.counted,
+            job.traced,
         )

@@ -53,7 +53,9 @@ def report(
         return
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
-    made = page(found, symbols, judged(found, rules), job.profile, job.listing, job.counted)
+    made = page(
+        found, symbols, judged(found, rules), job.profile, job.listing, job.counted, job.traced
+    )
     write(target, made)
     click.echo(target)
 
@@ -73,12 +75,15 @@ def present(job: Job, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
     symbols = resolve(site.frames for site in found.sites)
     judgement = judged(found, rules)
     if as_json:
-        told = document(found, symbols, judgement, job.profile, job.listing, job.counted)
+        told = document(
+            found, symbols, judgement, job.profile, job.listing, job.counted, job.traced
+        )
         click.echo(json.dumps(told, indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    show(console(), found, symbols, judgement, job.profile, job.listing, job.counted)
+    shown = (job.profile, job.listing, job.counted, job.traced)
+    show(console(), found, symbols, judgement, *shown)
 
 
 def write(path: Path, text: str) -> None:

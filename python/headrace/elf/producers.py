@@ -19,7 +19,7 @@ def producers(path: Path, addresses: Iterable[int]) -> dict[int, str]:
             if path.stat().st_size > LARGEST_READ or not elf.has_dwarf_info():
                 return {}
             dwarf = elf.get_dwarf_info()
-            for unit, own in _units(dwarf, wanted):
+            for unit, own in units_of(dwarf, wanted):
                 producer = unit.get_top_DIE().attributes.get("DW_AT_producer")
                 if producer is not None and isinstance(producer.value, bytes):
                     text = producer.value.decode("utf-8", "backslashreplace")
@@ -29,7 +29,7 @@ def producers(path: Path, addresses: Iterable[int]) -> dict[int, str]:
     return found
 
 
-def _units(dwarf: DWARFInfo, wanted: set[int]) -> Iterator[tuple[CompileUnit, set[int]]]:
+def units_of(dwarf: DWARFInfo, wanted: set[int]) -> Iterator[tuple[CompileUnit, set[int]]]:
     """By the table of addresses, which GCC writes; without it by each unit's own ranges."""
     table = dwarf.get_aranges()
     left = set(wanted)

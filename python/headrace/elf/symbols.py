@@ -2,6 +2,8 @@
 
 import os
 import stat
+import struct
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +19,8 @@ STUB_MARK = "@plt"  # behind the name of the function that a stub jumps to
 
 # What pyelftools raises on files that are not what they seem.
 BROKEN = (ELFError, DWARFError, OSError, ValueError, KeyError, IndexError, TypeError)
-BROKEN += (AttributeError, AssertionError, ArithmeticError)
+BROKEN += (AttributeError, AssertionError, ArithmeticError, MemoryError, RecursionError)
+BROKEN += (struct.error, zlib.error)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from headrace.record.tables import JOB, Node, Table, points_at
 
 CLASSES = 5
 STATES = 4
+WAYS = 4
 LAYERS = 2
 KINDS = 4
 # Numbers that mean something below zero; all others count or measure.
@@ -51,6 +52,8 @@ MOST = {
     ("events", "kind"): KINDS - 1,
     ("counters", "rank"): (1 << 31) - 1,
     ("counters", "error"): (1 << 31) - 1,
+    ("functions", "way"): WAYS - 1,
+    ("traced", "rank"): (1 << 31) - 1,
 }
 
 Refuse = Callable[[str], Exception]

@@ -13,6 +13,7 @@ from headrace.analysis.waiting import Wait
 from headrace.counters.summary import Counters
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
+from headrace.profile.traced import Traced
 from headrace.report.io_document import io_document
 from headrace.report.profile_document import profile_document
 from headrace.report.units import NS, in_seconds
@@ -28,6 +29,7 @@ def document(
     profile: Profile | None = None,
     listing: Listing | None = None,
     counted: Counters | None = None,
+    traced: Traced | None = None,
 ) -> dict[str, Any]:
     """All numbers. Lists of which the findings' source can tell nothing are null, too."""
 
@@ -62,7 +64,7 @@ def document(
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
         "regions": known("regions", [_region(one) for one in found.regions]),
-        "profile": profile_document(profile, listing, counted),
+        "profile": profile_document(profile, listing, counted, traced),
         "io": io_document(found),
         "decisions": known("decisions", [_decision(one) for one in found.decisions]),
         "placement": known("placement", _placement(found)),

@@ -13,6 +13,7 @@ from headrace.analysis.verdict import ACCEPTABLE, verdict
 from headrace.counters.summary import Counters
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
+from headrace.profile.traced import Traced
 from headrace.report import pictures
 from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
 from headrace.report.counter_tables import counter_tables
@@ -21,6 +22,7 @@ from headrace.report.heat_picture import heat_pictures
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import tables
+from headrace.report.traced_tables import traced_tables
 from headrace.report.units import NS, library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
 
@@ -78,6 +80,7 @@ def page(
     profile: Profile | None = None,
     listing: Listing | None = None,
     counted: Counters | None = None,
+    traced: Traced | None = None,
 ) -> str:
     run = found.run
     cards = [_card(one, found, symbols) for one in judgement.advice]
@@ -102,7 +105,11 @@ def page(
         longest=_longest(found),
         matrix=pictures.matrix(found.matrix, run.count),
         heat=heat_pictures(found),
-        profile=[*profile_tables(profile, listing), *counter_tables(counted)],
+        profile=[
+            *profile_tables(profile, listing),
+            *traced_tables(traced),
+            *counter_tables(counted),
+        ],
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),
         hottest=pictures.hottest(profile),

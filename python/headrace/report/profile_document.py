@@ -7,23 +7,28 @@ from headrace.counters.summary import Counters
 from headrace.profile.loopmark import ListedLine, Listing
 from headrace.profile.profile import Profile, TreeNode
 from headrace.profile.samples import SOURCES
+from headrace.profile.traced import Traced
 from headrace.report.counter_tables import counter_document
+from headrace.report.traced_document import traced_document
 from headrace.report.units import NS
 
 LEAST_SHARE = 0.001  # of the branches of the tree
 MOST_LINES = 1000
 
 
-# Of a run that was counted and not sampled.
+# Of a run that was counted or traced, and not sampled.
 _UNSAMPLED = Profile((), 0, 0, (), (), TreeNode(""), {})
 
 
 def profile_document(
-    found: Profile | None, listing: Listing | None = None, counted: Counters | None = None
+    found: Profile | None,
+    listing: Listing | None = None,
+    counted: Counters | None = None,
+    traced: Traced | None = None,
 ) -> dict[str, Any] | None:
-    """null: nothing was sampled, nor counted."""
+    """null: nothing was sampled, counted or traced."""
     if found is None:
-        if counted is None:
+        if counted is None and traced is None:
             return None
         found = _UNSAMPLED
     return {
@@ -81,6 +86,7 @@ def profile_document(
         ],
         "feedback": None if listing is None else _feedback(found, listing),
         "counters": counter_document(counted),
+        "traced": traced_document(traced),
     }
 
 

@@ -12,12 +12,14 @@ from headrace.analysis.verdict import efficiency_line, verdict
 from headrace.counters.summary import Counters
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
+from headrace.profile.traced import Traced
 from headrace.report.actions import actions, all_advice, bar
 from headrace.report.counter_tables import counter_tables
 from headrace.report.heat_picture import heat_table
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import Table, tables, wait
+from headrace.report.traced_tables import traced_tables
 from headrace.report.units import library, seconds, shown
 from headrace.symbols.resolver import Symbols
 
@@ -42,6 +44,7 @@ def show(
     profile: Profile | None = None,
     listing: Listing | None = None,
     counted: Counters | None = None,
+    traced: Traced | None = None,
 ) -> None:
     for line in first_lines(found, judgement):
         put_line(out, line)
@@ -50,7 +53,8 @@ def show(
     for line in all_advice(judgement, found, symbols):
         put_line(out, line)
     sampled = profile_tables(profile, listing)
-    for table in (*sampled, *counter_tables(counted), *tables(found, symbols)):
+    other = (*counter_tables(counted), *traced_tables(traced))
+    for table in (*sampled, *other, *tables(found, symbols)):
         put_table(out, table)
     if (heat := heat_table(found)).rows:
         put_table(out, heat)
@@ -69,16 +73,19 @@ def show_profile(
     profile: Profile,
     listing: Listing | None = None,
     counted: Counters | None = None,
+    traced: Traced | None = None,
 ) -> None:
     """The profile alone, with what to change first."""
     for line in (*actions(judgement, found), sampling_line(profile)):
         put_line(out, line)
-    for table in (*profile_tables(profile, listing), *counter_tables(counted)):
+    for table in profile_tables(profile, listing):
         put_table(out, table)
+    show_counters(out, counted, traced)
 
 
-def show_counters(out: Console, counted: Counters | None) -> None:
-    for table in counter_tables(counted):
+def show_counters(out: Console, counted: Counters | None, traced: Traced | None = None) -> None:
+    """And traced functions: what is there without samples, too."""
+    for table in (*counter_tables(counted), *traced_tables(traced)):
         put_table(out, table)
 
 
