@@ -38,7 +38,8 @@ std::string why_not_trusted(const struct stat& status, bool is_directory) {
 }
 
 /// "" and the text, or why the open file is not used.
-std::string take_trusted(int descriptor, const std::string& path, std::string& text) {
+std::string take_trusted(int descriptor, const std::string& path, std::string& text,
+                         std::size_t most) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return std::strerror(errno);
   if (S_ISCHR(status.st_mode)) {  // /dev/null has nothing to say
@@ -46,7 +47,9 @@ std::string take_trusted(int descriptor, const std::string& path, std::string& t
     return {};
   }
   if (!S_ISREG(status.st_mode)) return "it is no file";
-  if (status.st_size > static_cast<off_t>(kLargestTrusted)) return "it has more than 64 KiB";
+  if (status.st_size > static_cast<off_t>(most)) {
+    return "it has more than " + std::to_string(most >> 10) + " KiB";
+  }
   std::string why = why_not_trusted(status, false);
   if (!why.empty()) return why;
   if (::stat(directory_of(path).c_str(), &status) != 0) return std::strerror(errno);
@@ -69,11 +72,11 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Refusal read_trusted_file(const std::string& path, std::string& text) {
-  text.assign(kLargestTrusted, '\0');  // before the file is open: it may throw
+Refusal read_trusted_file(const std::string& path, std::string& text, std::size_t most) {
+  text.assign(most, '\0');  // before the file is open: it may throw
   const int descriptor = open_to_read(path);
   if (descriptor < 0) return {errno == ENOENT || errno == ENOTDIR, std::strerror(errno)};
-  std::string why = take_trusted(descriptor, path, text);
+  std::string why = take_trusted(descriptor, path, text, most);
   ::close(descriptor);
   return {false, std::move(why)};
 }

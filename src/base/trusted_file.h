@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-/// Most bytes of a file that read_trusted_file() reads.
+/// Most bytes of a file that read_trusted_file() reads if no other bound is given.
 inline constexpr std::size_t kLargestTrusted = std::size_t{1} << 16;
 
 /// Why a file's text is not to be had; empty if it is.
@@ -18,7 +18,8 @@ struct Refusal {
 
 /// Reads a file into `text`, if nobody can have written it but root, this user, or whoever owns the
 /// object that this code is in. Waits for nobody. A device such as /dev/null is an empty file.
-Refusal read_trusted_file(const std::string& path, std::string& text);
+Refusal read_trusted_file(const std::string& path, std::string& text,
+                          std::size_t most = kLargestTrusted);
 
 /// What to do about a refused file.
 std::string remedy_of(const Refusal& refusal, const std::string& path);

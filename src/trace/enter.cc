@@ -35,9 +35,13 @@ std::int64_t product(std::int64_t one, std::int64_t other) noexcept {
 std::atomic<bool> is_tracing = false;
 
 /// Whether a call was left without its end, by a jump: another one begins where it lay, or further
-/// out. Functions that are compiled into another one have hooks in its frame.
-bool ThreadTrace::is_dead(const Open& open, const void* place, bool is_hooked) const noexcept {
-  return open.place < place || (open.place == place && !is_hooked);
+/// out, or something else lies where it would return to. Functions that are compiled into another
+/// one have hooks in its frame.
+HEADRACE_READS_STACK bool ThreadTrace::is_dead(const Open& open, const void* place,
+                                               bool is_hooked) const noexcept {
+  if (open.place < place || (open.place == place && !is_hooked)) return true;
+  return open.returns != nullptr &&
+         *open.returns != reinterpret_cast<std::uintptr_t>(headrace_trace_returned);
 }
 
 void ThreadTrace::forget_dead(const void* place, bool is_hooked) noexcept {
@@ -68,13 +72,19 @@ record::TracedCalls* ThreadTrace::known_calls(record::PathEnd& path,
   return nullptr;
 }
 
-void ThreadTrace::open(const void* place, bool is_hooked, std::uint32_t function,
+void ThreadTrace::open(const void* place, const std::uintptr_t* returns, std::uint32_t function,
                        record::TracedCalls& calls, std::int64_t size) noexcept {
   ++calls.calls;
   ++active_[function];
-  open_[depth_] = {place, &calls, function, is_hooked, 0, 0, 0, ticks_in_mpi(), size};
+  open_[depth_] = {place, returns, &calls, function, 0, 0, 0, ticks_in_mpi(), size};
   open_[depth_].begin = record::ticks();
   ++depth_;
+}
+
+void ThreadTrace::open(const TraceFrame& frame, record::TracedCalls& calls) noexcept {
+  const auto function = static_cast<std::uint32_t>(frame.function);
+  const auto* const arguments = reinterpret_cast<const std::uintptr_t*>(&frame) - frame.copied / 8;
+  open(&frame, arguments - 1, function, calls, size_of(functions[function], frame));
 }
 
 void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
@@ -113,8 +123,7 @@ Answer ThreadTrace::begin(TraceFrame& frame) noexcept {
         record::has_steady_counter ? paths_.find_known(frame.return_slot) : nullptr;
     record::TracedCalls* const calls = path == nullptr ? nullptr : known_calls(*path, function);
     answer = calls == nullptr ? Answer::learn : Answer::trace;
-    if (calls != nullptr)
-      open(&frame, false, function, *calls, size_of(functions[function], frame));
+    if (calls != nullptr) open(frame, *calls);
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   is_busy_.store(false, std::memory_order_relaxed);
@@ -132,7 +141,7 @@ Answer ThreadTrace::begin_slowly(TraceFrame& frame) noexcept {
     const auto function = static_cast<std::uint32_t>(frame.function);
     calls = calls_of(paths_.find(frame.return_slot, 0), function);
     if (calls != nullptr) {
-      open(&frame, false, function, *calls, size_of(functions[function], frame));
+      open(frame, *calls);
       answer = Answer::trace;
     }
   }

@@ -32,9 +32,6 @@ static_assert(offsetof(TraceFrame, function) == 72 && offsetof(TraceFrame, targe
 static_assert(offsetof(TraceFrame, copied) == 88 && offsetof(TraceFrame, return_slot) == 96);
 static_assert(offsetof(TraceFrame, answer) == 104);
 
-/// Words from a frame to the slot of the program's return address.
-inline constexpr std::size_t kReturnSlot = 17;
-
 /// What the trampoline does next.
 enum class Answer : int {
   pass = 0,   ///< jump to the target, as if nothing had been in between

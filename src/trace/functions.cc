@@ -1,6 +1,8 @@
 #include "trace/functions.h"
 
 #include <map>
+#include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "base/settings.h"
@@ -12,7 +14,9 @@ namespace headrace::trace {
 namespace {
 
 struct Registry {
-  std::map<std::pair<const void*, Way>, std::uint32_t> numbers;
+  std::mutex mutex;
+  /// By address, way and name: another library may be loaded where one was.
+  std::map<std::tuple<const void*, Way, std::string>, std::uint32_t> numbers;
   record::Modules modules;
   std::uint32_t count = 0;
   std::uint32_t left_out = 0;
@@ -50,25 +54,18 @@ void set_bytes(TracedFunction& function, std::string_view name) {
   }
 }
 
-}  // namespace
-
-std::array<TracedFunction, kMostFunctions> functions;
-
-std::uint32_t add_function(const FunctionName& name, const void* target,
-                           std::uint32_t stack_arguments) {
-  Registry& own = registry();
-  const auto found = own.numbers.find({target, name.way});
+std::uint32_t add(Registry& own, const FunctionName& name, const void* target,
+                  std::uint32_t stack_arguments) {
+  std::tuple key(target, name.way, std::string(name.name));
+  const auto found = own.numbers.find(key);
   if (found != own.numbers.end()) return found->second;
-  if (own.count >= static_cast<std::uint32_t>(settings().trace_functions)) {
-    ++own.left_out;
-    return kNoFunction;
-  }
-  const std::uint32_t note = note_of(name, target, {});
+  const bool has_room = own.count < static_cast<std::uint32_t>(settings().trace_functions);
+  const std::uint32_t note = has_room ? note_of(name, target, {}) : record::kNone;
   if (note == record::kNone) {
     ++own.left_out;
     return kNoFunction;
   }
-  own.numbers.emplace(std::pair{target, name.way}, own.count);
+  own.numbers.emplace(std::move(key), own.count);
   TracedFunction& function = functions[own.count];
   function.target = target;
   function.note = note;
@@ -77,7 +74,25 @@ std::uint32_t add_function(const FunctionName& name, const void* target,
   return own.count++;
 }
 
+}  // namespace
+
+std::array<TracedFunction, kMostFunctions> functions;
+
+std::uint32_t add_function(const FunctionName& name, const void* target,
+                           std::uint32_t stack_arguments) {
+  Registry& own = registry();
+  const std::lock_guard lock(own.mutex);
+  return add(own, name, target, stack_arguments);
+}
+
+std::uint32_t try_to_add_function(const FunctionName& name, const void* target) {
+  Registry& own = registry();
+  const std::unique_lock lock(own.mutex, std::try_to_lock);
+  return lock ? add(own, name, target, 0) : kNoFunction;
+}
+
 void refuse_function(const FunctionName& name, std::string_view why) {
+  const std::lock_guard lock(registry().mutex);
   note_of(name, nullptr, why);
 }
 

@@ -35,10 +35,12 @@ struct FunctionName {
 inline constexpr std::uint32_t kNoFunction = 0xffffffff;
 
 /// Takes the next number for a function, which lies at `target`. The same number for the same
-/// target and way. kNoFunction if there is none left, or no room in the image. Callers take turns.
-/// Throws std::bad_alloc.
+/// target and way. kNoFunction if there is none left, or no room in the image. Throws
+/// std::bad_alloc.
 std::uint32_t add_function(const FunctionName& name, const void* target,
                            std::uint32_t stack_arguments);
+/// The same, but kNoFunction as well if another thread adds one now.
+std::uint32_t try_to_add_function(const FunctionName& name, const void* target);
 /// Tells the record why a function is not traced.
 void refuse_function(const FunctionName& name, std::string_view why);
 

@@ -16,6 +16,9 @@ namespace headrace::trace {
 namespace {
 
 constexpr std::size_t kMostWords = 8192;
+// Words from where a handler's return address lies to the stack pointer of what it interrupted
+// (struct rt_sigframe of arch/x86/include/asm/sigframe.h).
+constexpr std::size_t kStackPointer = 21;
 
 std::atomic<std::uintptr_t> mark = 0;
 
@@ -53,20 +56,21 @@ void learn_handler_mark() noexcept {
 HEADRACE_READS_STACK bool may_be_in_handler(const std::uintptr_t* slot,
                                             const std::uintptr_t* end) noexcept {
   const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
-  const auto there = static_cast<std::size_t>(std::max<std::ptrdiff_t>(end - slot, 0));
-  const std::uintptr_t* const behind = slot + std::min(there, kMostWords);
-  for (; wanted != 0 && slot != behind; ++slot) {
-    if (*slot == wanted) return true;
+  if (wanted == 0 || end - slot <= static_cast<std::ptrdiff_t>(kStackPointer)) return false;
+  const auto there = static_cast<std::size_t>(end - slot) - kStackPointer;
+  for (std::size_t i = 0; i < std::min(there, kMostWords); ++i) {
+    if (slot[i] != wanted) continue;
+    if (slot[i + kStackPointer] > reinterpret_cast<std::uintptr_t>(slot + i)) return true;
   }
   return false;
 }
 
-bool may_be_in_handler() noexcept {
+bool may_be_in_handler(const std::uintptr_t* slot) noexcept {
+  const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
   std::array<std::uintptr_t, 128> words;
-  const auto* place = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
   for (std::size_t i = 0; i < kMostWords; i += words.size()) {
-    if (!record::read_own_memory(place + i, words.data(), sizeof words)) return false;
-    if (may_be_in_handler(words.data(), words.data() + words.size())) return true;
+    if (!record::read_own_memory(slot + i, words.data(), sizeof words)) return i == 0;
+    if (std::ranges::find(words, wanted) != words.end()) return true;
   }
   return false;
 }

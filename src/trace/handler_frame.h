@@ -11,10 +11,12 @@ namespace headrace::trace {
 void learn_handler_mark() noexcept;
 
 /// Whether a handler's frame lies on the stack between `slot` and `end`, or 64 KiB further out than
-/// `slot` if that is nearer. An old one that was overwritten in part may look like one.
+/// `slot` if that is nearer: where it returns to, and behind it a stack pointer that leads further
+/// out. What is left of an old one may look like that.
 bool may_be_in_handler(const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
 
-/// The same on a stack of which no end is known. Some 50 microseconds.
-bool may_be_in_handler() noexcept;
+/// The same on a stack of which no end is known. Some 50 microseconds. True as well if the system
+/// does not let it be read.
+bool may_be_in_handler(const std::uintptr_t* slot) noexcept;
 
 }  // namespace headrace::trace

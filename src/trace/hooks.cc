@@ -61,26 +61,25 @@ HookedFunctions hooked;
 std::mutex mutex;
 std::atomic<bool> takes_all = false;
 
-std::uint32_t add_unknown(const void* address) noexcept {
-  const KeptErrno kept;
-  if (may_be_in_handler()) return kNoFunction;
+std::uint32_t add_unknown(const void* address, const std::uintptr_t* slot) noexcept {
+  if (may_be_in_handler(slot)) return kNoFunction;
   const std::unique_lock lock(mutex, std::try_to_lock);
   std::uint32_t number = kNoFunction;
   // Its holder may be the code that this handler of a signal interrupts.
   if (!lock || hooked.find(address, number) || hooked.is_full()) return number;
   try {
-    number = add_function({{}, {}, Way::hooks}, address, 0);
+    number = try_to_add_function({{}, {}, Way::hooks}, address);
   } catch (const std::bad_alloc&) {
     number = kNoFunction;
   }
-  hooked.add(address, number);
+  if (number != kNoFunction) hooked.add(address, number);
   return number;
 }
 
-std::uint32_t number_of(const void* address) noexcept {
+std::uint32_t number_of(const void* address, const std::uintptr_t* slot) noexcept {
   std::uint32_t number = kNoFunction;
   if (hooked.find(address, number) || !takes_all.load(std::memory_order_relaxed)) return number;
-  return add_unknown(address);
+  return add_unknown(address, slot);
 }
 
 bool is_wanted() noexcept {
@@ -96,10 +95,12 @@ const std::uintptr_t* return_slot_of(const void* frame) noexcept {
 
 void enter_hook(void* function, void* /*site*/) noexcept {
   if (!is_wanted()) return;
-  const std::uint32_t number = number_of(function);
+  const KeptErrno kept;
+  const std::uintptr_t* const slot = return_slot_of(__builtin_frame_address(0));
+  const std::uint32_t number = number_of(function, slot);
   if (number == kNoFunction) return;
-  ThreadTrace* const own = own_trace != nullptr ? own_trace : make_own_trace();
-  if (own != nullptr) own->begin_hooked(number, return_slot_of(__builtin_frame_address(0)));
+  ThreadTrace* const own = own_trace != nullptr ? own_trace : make_own_trace(slot);
+  if (own != nullptr) own->begin_hooked(number, slot);
 }
 
 void exit_hook(void* function, void* /*site*/) noexcept {

@@ -119,6 +119,16 @@ std::string refused(const char* what) {
   return std::string("the system refuses ") + what + ": " + std::strerror(errno);
 }
 
+/// Whether a thread waits in the kernel, or has ended. /proc/self/task/ID/syscall begins with the
+/// number of the call then.
+bool waits(const std::string& id) {
+  constexpr std::size_t kMost = 256;
+  const std::string folder = "/proc/self/task/" + id;
+  const std::string where = read_small_file((folder + "/syscall").c_str(), kMost);
+  if (where.empty()) return ::access(folder.c_str(), F_OK) != 0;
+  return std::isdigit(static_cast<unsigned char>(where[0])) != 0;
+}
+
 /// Whether no other thread runs now: one that does might be within the instructions that change.
 /// Those that wait in the kernel are not.
 bool others_wait() {
@@ -126,13 +136,11 @@ bool others_wait() {
   constexpr std::chrono::milliseconds kPause{1};
   const std::string self = std::to_string(::syscall(SYS_gettid));
   for (int i = 0; i < kTries; ++i) {
-    const bool is_any_running = std::ranges::any_of(threads_of_now(), [&](const std::string& id) {
-      constexpr std::size_t kMost = 256;
-      const std::string where =
-          read_small_file(("/proc/self/task/" + id + "/syscall").c_str(), kMost);
-      return id != self && !where.empty() && !std::isdigit(static_cast<unsigned char>(where[0]));
-    });
-    if (!is_any_running) return true;
+    const std::vector<std::string> threads = threads_of_now();
+    if (std::ranges::all_of(threads,
+                            [&](const std::string& id) { return id == self || waits(id); })) {
+      return !threads.empty();
+    }
     std::this_thread::sleep_for(kPause);
   }
   return false;
@@ -186,6 +194,15 @@ Patch prepare(void* entry, std::span<const unsigned char> moved, const void* beh
   return {entry, door, moved.empty() ? behind : island, {}};
 }
 
+void write_jump(const Patch& patch) {
+  const auto address = reinterpret_cast<std::intptr_t>(patch.entry);
+  const auto distance = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(patch.door) -
+                                                  address - std::intptr_t{kJumpSize});
+  std::array<unsigned char, kJumpSize> jump = {0xe9};
+  std::memcpy(jump.data() + 1, &distance, sizeof distance);
+  std::memcpy(patch.entry, jump.data(), kJumpSize);
+}
+
 constexpr const char* kOtherCode = "there are other instructions than the plan says";
 
 }  // namespace
@@ -205,19 +222,21 @@ Patch prepare_prologue(void* entry, std::span<const unsigned char> moved, const 
   return prepare(entry, moved, bytes + moved.size(), stub);
 }
 
-std::string apply(const Patch& patch) {
-  const auto address = reinterpret_cast<std::intptr_t>(patch.entry);
-  const auto distance = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(patch.door) -
-                                                  address - std::intptr_t{kJumpSize});
-  std::array<unsigned char, kJumpSize> jump = {0xe9};
-  std::memcpy(jump.data() + 1, &distance, sizeof distance);
-  if (!protect(patch.entry, kJumpSize, PROT_READ | PROT_WRITE | PROT_EXEC)) {
-    return refused("to let its code be written");
+void apply(std::span<Patch> patches) {
+  for (Patch& one : patches) {
+    if (!protect(one.entry, kJumpSize, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+      one.refusal = refused("to let its code be written");
+    }
   }
-  const bool can_write = others_wait();
-  if (can_write) std::memcpy(patch.entry, jump.data(), kJumpSize);
-  protect(patch.entry, kJumpSize, PROT_READ | PROT_EXEC);
-  return can_write ? "" : "other threads run at MPI_Init";
+  const bool can_write = patches.empty() || others_wait();
+  for (Patch& one : patches) {
+    if (one.refusal.empty() && can_write) {
+      write_jump(one);
+    } else if (one.refusal.empty()) {
+      one.refusal = "other threads run at MPI_Init";
+    }
+  }
+  for (const Patch& one : patches) protect(one.entry, kJumpSize, PROT_READ | PROT_EXEC);
 }
 
 }  // namespace headrace::trace

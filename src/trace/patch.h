@@ -22,7 +22,8 @@ Patch prepare_nops(void* entry, std::uint32_t length, const void* stub);
 /// followed by a jump behind them.
 Patch prepare_prologue(void* entry, std::span<const unsigned char> moved, const void* stub);
 
-/// Writes the jump. Returns "" or why it cannot be done: then nothing is changed.
-std::string apply(const Patch& patch);
+/// Writes the jumps, if no other thread runs then: one might be within the instructions. Sets
+/// `refusal` of those that cannot be written.
+void apply(std::span<Patch> patches);
 
 }  // namespace headrace::trace

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLeastPatch = 5;  // bytes of a jump
 constexpr std::size_t kMostMoved = 32;
 constexpr std::size_t kLongestName = 2048;
-constexpr std::uint32_t kUnknownStackArguments = 512;
+constexpr std::uint32_t kUnknownStackArguments = 4096;
 
 using Fields = std::vector<std::string_view>;
 

@@ -41,7 +41,8 @@ void take_groups(const std::vector<std::string>& names, TracePlan& plan);
 /// can be traced.
 std::string_view group_of(std::string_view function, std::string_view library);
 
-/// Bytes of arguments that functions of a group take on the stack, at most.
+/// Bytes of arguments that functions of a group take on the stack, at most; of no group, what any
+/// function may be taken to need.
 std::uint32_t stack_arguments_of(std::string_view group);
 
 /// Whether it must be left alone: it looks at its caller's frame, or returns twice.

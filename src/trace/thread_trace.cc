@@ -43,6 +43,14 @@ void ThreadTrace::change_thread() noexcept {
   stack_ = {};
   stack_.learn();
   while (depth_ > 0) --active_[open_[--depth_].function];
+  is_busy_ = false;  // a jump may have left a handler that interrupted the thread before
+}
+
+/// Calls that are under way have none of its time in MPI.
+void ThreadTrace::set_record(const record::ThreadRecord* record) noexcept {
+  const std::int64_t before = ticks_in_mpi();
+  record_ = record;
+  for (std::size_t i = 0; i < depth_; ++i) open_[i].mpi += ticks_in_mpi() - before;
 }
 
 /// The next item, which counts when it is published. Null without room.
@@ -58,7 +66,7 @@ Item* ThreadTrace::take(ExtentHeader*& extent, ExtentKind kind, std::uint32_t at
 
 /// Whether memory and locks may be taken.
 bool ThreadTrace::may_learn(const std::uintptr_t* slot) const noexcept {
-  return !may_be_in_handler(slot, stack_.readable_end(slot));
+  return stack_.holds(slot - kRoomToLearn) && !may_be_in_handler(slot, stack_.readable_end(slot));
 }
 
 TracedCalls* ThreadTrace::calls_of(record::PathEnd& path, std::uint32_t function) noexcept {
@@ -102,7 +110,7 @@ void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slo
     if (calls == nullptr && may_learn(slot)) calls = calls_of(paths_.find(slot, 0), function);
   }
   if (calls != nullptr && depth_ < kMostOpen) {
-    open(slot, true, function, *calls, 0);
+    open(slot, nullptr, function, *calls, 0);
   } else {
     pass();
   }
@@ -115,7 +123,8 @@ void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
   if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   std::size_t place = depth_;
-  while (place > 0 && (!open_[place - 1].is_hooked || open_[place - 1].function != function)) {
+  while (place > 0 &&
+         (open_[place - 1].returns != nullptr || open_[place - 1].function != function)) {
     // Those further out than a call that is alive are not this one's.
     place = open_[place - 1].place > slot ? 0 : place - 1;
   }
@@ -129,31 +138,15 @@ void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
 
 void ThreadTrace::unwind(std::int64_t now) noexcept {
   if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
-  while (depth_ > 0 && open_[depth_ - 1].is_hooked) --active_[open_[--depth_].function];
+  while (depth_ > 0 && open_[depth_ - 1].returns == nullptr) --active_[open_[--depth_].function];
   if (depth_ > 0) close(now, 0);
   is_busy_.store(false, std::memory_order_relaxed);
 }
 
-/// Whether a call's frame is not among those of the stack, as far as these were walked.
-bool ThreadTrace::is_left(const Open& open, const record::StackWalk& walk,
-                          const std::uintptr_t* slot) const noexcept {
-  if (open.is_hooked) return false;
-  const auto* const own = reinterpret_cast<const std::uintptr_t*>(open.place) + kReturnSlot;
-  for (int i = 1; i < walk.depth; ++i) {
-    const bool is_behind_trampoline = walk.frames[i - 1].return_address ==
-                                      record::trampoline_return.load(std::memory_order_relaxed);
-    if (is_behind_trampoline && slot + walk.frames[i].words == own) return false;
-  }
-  return own <= slot + walk.frames[walk.depth - 1].words;
-}
-
 void ThreadTrace::end_all(std::int64_t now) noexcept {
-  const auto* const slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
-  if (!stack_.holds(slot) || is_busy_.exchange(true, std::memory_order_relaxed)) return;
-  record::StackWalk walk;
-  record::walk_stack(slot, record::kMostFrames, stack_, walk);
+  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
   while (depth_ > 0) {
-    if (is_left(open_[depth_ - 1], walk, slot)) {
+    if (is_dead(open_[depth_ - 1], nullptr, true)) {
       --active_[open_[--depth_].function];
     } else {
       close(now, 0);

@@ -28,7 +28,7 @@ class ThreadTrace final : public record::PathStore {
   /// Another thread takes it over.
   void change_thread() noexcept;
   /// The thread's calls of MPI; null: it makes none. Its regions are those of these.
-  void set_record(const record::ThreadRecord* record) noexcept { record_ = record; }
+  void set_record(const record::ThreadRecord* record) noexcept;
   std::uint32_t number() const { return number_; }
 
   /// A call begins. Answer::learn: begin_slowly() is to be called. Fills in what the trampoline
@@ -51,9 +51,10 @@ class ThreadTrace final : public record::PathStore {
   /// A call that is under way.
   struct Open {
     const void* place;  ///< its frame, or the slot of its hook
+    const std::uintptr_t*
+        returns;  ///< where its way back to the trampoline lies; null: it is hooked
     record::TracedCalls* calls;
     std::uint32_t function;
-    bool is_hooked;
     std::int64_t begin;
     std::int64_t inner;      ///< ticks in traced calls within it
     std::int64_t inner_mpi;  ///< of these, in MPI
@@ -77,15 +78,14 @@ class ThreadTrace final : public record::PathStore {
     return Answer::pass;
   }
   bool is_dead(const Open& open, const void* place, bool is_hooked) const noexcept;
-  bool is_left(const Open& open, const record::StackWalk& walk,
-               const std::uintptr_t* slot) const noexcept;
   void forget_dead(const void* place, bool is_hooked) noexcept;
   record::TracedCalls* known_calls(record::PathEnd& path, std::uint32_t function) noexcept;
   record::TracedCalls* calls_of(record::PathEnd& path, std::uint32_t function) noexcept;
   record::TracedCalls* new_calls(record::PathEnd& path, std::uint32_t function);
   record::TracedCalls* other_calls(std::uint32_t function);
-  void open(const void* place, bool is_hooked, std::uint32_t function, record::TracedCalls& calls,
-            std::int64_t size) noexcept;
+  void open(const TraceFrame& frame, record::TracedCalls& calls) noexcept;
+  void open(const void* place, const std::uintptr_t* returns, std::uint32_t function,
+            record::TracedCalls& calls, std::int64_t size) noexcept;
   void close(std::int64_t now, std::int64_t result) noexcept;
   bool prepare(TraceFrame& frame) noexcept;
   bool may_learn(const std::uintptr_t* slot) const noexcept;
@@ -121,6 +121,10 @@ class ThreadTrace final : public record::PathStore {
 extern std::atomic<bool> is_tracing;
 
 /// Makes own_trace, or takes over that of a thread that has ended. Null if this thread gets none.
-ThreadTrace* make_own_trace() noexcept;
+/// `slot`: where the return address of the program's call lies.
+ThreadTrace* make_own_trace(const std::uintptr_t* slot) noexcept;
+
+/// Words of stack that must be left below a call whose path is learnt.
+inline constexpr std::ptrdiff_t kRoomToLearn = 3072;
 
 }  // namespace headrace::trace

@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/elf_object.h"
 #include "base/kept_errno.h"
 #include "base/message.h"
 #include "base/process_mark.h"
@@ -30,6 +33,8 @@ namespace {
 
 constexpr std::string_view kHooks = "__cyg_profile_func_e";  // of enter and exit
 
+constexpr std::size_t kLargestPlan = std::size_t{1} << 20;
+
 struct Tracing {
   const ProcessMark process;
   TracePlan plan;
@@ -46,11 +51,41 @@ Tracing& tracing() {
 
 /// Set while make_own_trace() is at work: what interrupts it takes no trace.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_making = false;
+/// This thread gets no ThreadTrace.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool has_none = false;
 
 void note_fact(std::string_view name, std::uint64_t value) {
   const std::string text = std::to_string(value);
   const std::string_view fields[] = {name, text};
   record::add_note(record::NoteKind::fact, fields);
+}
+
+bool has_room_on_stack(const std::uintptr_t* slot) noexcept {
+  record::ThreadStack stack;
+  stack.learn();
+  return stack.holds(slot) && stack.holds(slot - kRoomToLearn);
+}
+
+/// One of a thread that has ended, or a new one; null without memory.
+ThreadTrace* take_trace(Tracing& own, record::ImageFile& image) noexcept {
+  try {
+    const std::lock_guard lock(own.mutex);
+    if (!own.free.empty()) {
+      ThreadTrace* const taken = own.free.back();
+      own.free.pop_back();
+      taken->change_thread();
+      return taken;
+    }
+    own.threads.reserve(own.threads.size() + 1);
+    own.free.reserve(own.threads.size() + 1);
+    auto made = ThreadTrace::make(image, static_cast<std::uint32_t>(own.threads.size()),
+                                  static_cast<int>(settings().record_depth));
+    ThreadTrace* const kept = made.get();
+    if (kept != nullptr) own.threads.push_back(std::move(made));
+    return kept;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 /// A key of POSIX, as the recorder's threads have: see record/recorder.cc.
@@ -80,7 +115,7 @@ void note_record(const record::ThreadRecord* record) {
   if (own_trace != nullptr) own_trace->set_record(record);
 }
 
-/// The address of a planned function; null, and why.
+/// The address of a planned function; null if its module is not loaded, or has no code there.
 void* address_of(const PlannedFunction& function, std::span<const record::Module> modules) {
   constexpr std::string_view kPath = "path:";
   const bool is_path = function.module.starts_with(kPath);
@@ -89,7 +124,31 @@ void* address_of(const PlannedFunction& function, std::span<const record::Module
                    : one.build_id == function.module;
   });
   if (found == modules.end()) return nullptr;
-  return reinterpret_cast<void*>(found->bias + function.offset);
+  const std::uintptr_t address = found->bias + function.offset;
+  const std::uintptr_t end =
+      address + std::max<std::uintptr_t>({function.length, function.bytes.size(), 1});
+  bool is_code = false;
+  for_each_object([&](const ElfObject& object) {
+    if (object.base() != found->bias) return;
+    object.for_each_code([&](std::uintptr_t from, std::uintptr_t to) {
+      is_code = is_code || (address >= from && address < end && end <= to);
+    });
+  });
+  return is_code ? reinterpret_cast<void*>(address) : nullptr;
+}
+
+struct NamedPatch {
+  FunctionName name;
+  Patch patch;
+};
+
+void apply_all(std::span<NamedPatch> named) {
+  std::vector<Patch> patches;
+  for (NamedPatch& one : named) patches.push_back(std::move(one.patch));
+  apply(patches);
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    if (!patches[i].refusal.empty()) refuse_function(named[i].name, patches[i].refusal);
+  }
 }
 
 /// A function that leads to the stub of the next number.
@@ -99,24 +158,29 @@ Patch prepare(const PlannedFunction& function, void* entry) {
                                    : prepare_prologue(entry, function.bytes, stub);
 }
 
-void begin_patched(const PlannedFunction& function, const FunctionName& name, void* entry) {
-  const Patch patch = prepare(function, entry);
+void begin_patched(const PlannedFunction& function, const FunctionName& name, void* entry,
+                   std::vector<NamedPatch>& patches) {
+  const auto is_same = [&](const NamedPatch& one) { return one.patch.entry == entry; };
+  if (std::ranges::any_of(patches, is_same)) return refuse_function(name, "it is planned twice");
+  const std::uint32_t expected = function_count();
+  Patch patch = prepare(function, entry);
   if (!patch.refusal.empty()) return refuse_function(name, patch.refusal);
   const std::uint32_t number = add_function(name, entry, function.stack_arguments);
-  if (number == kNoFunction) return;
+  if (number != expected) return;
   functions[number].target = patch.continuation;
-  const std::string why = apply(patch);
-  if (!why.empty()) refuse_function(name, why);
+  patches.push_back({name, std::move(patch)});
 }
 
-void begin_planned(const PlannedFunction& function, std::span<const record::Module> modules) {
+void begin_planned(const PlannedFunction& function, std::span<const record::Module> modules,
+                   std::vector<NamedPatch>& patches) {
   const FunctionName name{function.name, {}, function.way};
   void* const entry = address_of(function, modules);
-  if (entry == nullptr) return refuse_function(name, "its program or library is not loaded");
+  if (entry == nullptr)
+    return refuse_function(name, "its program or library is not loaded, or has no code there");
   if (is_never_traced(function.name)) {
     return refuse_function(name, "it looks at its caller's frame, or returns twice");
   }
-  if (function.way != Way::hooks) return begin_patched(function, name, entry);
+  if (function.way != Way::hooks) return begin_patched(function, name, entry, patches);
   const std::uint32_t number = add_function(name, entry, 0);
   if (number != kNoFunction) add_hooked(entry, number);
 }
@@ -126,7 +190,7 @@ void read_settings(TracePlan& plan) {
   const std::string& path = settings().trace_plan;
   if (path.empty()) return;
   std::string text;
-  if (const Refusal refusal = read_trusted_file(path, text)) {
+  if (const Refusal refusal = read_trusted_file(path, text, kLargestPlan)) {
     plan.problems.push_back("HEADRACE_TRACE_PLAN is not used (" + refusal.why + "), " +
                             remedy_of(refusal, path));
     return;
@@ -158,37 +222,28 @@ void start(Tracing& own) {
   is_tracing = true;
   if (own.plan.has_all_hooks) add_all_hooked();
   const std::vector<record::Module> modules = record::loaded_modules();
-  for (const PlannedFunction& one : own.plan.functions) begin_planned(one, modules);
+  std::vector<NamedPatch> patches;
+  for (const PlannedFunction& one : own.plan.functions) begin_planned(one, modules, patches);
+  apply_all(patches);
 }
 
 }  // namespace
 
-ThreadTrace* make_own_trace() noexcept {
+ThreadTrace* make_own_trace(const std::uintptr_t* slot) noexcept {
   Tracing& own = tracing();
   record::ImageFile* const image = record::image();
-  if (image == nullptr || is_making || may_be_in_handler()) return nullptr;
+  if (image == nullptr || is_making || has_none || may_be_in_handler(slot)) return nullptr;
   is_making = true;
-  return_at_end_of_thread();
-  try {
-    const std::lock_guard lock(own.mutex);
-    if (!own.free.empty()) {
-      own_trace = own.free.back();
-      own.free.pop_back();
-      own_trace->change_thread();
-    } else {
-      own.threads.reserve(own.threads.size() + 1);
-      own.free.reserve(own.threads.size() + 1);
-      auto made = ThreadTrace::make(*image, static_cast<std::uint32_t>(own.threads.size()),
-                                    static_cast<int>(settings().record_depth));
-      own_trace = made.get();
-      if (made != nullptr) own.threads.push_back(std::move(made));
-    }
-    if (own_trace != nullptr) own_trace->set_record(record::own_record);
-  } catch (const std::bad_alloc&) {
-    own_trace = nullptr;
+  has_none = !has_room_on_stack(slot);
+  ThreadTrace* const made = has_none ? nullptr : take_trace(own, *image);
+  has_none = made == nullptr;
+  if (made != nullptr) {
+    return_at_end_of_thread();
+    made->set_record(record::own_record);
+    own_trace = made;
   }
   is_making = false;
-  return own_trace;
+  return made;
 }
 
 void start_tracing() noexcept {
@@ -238,7 +293,7 @@ const void* stand_in_for(std::string_view function, std::string_view library, co
   }
   const std::uint32_t number =
       add_function({function, is_in_group ? group : std::string_view(), Way::slots}, target,
-                   stack_arguments_of(group));
+                   stack_arguments_of(is_in_group ? group : std::string_view()));
   return number == kNoFunction ? nullptr : stub_of(number);
 }
 
@@ -248,7 +303,7 @@ int headrace_trace_learn(headrace::trace::TraceFrame* frame) noexcept {
   namespace trace = headrace::trace;
   const headrace::KeptErrno kept;
   trace::ThreadTrace* const own =
-      trace::own_trace != nullptr ? trace::own_trace : trace::make_own_trace();
+      trace::own_trace != nullptr ? trace::own_trace : trace::make_own_trace(frame->return_slot);
   return static_cast<int>(own == nullptr ? trace::Answer::pass : own->begin_slowly(*frame));
 }
 

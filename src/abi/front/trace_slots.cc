@@ -1,9 +1,11 @@
 #include "abi/front/trace_slots.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
@@ -62,19 +64,20 @@ struct Survey {
   bool is_complete = false;
 };
 
-/// As the dynamic linker would bind it: in the program's scope, then in the object's own.
+/// As the dynamic linker would bind it: in the program's scope, or in the object's own. Null if
+/// these differ, since objects may be loaded in ways (RTLD_DEEPBIND) that change their order.
 void* bound(const Candidate& one) {
   const auto find = [&](void* scope) {
     return one.version.empty() ? ::dlsym(scope, one.name.c_str())
                                : ::dlvsym(scope, one.name.c_str(), one.version.c_str());
   };
-  if (void* const found = find(RTLD_DEFAULT)) return found;
-  if (one.path.empty()) return nullptr;
+  void* const of_program = find(RTLD_DEFAULT);
+  if (one.path.empty()) return of_program;
   void* const object = ::dlopen(one.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (object == nullptr) return nullptr;
-  void* const found = find(object);
+  void* const of_object = find(object);
   ::dlclose(object);
-  return found;
+  return of_program == nullptr || of_program == of_object ? of_object : nullptr;
 }
 
 bool has_call_slots(const ElfObject& object) {
@@ -83,19 +86,49 @@ bool has_call_slots(const ElfObject& object) {
   return found;
 }
 
+/// An allocator holds locks while it calls others, and what traces these calls may need memory.
 bool is_looked_at(const ElfObject& object, const std::set<std::string>& wanted) {
   return wanted.contains(name_of(object)) && !is_of_system(object) && !is_front_library(object) &&
-         !posix::is_tool(object.path()) && !seen().objects.contains(object.identity());
+         !posix::is_tool(object.path()) && !object.defines("malloc") &&
+         !seen().objects.contains(object.identity());
+}
+
+/// Functions whose addresses lie in data, where the program may compare them.
+std::set<std::string, std::less<>> names_in_data(const ElfObject& object) {
+  std::set<std::string, std::less<>> names;
+  object.for_each_slot([&](const Slot& slot) {
+    if (slot.kind == Slot::Kind::data) names.emplace(slot.name);
+  });
+  return names;
+}
+
+/// A slot that is not bound yet, by a linker whose stubs are not known: it leads into its own
+/// object, which has no such function.
+bool leads_to_odd_stub(const ElfObject& object, const Slot& slot, const void* value) {
+  return object.contains(reinterpret_cast<std::uintptr_t>(value)) &&
+         !object.is_unbound(slot, value) && !object.defines(slot.name);
+}
+
+/// Whether an address is that of a function: other things may lie between code, too.
+bool is_function(const void* address) {
+  Dl_info info{};
+  const ElfW(Sym)* symbol = nullptr;
+  return ::dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
+                   RTLD_DL_SYMENT) != 0 &&
+         symbol != nullptr && info.dli_saddr == address &&
+         ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
 }
 
 void take_candidates(const ElfObject& object, std::vector<Candidate>& candidates) {
   // Objects that call through the global offset table alone (-fno-plt) have no slots for calls; in
   // others its addresses may be compared.
   const Slot::Kind wanted = has_call_slots(object) ? Slot::Kind::call : Slot::Kind::global;
+  const std::set<std::string, std::less<>> compared = names_in_data(object);
   object.for_each_slot([&](const Slot& slot) {
     if (slot.kind != wanted) return;
+    if (wanted == Slot::Kind::global && compared.contains(slot.name)) return;
     void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
-    if (value == nullptr) return;
+    if (value == nullptr || leads_to_odd_stub(object, slot, value)) return;
     candidates.push_back({object.identity(), object.path(), std::string(slot.name),
                           std::string(object.version_of(slot)), slot, value,
                           !object.is_unbound(slot, value)});
@@ -134,7 +167,9 @@ void choose_stand_ins(Survey& survey) {
   for (Candidate& one : survey.candidates) {
     if (!trace::may_be_wanted(one.name)) continue;
     const void* const target = one.is_bound ? one.value : bound(one);
-    const std::string* const library = target == nullptr ? nullptr : library_of(survey, target);
+    if (target == nullptr || (one.slot.kind == Slot::Kind::global && !is_function(target)))
+      continue;
+    const std::string* const library = library_of(survey, target);
     if (library != nullptr) one.stand_in = trace::stand_in_for(one.name, *library, target);
   }
 }
@@ -162,7 +197,9 @@ bool may_have_new_traces() noexcept {
 
 void lead_traced_slots(const SettledObjects& settled) {
   if (!seen().is_wanted) return;
-  const std::lock_guard lock(seen().mutex);
+  // Whoever holds it may wait for this thread, which loads an object: the next call looks again.
+  const std::unique_lock lock(seen().mutex, std::try_to_lock);
+  if (!lock) return;
   if (std::exchange(seen().unloaded, settled.unloaded()) != settled.unloaded()) {
     seen().objects.clear();
   }

@@ -13,7 +13,7 @@ from headrace.profile.apa.reading import shown
 from headrace.profile.apa.values import IMPORT, PROLOGUE, Apa, Entry
 from headrace.profile.apa.ways import NOT_BUILT, Choice, Modules, choices, files_of
 
-LARGEST = 64 << 10  # bytes that the library reads
+LARGEST = 1 << 20  # bytes that the library reads
 MOST_OF_A_NAME = 16
 PLAN = "plan"
 HEAD = "# What to trace, for the library. headrace profile made it for one run.\n"
