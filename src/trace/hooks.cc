@@ -1,8 +1,10 @@
 #include "trace/hooks.h"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <new>
+#include <thread>
 
 #include "base/kept_errno.h"
 #include "record/record_switch.h"
@@ -61,11 +63,23 @@ HookedFunctions hooked;
 std::mutex mutex;
 std::atomic<bool> takes_all = false;
 
+/// Waits a while only: this thread may hold what the holder wants, such as the dynamic linker's
+/// lock.
+std::unique_lock<std::mutex> locked_soon(std::mutex& wanted) {
+  constexpr int kTries = 50;
+  constexpr std::chrono::microseconds kPause{50};
+  std::unique_lock lock(wanted, std::try_to_lock);
+  for (int i = 0; i < kTries && !lock; ++i) {
+    std::this_thread::sleep_for(kPause);
+    lock.try_lock();
+  }
+  return lock;
+}
+
 std::uint32_t add_unknown(const void* address, const std::uintptr_t* slot) noexcept {
   if (may_be_in_handler(slot)) return kNoFunction;
-  const std::unique_lock lock(mutex, std::try_to_lock);
+  const std::unique_lock lock = locked_soon(mutex);
   std::uint32_t number = kNoFunction;
-  // Its holder may be the code that this handler of a signal interrupts.
   if (!lock || hooked.find(address, number) || hooked.is_full()) return number;
   try {
     number = try_to_add_function({{}, {}, Way::hooks}, address);
