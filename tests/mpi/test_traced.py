@@ -42,13 +42,13 @@ class Traced:
     moved: int = 0
 
 
-def library(way: str) -> Path:
+def made_library(way: str) -> Path:
     flags = [*CODE, *LIBRARY_FLAGS[way], "-shared"]
     return compile_program(["gcc", "-lm"], ["traced_library.c"], f"libtraced-{way}.so", flags)
 
 
 def program(host: Host, way: str) -> Path:
-    built = library(way)
+    built = made_library(way)
     compiler = [*host.compilers["c"], f"-l:{built.name}", "-lstdc++", "-lpthread", "-lm"]
     where = [f"-L{built.parent}", f"-Wl,-rpath,{built.parent}", "-std=gnu++20"]
     where += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
@@ -92,7 +92,7 @@ def prologue(path: Path, name: str) -> str | None:
 
 
 def plan_of(way: str, names: dict[str, int]) -> list[str]:
-    path = library(way)
+    path = made_library(way)
     if way == "slots":
         return [f"import {name}" for name in names]
     if way == "hooks":
@@ -133,7 +133,7 @@ def run(
 ) -> tuple[dict[str, Traced], Counter[str], str]:
     """What the record says, what the program counted, and its output."""
     directory = work_directory(f"traced-{host.name}-{way}-{what}")
-    names = functions_of(library(way))
+    names = functions_of(made_library(way))
     plan = directory / "plan"
     plan.write_text("".join(f"{line}\n" for line in plan_of(way, names)))
     settings = {
@@ -235,3 +235,55 @@ def test_times(host: Host, library, way: str) -> None:
     assert traced["traced_calls_back"].mpi / 1e9 == pytest.approx(in_mpi, rel=0.1, abs=0.01)
     whole = traced["traced_calls_back"]
     assert whole.own + whole.mpi == pytest.approx(whole.time, abs=10)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_small_stacks_suffice(host: Host, library, way: str) -> None:
+    run(host, way, "small", HEADRACE_TRACE="math,heap,pthreads")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_functions_of_the_system(host: Host, library, way: str) -> None:
+    """Of a group by its library, and with errno as ever."""
+    groups = "heap,stdio,sysio,system,pthreads,math"
+    traced, counted, _ = run(host, way, "names", HEADRACE_TRACE=groups)
+    assert traced["close"].calls >= counted.pop("close", 100)
+    assert traced["malloc"].moved >= sum(range(100, 200))
+    if way == "slots":  # it is asked for by its name, and belongs to no group
+        assert traced["send_halo"].calls == 1
+    require_same(traced, counted, way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_calls_that_were_left_hide_no_others(host: Host, library, way: str) -> None:
+    traced, counted, _ = run(host, way, "left")
+    require_same(traced, counted, way)
+    one = traced["traced_calls_back"]
+    # Nothing tells that a function with hooks was left: its call ends with the program.
+    assert one.unended == (0 if way == "hooks" else 1)
+    assert one.time >= 20 * 1_000_000
+    assert one.time >= one.own
+
+
+def test_a_plan_of_another_build(host: Host, library) -> None:
+    """Places that are no functions, or not there, are refused; the program goes on."""
+    directory = work_directory(f"traced-{host.name}-wild")
+    module = build_id(program(host, "nops"))
+    other = build_id(made_library("nops"))
+    plan = directory / "plan"
+    lines = [f"nops {module} 40000000 5 0 far", f"nops {module} 0 5 0 header"]
+    lines += [f"prologue {other} 10 0 554889e548 data", f"nops {'ab' * 20} 10 5 0 absent"]
+    lines += ["import no_such_function", "nonsense"]
+    plan.write_text("".join(f"{line}\n" for line in lines))
+    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
+    settings |= {"HEADRACE_TRACE_PLAN": str(plan), "HEADRACE_QUIET": "0"}
+    result = launch(host, 1, [program(host, "nops"), "threads"], True, settings)
+    assert result.code == 0 and result.out.count("ok") == 1, result.explain()
+    assert "line 6 of HEADRACE_TRACE_PLAN is ignored" in result.explain()
+    (record,) = directory.glob("*.hrc")
+    (node,) = read(record).nodes
+    refused = dict(
+        zip(node.texts_of("functions", "name"), node.texts_of("functions", "refusal"), strict=True)
+    )
+    assert set(refused) == {"far", "header", "data", "absent"}
+    assert all(refused.values())

@@ -1,5 +1,6 @@
 // Calls functions of a library (traced_library.h), checks what they return, and prints how often it
 // called each. argv[1]: what to do.
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -254,6 +255,65 @@ void fibers() {
   check(switches == 100, "fibers");
 }
 
+/// Threads with the least stack that there may be.
+void small_stacks() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 16384);
+  for (int i = 0; i < 20; ++i) {
+    pthread_t thread;
+    const auto work = [](void*) -> void* {
+      for (int k = 0; k < 100; ++k) traced_nothing();
+      return traced_recursive(2) == 3 ? nullptr : &tally;
+    };
+    check(pthread_create(&thread, &attributes, work, nullptr) == 0, "a small thread");
+    void* result = nullptr;
+    pthread_join(thread, &result);
+    check(result == nullptr, "a call in a small thread");
+  }
+}
+
+/// What the C library's functions of all groups do, and one that is named like them.
+void names() {
+  wide given{};
+  given.value[39] = 4000;
+  wide more{};
+  more.value[39] = 5;
+  check(send_halo(given, more) == 4005, "a function that is not the system's");
+  char text[1024];
+  std::string expected;
+  for (int i = 1; i <= 80; ++i) expected += std::to_string(i) + " ";
+  snprintf(text, sizeof text,
+           "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d "
+           "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d "
+           "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d "
+           "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d ",
+           1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+           25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46,
+           47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68,
+           69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80);
+  check(text == expected, "many arguments of a variadic function");
+  for (int i = 0; i < 100; ++i) {
+    errno = 77;
+    traced_nothing();
+    check(errno == 77, "errno");
+    void* volatile memory = malloc(100 + i);
+    free(memory);
+    check(close(-1) == -1 && errno == EBADF, "a failing call's errno");
+  }
+  count("traced_nothing", 100);
+  count("close", 100);
+}
+
+/// A call that was left does not hide the time of later ones.
+void jumps_and_times() {
+  if (setjmp(place) == 0) traced_calls_back([](void*) { longjmp(place, 1); }, nullptr);
+  char deeper[4096];
+  __asm__ volatile("" : : "r"(deeper) : "memory");
+  for (int i = 0; i < 20; ++i) traced_calls_back([](void*) { usleep(1000); }, nullptr);
+  count("traced_calls_back", 21);
+}
+
 double seconds() {
   return MPI_Wtime();
 }
@@ -297,10 +357,10 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const std::string way = argc > 1 ? argv[1] : "arguments";
   const std::map<std::string, void (*)()> ways = {
-      {"arguments", arguments}, {"exceptions", exceptions},
-      {"jumps", jumps},         {"signals", signals},
-      {"threads", threads},     {"children", children},
-      {"fibers", fibers},       {"times", times}};
+      {"arguments", arguments}, {"exceptions", exceptions}, {"jumps", jumps},
+      {"signals", signals},     {"threads", threads},       {"children", children},
+      {"fibers", fibers},       {"times", times},           {"names", names},
+      {"small", small_stacks},  {"left", jumps_and_times}};
   ways.at(way)();
   for (const auto& [name, calls] : tally) printf("calls %s %ld\n", name.c_str(), calls);
   printf("ok\n");

@@ -42,6 +42,9 @@ void traced_busy(double seconds);
 void traced_outer(double own, double inner);
 __attribute__((noipa)) long traced_recursive(int depth);
 
+/// A name as the C library might have.
+long send_halo(struct wide given, struct wide more);
+
 #if defined(__AVX__)
 typedef double vector __attribute__((vector_size(32)));
 vector traced_vector(vector a, vector b);
