@@ -43,16 +43,23 @@ class Traced:
 
 
 def made_library(way: str) -> Path:
-    flags = [*CODE, *LIBRARY_FLAGS[way], "-shared"]
+    flags = [*CODE, *LIBRARY_FLAGS[way], "-shared", "-Wl,-soname,libtraced.so"]
     return compile_program(["gcc", "-lm"], ["traced_library.c"], f"libtraced-{way}.so", flags)
 
 
-def program(host: Host, way: str) -> Path:
-    built = made_library(way)
+def program(host: Host) -> Path:
+    built = made_library("slots")
     compiler = [*host.compilers["c"], f"-l:{built.name}", "-lstdc++", "-lpthread", "-lm"]
-    where = [f"-L{built.parent}", f"-Wl,-rpath,{built.parent}", "-std=gnu++20"]
-    where += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
-    return compile_program(compiler, ["traced.cc"], f"traced-{way}-{host.name}", [*CODE, *where])
+    flags = [*CODE, f"-L{built.parent}", "-std=gnu++20"]
+    flags += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+    return compile_program(compiler, ["traced.cc"], f"traced-{host.name}", flags)
+
+
+def with_library(host: Host, way: str, directory: Path) -> dict[str, str]:
+    """Lets the program find this one of its libraries."""
+    (directory / "libtraced.so").symlink_to(made_library(way))
+    others = host.environment.get("LD_LIBRARY_PATH", "")
+    return {"LD_LIBRARY_PATH": f"{directory}:{others}"}
 
 
 def functions_of(path: Path) -> dict[str, int]:
@@ -141,10 +148,11 @@ def run(
         "HEADRACE_LOGPATH": str(directory),
         "HEADRACE_TRACE_PLAN": str(plan),
         "HEADRACE_QUIET": "0",
-    } | more
+    }
+    settings |= with_library(host, way, directory) | more
     if way in ("nops", "prologue"):
         settings["TRACED_WIDE"] = "1"
-    result = launch(host, ranks, [program(host, way), what], True, settings)
+    result = launch(host, ranks, [program(host), what], True, settings)
     assert result.code == 0, result.explain()
     assert "wrong" not in result.out and result.out.count("ok") == ranks, result.explain()
     counted: Counter[str] = Counter()
@@ -268,7 +276,7 @@ def test_calls_that_were_left_hide_no_others(host: Host, library, way: str) -> N
 def test_a_plan_of_another_build(host: Host, library) -> None:
     """Places that are no functions, or not there, are refused; the program goes on."""
     directory = work_directory(f"traced-{host.name}-wild")
-    module = build_id(program(host, "nops"))
+    module = build_id(program(host))
     other = build_id(made_library("nops"))
     plan = directory / "plan"
     lines = [f"nops {module} 40000000 5 0 far", f"nops {module} 0 5 0 header"]
@@ -277,7 +285,8 @@ def test_a_plan_of_another_build(host: Host, library) -> None:
     plan.write_text("".join(f"{line}\n" for line in lines))
     settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
     settings |= {"HEADRACE_TRACE_PLAN": str(plan), "HEADRACE_QUIET": "0"}
-    result = launch(host, 1, [program(host, "nops"), "threads"], True, settings)
+    settings |= with_library(host, "nops", directory)
+    result = launch(host, 1, [program(host), "threads"], True, settings)
     assert result.code == 0 and result.out.count("ok") == 1, result.explain()
     assert "line 6 of HEADRACE_TRACE_PLAN is ignored" in result.explain()
     (record,) = directory.glob("*.hrc")
