@@ -66,7 +66,7 @@ std::atomic<bool> takes_all = false;
 /// Waits a while only: this thread may hold what the holder wants, such as the dynamic linker's
 /// lock.
 std::unique_lock<std::mutex> locked_soon(std::mutex& wanted) {
-  constexpr int kTries = 50;
+  constexpr int kTries = 2000;
   constexpr std::chrono::microseconds kPause{50};
   std::unique_lock lock(wanted, std::try_to_lock);
   for (int i = 0; i < kTries && !lock; ++i) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/name_pattern.h"
+#include "base/spelling.h"
 #include "trace/generated/groups.h"
 
 namespace headrace::trace {
@@ -131,12 +132,11 @@ std::string known_groups() {
 
 void take_group(std::string_view name, TracePlan& plan) {
   const auto* const found = std::ranges::find(kGroups, name, &GroupName::name);
+  const std::string told = "'" + printable(name) + "' of HEADRACE_TRACE is ignored (";
   if (found == std::end(kGroups)) {
-    plan.problems.push_back("HEADRACE_TRACE has " + std::string(name) +
-                            " (there is no such group), use " + known_groups());
+    plan.problems.push_back(told + "there is no such group), write " + known_groups());
   } else if (!found->not_traced.empty()) {
-    plan.problems.push_back("HEADRACE_TRACE has " + std::string(name) + " (" +
-                            std::string(found->not_traced) + "), leave it out");
+    plan.problems.push_back(told + std::string(found->not_traced) + "), leave it out");
   } else {
     plan.groups.emplace(name);
   }

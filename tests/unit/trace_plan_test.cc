@@ -68,10 +68,10 @@ TEST(TracePlan, SaysWhyGroupsAreNotTraced) {
   take_groups({"mpi", "maths"}, plan);
   ASSERT_EQ(plan.problems.size(), 2u);
   EXPECT_EQ(plan.problems[0],
-            "HEADRACE_TRACE has mpi (the recorder counts these, always), leave it out");
+            "'mpi' of HEADRACE_TRACE is ignored (the recorder counts these, always), leave it out");
   EXPECT_TRUE(
-      plan.problems[1].starts_with("HEADRACE_TRACE has maths (there is no such group), "
-                                   "use math, fftw,"))
+      plan.problems[1].starts_with("'maths' of HEADRACE_TRACE is ignored (there is no such group), "
+                                   "write math, fftw,"))
       << plan.problems[1];
   EXPECT_TRUE(plan.groups.empty());
 }
