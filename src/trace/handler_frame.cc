@@ -16,9 +16,14 @@ namespace headrace::trace {
 namespace {
 
 constexpr std::size_t kMostWords = 8192;
-// Words from where a handler's return address lies to the stack pointer of what it interrupted
-// (struct rt_sigframe of arch/x86/include/asm/sigframe.h).
+// Words from where a handler's return address lies to what follows it (struct rt_sigframe of
+// arch/x86/include/asm/sigframe.h): flags and link of its ucontext, and the stack pointer of what
+// it interrupted.
+constexpr std::size_t kFlags = 1;
+constexpr std::size_t kLink = 2;
 constexpr std::size_t kStackPointer = 21;
+constexpr std::size_t kFrameWords = 22;
+constexpr std::uintptr_t kMostFlags = 7;  // of those that there are, one is always set
 
 std::atomic<std::uintptr_t> mark = 0;
 
@@ -29,6 +34,13 @@ struct KernelAction {
   std::uintptr_t restorer = 0;
   std::uint64_t mask = 0;
 };
+
+/// `frame`: the words at `place`. The library's sigaction leaves the same return address on stacks.
+HEADRACE_READS_STACK bool looks_like_frame(const std::uintptr_t* frame,
+                                           const std::uintptr_t* place) noexcept {
+  return frame[kFlags] != 0 && frame[kFlags] <= kMostFlags && frame[kLink] == 0 &&
+         frame[kStackPointer] > reinterpret_cast<std::uintptr_t>(place);
+}
 
 std::uintptr_t restorer_of(int signal) {
   KernelAction action;
@@ -56,11 +68,10 @@ void learn_handler_mark() noexcept {
 HEADRACE_READS_STACK bool may_be_in_handler(const std::uintptr_t* slot,
                                             const std::uintptr_t* end) noexcept {
   const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
-  if (wanted == 0 || end - slot <= static_cast<std::ptrdiff_t>(kStackPointer)) return false;
-  const auto there = static_cast<std::size_t>(end - slot) - kStackPointer;
+  if (wanted == 0 || end - slot < static_cast<std::ptrdiff_t>(kFrameWords)) return false;
+  const std::size_t there = static_cast<std::size_t>(end - slot) - kFrameWords + 1;
   for (std::size_t i = 0; i < std::min(there, kMostWords); ++i) {
-    if (slot[i] != wanted) continue;
-    if (slot[i + kStackPointer] > reinterpret_cast<std::uintptr_t>(slot + i)) return true;
+    if (slot[i] == wanted && looks_like_frame(slot + i, slot + i)) return true;
   }
   return false;
 }
@@ -70,7 +81,14 @@ bool may_be_in_handler(const std::uintptr_t* slot) noexcept {
   std::array<std::uintptr_t, 128> words;
   for (std::size_t i = 0; i < kMostWords; i += words.size()) {
     if (!record::read_own_memory(slot + i, words.data(), sizeof words)) return i == 0;
-    if (std::ranges::find(words, wanted) != words.end()) return true;
+    for (std::size_t k = 0; k < words.size(); ++k) {
+      std::array<std::uintptr_t, kFrameWords> frame;
+      const std::uintptr_t* const place = slot + i + k;
+      if (words[k] == wanted && record::read_own_memory(place, frame.data(), sizeof frame) &&
+          looks_like_frame(frame.data(), place)) {
+        return true;
+      }
+    }
   }
   return false;
 }

@@ -60,10 +60,12 @@ void note_fact(std::string_view name, std::uint64_t value) {
   record::add_note(record::NoteKind::fact, fields);
 }
 
-bool has_room_on_stack(const std::uintptr_t* slot) noexcept {
+/// Words of the thread's own stack below a slot, as far as they matter; -1: it is on another stack.
+std::ptrdiff_t room_on_stack(const std::uintptr_t* slot) noexcept {
   record::ThreadStack stack;
   stack.learn();
-  return stack.holds(slot) && stack.holds(slot - kRoomToLearn);
+  if (!stack.holds(slot)) return -1;
+  return stack.holds(slot - kRoomToLearn) ? kRoomToLearn : 0;
 }
 
 /// One of a thread that has ended, or a new one; null without memory.
@@ -233,8 +235,10 @@ ThreadTrace* make_own_trace(const std::uintptr_t* slot) noexcept {
   Tracing& own = tracing();
   record::ImageFile* const image = record::image();
   if (image == nullptr || is_making || has_none || may_be_in_handler(slot)) return nullptr;
+  const std::ptrdiff_t room = room_on_stack(slot);
+  if (room < 0) return nullptr;  // it is on another stack now
   is_making = true;
-  has_none = !has_room_on_stack(slot);
+  has_none = room < kRoomToLearn;
   ThreadTrace* const made = has_none ? nullptr : take_trace(own, *image);
   has_none = made == nullptr;
   if (made != nullptr) {
