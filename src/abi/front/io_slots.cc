@@ -1,24 +1,15 @@
 #include "abi/front/io_slots.h"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "abi/front/front_library.h"
 #include "abi/front/program_objects.h"
 #include "base/elf_object.h"
-#include "base/loaded_objects.h"
 #include "base/message.h"
-#include "base/result.h"
-#include "base/settings.h"
 #include "posix/descriptors.h"
 #include "posix/functions.h"
 #include "record/recorder.h"
@@ -70,18 +61,8 @@ void lead(const ElfObject& object, const Targets& all) {
   });
 }
 
-/// Objects that were looked at; forgotten when any is unloaded. The holder of the mutex waits for
-/// nobody who loads objects.
-struct Seen {
-  std::mutex mutex;
-  std::set<std::uintptr_t> objects;
-  unsigned long long unloaded = 0;
-  std::atomic<unsigned long long> loaded = 0;
-  std::atomic<bool> is_wanted = false;
-};
-
-Seen& seen() {
-  static auto& only = *new Seen;  // never destroyed: calls arrive during exit, too
+SeenObjects& seen() {
+  static auto& only = *new SeenObjects;  // never destroyed: calls arrive during exit, too
   return only;
 }
 
@@ -97,26 +78,24 @@ bool start_io() noexcept {
 }
 
 bool may_have_new_io() noexcept {
-  return seen().is_wanted && loaded_object_count() != seen().loaded;
+  return seen().may_lack_any();
 }
 
 void lead_io_slots(const SettledObjects& settled) {
   if (!seen().is_wanted) return;
   const std::lock_guard lock(seen().mutex);
-  if (std::exchange(seen().unloaded, settled.unloaded()) != settled.unloaded()) {
-    seen().objects.clear();
-  }
+  seen().begin(settled);
   const std::set<std::string> wanted = program_objects();
   const Targets all = targets();
   const bool is_complete = settled.for_each([&](const ElfObject& object) {
     if (!wanted.contains(name_of(object)) || is_of_system(object) || is_front_library(object) ||
-        posix::is_tool(object.path()) || seen().objects.contains(object.identity())) {
+        posix::is_tool(object.path()) || seen().has(object)) {
       return;
     }
     lead(object, all);
-    seen().objects.insert(object.identity());
+    seen().add(object);
   });
-  if (is_complete) seen().loaded = settled.loaded();
+  if (is_complete) seen().end(settled);
 }
 
 }  // namespace headrace::abi

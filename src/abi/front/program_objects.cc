@@ -103,6 +103,10 @@ std::set<std::string> program_objects() {
   return found;
 }
 
+void SeenObjects::begin(const SettledObjects& settled) {
+  if (std::exchange(unloaded_, settled.unloaded()) != settled.unloaded()) objects_.clear();
+}
+
 bool is_of_system(const ElfObject& object) {
   const std::string_view name = object.soname();
   return name.starts_with("libc.so.") || name.starts_with("ld-linux") ||

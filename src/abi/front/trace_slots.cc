@@ -3,20 +3,17 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "abi/front/front_library.h"
 #include "abi/front/program_objects.h"
 #include "base/elf_object.h"
-#include "base/loaded_objects.h"
 #include "base/message.h"
 #include "posix/functions.h"
 #include "trace/tracing.h"
@@ -24,17 +21,8 @@
 namespace headrace::abi {
 namespace {
 
-/// Objects that were looked at; forgotten when any is unloaded.
-struct Seen {
-  std::mutex mutex;
-  std::set<std::uintptr_t> objects;
-  unsigned long long unloaded = 0;
-  std::atomic<unsigned long long> loaded = 0;
-  std::atomic<bool> is_wanted = false;
-};
-
-Seen& seen() {
-  static auto& only = *new Seen;  // never destroyed: calls arrive during exit, too
+SeenObjects& seen() {
+  static auto& only = *new SeenObjects;  // never destroyed: calls arrive during exit, too
   return only;
 }
 
@@ -59,6 +47,7 @@ struct CodeRange {
 
 /// What is to be known before the dynamic linker can be asked, which must not be done in a visit.
 struct Survey {
+  std::set<std::string> wanted = program_objects();
   std::vector<Candidate> candidates;
   std::vector<CodeRange> code;
   bool is_complete = false;
@@ -89,8 +78,7 @@ bool has_call_slots(const ElfObject& object) {
 /// An allocator holds locks while it calls others, and what traces these calls may need memory.
 bool is_looked_at(const ElfObject& object, const std::set<std::string>& wanted) {
   return wanted.contains(name_of(object)) && !is_of_system(object) && !is_front_library(object) &&
-         !posix::is_tool(object.path()) && !object.defines("malloc") &&
-         !seen().objects.contains(object.identity());
+         !posix::is_tool(object.path()) && !object.defines("malloc") && !seen().has(object);
 }
 
 /// Functions whose addresses lie in data, where the program may compare them.
@@ -137,14 +125,13 @@ void take_candidates(const ElfObject& object, std::vector<Candidate>& candidates
 
 Survey survey(const SettledObjects& settled) {
   Survey made;
-  const std::set<std::string> wanted = program_objects();
   for_each_object([&](const ElfObject& object) {
     object.for_each_code([&](std::uintptr_t begin, std::uintptr_t end) {
       made.code.push_back({begin, end, name_of(object)});
     });
   });
   made.is_complete = settled.for_each([&](const ElfObject& object) {
-    if (is_looked_at(object, wanted)) take_candidates(object, made.candidates);
+    if (is_looked_at(object, made.wanted)) take_candidates(object, made.candidates);
   });
   return made;
 }
@@ -192,7 +179,7 @@ bool start_traces() noexcept {
 }
 
 bool may_have_new_traces() noexcept {
-  return seen().is_wanted && loaded_object_count() != seen().loaded;
+  return seen().may_lack_any();
 }
 
 void lead_traced_slots(const SettledObjects& settled) {
@@ -200,18 +187,15 @@ void lead_traced_slots(const SettledObjects& settled) {
   // Whoever holds it may wait for this thread, which loads an object: the next call looks again.
   const std::unique_lock lock(seen().mutex, std::try_to_lock);
   if (!lock) return;
-  if (std::exchange(seen().unloaded, settled.unloaded()) != settled.unloaded()) {
-    seen().objects.clear();
-  }
+  seen().begin(settled);
   Survey found = survey(settled);
   choose_stand_ins(found);
-  const std::set<std::string> wanted = program_objects();
   const bool is_complete = settled.for_each([&](const ElfObject& object) {
-    if (!is_looked_at(object, wanted)) return;
+    if (!is_looked_at(object, found.wanted)) return;
     replace(object, found);
-    seen().objects.insert(object.identity());
+    seen().add(object);
   });
-  if (is_complete && found.is_complete) seen().loaded = settled.loaded();
+  if (is_complete && found.is_complete) seen().end(settled);
 }
 
 }  // namespace headrace::abi
