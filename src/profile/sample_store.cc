@@ -4,6 +4,7 @@
 #include <new>
 
 #include "profile/unwinder.h"
+#include "record/extent_items.h"
 
 namespace headrace::profile {
 namespace {
@@ -20,31 +21,16 @@ constexpr std::uint32_t kThreadsAtATime = 8;
 constexpr std::uint32_t kFramesAtATime = 256;
 constexpr std::uint32_t kItemsAtATime = 128;
 
-void publish(ExtentHeader* extent) {
-  extent->used.store(extent->used.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-}
-
 }  // namespace
 
 SampleStore::SampleStore(record::ImageFile& image) : image_(image) {
   forget_addresses();
 }
 
-/// The next item, which counts when it is published. Null without room.
-template <class Item>
-Item* SampleStore::take(ExtentHeader*& extent, ExtentKind kind, std::uint32_t at_a_time) {
-  if (extent == nullptr || extent->used.load(std::memory_order_relaxed) == extent->capacity) {
-    ExtentHeader* const more = image_.take(kind, kNone, sizeof(Item), at_a_time);
-    if (more == nullptr) return nullptr;
-    extent = more;
-  }
-  return reinterpret_cast<Item*>(extent + 1) + extent->used.load(std::memory_order_relaxed);
-}
-
 std::uint32_t SampleStore::add_thread(const std::string& name, record::SampleSource source,
                                       std::int64_t period) {
-  auto* const item =
-      take<record::SampledThread>(thread_items_, ExtentKind::sampled_threads, kThreadsAtATime);
+  auto* const item = record::take_item<record::SampledThread>(
+      image_, thread_items_, ExtentKind::sampled_threads, kNone, kThreadsAtATime);
   if (item == nullptr) return kNone;
   new (item) record::SampledThread{};
   name.copy(item->name.data(), item->name.size() - 1);
@@ -55,15 +41,16 @@ std::uint32_t SampleStore::add_thread(const std::string& name, record::SampleSou
   SampleItem* const other = new_item({kNone, place, 0});
   if (other == nullptr) return kNone;
   threads_.push_back({item, other});
-  publish(thread_items_);
+  record::publish(thread_items_);
   return place;
 }
 
 SampleItem* SampleStore::new_item(const Key& key) {
-  auto* const item = take<SampleItem>(samples_, ExtentKind::samples, kItemsAtATime);
+  auto* const item =
+      record::take_item<SampleItem>(image_, samples_, ExtentKind::samples, kNone, kItemsAtATime);
   if (item == nullptr) return nullptr;
   new (item) SampleItem{key.path, key.thread, key.region, 0, 0, 0};
-  publish(samples_);
+  record::publish(samples_);
   return item;
 }
 
@@ -110,11 +97,12 @@ void SampleStore::describe(record::Frame& frame, std::uintptr_t word) {
 record::PathId SampleStore::add(record::PathId caller, std::uintptr_t return_address) noexcept {
   if (record::is_between(caller, return_address)) return caller;
   try {
-    auto* const frame = take<record::Frame>(frames_, ExtentKind::sampled_frames, kFramesAtATime);
+    auto* const frame = record::take_item<record::Frame>(
+        image_, frames_, ExtentKind::sampled_frames, kNone, kFramesAtATime);
     if (frame == nullptr) return record::kNoPath;
     *frame = {caller, kNone, 0, kNone, 0};
     describe(*frame, return_address);
-    publish(frames_);
+    record::publish(frames_);
     return frame_count_++;
   } catch (const std::bad_alloc&) {
     return record::kNoPath;

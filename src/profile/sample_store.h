@@ -63,8 +63,6 @@ class SampleStore final : public record::PathStore {
   void describe(record::Frame& frame, std::uintptr_t word);
   record::SampleItem* new_item(const Key& key);
   record::SampleItem& item_of(const Key& key);
-  template <class Item>
-  Item* take(record::ExtentHeader*& extent, record::ExtentKind kind, std::uint32_t at_a_time);
 
   record::ImageFile& image_;
   std::optional<record::PathTable> paths_;

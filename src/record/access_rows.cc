@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "record/bounds.h"
 #include "record/call_rows.h"
 
 namespace headrace::record {
@@ -38,10 +39,6 @@ constexpr std::array<Column, 17> kSums = {&AccessesRow::opens,
                                           &AccessesRow::sequential_writes,
                                           &AccessesRow::consecutive_writes,
                                           &AccessesRow::unaligned};
-
-std::int64_t not_negative(std::int64_t value) {
-  return std::max<std::int64_t>(value, 0);
-}
 
 /// Returns how many calls there were.
 std::int64_t take_bins(AccessesRow& row, const Bins& bins, const DirectionCounts& counts) {

@@ -4,13 +4,10 @@
 #include <tuple>
 
 #include "record/access_rows.h"
+#include "record/bounds.h"
 
 namespace headrace::record {
 namespace {
-
-std::int64_t not_negative(std::int64_t value) {
-  return std::max<std::int64_t>(value, 0);
-}
 
 auto key(const CallsRow& row) {
   return std::tie(row.procedure, row.class_, row.path, row.communicator, row.region, row.rank,

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "record/bounds.h"
 #include "record/call_rows.h"
 
 namespace headrace::record {
 namespace {
-
-std::int64_t not_negative(std::int64_t value) {
-  return std::max<std::int64_t>(value, 0);
-}
 
 bool is_empty(const HeatBin& bin) {
   return bin.read <= 0 && bin.written <= 0;

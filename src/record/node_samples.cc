@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "record/bounds.h"
+
 namespace headrace::record {
-namespace {
-
-std::int64_t not_negative(std::int64_t value) {
-  return std::max<std::int64_t>(value, 0);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void NodeSamples::add(const Image& image, std::span<const std::int64_t> paths,
                       std::span<const std::int64_t> regions) {

@@ -1,11 +1,11 @@
 #include "record/node_tables.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 
 #include "record/access_rows.h"
+#include "record/bounds.h"
 #include "record/call_rows.h"
 #include "record/heat_rows.h"
 #include "record/image_owner.h"
@@ -23,17 +23,6 @@ namespace {
 
 constexpr std::int64_t kOtherPeers = -1;
 constexpr std::int64_t kOutsidePeers = -2;
-
-std::int64_t not_negative(std::int64_t value) {
-  return std::max<std::int64_t>(value, 0);
-}
-
-/// A field that is a number.
-std::int64_t number_in(std::string_view text, std::int64_t otherwise) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : otherwise;
-}
 
 /// A rank that was killed left no state: its process tells whether it runs.
 RankState state_of(const Image& image) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <tuple>
 
+#include "record/bounds.h"
 #include "record/call_rows.h"
 
 namespace headrace::record {
@@ -12,10 +13,6 @@ namespace {
 constexpr std::int64_t kOutsidePeers = -2;
 
 enum class Kind : std::uint8_t { call, region, open_call, open_region };
-
-std::int64_t not_negative(std::int64_t value) {
-  return std::max<std::int64_t>(value, 0);
-}
 
 std::int64_t place_in(std::span<const std::int64_t> places, std::size_t of, std::int64_t none) {
   return of < places.size() ? places[of] : none;

@@ -2,25 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
+#include "record/bounds.h"
 #include "record/call_rows.h"
 
 namespace headrace::record {
 namespace {
 
 constexpr std::int64_t kWays = 4;
-
-std::int64_t not_negative(std::int64_t value) {
-  return std::max<std::int64_t>(value, 0);
-}
-
-/// A field that is a number of 0 or more.
-std::int64_t number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? not_negative(value) : 0;
-}
 
 /// What a killed process left half written is brought into bounds.
 TracedRow traced_row(const TracedCalls& calls, const RankTimes& times) {
@@ -60,9 +49,9 @@ std::vector<std::int64_t> NodeTraces::functions_of(const Image& image) {
     FunctionsRow row;
     row.name = texts_.place(field(0));
     row.group = texts_.place(field(1));
-    row.way = std::min(number_in(field(2)), kWays - 1);
+    row.way = std::min(not_negative(number_in(field(2), 0)), kWays - 1);
     if (!field(3).empty()) row.module = paths_.module(field(3), field(4));
-    row.offset = number_in(field(5));
+    row.offset = not_negative(number_in(field(5), 0));
     row.refusal = texts_.place(field(6));
     const auto [found, is_new] =
         places_.try_emplace(std::bit_cast<std::array<std::int64_t, 6>>(row),

@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 
+#include "record/extent_items.h"
 #include "record/region_names.h"
 
 namespace headrace::record {
@@ -14,18 +15,6 @@ constexpr std::uint32_t kPeersAtATime = 64;
 constexpr std::uint32_t kRegionsAtATime = 16;
 constexpr std::size_t kLinksAtATime = 64;
 constexpr std::int64_t kOtherPeers = -1;
-
-/// The next free item of an extent; null if it is full. It counts once publish() was called.
-template <class Item>
-Item* next_item(ExtentHeader* extent) {
-  if (extent == nullptr) return nullptr;
-  const std::uint32_t used = extent->used.load(std::memory_order_relaxed);
-  return used == extent->capacity ? nullptr : reinterpret_cast<Item*>(extent + 1) + used;
-}
-
-void publish(ExtentHeader* extent) {
-  extent->used.store(extent->used.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-}
 
 std::size_t hash_of(std::int64_t peer) {
   return static_cast<std::size_t>(static_cast<std::uint64_t>(peer) * 0x9e3779b97f4a7c15u >> 32);
@@ -70,13 +59,8 @@ bool ThreadRecord::take_reserve(const std::uint32_t (&other)[kCallClasses]) {
 Row* ThreadRecord::new_row(std::uint32_t procedure, std::uint32_t path,
                            std::uint32_t communicator) {
   if (row_count_ == limits_.rows) return nullptr;
-  Row* row = next_item<Row>(rows_);
-  if (row == nullptr) {
-    ExtentHeader* const extent = image_.take(ExtentKind::rows, number_, sizeof(Row), kRowsAtATime);
-    if (extent == nullptr) return nullptr;
-    rows_ = extent;
-    row = next_item<Row>(rows_);
-  }
+  Row* const row = take_item<Row>(image_, rows_, ExtentKind::rows, number_, kRowsAtATime);
+  if (row == nullptr) return nullptr;
   new (row) Row{procedure, path, communicator, regions_.region(), 0, 0, 0, INT64_MAX, 0, 0, {}, 0};
   ++row_count_;
   publish(rows_);
@@ -109,14 +93,8 @@ Row& ThreadRecord::add_row(PathEnd& path, std::uint32_t procedure, CallClass of_
 }
 
 Peer* ThreadRecord::new_peer(std::int64_t rank) {
-  Peer* peer = next_item<Peer>(peers_);
-  if (peer == nullptr) {
-    ExtentHeader* const extent =
-        image_.take(ExtentKind::peers, number_, sizeof(Peer), kPeersAtATime);
-    if (extent == nullptr) return nullptr;
-    peers_ = extent;
-    peer = next_item<Peer>(peers_);
-  }
+  Peer* const peer = take_item<Peer>(image_, peers_, ExtentKind::peers, number_, kPeersAtATime);
+  if (peer == nullptr) return nullptr;
   new (peer) Peer{rank, 0, 0};
   publish(peers_);
   return peer;
@@ -145,14 +123,9 @@ RegionItem* ThreadRecord::new_region_item(int id) {
   const std::string_view fields[] = {number, label};
   const std::uint32_t note = image_.note(NoteKind::region, fields);
   if (note == kNone) return nullptr;
-  RegionItem* item = next_item<RegionItem>(region_items_);
-  if (item == nullptr) {
-    ExtentHeader* const extent =
-        image_.take(ExtentKind::regions, number_, sizeof(RegionItem), kRegionsAtATime);
-    if (extent == nullptr) return nullptr;
-    region_items_ = extent;
-    item = next_item<RegionItem>(region_items_);
-  }
+  RegionItem* const item =
+      take_item<RegionItem>(image_, region_items_, ExtentKind::regions, number_, kRegionsAtATime);
+  if (item == nullptr) return nullptr;
   new (item) RegionItem{note, 0, 0, 0, 0, 0};
   publish(region_items_);
   return item;
@@ -209,14 +182,9 @@ void ThreadRecord::note_now(std::int64_t now) {
 
 PathId ThreadRecord::add_frame(const Frame& frame) noexcept {
   if (frame_count_ == limits_.rows) return kNoPath;
-  Frame* place = next_item<Frame>(frames_);
-  if (place == nullptr) {
-    ExtentHeader* const extent =
-        image_.take(ExtentKind::frames, number_, sizeof(Frame), kFramesAtATime);
-    if (extent == nullptr) return kNoPath;
-    frames_ = extent;
-    place = next_item<Frame>(frames_);
-  }
+  Frame* const place =
+      take_item<Frame>(image_, frames_, ExtentKind::frames, number_, kFramesAtATime);
+  if (place == nullptr) return kNoPath;
   *place = frame;
   publish(frames_);
   return static_cast<PathId>(frame_count_++);

@@ -111,56 +111,35 @@ void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
 }
 
 Answer ThreadTrace::begin(TraceFrame& frame) noexcept {
-  if (is_busy_.load(std::memory_order_relaxed)) return pass();
-  is_busy_.store(true, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  Answer answer = Answer::pass;
-  if (!prepare(frame)) {
-    answer = pass();
-  } else {
-    const auto function = static_cast<std::uint32_t>(frame.function);
-    record::PathEnd* const path =
-        record::has_steady_counter ? paths_.find_known(frame.return_slot) : nullptr;
-    record::TracedCalls* const calls = path == nullptr ? nullptr : known_calls(*path, function);
-    answer = calls == nullptr ? Answer::learn : Answer::trace;
-    if (calls != nullptr) open(frame, *calls);
-  }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  is_busy_.store(false, std::memory_order_relaxed);
-  return answer;
+  const BusyMark busy(is_busy_);
+  if (!busy || !prepare(frame)) return pass();
+  record::PathEnd* const path =
+      record::has_steady_counter ? paths_.find_known(frame.return_slot) : nullptr;
+  if (path == nullptr) return Answer::learn;
+  record::TracedCalls* const calls = known_calls(*path, static_cast<std::uint32_t>(frame.function));
+  if (calls == nullptr) return Answer::learn;
+  open(frame, *calls);
+  return Answer::trace;
 }
 
-/// `learn` has found the calls' row; it may use all registers.
+/// It may use all registers.
 Answer ThreadTrace::begin_slowly(TraceFrame& frame) noexcept {
-  if (is_busy_.load(std::memory_order_relaxed)) return pass();
-  is_busy_.store(true, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  Answer answer = Answer::pass;
-  record::TracedCalls* calls = nullptr;
-  if (prepare(frame) && may_learn(frame.return_slot)) {
-    const auto function = static_cast<std::uint32_t>(frame.function);
-    calls = calls_of(paths_.find(frame.return_slot, 0), function);
-    if (calls != nullptr) {
-      open(frame, *calls);
-      answer = Answer::trace;
-    }
-  }
-  if (calls == nullptr) answer = pass();
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  is_busy_.store(false, std::memory_order_relaxed);
-  return answer;
+  const BusyMark busy(is_busy_);
+  if (!busy || !prepare(frame) || !may_learn(frame.return_slot)) return pass();
+  record::PathEnd& path = paths_.find(frame.return_slot, 0);
+  record::TracedCalls* const calls = calls_of(path, static_cast<std::uint32_t>(frame.function));
+  if (calls == nullptr) return pass();
+  open(frame, *calls);
+  return Answer::trace;
 }
 
 void ThreadTrace::end(const TraceFrame& frame, std::int64_t now) noexcept {
-  if (is_busy_.load(std::memory_order_relaxed)) return;
-  is_busy_.store(true, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const BusyMark busy(is_busy_);
+  if (!busy) return;
   while (depth_ > 0 && open_[depth_ - 1].place < &frame) --active_[open_[--depth_].function];
   if (depth_ > 0 && open_[depth_ - 1].place == &frame) {
     close(now, static_cast<std::int64_t>(frame.registers[kResultRegister]));
   }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  is_busy_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace headrace::trace

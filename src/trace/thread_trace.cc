@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/kept_errno.h"
+#include "record/extent_items.h"
 #include "trace/handler_frame.h"
 
 namespace headrace::trace {
@@ -16,10 +17,6 @@ using record::TracedCalls;
 
 constexpr std::uint32_t kCallsAtATime = 64;
 constexpr std::uint32_t kFramesAtATime = 128;
-
-void publish(ExtentHeader* extent) {
-  extent->used.store(extent->used.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-}
 
 }  // namespace
 
@@ -53,17 +50,6 @@ void ThreadTrace::set_record(const record::ThreadRecord* record) noexcept {
   for (std::size_t i = 0; i < depth_; ++i) open_[i].mpi += ticks_in_mpi() - before;
 }
 
-/// The next item, which counts when it is published. Null without room.
-template <class Item>
-Item* ThreadTrace::take(ExtentHeader*& extent, ExtentKind kind, std::uint32_t at_a_time) {
-  if (extent == nullptr || extent->used.load(std::memory_order_relaxed) == extent->capacity) {
-    ExtentHeader* const more = image_.take(kind, number_, sizeof(Item), at_a_time);
-    if (more == nullptr) return nullptr;
-    extent = more;
-  }
-  return reinterpret_cast<Item*>(extent + 1) + extent->used.load(std::memory_order_relaxed);
-}
-
 /// Whether memory and locks may be taken.
 bool ThreadTrace::may_learn(const std::uintptr_t* slot) const noexcept {
   return stack_.holds(slot - kRoomToLearn) && !may_be_in_handler(slot, stack_.readable_end(slot));
@@ -78,10 +64,11 @@ TracedCalls* ThreadTrace::calls_of(record::PathEnd& path, std::uint32_t function
 
 TracedCalls* ThreadTrace::new_calls(record::PathEnd& path, std::uint32_t function) {
   if (!links_.has_room(1)) return nullptr;
-  auto* const calls = take<TracedCalls>(calls_, ExtentKind::traced_calls, kCallsAtATime);
+  auto* const calls = record::take_item<TracedCalls>(image_, calls_, ExtentKind::traced_calls,
+                                                     number_, kCallsAtATime);
   if (calls == nullptr) return nullptr;
   new (calls) TracedCalls{functions[function].note, path.id, region(), 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  publish(calls_);
+  record::publish(calls_);
   CallsLink& link = links_[links_.take(1)];
   link = {calls, function, static_cast<CallsLink*>(path.rows)};
   path.rows = &link;
@@ -91,17 +78,18 @@ TracedCalls* ThreadTrace::new_calls(record::PathEnd& path, std::uint32_t functio
 /// For calls by paths for which there is no room.
 TracedCalls* ThreadTrace::other_calls(std::uint32_t function) {
   if (others_[function] != nullptr) return others_[function];
-  auto* const calls = take<TracedCalls>(calls_, ExtentKind::traced_calls, kCallsAtATime);
+  auto* const calls = record::take_item<TracedCalls>(image_, calls_, ExtentKind::traced_calls,
+                                                     number_, kCallsAtATime);
   if (calls == nullptr) return nullptr;
   new (calls) TracedCalls{functions[function].note, kNone, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  publish(calls_);
+  record::publish(calls_);
   others_[function] = calls;
   return calls;
 }
 
 void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slot) noexcept {
-  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const BusyMark busy(is_busy_);
+  if (!busy) return;
   TracedCalls* calls = nullptr;
   if (stack_.holds(slot)) {
     forget_dead(slot, true);
@@ -114,14 +102,12 @@ void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slo
   } else {
     pass();
   }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  is_busy_.store(false, std::memory_order_relaxed);
 }
 
 void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
                              std::int64_t now) noexcept {
-  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const BusyMark busy(is_busy_);
+  if (!busy) return;
   std::size_t place = depth_;
   while (place > 0 &&
          (open_[place - 1].returns != nullptr || open_[place - 1].function != function)) {
@@ -132,19 +118,18 @@ void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
     while (depth_ > place) --active_[open_[--depth_].function];
     close(now, 0);
   }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  is_busy_.store(false, std::memory_order_relaxed);
 }
 
 void ThreadTrace::unwind(std::int64_t now) noexcept {
-  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  const BusyMark busy(is_busy_);
+  if (!busy) return;
   while (depth_ > 0 && open_[depth_ - 1].returns == nullptr) --active_[open_[--depth_].function];
   if (depth_ > 0) close(now, 0);
-  is_busy_.store(false, std::memory_order_relaxed);
 }
 
 void ThreadTrace::end_all(std::int64_t now) noexcept {
-  if (is_busy_.exchange(true, std::memory_order_relaxed)) return;
+  const BusyMark busy(is_busy_);
+  if (!busy) return;
   while (depth_ > 0) {
     if (is_dead(open_[depth_ - 1], nullptr, true)) {
       --active_[open_[--depth_].function];
@@ -152,15 +137,15 @@ void ThreadTrace::end_all(std::int64_t now) noexcept {
       close(now, 0);
     }
   }
-  is_busy_.store(false, std::memory_order_relaxed);
 }
 
 PathId ThreadTrace::add_frame(const record::Frame& frame) noexcept {
   if (frame_count_ == kMostFrames) return record::kNoPath;
-  auto* const place = take<record::Frame>(frames_, ExtentKind::traced_frames, kFramesAtATime);
+  auto* const place = record::take_item<record::Frame>(image_, frames_, ExtentKind::traced_frames,
+                                                       number_, kFramesAtATime);
   if (place == nullptr) return record::kNoPath;
   *place = frame;
-  publish(frames_);
+  record::publish(frames_);
   return frame_count_++;
 }
 

@@ -17,6 +17,28 @@
 
 namespace headrace::trace {
 
+/// Marks, while it lives, that its thread changes what a handler of a signal would change, too.
+/// False in such a handler.
+class BusyMark {
+ public:
+  explicit BusyMark(std::atomic<bool>& is_busy) noexcept
+      : is_busy_(is_busy), is_first_(!is_busy.load(std::memory_order_relaxed)) {
+    if (is_first_) is_busy_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~BusyMark() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (is_first_) is_busy_.store(false, std::memory_order_relaxed);
+  }
+  BusyMark(const BusyMark&) = delete;
+  BusyMark& operator=(const BusyMark&) = delete;
+  explicit operator bool() const noexcept { return is_first_; }
+
+ private:
+  std::atomic<bool>& is_busy_;
+  const bool is_first_;
+};
+
 /// Calls of traced functions by one thread. Only that thread writes it. What is inline here is
 /// compiled without registers of vectors where calls come by a trampoline: see frame.h.
 class ThreadTrace final : public record::PathStore {
@@ -95,8 +117,6 @@ class ThreadTrace final : public record::PathStore {
   }
   record::PathId add_frame(const record::Frame& frame) noexcept;
   record::PathId add(record::PathId caller, std::uintptr_t return_address) noexcept override;
-  template <class Item>
-  Item* take(record::ExtentHeader*& extent, record::ExtentKind kind, std::uint32_t at_a_time);
 
   record::ImageFile& image_;
   const std::uint32_t number_;
