@@ -32,7 +32,6 @@ namespace headrace::trace {
 namespace {
 
 constexpr std::string_view kHooks = "__cyg_profile_func_e";  // of enter and exit
-
 constexpr std::size_t kLargestPlan = std::size_t{1} << 20;
 
 struct Tracing {

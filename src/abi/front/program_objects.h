@@ -31,8 +31,8 @@ class SeenObjects {
  public:
   /// Whether slots are to be looked at.
   std::atomic<bool> is_wanted = false;
-  /// Held while they are. Its holder waits for nobody who loads objects, or whoever loads one does
-  /// not wait for it.
+  /// Held while they are looked at. A holder that may wait for a thread that loads objects must not
+  /// be waited for: take it by try_to_lock then.
   std::mutex mutex;
 
   /// Whether objects were loaded since all were seen.
