@@ -23,6 +23,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "abort_job.h"
 #include "check.h"
 
 enum { record = 100 };
@@ -253,7 +254,7 @@ int main(int argc, char** argv) {
   if (strcmp(end, "limit") != 0) write_all_records(6);
   if (strcmp(end, "exit") == 0) raise(SIGUSR2);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (strcmp(end, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 4);
+  if (strcmp(end, "abort") == 0) abort_job(4);
   if (strcmp(end, "close") == 0) check(MPI_File_close(&file) == MPI_SUCCESS, "close the file");
   MPI_Finalize();
   return 0;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abort_job.h"
+
 int main(int argc, char** argv) {
   int rank, out = 1, in;
   const char* const way = argc > 1 ? argv[1] : "kill";
@@ -26,7 +28,7 @@ int main(int argc, char** argv) {
     if (strcmp(way, "kill") == 0) raise(SIGKILL);
     if (strcmp(way, "term") == 0) raise(SIGTERM);
     while (strcmp(way, "hold") == 0 && access(argv[2], F_OK) != 0) usleep(1000);
-    if (strcmp(way, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
+    if (strcmp(way, "abort") == 0) abort_job(3);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abort_job.h"
+
 enum { RANK, SENDRECV, ISEND, IRECV, WAITALL, ALLREDUCE, GATHER, BCAST, DUP, FREE, ABORT, KINDS };
 
 struct count {
@@ -162,6 +164,5 @@ int main(int argc, char** argv) {
   own->process = getpid();
   while (now() < end) go_on(draw(7), draw(128), sizes[draw(8)]);
   begin(ABORT, 0);
-  MPI_Abort(MPI_COMM_WORLD, 3);
-  return 0;
+  abort_job(3);
 }

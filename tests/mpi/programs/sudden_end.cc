@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "abort_job.h"
+
 namespace {
 
 constexpr int kPiece = 1000;
@@ -309,7 +311,7 @@ int cancels() {
 
 int run(const std::string& mode, const char* plugin) {
   if (mode == "orderly") return orderly();
-  if (mode == "abort") return leave_the_others([] { MPI_Abort(MPI_COMM_WORLD, 42); });
+  if (mode == "abort") return leave_the_others([] { abort_job(42); });
   if (mode == "kill") return leave_the_others([] { raise(SIGKILL); });
   if (mode == "segv") return leave_the_others([] { raise(SIGSEGV); });
   if (mode == "term") return leave_the_others([] { raise(SIGTERM); });
