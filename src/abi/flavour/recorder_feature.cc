@@ -1,6 +1,9 @@
 // Records what the program does with MPI.
+#include <algorithm>
+#include <iterator>
 #include <string>
 
+#include "abi/flavour/eager_limits.h"
 #include "abi/flavour/job.h"
 #include "abi/flavour/recorded_call.h"
 #include "abi/flavour/recorded_caller.h"
@@ -30,6 +33,7 @@ abi::Start start() {
   start.procedures = recorded_procedures;
   start.caller_of = &caller_of;
   start.facts = job_facts();
+  if (start.rank == 0) std::ranges::move(eager_facts(), std::back_inserter(start.facts));
   const Error failed = record::start_recorder(start);
   if (!failed) {
     profile::start_sampling();
