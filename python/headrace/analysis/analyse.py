@@ -7,6 +7,7 @@ from headrace.analysis import files as of_files
 from headrace.analysis.accesses import Access, Flows, UsedFile, accesses, flows, used_files
 from headrace.analysis.calls import BINS, Sums, Totals, add_up
 from headrace.analysis.costs import costs
+from headrace.analysis.eager import NOT_TOLD, Eager, eager, limit_in_force
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.heat_map import HeatMap, heat_map
@@ -155,6 +156,7 @@ class Findings:
     source: Source = field(default_factory=lambda: _of_record(()))
     targets: tuple[Target, ...] = ()
     heat_map: HeatMap | None = None
+    eager: Eager = NOT_TOLD
     spots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def share(self, time: float) -> float:
@@ -175,7 +177,9 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     edges = of_files.matrix(record)
     files = tuple(of_files.files(record))
     others = tuple(accesses(record))
-    by_cost = costs(job, totals, of_files.exchange(record))
+    limits = eager(record.facts, job.nodes, totals.procedures)
+    limit = limit_in_force(limits, job.nodes)
+    by_cost = costs(job, totals, of_files.exchange(record), limit and limit.bytes)
     chosen = settings(record)
     return Findings(
         run=job,
@@ -212,11 +216,13 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             sum(one.mismatched for one in job.ranks),
             sum(one.unsized for one in job.ranks),
         ),
-        metrics=metrics(record, job, totals, waits, by_cost, files),
-        costs=dict.fromkeys((*SAMPLED, "uneven"), frozenset())
+        metrics=metrics(record, job, totals, waits, by_cost, files)
+        | {"eager_limit_bytes": limit and limit.bytes},
+        costs=dict.fromkeys((*SAMPLED, "uneven", "sends_above_eager"), frozenset())
         | {name: one.procedures for name, one in by_cost.items()},
         source=_of_record(chosen),
         heat_map=heat_map(record, job.count),
+        eager=limits,
     )
 
 

@@ -29,6 +29,7 @@ _AWAITS = {
     *("MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe", "MPI_Sendrecv", "MPI_Sendrecv_replace"),
     *("MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"),
 }
+_STANDARD = {"MPI_Send", "MPI_Sendrecv", "MPI_Sendrecv_replace"}  # blocking ones
 _POLLS = {"MPI_Iprobe", "MPI_Improbe", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
 _COMMUNICATORS = {
     *("MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Comm_create"),
@@ -152,8 +153,11 @@ def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, in
     )
 
 
-def costs(run: Run, totals: Totals, exchange: Mapping[int, int]) -> dict[str, Cost]:
-    """By name, all that this version knows. exchange: ns of each rank in collective transfers."""
+def costs(
+    run: Run, totals: Totals, exchange: Mapping[int, int], eager_limit: int | None = None
+) -> dict[str, Cost]:
+    """By name, all that this version knows. exchange: ns of each rank in collective transfers.
+    eager_limit: bytes above which sends wait for their receivers, if known."""
     costing = Costing(run, totals)
     inside = [(name, sums) for name, sums in totals.procedures.items() if name not in OUTSIDE_RUN]
     sites = [(name, sums) for (name, _), sums in totals.sites.items() if name not in OUTSIDE_RUN]
@@ -164,6 +168,9 @@ def costs(run: Run, totals: Totals, exchange: Mapping[int, int]) -> dict[str, Co
     for kind, (takes, most) in _SITES.items():
         small = [(n, s) for n, s in sites if takes(n) and s.calls and s.bytes <= most * s.calls]
         made[kind] = costing.of(small)
+    if eager_limit is not None:
+        above = [(n, s) for n, s in sites if n in _STANDARD and _is_just_above(eager_limit, s)]
+        made["sends_above_eager"] = costing.of(above)
     off = {
         one.rank: max(0, one.run + one.init - one.cpu_user - one.cpu_system) for one in run.ranks
     }
@@ -172,6 +179,11 @@ def costs(run: Run, totals: Totals, exchange: Mapping[int, int]) -> dict[str, Co
     for kind, by_rank in (("off_cpu", off), ("system", system), ("io_exchange", exchange)):
         made[kind] = Cost(by_rank, 0, 0, frozenset(), costing.bound(by_rank, {}))
     return made
+
+
+def _is_just_above(limit: int, sums: Sums) -> bool:
+    """Whether a limit that the library may well have would let the calls' messages go at once."""
+    return limit * sums.calls < sums.bytes <= 4 * limit * sums.calls
 
 
 def collective_time(totals: Totals) -> int:

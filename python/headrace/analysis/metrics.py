@@ -48,7 +48,10 @@ ABSENT = {
     "run_queue_seconds": "the record does not have how long ranks waited for a core",
     "minor_faults_per_second": "the record does not have page faults",
     "major_faults_per_second": "the record does not have page faults",
-    "eager_limit_bytes": "the record does not have the MPI library's limit for eager messages",
+    **dict.fromkeys(
+        ("eager_limit_bytes", *(f"sends_above_eager_{what}" for what in ("calls", *_OF_SAMPLED))),
+        "the MPI library does not tell which messages wait for their receiver",
+    ),
     "computed_on_node_share": "no better order of ranks was computed",
     "file_stripes": "the record does not have the stripes of files",
     "misaligned_share": "the record does not have where requests begin",

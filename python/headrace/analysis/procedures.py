@@ -27,6 +27,13 @@ SYNCS = {f"{name}(sync)" for name in (SYNCHRONISING | _ROOTED) - {"MPI_Barrier"}
 SYNCHRONISING |= SYNCS
 MATCHED = SYNCHRONISING | _ROOTED
 
+# They may return before the receiver is there, if the library has room for the message. A
+# Sendrecv's size is that of what it sends.
+STANDARD_SENDS = {
+    *("MPI_Send", "MPI_Isend", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Isendrecv"),
+    "MPI_Isendrecv_replace",
+}
+
 
 def only_receives(procedure: str) -> bool:
     return procedure in _ONLY_RECEIVE or procedure.startswith(_ONLY_RECEIVE_PREFIXES)

@@ -5,6 +5,7 @@ from typing import Any
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
+from headrace.analysis.eager import Eager
 from headrace.analysis.files import Decision, Edge
 from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
@@ -59,6 +60,7 @@ def document(
         "mpi": {
             "procedures": [_procedure(one) for one in found.procedures],
             "bin_names": list(found.source.bins),
+            "eager": _eager(found.eager),
             "matrix": known("matrix", [_edge(one) for one in found.matrix]),
             "wait_seconds": _wait(found.waits.total if found.waits.procedures else None),
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
@@ -114,6 +116,15 @@ def _efficiency(found: Findings) -> dict[str, float] | None:
         "load_balance": one.load_balance,
         "communication": one.communication,
         "parallel": one.parallel,
+    }
+
+
+def _eager(one: Eager) -> dict[str, Any]:
+    return {
+        "node_limit": one.node and vars(one.node),
+        "network_limit": one.network and vars(one.network),
+        "sends": one.messages,
+        "sends_that_waited": None if one.least is None else {"least": one.least, "most": one.most},
     }
 
 

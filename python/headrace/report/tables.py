@@ -1,6 +1,7 @@
 """The findings as tables of texts."""
 
 from headrace.analysis.analyse import Findings, Site
+from headrace.analysis.eager import Eager
 from headrace.analysis.numbers import Balance, ranges
 from headrace.analysis.waiting import Wait
 from headrace.report.actions import UNKNOWN
@@ -94,7 +95,23 @@ def _sizes(found: Findings) -> Table:
         for one in found.procedures[:MOST_ROWS]
         if any(one.sums.bins[1:])
     ]
-    return Table("Calls by bytes", ("procedure ", *found.source.bins), rows, "of all ranks")
+    note = "; ".join(["of all ranks", *eager_lines(found.eager)])
+    return Table("Calls by bytes", ("procedure ", *found.source.bins), rows, note)
+
+
+def eager_lines(one: Eager) -> list[str]:
+    """From which size on messages wait for their receivers, and how many did."""
+    limits = (("within a node", one.node), ("between nodes", one.network))
+    lines = [
+        f"messages {where} of more than {limit.bytes:,} B wait for their receiver "
+        f"({shown(limit.variable)})"
+        for where, limit in limits
+        if limit is not None
+    ]
+    if one.messages and one.least is not None and one.most is not None:
+        many = f"{one.least:,}" if one.least == one.most else f"{one.least:,} to {one.most:,}"
+        lines.append(f"an estimate by their sizes: {many} of {one.messages:,} sends did")
+    return lines
 
 
 def line_text(line: Line) -> str:
