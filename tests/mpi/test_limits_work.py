@@ -87,3 +87,27 @@ def test_nobody_dies_of_a_small_shared_memory(size: str, library) -> None:
     assert result.out.count(" sent 2100000 received 2100000 ") == ranks, result.explain()
     told = "headrace: /dev/shm has 64 MiB free (Open MPI's shared memory may take 128 MiB there"
     assert (told in result.err) == (size == "64m"), result.explain()
+
+
+def test_many_communicators_use_up_mpichs_shared_memory(library) -> None:
+    """--explain names the variable; beyond its limit communicators go without."""
+    host = present("mpich")
+    program = [compile_c(host, ["many_communicators.c"], "many_communicators")]
+    own = environment_of(host)
+
+    def shared(limit: str) -> int:
+        low = {
+            "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": limit,
+            "MPIR_CVAR_COLLECTIVE_FALLBACK": "silent",
+        }
+        result = run(run_line(host, 2, program), own | (low if limit else {}))
+        assert result.code == 0, result.explain()
+        found = re.search(r"shared (\d+) kB, wrong 0", result.out)
+        assert found, result.explain()
+        return int(found[1])
+
+    usual, little = shared(""), shared("1000")
+    assert usual > 3 * little, (usual, little)
+    assert shared("65536") == usual
+    explained = run(run_line(host, 2, program, "--explain"), own)
+    assert "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE=65536" in explained.err, explained.explain()
