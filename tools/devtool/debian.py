@@ -119,6 +119,10 @@ NODE_TESTS = (
     *MPI_TESTS,
     Need("network namespaces", "iproute2", _program("ip")),
     Need("namespaces", "util-linux", _program("unshare", "nsenter")),
+    Need("Slurm's controller", "slurmctld", _program("slurmctld")),
+    Need("Slurm's node daemon", "slurmd", _program("slurmd")),
+    Need("Slurm's commands", "slurm-client", _program("srun", "salloc")),
+    Need("munge", "munge", _program("munged")),
 )
 CLUSTER_FILE_SYSTEMS = (
     *NODE_TESTS,

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "abi/flavour/library_version.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/node_numbers.h"
 #include "base/message.h"
@@ -97,6 +100,14 @@ void show(const std::vector<topo::Binding>& ranks) {
   }
 }
 
+/// In Open MPI 5 a message that comes before its receiver has left MPI_Init ends the receiver
+/// (SIGSEGV, its issue 12495). Ranks that Slurm started leave it some milliseconds apart.
+void let_all_leave_init() {
+  if (library_version().starts_with("Open MPI v5")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+}
+
 bool is_wanted() {
   const Settings& wanted = settings();
   return wanted.rank_display || wanted.cpumask_display || !wanted.rank_nodes.empty();
@@ -106,6 +117,7 @@ bool is_wanted() {
 
 void show_bindings() {
   if (!is_wanted()) return;
+  let_all_leave_init();
   int rank = 0;
   int size = 0;
   native.Comm_rank(MPI_COMM_WORLD, &rank);
