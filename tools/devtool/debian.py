@@ -90,6 +90,7 @@ MPI_TESTS = (
     # Programs whose files are known, and who else sees them.
     *PARALLEL_HDF5,
     Need("strace", "strace", _program("strace")),
+    Need("perf", "linux-perf", _program("perf")),
 )
 PERL = Need("Perl", "perl", _program("perl"))
 # Libraries that ./dev conformance runs under the layer, and readers that know nothing of MPI.
