@@ -9,7 +9,7 @@
 namespace headrace::record {
 namespace {
 
-constexpr std::int64_t kWays = 4;
+constexpr std::int64_t kWays = 5;
 
 /// What a killed process left half written is brought into bounds.
 TracedRow traced_row(const TracedCalls& calls, const RankTimes& times) {

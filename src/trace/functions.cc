@@ -27,21 +27,20 @@ Registry& registry() {
   return only;
 }
 
-std::uint32_t note_of(const FunctionName& name, const void* target, std::string_view refusal) {
+std::uint32_t add_note(const FunctionName& name, std::string_view module, std::string_view build_id,
+                       std::string_view offset, std::string_view refusal) {
   const std::string way = std::to_string(static_cast<std::uint32_t>(name.way));
-  std::string offset = "0";
+  const std::string_view fields[] = {name.name, name.group, way, module, build_id, offset, refusal};
+  return record::add_note(record::NoteKind::traced, fields);
+}
+
+std::uint32_t note_of(const FunctionName& name, const void* target) {
   const auto address = reinterpret_cast<std::uintptr_t>(target);
   const record::Module* const module =
       target == nullptr ? nullptr : registry().modules.find(address);
-  if (module != nullptr) offset = std::to_string(address - module->bias);
-  const std::string_view fields[] = {name.name,
-                                     name.group,
-                                     way,
-                                     module == nullptr ? std::string_view() : module->name,
-                                     module == nullptr ? std::string_view() : module->build_id,
-                                     offset,
-                                     refusal};
-  return record::add_note(record::NoteKind::traced, fields);
+  if (module == nullptr) return add_note(name, {}, {}, "0", {});
+  const std::string offset = std::to_string(address - module->bias);
+  return add_note(name, module->name, module->build_id, offset, {});
 }
 
 void set_bytes(TracedFunction& function, std::string_view name) {
@@ -60,7 +59,7 @@ std::uint32_t add(Registry& own, const FunctionName& name, const void* target,
   const auto found = own.numbers.find(key);
   if (found != own.numbers.end()) return found->second;
   const bool has_room = own.count < static_cast<std::uint32_t>(settings().trace_functions);
-  const std::uint32_t note = has_room ? note_of(name, target, {}) : record::kNone;
+  const std::uint32_t note = has_room ? note_of(name, target) : record::kNone;
   if (note == record::kNone) {
     ++own.left_out;
     return kNoFunction;
@@ -91,9 +90,9 @@ std::uint32_t try_to_add_function(const FunctionName& name, const void* target) 
   return lock ? add(own, name, target, 0) : kNoFunction;
 }
 
-void refuse_function(const FunctionName& name, std::string_view why) {
+void refuse_function(const FunctionName& name, std::string_view why, std::string_view module) {
   const std::lock_guard lock(registry().mutex);
-  note_of(name, nullptr, why);
+  add_note(name, module, {}, "0", why);
 }
 
 std::uint32_t left_out() {

@@ -10,7 +10,7 @@
 namespace headrace::trace {
 
 /// How calls of a function are seen; records have these numbers.
-enum class Way : std::uint32_t { slots, hooks, nops, prologue };
+enum class Way : std::uint32_t { slots, hooks, nops, prologue, none };
 
 /// What is needed in each call.
 struct TracedFunction {
@@ -41,8 +41,8 @@ std::uint32_t add_function(const FunctionName& name, const void* target,
                            std::uint32_t stack_arguments);
 /// The same, but kNoFunction as well if another thread adds one now.
 std::uint32_t try_to_add_function(const FunctionName& name, const void* target);
-/// Tells the record why a function is not traced.
-void refuse_function(const FunctionName& name, std::string_view why);
+/// Tells the record why a function is not traced. `module`: the file in which it lies, if known.
+void refuse_function(const FunctionName& name, std::string_view why, std::string_view module = {});
 
 /// How many were left out.
 std::uint32_t left_out();

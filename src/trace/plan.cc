@@ -58,15 +58,15 @@ std::optional<std::vector<unsigned char>> bytes_in(std::string_view text) {
 }
 
 /// With its %XX as characters.
-std::string module_in(std::string_view text) {
-  std::string module;
+std::string text_in(std::string_view text) {
+  std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const int high = text[i] == '%' && i + 2 < text.size() ? digit_of(text[i + 1]) : -1;
     const int low = high < 0 ? -1 : digit_of(text[i + 2]);
-    module += low < 0 ? text[i] : static_cast<char>(high << 4 | low);
+    plain += low < 0 ? text[i] : static_cast<char>(high << 4 | low);
     if (low >= 0) i += 2;
   }
-  return module;
+  return plain;
 }
 
 bool set_stack(std::string_view text, PlannedFunction& made) {
@@ -85,7 +85,7 @@ std::optional<PlannedFunction> function_in(const Fields& fields) {
   if (way == kWays.size() || fields.size() != kFields[way]) return std::nullopt;
   PlannedFunction made;
   made.way = static_cast<Way>(way + 1);
-  made.module = module_in(fields[1]);
+  made.module = text_in(fields[1]);
   const auto offset = number_in<std::uint64_t>(fields[2], 16);
   made.name = fields.back();
   if (!offset || made.name.size() > kLongestName) return std::nullopt;
@@ -114,6 +114,12 @@ bool take_line(const Fields& fields, TracePlan& plan) {
   }
   if (fields == Fields{"hooks", "*", "0", "*"}) {
     plan.has_all_hooks = true;
+    return true;
+  }
+  if (fields.size() == 4 && fields[0] == "refused") {
+    // A module that is not known is written as %.
+    const std::string module = fields[1] == "%" ? "" : text_in(fields[1]);
+    plan.refused.push_back({module, text_in(fields[2]), text_in(fields[3])});
     return true;
   }
   auto function = function_in(fields);

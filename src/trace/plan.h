@@ -21,11 +21,19 @@ struct PlannedFunction {
   std::string name;
 };
 
+/// A function that cannot be traced, as was found before the run.
+struct RefusedFunction {
+  std::string module;  ///< a path, or ""
+  std::string name;
+  std::string why;
+};
+
 /// What is to be traced.
 struct TracePlan {
   std::set<std::string, std::less<>> groups;
   std::set<std::string, std::less<>> imports;  ///< functions by name, whatever group they are in
   std::vector<PlannedFunction> functions;
+  std::vector<RefusedFunction> refused;
   bool has_all_hooks = false;         ///< each function that calls hooks
   std::vector<std::string> problems;  ///< one each, as the user is told
 };

@@ -225,6 +225,9 @@ void start(Tracing& own) {
   const std::vector<record::Module> modules = record::loaded_modules();
   std::vector<NamedPatch> patches;
   for (const PlannedFunction& one : own.plan.functions) begin_planned(one, modules, patches);
+  for (const RefusedFunction& one : own.plan.refused) {
+    refuse_function({one.name, {}, Way::none}, one.why, one.module);
+  }
   apply_all(patches);
 }
 

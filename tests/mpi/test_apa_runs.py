@@ -92,6 +92,9 @@ def check_traced(job: Job, names: tuple[str, ...], way: str) -> None:
         assert 0 <= one["least_seconds"] <= one["greatest_call_seconds"]
         assert sum(one["rank_seconds"]) == pytest.approx(one["own_seconds"])
     assert refused == set() or way == "prologue"
+    why = {one["name"]: one for one in report["profile"]["traced"]["refused"]}
+    assert {"absent", *refused} <= set(why)
+    assert why["absent"]["way"] == "-" and "no function of this name" in why["absent"]["reason"]
 
 
 @pytest.mark.parametrize("way", WAYS)

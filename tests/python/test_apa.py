@@ -131,6 +131,9 @@ def test_a_hostile_name_is_in_no_plan(tmp_path: Path, program: Path) -> None:
         entries = (Entry(name, str(program)), Entry(name, "", way="import"))
         plan = plan_of(Apa(str(program), functions=entries))
         assert plan.is_empty and len(plan.refused) == 2
+        lines = [line for line in plan.text.splitlines() if not line.startswith("#")]
+        assert [line.split(" ")[0] for line in lines] == ["refused"] * 2
+        assert all(len(line.split(" ")) == 4 and line.isascii() for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -194,9 +197,15 @@ def test_functions_that_do_not_exist_are_told_and_the_others_planned(program: Pa
         Entry("dgemm_", "/nowhere/libx.so", way="import"),
     )
     plan = plan_of(Apa(str(program), functions=entries))
-    assert re.findall(r" (\w+)$", plan.text, re.MULTILINE) == ["many", "tiny", "dgemm_"]
+    assert re.findall(r"^(?!refused).* (\w+)$", plan.text, re.MULTILINE) == [
+        "many",
+        "tiny",
+        "dgemm_",
+    ]
     reasons = {one.name: one.reason for one in plan.refused}
     assert "no function of this name" in reasons["absent"]
+    assert f"refused {program} absent there%20is%20no%20function" in plan.text
+    assert plan.text.count("\nrefused ") == len(plan.refused)
     told = [one.reason for one in plan.refused if one.name == "plain"]
     assert "not on this machine" in " ".join(told) and "-finstrument-functions" in " ".join(told)
 

@@ -194,7 +194,7 @@ def test_calls_without_a_function_or_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "row"),
     [
-        ("functions", {"way": 4}),
+        ("functions", {"way": 5}),
         ("functions", {"way": -1}),
         ("functions", {"module": 99}),
         ("functions", {"name": 9999}),

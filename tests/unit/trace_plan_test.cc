@@ -36,6 +36,18 @@ TEST(TracePlan, TakesEachKindOfLine) {
   EXPECT_FALSE(plan.has_all_hooks);
 }
 
+TEST(TracePlan, KeepsWhatWasRefused) {
+  const TracePlan plan = read("refused /opt/a%20b/app gone its%20code\nrefused % other %c3%a9\n");
+  EXPECT_TRUE(plan.problems.empty());
+  EXPECT_TRUE(plan.functions.empty());
+  ASSERT_EQ(plan.refused.size(), 2u);
+  EXPECT_EQ(plan.refused[0].module, "/opt/a b/app");
+  EXPECT_EQ(plan.refused[0].name, "gone");
+  EXPECT_EQ(plan.refused[0].why, "its code");
+  EXPECT_EQ(plan.refused[1].module, "");
+  EXPECT_EQ(plan.refused[1].why, "\xc3\xa9");
+}
+
 TEST(TracePlan, TakesAllHooks) {
   EXPECT_TRUE(read("hooks * 0 *\n").has_all_hooks);
 }
@@ -45,7 +57,7 @@ TEST(TracePlan, NamesLinesThatAreWrong) {
        {"import", "import a b", "hooks id xyz name", "nops id 10 4 0 name", "nops id 10 33 0 name",
         "nops id 10 5 12 name", "nops id 10 5 99999 name", "prologue id 10 0 5548 name",
         "prologue id 10 0 55488 name", "prologue id 10 0 5548zz8888 name", "trace id 10 name",
-        "nops id -1 5 0 name"}) {
+        "nops id -1 5 0 name", "refused app name"}) {
     const TracePlan plan = read(std::string("group math\n") + line + "\nimport good\n");
     ASSERT_EQ(plan.problems.size(), 1u) << line;
     EXPECT_TRUE(plan.problems[0].starts_with("line 2 of HEADRACE_TRACE_PLAN is ignored"))

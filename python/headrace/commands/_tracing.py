@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headrace.commands._findings import Job, record_of
+from headrace.commands._findings import record_of
 from headrace.counters.generated.table import GROUPS as COUNTERS
 from headrace.errors import HeadraceError, say
 from headrace.profile.apa import plan as plans
@@ -18,9 +18,7 @@ from headrace.profile.apa.proposal import Proposal, propose
 from headrace.profile.apa.values import Apa
 from headrace.profile.groups import problem_of
 from headrace.profile.samples import Samples
-from headrace.profile.traced import NOTHING, Refused
 from headrace.settings.resolver import resolve_run
-from headrace.symbols.names import demangled
 
 MOST_TOLD = 10
 DEVICES = Path("/sys/bus/event_source/devices")
@@ -98,7 +96,7 @@ def planned(
     keep: bool,
 ) -> Iterator[list[str]]:
     """The settings that name the plan's file, which is there meanwhile. keep: leave it there."""
-    if tracing.plan is None or tracing.plan.is_empty or file is None:
+    if tracing.plan is None or file is None:
         yield []
         return
     settings = resolve_run(os.environ, assignments, verify, files)
@@ -110,18 +108,6 @@ def planned(
     finally:
         if not keep:
             plans.remove(path)
-
-
-def with_refusals(job: Job, tracing: Tracing) -> Job:
-    """With the functions that were not even planned, which the record does not know."""
-    if tracing.plan is None or not tracing.plan.refused:
-        return job
-    own = [
-        Refused(demangled(one.name), "", "-", Path(one.module).name, one.reason)
-        for one in tracing.plan.refused
-    ]
-    found = job.traced or NOTHING
-    return replace(job, traced=replace(found, refused=(*found.refused, *own)))
 
 
 def offer(path: Path, counters: str | None, line: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import click
 from headrace.commands._findings import job_of, judged
 from headrace.commands._launching import launch_options, prepare
 from headrace.commands._options import feedback_option
-from headrace.commands._tracing import Tracing, offer, planned, tracing_of, with_refusals
+from headrace.commands._tracing import offer, planned, tracing_of
 from headrace.counters.generated.table import GROUPS
 from headrace.errors import say
 from headrace.launch.child import run_child
@@ -91,7 +91,7 @@ def profile(
         code = run_child(prepared.launch)
     made = sorted(_records(folder) - before)
     if not quiet:
-        _show(made, feedback, tracing)
+        _show(made, feedback)
     if not quiet and apa is None:
         for path in made:
             offer(path, counters, _line(options))
@@ -110,12 +110,12 @@ def _records(folder: Path) -> set[Path]:
     return set(folder.glob("*.hrc")) if folder.is_dir() else set()
 
 
-def _show(records: list[Path], feedback: tuple[Path, ...], tracing: Tracing) -> None:
+def _show(records: list[Path], feedback: tuple[Path, ...]) -> None:
     """A launcher line may have started several jobs."""
     if not records:
         say("no record was made (the lines above say why, or the program called no MPI)")
     for path in records:
-        job = with_refusals(job_of([path], feedback), tracing)
+        job = job_of([path], feedback)
         if job.profile is None:
             say(f"{path} has no samples: the lines above say why")
             show_counters(console_of_errors(), job.counted, job.traced)

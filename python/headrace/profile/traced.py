@@ -16,7 +16,7 @@ from headrace.record.tables import Node, Record
 from headrace.symbols.names import demangled
 from headrace.symbols.resolver import Symbols
 
-WAYS = ("slots", "hooks", "nops", "prologue")
+WAYS = ("slots", "hooks", "nops", "prologue", "-")
 BY_HOOKS = 1
 COSTLY = 0.1  # of a function's own time, that tracing took itself
 OTHERS = "(by name)"  # the group of functions that were asked for by their names
@@ -120,9 +120,6 @@ class Traced:
     costs: dict[str, float]
     left_out: int
     missed: int
-
-
-NOTHING = Traced((), 0, (), (), {}, 0, 0)
 
 
 @dataclass

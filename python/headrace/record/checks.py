@@ -10,7 +10,7 @@ from headrace.record.tables import JOB, Node, Table, points_at
 
 CLASSES = 5
 STATES = 4
-WAYS = 4
+WAYS = 5
 LAYERS = 2
 KINDS = 4
 # Numbers that mean something below zero; all others count or measure.

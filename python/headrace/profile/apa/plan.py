@@ -11,10 +11,12 @@ from headrace.elf.code import Function
 from headrace.errors import HeadraceError, unwritable
 from headrace.profile.apa.reading import shown
 from headrace.profile.apa.values import IMPORT, PROLOGUE, Apa, Entry
-from headrace.profile.apa.ways import NOT_BUILT, Choice, Modules, choices, files_of
+from headrace.profile.apa.ways import NOT_BUILT, Choice, Modules, choices, escaped, files_of
 
 LARGEST = 1 << 20  # bytes that the library reads
 MOST_OF_A_NAME = 16
+MOST_REFUSED = 1000  # that the record has
+MOST_SHOWN = 300  # characters of what is refused
 PLAN = "plan"
 HEAD = "# What to trace, for the library. headrace profile made it for one run.\n"
 
@@ -30,7 +32,8 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Plan:
-    """functions: how many are traced."""
+    """text: for the library, with what is refused, so that the record has it. functions: how many
+    are traced."""
 
     text: str
     functions: int
@@ -38,7 +41,7 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        return self.text == HEAD
+        return self.functions == 0
 
 
 def plan_of(apa: Apa) -> Plan:
@@ -62,7 +65,15 @@ def plan_of(apa: Apa) -> Plan:
             f"their plan has {len(text.encode()):,} bytes, and the library reads {LARGEST:,}",
             "write trace = false for those that matter less",
         )
-    return Plan(text, len(lines), tuple(refused))
+    told = "".join(map(_told, refused[:MOST_REFUSED]))
+    fits = len(text.encode()) + len(told) <= LARGEST
+    return Plan(text + told if fits else text, len(lines), tuple(refused))
+
+
+def _told(one: Refusal) -> str:
+    """A line of the plan. An unknown module is %."""
+    words = (escaped(word[:MOST_SHOWN]) for word in (one.name, one.reason))
+    return f"refused {escaped(one.module) or '%'} {' '.join(words)}\n"
 
 
 def _files(apa: Apa) -> Iterable[str]:

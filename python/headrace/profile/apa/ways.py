@@ -167,8 +167,12 @@ def _prologue(code: Code, function: Function, known: Arguments) -> Choice:
 def _module(code: Code) -> str:
     if code.build_id:
         return code.build_id.lower()
-    path = str(code.path.absolute())
-    return "path:" + "".join(
+    return "path:" + escaped(str(code.path.absolute()))
+
+
+def escaped(text: str) -> str:
+    """As one word of the plan."""
+    return "".join(
         f"%{byte:02x}" if byte <= 0x20 or byte == 0x25 or byte >= 0x7F else chr(byte)
-        for byte in path.encode("utf-8", "surrogateescape")
+        for byte in text.encode("utf-8", "surrogateescape")
     )
