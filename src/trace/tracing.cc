@@ -48,7 +48,8 @@ Tracing& tracing() {
   return only;
 }
 
-/// Set while make_own_trace() is at work: what interrupts it takes no trace.
+/// Set while make_own_trace() is at work: what interrupts it takes no trace, nor the locks that it
+/// takes.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_making = false;
 /// This thread gets no ThreadTrace.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool has_none = false;
@@ -105,10 +106,6 @@ void return_at_end_of_thread() {
     return std::make_pair(made, is_made);
   }();
   if (key.second) pthread_setspecific(key.first, &tracing());
-}
-
-void stop_in_child() {
-  is_tracing = false;
 }
 
 /// A thread has got its tables of calls of MPI, or has given them back.
@@ -218,9 +215,8 @@ void start(Tracing& own) {
   note_fact("trace_cost_2", costs.by_trampoline);
   note_fact("trace_cost_3", costs.by_trampoline);
   record::trampoline_return = reinterpret_cast<std::uintptr_t>(headrace_trace_returned);
-  pthread_atfork(nullptr, nullptr, &stop_in_child);
   record::set_listener(record::Listener::tracing, &note_record);
-  is_tracing = true;
+  traced_process = own.process.number();
   if (own.plan.has_all_hooks) add_all_hooked();
   const std::vector<record::Module> modules = record::loaded_modules();
   std::vector<NamedPatch> patches;
@@ -234,12 +230,10 @@ ThreadTrace* make_own_trace(const std::uintptr_t* slot) noexcept {
   Tracing& own = tracing();
   record::ImageFile* const image = record::image();
   if (image == nullptr || is_making || has_none || may_be_in_handler(slot)) return nullptr;
-  const std::ptrdiff_t room = room_on_stack(slot);
-  if (room < 0) return nullptr;  // it is on another stack now
   is_making = true;
-  has_none = room < kRoomToLearn;
-  ThreadTrace* const made = has_none ? nullptr : take_trace(own, *image);
-  has_none = made == nullptr;
+  const std::ptrdiff_t room = room_on_stack(slot);
+  ThreadTrace* const made = room < kRoomToLearn ? nullptr : take_trace(own, *image);
+  has_none = made == nullptr && room >= 0;  // else it is on another stack now
   if (made != nullptr) {
     return_at_end_of_thread();
     made->set_record(record::own_record);
@@ -261,7 +255,7 @@ void start_tracing() noexcept {
 void stop_tracing() noexcept {
   if (!record::wants_traces(settings())) return;
   Tracing& own = tracing();
-  if (!own.process.is_here() || !is_tracing.exchange(false)) return;
+  if (!own.process.is_here() || traced_process.exchange(0) == 0) return;
   record::set_listener(record::Listener::tracing, nullptr);
   if (own_trace != nullptr) own_trace->end_all(record::ticks());
   try {
@@ -324,7 +318,7 @@ int headrace_trace_unwound(int /*version*/, int actions, std::uint64_t /*excepti
   constexpr int kCleanup = 2;   // _UA_CLEANUP_PHASE
   constexpr int kContinue = 8;  // _URC_CONTINUE_UNWIND
   namespace trace = headrace::trace;
-  if ((actions & kCleanup) != 0 && trace::own_trace != nullptr && trace::is_tracing) {
+  if ((actions & kCleanup) != 0 && trace::own_trace != nullptr && trace::is_tracing()) {
     trace::own_trace->unwind(headrace::record::ticks());
   }
   return kContinue;
