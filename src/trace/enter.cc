@@ -1,13 +1,10 @@
 // What each call of a traced function passes through. Functions get arguments and leave results in
 // registers of vectors, which the trampoline does not save. So this file is compiled without them
 // (headrace_use_no_vectors in CMakeLists.txt), as is what it calls: record/path_trie.cc.
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <atomic>
 
 #include "record/record_switch.h"
+#include "trace/handler_frame.h"
 #include "trace/thread_trace.h"
 
 namespace headrace::trace {
@@ -51,9 +48,7 @@ HEADRACE_READS_STACK bool ThreadTrace::is_dead(const Open& open, const void* pla
 /// Whether calls that seem to be left are under way: the stack of a signal's handler may lie
 /// within the thread's own, further out than what the signal interrupted.
 bool ThreadTrace::are_hidden(const void* place) const noexcept {
-  if (depth_ == 0 || open_[depth_ - 1].place >= place) return false;
-  stack_t stack;
-  return ::syscall(SYS_sigaltstack, nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+  return depth_ > 0 && open_[depth_ - 1].place < place && is_on_signal_stack();
 }
 
 /// False: it cannot be told which are.
@@ -164,8 +159,7 @@ using headrace::trace::TraceFrame;
 int headrace_trace_enter(TraceFrame* frame) noexcept {
   namespace trace = headrace::trace;
   frame->target = trace::functions[frame->function].target;
-  if (!trace::is_tracing() ||
-      headrace::record::is_switched_off.load(std::memory_order_relaxed)) {
+  if (!trace::is_tracing() || headrace::record::is_switched_off.load(std::memory_order_relaxed)) {
     return static_cast<int>(Answer::pass);
   }
   trace::ThreadTrace* const own = trace::own_trace;

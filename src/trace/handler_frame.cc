@@ -17,17 +17,13 @@ namespace {
 
 constexpr std::size_t kMostWords = 8192;
 // Words from where a handler's return address lies to what follows it (struct rt_sigframe of
-// arch/x86/include/asm/sigframe.h): flags and link of its ucontext, and the processor's flags and
-// segments of what it interrupted.
+// arch/x86/include/asm/sigframe.h): flags and link of its ucontext, and the stack pointer of what
+// it interrupted.
 constexpr std::size_t kFlags = 1;
 constexpr std::size_t kLink = 2;
-constexpr std::size_t kProcessorFlags = 23;
-constexpr std::size_t kSegments = 24;
-constexpr std::size_t kFrameWords = 25;
+constexpr std::size_t kStackPointer = 21;
+constexpr std::size_t kFrameWords = 22;
 constexpr std::uintptr_t kMostFlags = 7;  // of those that there are, one is always set
-constexpr std::uintptr_t kSetFlags = 0x202;  // of the processor, while a program runs
-constexpr std::uintptr_t kAllFlags = 0xffffffff;
-constexpr std::uintptr_t kUserMode = 3;  // the last bits of the code segment
 
 std::atomic<std::uintptr_t> mark = 0;
 
@@ -39,12 +35,11 @@ struct KernelAction {
   std::uint64_t mask = 0;
 };
 
-/// The library's sigaction leaves the same return address on stacks. Where the interrupted code's
-/// stack lies says nothing: the handler's may be above it or below.
-HEADRACE_READS_STACK bool looks_like_frame(const std::uintptr_t* frame) noexcept {
+/// `frame`: the words at `place`. The library's sigaction leaves the same return address on stacks.
+HEADRACE_READS_STACK bool looks_like_frame(const std::uintptr_t* frame,
+                                           const std::uintptr_t* place) noexcept {
   return frame[kFlags] != 0 && frame[kFlags] <= kMostFlags && frame[kLink] == 0 &&
-         (frame[kProcessorFlags] & kSetFlags) == kSetFlags && frame[kProcessorFlags] <= kAllFlags &&
-         (frame[kSegments] & kUserMode) == kUserMode;
+         frame[kStackPointer] > reinterpret_cast<std::uintptr_t>(place);
 }
 
 std::uintptr_t restorer_of(int signal) {
@@ -72,25 +67,27 @@ void learn_handler_mark() noexcept {
 
 HEADRACE_READS_STACK bool may_be_in_handler(const std::uintptr_t* slot,
                                             const std::uintptr_t* end) noexcept {
+  if (is_on_signal_stack()) return true;
   const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
   if (wanted == 0 || end - slot < static_cast<std::ptrdiff_t>(kFrameWords)) return false;
   const std::size_t there = static_cast<std::size_t>(end - slot) - kFrameWords + 1;
   for (std::size_t i = 0; i < std::min(there, kMostWords); ++i) {
-    if (slot[i] == wanted && looks_like_frame(slot + i)) return true;
+    if (slot[i] == wanted && looks_like_frame(slot + i, slot + i)) return true;
   }
   return false;
 }
 
 bool may_be_in_handler(const std::uintptr_t* slot) noexcept {
+  if (is_on_signal_stack()) return true;
   const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
   std::array<std::uintptr_t, 128> words;
   for (std::size_t i = 0; i < kMostWords; i += words.size()) {
     if (!record::read_own_memory(slot + i, words.data(), sizeof words)) return i == 0;
     for (std::size_t k = 0; k < words.size(); ++k) {
       std::array<std::uintptr_t, kFrameWords> frame;
-      if (words[k] == wanted &&
-          record::read_own_memory(slot + i + k, frame.data(), sizeof frame) &&
-          looks_like_frame(frame.data())) {
+      const std::uintptr_t* const place = slot + i + k;
+      if (words[k] == wanted && record::read_own_memory(place, frame.data(), sizeof frame) &&
+          looks_like_frame(frame.data(), place)) {
         return true;
       }
     }

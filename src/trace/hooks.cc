@@ -97,8 +97,7 @@ std::uint32_t number_of(const void* address, const std::uintptr_t* slot) noexcep
 }
 
 bool is_wanted() noexcept {
-  return is_tracing() &&
-         !record::is_switched_off.load(std::memory_order_relaxed);
+  return is_tracing() && !record::is_switched_off.load(std::memory_order_relaxed);
 }
 
 const std::uintptr_t* return_slot_of(const void* frame) noexcept {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,6 +43,7 @@ struct Tracing {
   std::mutex mutex;
   std::vector<std::unique_ptr<ThreadTrace>> threads;
   std::vector<ThreadTrace*> free;
+  std::set<std::string, std::less<>> led;  ///< imports that a slot was found for
 };
 
 Tracing& tracing() {
@@ -224,6 +227,18 @@ void start(Tracing& own) {
   apply_all(patches);
 }
 
+/// Tells of functions that were asked for by their names and that no slot leads to.
+void refuse_others(Tracing& own) {
+  const std::lock_guard lock(own.mutex);
+  for (const std::string& name : own.plan.imports) {
+    if (own.led.contains(name)) continue;
+    refuse_function({name, {}, Way::slots},
+                    is_never_traced(name)
+                        ? "it looks at its caller's frame, or returns twice"
+                        : "no file calls it by a slot, or such a file uses its address, too");
+  }
+}
+
 }  // namespace
 
 ThreadTrace* make_own_trace(const std::uintptr_t* slot) noexcept {
@@ -260,6 +275,7 @@ void stop_tracing() noexcept {
   if (own_trace != nullptr) own_trace->end_all(record::ticks());
   try {
     note_fact("trace_left_out", left_out());
+    refuse_others(own);
   } catch (const std::bad_alloc&) {
     // The record lacks the number.
   }
@@ -287,6 +303,10 @@ const void* stand_in_for(std::string_view function, std::string_view library, co
   const bool is_in_group = !group.empty() && own.plan.groups.contains(group);
   if ((!is_in_group && !own.plan.imports.contains(function)) || is_never_traced(function)) {
     return nullptr;
+  }
+  if (own.plan.imports.contains(function)) {
+    const std::lock_guard lock(own.mutex);
+    own.led.emplace(function);
   }
   const std::uint32_t number =
       add_function({function, is_in_group ? group : std::string_view(), Way::slots}, target,
