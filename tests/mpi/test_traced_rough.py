@@ -126,6 +126,9 @@ def test_a_library_with_its_own_scope(
 @pytest.mark.parametrize("way", WAYS)
 def test_addresses_stay_the_same(host: Host, library, way: str, linked: str) -> None:
     traced, counted = run(host, way, built(host, "traced_addresses.cc", linked))
+    if way == "slots" and linked == "no slots for calls" and not traced["traced_nothing"].calls:
+        del counted["traced_nothing"]  # the compiler may take its address out of the loop
     require_same(traced, counted, way)
-    if way in ("nops", "hooks"):
+    # Where a program lies at a fixed place, hooks are told of its own stub for the function.
+    if way == "nops" or (way == "hooks" and "fixed" not in linked):
         assert traced["traced_calls_back"].calls == 30

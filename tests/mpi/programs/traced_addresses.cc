@@ -40,10 +40,11 @@ int main(int argc, char** argv) {
   const void* const before = reinterpret_cast<void*>(traced_calls_back);
   for (int i = 0; i < 10; ++i) compare();
   for (int i = 0; i < 100; ++i) traced_nothing();
+  check(traced_pair(1.5, 7).n == 21, "a call");
   check(before == reinterpret_cast<void*>(traced_calls_back), "the address while it is traced");
   MPI_Finalize();
   compare();
   check(calls == 36, "calls");
-  printf("calls traced_nothing 100\nok\n");
+  printf("calls traced_nothing 100\ncalls traced_pair 1\nok\n");
   return 0;
 }
