@@ -57,8 +57,8 @@ std::set<std::uintptr_t> words_used(const ElfObject& object,
   object.for_each_code([&](std::uintptr_t begin, std::uintptr_t end) {
     for (std::uintptr_t at = begin; at < end; at += kStep) {
       const std::size_t size = std::min<std::size_t>(kPart, end - at);
-      is_whole = is_whole &&
-                 record::read_own_memory(reinterpret_cast<const void*>(at), part.data(), size);
+      is_whole =
+          is_whole && record::read_own_memory(reinterpret_cast<const void*>(at), part.data(), size);
       if (!is_whole) return;
       find_uses(std::span(part).first(size), at, words, used);
     }
