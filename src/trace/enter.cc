@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "record/record_switch.h"
+#include "trace/handler_frame.h"
 #include "trace/thread_trace.h"
 
 namespace headrace::trace {
@@ -32,7 +33,7 @@ std::int64_t product(std::int64_t one, std::int64_t other) noexcept {
 }  // namespace
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadTrace* own_trace = nullptr;
-std::atomic<bool> is_tracing = false;
+std::atomic<std::uint32_t> traced_process = 0;
 
 /// Whether a call was left without its end, by a jump: another one begins where it lay, or further
 /// out, or something else lies where it would return to. Functions that are compiled into another
@@ -44,17 +45,25 @@ HEADRACE_READS_STACK bool ThreadTrace::is_dead(const Open& open, const void* pla
          *open.returns != reinterpret_cast<std::uintptr_t>(headrace_trace_returned);
 }
 
-void ThreadTrace::forget_dead(const void* place, bool is_hooked) noexcept {
+/// Whether calls that seem to be left are under way: the stack of a signal's handler may lie
+/// within the thread's own, further out than what the signal interrupted.
+bool ThreadTrace::are_hidden(const void* place) const noexcept {
+  return depth_ > 0 && open_[depth_ - 1].place < place && is_on_signal_stack();
+}
+
+/// False: it cannot be told which are.
+bool ThreadTrace::forget_dead(const void* place, bool is_hooked) noexcept {
+  if (are_hidden(place)) return false;
   while (depth_ > 0 && is_dead(open_[depth_ - 1], place, is_hooked)) {
     --active_[open_[--depth_].function];
   }
+  return true;
 }
 
 /// Whether the call can be traced; sets what the trampoline copies.
 bool ThreadTrace::prepare(TraceFrame& frame) noexcept {
   // On the stack of a signal handler, or of a fiber, nobody knows which calls are still under way.
-  if (!stack_.holds(frame.return_slot)) return false;
-  forget_dead(&frame, false);
+  if (!stack_.holds(frame.return_slot) || !forget_dead(&frame, false)) return false;
   if (depth_ == kMostOpen) return false;
   const std::uintptr_t* const arguments = frame.return_slot + 1;
   const auto there = static_cast<std::uint64_t>(stack_.readable_end(arguments) - arguments) * 8;
@@ -150,8 +159,7 @@ using headrace::trace::TraceFrame;
 int headrace_trace_enter(TraceFrame* frame) noexcept {
   namespace trace = headrace::trace;
   frame->target = trace::functions[frame->function].target;
-  if (!trace::is_tracing.load(std::memory_order_relaxed) ||
-      headrace::record::is_switched_off.load(std::memory_order_relaxed)) {
+  if (!trace::is_tracing() || headrace::record::is_switched_off.load(std::memory_order_relaxed)) {
     return static_cast<int>(Answer::pass);
   }
   trace::ThreadTrace* const own = trace::own_trace;
@@ -161,7 +169,7 @@ int headrace_trace_enter(TraceFrame* frame) noexcept {
 int headrace_trace_leave(TraceFrame* frame) noexcept {
   namespace trace = headrace::trace;
   trace::ThreadTrace* const own = trace::own_trace;
-  if (own == nullptr || !trace::is_tracing.load(std::memory_order_relaxed)) return 1;
+  if (own == nullptr || !trace::is_tracing()) return 1;
   if (!headrace::record::has_steady_counter) return 0;
   own->end(*frame, headrace::record::ticks());
   return 1;

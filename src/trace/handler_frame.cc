@@ -67,6 +67,7 @@ void learn_handler_mark() noexcept {
 
 HEADRACE_READS_STACK bool may_be_in_handler(const std::uintptr_t* slot,
                                             const std::uintptr_t* end) noexcept {
+  if (is_on_signal_stack()) return true;
   const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
   if (wanted == 0 || end - slot < static_cast<std::ptrdiff_t>(kFrameWords)) return false;
   const std::size_t there = static_cast<std::size_t>(end - slot) - kFrameWords + 1;
@@ -77,6 +78,7 @@ HEADRACE_READS_STACK bool may_be_in_handler(const std::uintptr_t* slot,
 }
 
 bool may_be_in_handler(const std::uintptr_t* slot) noexcept {
+  if (is_on_signal_stack()) return true;
   const std::uintptr_t wanted = mark.load(std::memory_order_relaxed);
   std::array<std::uintptr_t, 128> words;
   for (std::size_t i = 0; i < kMostWords; i += words.size()) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdint>
 
 /// Handlers of signals may interrupt the program in malloc, or while it holds any lock. So what
@@ -10,9 +14,16 @@ namespace headrace::trace {
 /// before others; without it no frame is taken for a handler's.
 void learn_handler_mark() noexcept;
 
-/// Whether a handler's frame lies on the stack between `slot` and `end`, or 64 KiB further out than
-/// `slot` if that is nearer: where it returns to, and behind it a stack pointer that leads further
-/// out. What is left of an old one may look like that.
+/// Whether this is a handler on a stack of its own (sigaltstack). That stack may lie anywhere, even
+/// within the thread's own. One system call; may be used where registers of vectors must not.
+[[gnu::always_inline]] inline bool is_on_signal_stack() noexcept {
+  stack_t stack;
+  return ::syscall(SYS_sigaltstack, nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+/// Whether this is a handler on a stack of its own, or a handler's frame lies between `slot` and
+/// `end`, or 64 KiB further out than `slot` if that is nearer: where it returns to, and behind it a
+/// stack pointer that leads further out. What is left of an old one may look like that.
 bool may_be_in_handler(const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
 
 /// The same on a stack of which no end is known. Some 50 microseconds. True as well if the system

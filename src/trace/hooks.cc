@@ -97,8 +97,7 @@ std::uint32_t number_of(const void* address, const std::uintptr_t* slot) noexcep
 }
 
 bool is_wanted() noexcept {
-  return is_tracing.load(std::memory_order_relaxed) &&
-         !record::is_switched_off.load(std::memory_order_relaxed);
+  return is_tracing() && !record::is_switched_off.load(std::memory_order_relaxed);
 }
 
 const std::uintptr_t* return_slot_of(const void* frame) noexcept {
@@ -120,7 +119,7 @@ void enter_hook(void* function, void* /*site*/) noexcept {
 void exit_hook(void* function, void* /*site*/) noexcept {
   const std::int64_t now = record::ticks();
   ThreadTrace* const own = own_trace;
-  if (own == nullptr || !is_tracing.load(std::memory_order_relaxed)) return;
+  if (own == nullptr || !is_tracing()) return;
   std::uint32_t number = kNoFunction;
   if (!hooked.find(function, number) || number == kNoFunction) return;
   own->end_hooked(number, return_slot_of(__builtin_frame_address(0)), now);

@@ -91,8 +91,7 @@ void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slo
   const BusyMark busy(is_busy_);
   if (!busy) return;
   TracedCalls* calls = nullptr;
-  if (stack_.holds(slot)) {
-    forget_dead(slot, true);
+  if (stack_.holds(slot) && forget_dead(slot, true)) {
     record::PathEnd* const path = paths_.find_known(slot);
     calls = path == nullptr ? nullptr : known_calls(*path, function);
     if (calls == nullptr && may_learn(slot)) calls = calls_of(paths_.find(slot, 0), function);
@@ -107,7 +106,7 @@ void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slo
 void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
                              std::int64_t now) noexcept {
   const BusyMark busy(is_busy_);
-  if (!busy) return;
+  if (!busy || are_hidden(slot)) return;
   std::size_t place = depth_;
   while (place > 0 &&
          (open_[place - 1].returns != nullptr || open_[place - 1].function != function)) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/process_mark.h"
 #include "record/call_path.h"
 #include "record/clock.h"
 #include "record/image_file.h"
@@ -100,7 +101,8 @@ class ThreadTrace final : public record::PathStore {
     return Answer::pass;
   }
   bool is_dead(const Open& open, const void* place, bool is_hooked) const noexcept;
-  void forget_dead(const void* place, bool is_hooked) noexcept;
+  bool are_hidden(const void* place) const noexcept;
+  bool forget_dead(const void* place, bool is_hooked) noexcept;
   record::TracedCalls* known_calls(record::PathEnd& path, std::uint32_t function) noexcept;
   record::TracedCalls* calls_of(record::PathEnd& path, std::uint32_t function) noexcept;
   record::TracedCalls* new_calls(record::PathEnd& path, std::uint32_t function);
@@ -137,8 +139,14 @@ class ThreadTrace final : public record::PathStore {
 
 /// That of this thread; null before its first call of a traced function.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadTrace* own_trace;
-/// False before and after, and in forked children.
-extern std::atomic<bool> is_tracing;
+/// The number of the process whose calls are traced (base/process_mark.h); 0 before and after.
+extern std::atomic<std::uint32_t> traced_process;
+
+/// False in children, too, however they were made.
+inline bool is_tracing() noexcept {
+  const std::uint32_t traced = traced_process.load(std::memory_order_relaxed);
+  return traced != 0 && traced == number_of_process();
+}
 
 /// Makes own_trace, or takes over that of a thread that has ended. Null if this thread gets none.
 /// `slot`: where the return address of the program's call lies.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/process_mark.h"
 #include "trace/hooks.h"
 #include "trace/thread_trace.h"
 
@@ -60,14 +61,15 @@ TraceCosts measure_costs(std::span<const std::string> directories, const std::st
   scratch.value()->remove();
   const std::unique_ptr<ThreadTrace> trace = ThreadTrace::make(*scratch.value(), 0, 8);
   if (trace == nullptr) return {};
+  const ProcessMark process;
   functions[kProbe].target = reinterpret_cast<const void*>(&do_nothing);
   const record::ClockReading begin = record::read_clock();
   ThreadTrace* const kept = std::exchange(own_trace, trace.get());
-  is_tracing = true;
+  traced_process = process.number();
   const double traced = least_of(reinterpret_cast<void (*)()>(stub_of(kProbe)));
   add_hooked(reinterpret_cast<const void*>(&do_nothing), kProbe);
   const double hooked = least_of(&do_nothing_between_hooks);
-  is_tracing = false;
+  traced_process = 0;
   own_trace = kept;
   const double untraced = least_of(&do_nothing);
   const double tick = record::tick_length(begin, record::read_clock());

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,6 +43,7 @@ struct Tracing {
   std::mutex mutex;
   std::vector<std::unique_ptr<ThreadTrace>> threads;
   std::vector<ThreadTrace*> free;
+  std::set<std::string, std::less<>> led;  ///< imports that a slot was found for
 };
 
 Tracing& tracing() {
@@ -48,7 +51,8 @@ Tracing& tracing() {
   return only;
 }
 
-/// Set while make_own_trace() is at work: what interrupts it takes no trace.
+/// Set while make_own_trace() is at work: what interrupts it takes no trace, nor the locks that it
+/// takes.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_making = false;
 /// This thread gets no ThreadTrace.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool has_none = false;
@@ -105,10 +109,6 @@ void return_at_end_of_thread() {
     return std::make_pair(made, is_made);
   }();
   if (key.second) pthread_setspecific(key.first, &tracing());
-}
-
-void stop_in_child() {
-  is_tracing = false;
 }
 
 /// A thread has got its tables of calls of MPI, or has given them back.
@@ -218,9 +218,8 @@ void start(Tracing& own) {
   note_fact("trace_cost_2", costs.by_trampoline);
   note_fact("trace_cost_3", costs.by_trampoline);
   record::trampoline_return = reinterpret_cast<std::uintptr_t>(headrace_trace_returned);
-  pthread_atfork(nullptr, nullptr, &stop_in_child);
   record::set_listener(record::Listener::tracing, &note_record);
-  is_tracing = true;
+  traced_process = own.process.number();
   if (own.plan.has_all_hooks) add_all_hooked();
   const std::vector<record::Module> modules = record::loaded_modules();
   std::vector<NamedPatch> patches;
@@ -231,18 +230,28 @@ void start(Tracing& own) {
   apply_all(patches);
 }
 
+/// Tells of functions that were asked for by their names and that no slot leads to.
+void refuse_others(Tracing& own) {
+  const std::lock_guard lock(own.mutex);
+  for (const std::string& name : own.plan.imports) {
+    if (own.led.contains(name)) continue;
+    refuse_function({name, {}, Way::slots},
+                    is_never_traced(name)
+                        ? "it looks at its caller's frame, or returns twice"
+                        : "no file calls it by a slot, or such a file uses its address, too");
+  }
+}
+
 }  // namespace
 
 ThreadTrace* make_own_trace(const std::uintptr_t* slot) noexcept {
   Tracing& own = tracing();
   record::ImageFile* const image = record::image();
   if (image == nullptr || is_making || has_none || may_be_in_handler(slot)) return nullptr;
-  const std::ptrdiff_t room = room_on_stack(slot);
-  if (room < 0) return nullptr;  // it is on another stack now
   is_making = true;
-  has_none = room < kRoomToLearn;
-  ThreadTrace* const made = has_none ? nullptr : take_trace(own, *image);
-  has_none = made == nullptr;
+  const std::ptrdiff_t room = room_on_stack(slot);
+  ThreadTrace* const made = room < kRoomToLearn ? nullptr : take_trace(own, *image);
+  has_none = made == nullptr && room >= 0;  // else it is on another stack now
   if (made != nullptr) {
     return_at_end_of_thread();
     made->set_record(record::own_record);
@@ -264,11 +273,12 @@ void start_tracing() noexcept {
 void stop_tracing() noexcept {
   if (!record::wants_traces(settings())) return;
   Tracing& own = tracing();
-  if (!own.process.is_here() || !is_tracing.exchange(false)) return;
+  if (!own.process.is_here() || traced_process.exchange(0) == 0) return;
   record::set_listener(record::Listener::tracing, nullptr);
   if (own_trace != nullptr) own_trace->end_all(record::ticks());
   try {
     note_fact("trace_left_out", left_out());
+    refuse_others(own);
   } catch (const std::bad_alloc&) {
     // The record lacks the number.
   }
@@ -296,6 +306,10 @@ const void* stand_in_for(std::string_view function, std::string_view library, co
   const bool is_in_group = !group.empty() && own.plan.groups.contains(group);
   if ((!is_in_group && !own.plan.imports.contains(function)) || is_never_traced(function)) {
     return nullptr;
+  }
+  if (own.plan.imports.contains(function)) {
+    const std::lock_guard lock(own.mutex);
+    own.led.emplace(function);
   }
   const std::uint32_t number =
       add_function({function, is_in_group ? group : std::string_view(), Way::slots}, target,
@@ -327,7 +341,7 @@ int headrace_trace_unwound(int /*version*/, int actions, std::uint64_t /*excepti
   constexpr int kCleanup = 2;   // _UA_CLEANUP_PHASE
   constexpr int kContinue = 8;  // _URC_CONTINUE_UNWIND
   namespace trace = headrace::trace;
-  if ((actions & kCleanup) != 0 && trace::own_trace != nullptr && trace::is_tracing) {
+  if ((actions & kCleanup) != 0 && trace::own_trace != nullptr && trace::is_tracing()) {
     trace::own_trace->unwind(headrace::record::ticks());
   }
   return kContinue;

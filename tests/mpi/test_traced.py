@@ -294,5 +294,5 @@ def test_a_plan_of_another_build(host: Host, library) -> None:
     refused = dict(
         zip(node.texts_of("functions", "name"), node.texts_of("functions", "refusal"), strict=True)
     )
-    assert set(refused) == {"far", "header", "data", "absent"}
+    assert set(refused) == {"far", "header", "data", "absent", "no_such_function"}
     assert all(refused.values())

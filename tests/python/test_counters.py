@@ -181,6 +181,20 @@ def test_a_record_in_the_report(tmp_path) -> None:
     json.dumps(document, allow_nan=False)
 
 
+def test_a_metric_of_fewer_events_takes_the_place_of_one_that_is_not_known(tmp_path) -> None:
+    """Memory traffic: many processors do not count stores that miss the last level."""
+    loads = {"l3_load_misses": (0, 10**9, 5, 5)}
+    without = counted(tmp_path, loads | {"l3_store_misses": (2, 0, 0, 0)})
+    (row,) = (row for row in without.metrics if row.metric.name == "memory_bandwidth")
+    assert row.spread.values == {0: 32e9} and "reads" in row.metric.title
+    both = counted(tmp_path, loads | {"l3_store_misses": (0, 10**9, 5, 5)})
+    (row,) = (row for row in both.metrics if row.metric.name == "memory_bandwidth")
+    assert row.spread.values == {0: 64e9} and "traffic" in row.metric.title
+    none = counted(tmp_path, dict.fromkeys(("l3_load_misses", "l3_store_misses"), (2, 0, 0, 0)))
+    (row,) = (row for row in none.metrics if row.metric.name == "memory_bandwidth")
+    assert "l3_load_misses" in row.why_not
+
+
 def test_a_record_without_counts(tmp_path) -> None:
     assert counted(tmp_path, {}) is None
     assert counter_tables(None) == [] and counter_document(None) is None

@@ -85,6 +85,19 @@ def test_a_file_for_each_rank_is_one_row(tmp_path: Path, by: tuple[str, ...]) ->
     assert "Files of single ranks" in text
 
 
+def test_layers_of_one_file_stay_apart(tmp_path: Path) -> None:
+    """Files that are written by calls on descriptors and on streams, too."""
+    job = job_of([])
+    for rank in range(8):
+        used(job, rank, f"/s/out.{rank}", 1024, by=("posix",), time=MS)
+        used(job, rank, f"/s/out.{rank}", 2048, by=("stdio",), time=2 * MS)
+    _, text = told(job, tmp_path)
+    rows = [line for line in text.splitlines() if "/s/out.{0..7} (8 files" in line]
+    assert any("posix" in row and "8.0 KiB" in row for row in rows)
+    assert any("stdio" in row and "16.0 KiB" in row for row in rows)
+    assert not any("24.0 KiB" in row for row in rows)
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     (

@@ -347,6 +347,16 @@ def test_a_long_text_takes_no_time_that_grows_with_its_square() -> None:
     assert [one.kind for one in found] == ["inlined"]
 
 
+def test_places_of_llvm_take_no_time_that_grows_with_a_power() -> None:
+    """With such time this would not end within a day."""
+    blank = " " * 60_000
+    for place in (f"{{ File: {blank}}}", f"{{ File: a{blank}b, Line{blank}}}", f"{{{blank}File}}"):
+        lines = ["--- !Passed", "Pass: inline", f"DebugLoc: {place}", "..."]
+        assert not list(llvm.text(lines))
+    with pytest.raises(BadFeedback):
+        list(llvm.text(["--- !Passed", 'Function: "a', *(["b"] * 60_000)]))
+
+
 def test_records_of_odd_shapes() -> None:
     """Whatever stands where a record is expected: nothing of it is used, and nothing breaks."""
     place = {"file": "a.c", "line": 1}

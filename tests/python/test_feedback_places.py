@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headrace.feedback.loops import around
-from headrace.feedback.paths import alike, pairs, source
+from headrace.feedback.paths import Match, alike, pairs, source
 
 
 def test_which_file_a_remark_is_about(tmp_path: Path) -> None:
@@ -13,10 +13,10 @@ def test_which_file_a_remark_is_about(tmp_path: Path) -> None:
     told = [("util.c", build / "util.c.opt-record.json.gz"), ("../inc/x.h", build / "x.gz")]
     known = [f"{build}/util.c", f"{tmp_path}/build/b/util.c", "/elsewhere/inc/x.h"]
     found = pairs(told, known)
-    assert found == {told[0]: known[0], told[1]: known[2]}
+    assert found == {told[0]: Match((known[0],), True), told[1]: Match((known[2],), False)}
     assert alike("/a/b/c.c", "../b/c.c") == 2 and alike("/a/c.c", "/a/d.c") == 0
     moved = pairs([("/old/src/util.c", build / "u.gz")], ["/new/src/util.c"])
-    assert list(moved.values()) == ["/new/src/util.c"]
+    assert list(moved.values()) == [Match(("/new/src/util.c",), False)]
 
 
 def test_a_source_that_was_moved(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ VECTORS = re.compile(r"%[xyz]mm\d+|%mm\d|\bst\(\d\)")
 # registers are saved, and what begin_slowly() calls there.
 CALLED = re.compile(
     r"ThreadTrace::|PathTrie::find_further|CallPaths::|clock_gettime|_GLOBAL_OFFSET_TABLE_|"
-    r"functions$|headrace_trace_returned|trampoline_return|is_switched_off|has_steady_counter|typeinfo|vtable|gxx_personality"
+    r"functions$|headrace_trace_returned|trampoline_return|is_switched_off|has_steady_counter|process_number|syscall$|typeinfo|vtable|gxx_personality"
 )
 
 pytestmark = pytest.mark.skipif(

@@ -128,16 +128,17 @@ def in_one_row(parts: Iterable[Part], families: Iterable[Family]) -> list[Part]:
     # Of a Darshan log, files below one interface stand in two lists.
     by_name = {file.name: family for family in families for file in family.files}
     made: list[Part] = []
-    members: dict[int, list[Part]] = {}
-    labels: dict[int, str] = {}
+    members: dict[tuple[int, str], list[Part]] = {}
+    labels: dict[tuple[int, str], str] = {}
     for part in parts:
         family = family_of.get(id(part), by_name.get(part.name))
         if family is None:
             made.append(part)
         else:
-            members.setdefault(id(family), []).append(part)
-            labels[id(family)] = family.label
-    made += [_joined(group, labels[family]) for family, group in members.items()]
+            key = id(family), part.layer if isinstance(part, Access) else part.interface
+            members.setdefault(key, []).append(part)
+            labels[key] = family.label
+    made += [_joined(group, labels[key]) for key, group in members.items()]
     return sorted(made, key=lambda one: (-(one.time or 0), one.name))
 
 

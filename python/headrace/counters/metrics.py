@@ -24,14 +24,21 @@ class Metric:
 ALL = tuple(Metric(name, title, parse(formula), form) for name, title, formula, form in METRICS)
 
 
-def metrics_for(events: Iterable[str]) -> list[Metric]:
-    """Those that a run's events are for, known or not; of each name one."""
+def metrics_for(events: Iterable[str], known: Iterable[str] | None = None) -> list[Metric]:
+    """Those that a run's events are for, known or not; of each name the first one whose events are
+    known, or else the first. known: events; None: all."""
+    events = frozenset(events)
+    chosen = _first_of(events)
+    better = _first_of(events if known is None else events & {*known})
+    return [better.get(name, metric) for name, metric in chosen.items()]
+
+
+def _first_of(events: frozenset[str]) -> dict[str, Metric]:
     names = {*events, WALL, PEAK}
-    counted = frozenset(names)
-    chosen: list[Metric] = []
+    chosen: dict[str, Metric] = {}
     for metric in ALL:
-        if metric.formula.names <= names and metric.name not in names - counted:
-            chosen.append(metric)
+        if metric.formula.names <= names and metric.name not in chosen:
+            chosen[metric.name] = metric
             names.add(metric.name)
     return chosen
 

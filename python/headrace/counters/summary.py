@@ -112,14 +112,15 @@ def _event(name: str, by_rank: Mapping[int, tuple[Count, ...]]) -> EventRow:
 def _metrics(
     by_rank: Mapping[int, tuple[Count, ...]], names: Iterable[str], processor: str
 ) -> tuple[MetricRow, ...]:
-    chosen = metrics_for(names)
-    known = {rank: _known(counts, processor) for rank, counts in by_rank.items()}
-    found = {rank: worked_out(chosen, own) for rank, own in known.items()}
+    known = {own.event for counts in by_rank.values() for own in counts if own.value is not None}
+    chosen = metrics_for(names, known)
+    values = {rank: _known(counts, processor) for rank, counts in by_rank.items()}
+    found = {rank: worked_out(chosen, own) for rank, own in values.items()}
     rows = []
     for metric in chosen:
         spread = Spread({rank: found[rank][metric.name] for rank in by_rank})
         rank = next(iter(by_rank))
-        why_not = "" if spread.known else _why_not(metric, {**known[rank], **found[rank]})
+        why_not = "" if spread.known else _why_not(metric, {**values[rank], **found[rank]})
         rows.append(MetricRow(metric, spread, why_not))
     return tuple(rows)
 

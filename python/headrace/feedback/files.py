@@ -5,20 +5,27 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from headrace.feedback import cray, gcc, intel, llvm, nvhpc
+from headrace.feedback.records import Packed
 from headrace.feedback.remark import LARGEST, BadFeedback, Remark, distinct
 
 MOST_FILES = 20_000
 # Bytes of a text of which the name does not say what it is, and of all of them in folders.
 LARGEST_TEXT = 32 << 20
 MOST_TEXT = 256 << 20
+# Bytes of all records of GCC in folders, unpacked.
+MOST_UNPACKED = 16 << 30
 LONGEST_LINE = 4096  # characters that are looked at, but of LLVM's
 GCC_RECORD = ".opt-record.json.gz"
+_LLVM_BEGIN = b"\n--- !"
 _LLVM = re.compile(r"\.opt(?:\.[\w.-]+)?\.ya?ml$")
 # Names that -fopt-info=FILE, and logs of builds, usually have.
 _TEXTS = (".optinfo", ".opt-info", ".opt", ".minfo", ".log", ".txt", ".out", ".err", ".report")
+# Names that stand in every form of remarks as they are.
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 _Lines = Callable[[Iterable[str]], Iterator[Remark]]
 
 
@@ -33,17 +40,19 @@ class File:
 
 @dataclass
 class Feedback:
-    """problems: a sentence for each file that could not be read, with its name."""
+    """problems: a sentence for each file that could not be read, with its name. unpacked: bytes of
+    records of GCC."""
 
     files: list[File] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    unpacked: int = 0
 
 
 def read(paths: Sequence[Path], names: frozenset[str]) -> Feedback:
     """paths: files, or folders that are searched. names: of source files, without folders; remarks
     on others are left out."""
     found = Feedback()
-    text = 0
+    text = left_out = 0
     for path in paths:
         if path.is_dir():
             for own in _candidates(path, found.problems):
@@ -51,12 +60,20 @@ def read(paths: Sequence[Path], names: frozenset[str]) -> Feedback:
                     text += _size(own)
                     if text > MOST_TEXT:
                         continue
+                elif own.name.endswith(GCC_RECORD) and found.unpacked > MOST_UNPACKED:
+                    left_out += 1
+                    continue
                 _read(own, names, found, is_named=False)
         else:
             _read(path, names, found, is_named=True)
     if text > MOST_TEXT:
         found.problems.append(
             f"texts of more than {MOST_TEXT >> 20} MiB: some are left out; name those to be read"
+        )
+    if left_out:
+        found.problems.append(
+            f"{left_out:,} files of GCC's records are left out, since those before have "
+            f"{MOST_UNPACKED >> 30} GiB: name those to be read, or folders in which they are"
         )
     return found
 
@@ -90,7 +107,7 @@ def _read(path: Path, names: frozenset[str], found: Feedback, is_named: bool) ->
     remarks: list[Remark] = []
     try:
         data, written = _bytes(path)
-        parse = _parser(path.name, data)
+        parse = _parser(path.name, data, names, found)
         if parse is None:
             if is_named:
                 raise BadFeedback("it has no remarks of a compiler that is known")
@@ -118,12 +135,14 @@ def _bytes(path: Path) -> tuple[bytes, float]:
         return stream.read(LARGEST), facts.st_mtime
 
 
-def _parser(name: str, data: bytes) -> Callable[[bytes], Iterator[Remark]] | None:
+def _parser(
+    name: str, data: bytes, names: frozenset[str], found: Feedback
+) -> Callable[[bytes], Iterator[Remark]] | None:
     """By the name, or else by what is in it."""
     if name.endswith(GCC_RECORD) or data[:2] == b"\x1f\x8b":
-        return gcc.record
+        return lambda own: _gcc(own, names, found)
     if data.startswith(b"--- !") or _LLVM.search(name):
-        return lambda own: llvm.text(_lines(own))
+        return lambda own: llvm.text(_lines(_about(own, names)))
     if name.endswith(".optrpt"):
         return _of_lines(intel.text)
     if name.endswith(".lst"):
@@ -132,6 +151,34 @@ def _parser(name: str, data: bytes) -> Callable[[bytes], Iterator[Remark]] | Non
         return None
     forms = _forms([line[:LONGEST_LINE] for line in _lines(data)])
     return None if not forms else lambda own: _by_all(forms, own)
+
+
+def _gcc(data: bytes, names: frozenset[str], found: Feedback) -> Iterator[Remark]:
+    """Of a file without any of the names the begin is parsed only, since that takes most time."""
+    packed = Packed(data)
+    try:
+        plain = _all_plain(names)
+        is_about = plain is None or packed.has_any(plain)
+        yield from gcc.of_records(islice(packed.records(), None if is_about else 1))
+    finally:
+        found.unpacked += packed.unpacked
+
+
+def _about(data: bytes, names: frozenset[str]) -> bytes:
+    """Those of LLVM's remarks that have one of the names, and the last one, which may be cut
+    off."""
+    plain = _all_plain(names)
+    if plain is None:
+        return data
+    head, *remarks = (b"\n" + data).split(_LLVM_BEGIN)
+    kept = [one for one in remarks[:-1] if any(name in one for name in plain)]
+    return _LLVM_BEGIN.join((head, *kept, *remarks[-1:]))
+
+
+def _all_plain(names: frozenset[str]) -> list[bytes] | None:
+    """None if one may be written in another way in remarks."""
+    found = all(map(_PLAIN.fullmatch, names))
+    return [name.encode() for name in names] if found else None
 
 
 def _forms(lines: Sequence[str]) -> list[_Lines]:

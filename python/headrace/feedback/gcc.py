@@ -1,23 +1,20 @@
 """GCC's remarks: -fsave-optimization-record (JSON, packed by gzip) and -fopt-info (text). Clang's
 text (-Rpass) has the same form."""
 
-import json
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from headrace.feedback.records import Packed
 from headrace.feedback.remark import (
     FUSED,
     INLINED,
     INTERCHANGED,
-    LARGEST,
     PARALLEL,
     REPLACED,
     UNROLLED,
     VECTORISED,
-    BadFeedback,
     Remark,
     tidy,
 )
@@ -49,21 +46,10 @@ _NUMBER = re.compile(r"/\d+\b")  # of a function in GCC's table, behind its name
 
 def record(data: bytes) -> Iterator[Remark]:
     """data: of a file X.opt-record.json.gz. Raises BadFeedback."""
-    try:
-        unpacker = zlib.decompressobj(wbits=31)
-        text = unpacker.decompress(data, LARGEST)
-        if unpacker.unconsumed_tail:
-            raise BadFeedback(f"it has more than {LARGEST >> 20} MiB")
-        if not unpacker.eof:
-            raise BadFeedback("it is cut off")
-        parts = json.loads(text)
-    except zlib.error as error:
-        raise BadFeedback("it is not packed by gzip, or broken") from error
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise BadFeedback("it is no JSON") from error
-    records = parts[2] if isinstance(parts, list) and len(parts) > 2 else None
-    if not isinstance(records, list):
-        raise BadFeedback("it has no list of records")
+    return of_records(Packed(data).records())
+
+
+def of_records(records: Iterable[Any]) -> Iterator[Remark]:
     told: list[_Said] = []
     tried: dict[tuple[str, int], str] = {}
     inner = ""

@@ -21,11 +21,13 @@ from headrace.feedback.remark import (
 )
 
 LONGEST_VALUE = 1 << 16
+MOST_LINES = 100  # of a value; each is looked at with all before it
 _BEGIN = re.compile(r"^--- !(\w+)\s*$")
 _KEY = re.compile(r"^(?P<indent> *)(?P<item>- )?(?P<key>[^\s:'\"{][^:'\"{]*):(?: +(?P<value>.*))?$")
+# Each part takes what it can and gives nothing back: else the time grows with the cube of a length.
 _PLACE = re.compile(
-    r"^\{ *File: *(?P<file>'(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"|[^,]*?) *,"
-    r" *Line: *(?P<line>\d{1,9}) *, *Column: *\d+ *\}$"
+    r"^\{ *+File: *+(?P<file>'(?:[^']|'')*+'|\"(?:[^\"\\]|\\.)*+\"|[^\s,]++(?: ++[^\s,]++)*+) *+,"
+    r" *+Line: *+(?P<line>\d{1,9}) *+, *+Column: *+\d++ *+\}$"
 )
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b"}
@@ -126,7 +128,7 @@ def _take(one: _Document, line: str) -> None:
 def _joined(lines: Iterable[str]) -> Iterator[str]:
     """A mapping or text in quotes that goes on in the next lines, and a text in a block, are one
     line."""
-    waiting = ""
+    waiting, count = "", 0
     block: tuple[str, int, list[str]] | None = None
     for raw in lines:
         line = raw.rstrip("\r\n")
@@ -149,10 +151,12 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
             )
             block = (head, indent, [])
         elif _is_open(value):
-            if len(whole) > LONGEST_VALUE:
+            count += 1
+            if len(whole) > LONGEST_VALUE or count > MOST_LINES:
                 raise BadFeedback(f"'{whole[:40]}' does not end")
             waiting = whole
         else:
+            count = 0
             yield whole
     if block is not None or waiting:
         raise BadFeedback("it is cut off")

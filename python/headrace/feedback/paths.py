@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 LARGEST_SOURCE = 16 << 20
 
@@ -24,20 +25,53 @@ def _parts(path: str) -> tuple[str, ...]:
     return tuple(part for part in os.path.normpath(path).split("/") if part not in ("", "..", "."))
 
 
-def pairs(told: Iterable[tuple[str, Path]], known: Iterable[str]) -> dict[tuple[str, Path], str]:
-    """told: names in remarks, with the file that has the remark, in whose folder a compiler may
-    have run. known: of debugging information. Each told name -> the one that it is most like,
-    unless others are more like that one."""
-    files = list(known)
-    scores: dict[tuple[str, Path], tuple[int, str]] = {}
+class Match(NamedTuple):
+    """files: which the name may mean, more than one if they are as like it. is_certain: it is the
+    file's whole name."""
+
+    files: tuple[str, ...]
+    is_certain: bool
+
+
+def pairs(told: Iterable[tuple[str, Path]], known: Iterable[str]) -> dict[tuple[str, Path], Match]:
+    """told: names in remarks, with the file that has the remark, in whose folder, or in one above,
+    a compiler may have run. known: of debugging information. Each told name -> those that it is
+    most like, unless others are more like these."""
+    files = sorted(set(known))
+    scores: dict[tuple[str, Path], dict[str, int]] = {}
     best: dict[str, int] = dict.fromkeys(files, 0)
     for name, origin in set(told):
-        full = name if name.startswith("/") else f"{origin.parent.absolute()}/{name}"
-        score, file = max(((alike(full, file), file) for file in files), default=(0, ""))
-        if score:
-            scores[name, origin] = score, file
-            best[file] = max(best[file], score)
-    return {key: file for key, (score, file) in scores.items() if score == best[file]}
+        places = _places(name, origin)
+        likes = {
+            file: max(alike(place, file) for place in places)
+            for file in files
+            if not (name.startswith("/") and _are_two(name, file))
+        }
+        most = max(likes.values(), default=0)
+        if most:
+            scores[name, origin] = {file: most for file, like in likes.items() if like == most}
+            best |= {file: max(best[file], most) for file in scores[name, origin]}
+    matches = {}
+    for key, own in scores.items():
+        kept = tuple(file for file, score in own.items() if score == best[file])
+        if kept:
+            whole = _parts(_places(*key)[0])
+            matches[key] = Match(kept, any(_parts(file) == whole for file in kept))
+    return matches
+
+
+def _places(name: str, origin: Path) -> list[str]:
+    if name.startswith("/"):
+        return [name]
+    return [f"{folder}/{name}" for folder in origin.absolute().parents]
+
+
+def _are_two(one: str, other: str) -> bool:
+    """Both are there, and are not the same file."""
+    try:
+        return one != other and not os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return False
 
 
 def source(file: str, roots: Sequence[Path]) -> list[str] | None:

@@ -54,19 +54,27 @@ def tidy(text: str) -> str:
 
 
 def distinct(remarks: Iterable[Remark]) -> list[Remark]:
-    """Each once, in order. Of a loop that a compiler made several versions of, or tried several
-    times, one that was done counts. A reason counts for a remark without one at its line."""
+    """Each once, in order. Of a loop of a function that a compiler made several versions of, or
+    tried several times, one that was done counts. A reason counts for a remark without one at its
+    line."""
     found = list(dict.fromkeys(remarks))
     done = {_key(one) for one in found if one.is_done}
-    told = {_key(one) for one in found if not one.is_done and one.text}
+    told = {
+        key
+        for one in found
+        if not one.is_done and one.text
+        for key in (_key(one), _key(one, of_any=True))
+    }
     loops = {_key(one) for one in found if one.is_loop}
     kept = [
         replace(one, is_loop=_key(one) in loops)
         for one in found
-        if one.is_done or (_key(one) not in done and (one.text or _key(one) not in told))
+        if one.is_done
+        or (not {_key(one), _key(one, of_any=True)} & done and (one.text or _key(one) not in told))
     ]
     return list(dict.fromkeys(kept))
 
 
-def _key(one: Remark) -> tuple[str, str, int]:
-    return one.kind, one.file, one.line
+def _key(one: Remark, of_any: bool = False) -> tuple[str, str, int, str]:
+    """of_any: of a remark that names no function."""
+    return one.kind, one.file, one.line, "" if of_any else one.function

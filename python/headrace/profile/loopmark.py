@@ -1,7 +1,7 @@
 """Hot lines of the profile with what compilers did to them: a loopmark listing."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from headrace.feedback import paths
 from headrace.feedback.files import Feedback, read
 from headrace.feedback.loops import around
 from headrace.feedback.remark import LETTERS, VECTORISED, Remark
+from headrace.profile.functions import is_of
 from headrace.profile.profile import Profile
-from headrace.symbols.names import demangled
 
 LEAST_SHARE = 0.01  # of a hot line
 MOST_LINES = 200
@@ -64,9 +64,12 @@ class Listing:
 
 @dataclass
 class _Sums:
+    """functions: time of each, by the names of the ones that the compiler made and of inlined
+    ones."""
+
     samples: int
     time: int
-    functions: dict[str, None]
+    functions: dict[str, int]
 
 
 def listing(found: Profile, folders: Sequence[Path], built: float | None) -> Listing:
@@ -101,9 +104,8 @@ def _hot(found: Profile) -> dict[str, dict[int, _Sums]]:
             own = sums.setdefault(key, _Sums(0, 0, {}))
             own.samples += one.samples
             own.time += one.time
-            own.functions |= dict.fromkeys(
-                name for name in (one.place.function, one.place.inlined) if name
-            )
+            for name in {one.place.function, one.place.inlined} - {""}:
+                own.functions[name] = own.functions.get(name, 0) + one.time
     hot: dict[str, dict[int, _Sums]] = defaultdict(dict)
     costliest = sorted(sums.items(), key=lambda item: -item[1].time)[:MOST_LINES]
     for (file, line), own in costliest:
@@ -119,31 +121,38 @@ def _by_file(
     known = paths.pairs(
         ((one.file, own.path) for own in told.files for one in own.remarks if one.file), hot
     )
+    functions = {file: _functions(lines) for file, lines in hot.items()}
     found: dict[str, dict[Remark, None]] = defaultdict(dict)
     for own in told.files:
         for one in own.remarks:
-            if one.file:
-                file = known.get((one.file, own.path))
-                if file is not None:
+            match = known.get((one.file, own.path)) if one.file else paths.Match(tuple(hot), False)
+            for file in match.files if match else ():
+                is_certain = match.is_certain or (one.file and not one.function)
+                if is_certain or is_of(one, functions[file]):
                     found[file][one] = None
-                continue
-            for file, lines in hot.items():
-                if any(_is_of(one, sums.functions) for sums in lines.values()):
-                    found[file][one] = None
-    return {file: tuple(remarks) for file, remarks in found.items()}
+    return {file: _of_sampled(remarks, functions[file]) for file, remarks in found.items()}
 
 
-def _is_of(one: Remark, functions: Mapping[str, None]) -> bool:
-    """As far as compiler and debugging information name functions alike."""
-    return _plain(one.function) in {_plain(name) for name in functions}
+def _functions(lines: Mapping[int, _Sums]) -> dict[str, int]:
+    """Of a file, those with most time first, with their time."""
+    times: dict[str, int] = defaultdict(int)
+    for own in lines.values():
+        for name, time in own.functions.items():
+            times[name] += time
+    return dict(sorted(times.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _plain(function: str) -> str:
-    """Without parameters, scopes of Fortran's modules and underscores behind."""
-    name = demangled(function).partition("(")[0].lower().rstrip("_")
-    for between in ("_mod_", "_mp_"):
-        name = name.rpartition(between)[2]
-    return name.rpartition("::")[2]
+def _of_sampled(remarks: Iterable[Remark], functions: Mapping[str, int]) -> tuple[Remark, ...]:
+    """Without those on functions that were not sampled, where a line has some on others that were:
+    a template's line is in many functions."""
+    own = list(remarks)
+    sampled = {one for one in own if is_of(one, functions)}
+    places = {(one.kind, one.line) for one in sampled}
+    return tuple(
+        one
+        for one in own
+        if one in sampled or not one.function or (one.kind, one.line) not in places
+    )
 
 
 def _listed(
@@ -159,7 +168,7 @@ def _listed(
     made = []
     for line in sorted(shown):
         inside = loops.get(line) or around(line, begins, text)
-        is_vectorised, why = _verdict(line, inside, at)
+        is_vectorised, why = _verdict(line, inside, at, hot)
         own = [one for one in at[line] if is_vectorised is not True or not _is_beside(one)]
         own.sort(key=lambda one: list(LETTERS).index(one.kind))
         told = {(one.kind, one.is_done, one.text): one for one in own}
@@ -188,7 +197,7 @@ def _loops(
         for begin in inside
         if begin == line
         or any(
-            one.is_loop and (not one.function or _is_of(one, sums.functions)) for one in at[begin]
+            one.is_loop and (not one.function or is_of(one, sums.functions)) for one in at[begin]
         )
     ]
     return near[:1]
@@ -200,11 +209,15 @@ def _is_beside(one: Remark) -> bool:
 
 
 def _verdict(
-    line: int, loops: Sequence[int], at: Mapping[int, list[Remark]]
+    line: int, loops: Sequence[int], at: Mapping[int, list[Remark]], hot: Mapping[int, _Sums]
 ) -> tuple[bool | None, str]:
-    """Of the innermost loop of which a compiler says whether it was vectorised."""
+    """Of the innermost loop of which a compiler says whether it was vectorised, in the function
+    that has most of the line's time."""
+    names = list(_functions({line: hot[line]} if line in hot else hot))
     for begin in loops:
         said = [one for one in at[begin] if one.kind == VECTORISED and one.is_loop]
+        of_each = ([one for one in said if is_of(one, [name])] for name in names)
+        said = next(filter(None, of_each), said)
         if any(one.is_done for one in said):
             return True, ""
         if said:

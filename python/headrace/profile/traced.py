@@ -17,7 +17,7 @@ from headrace.symbols.names import demangled
 from headrace.symbols.resolver import Symbols
 
 WAYS = ("slots", "hooks", "nops", "prologue", "-")
-BY_HOOKS = 1
+BY_SLOTS, BY_HOOKS = 0, 1
 COSTLY = 0.1  # of a function's own time, that tracing took itself
 OTHERS = "(by name)"  # the group of functions that were asked for by their names
 MPI_GROUP = "mpi"
@@ -171,6 +171,11 @@ class Calls:
         self.sums.setdefault(key, _Sums())
         return key
 
+    def refusals(self) -> Iterator[Refused]:
+        """But of functions by slots that another rank found: programs of a job may differ."""
+        found = {(demangled(key.name), WAYS[key.way]) for key in self.sums if key.way == BY_SLOTS}
+        return (one for one in self.refused if (one.name, one.way) not in found)
+
     def frames_of(self, key: Key, path: int) -> tuple[Frame, ...]:
         """Of who called, innermost first. Hooks are called from within the function."""
         frames = self._paths.frames(path, MOST_FRAMES)
@@ -240,7 +245,7 @@ def traced(found: Calls, symbols: Symbols, ranks: int) -> Traced | None:
         tuple(functions),
         sum(not sums.calls for sums in found.sums.values()),
         (*_groups(found, ranks), _mpi(found.record, ranks)),
-        tuple(found.refused),
+        tuple(found.refusals()),
         {way: cost for way, cost in costs.items() if cost},
         int(_number(found.record, "trace_left_out")),
         sum(missed for node in found.record.nodes for missed in _missed(node)),

@@ -1,18 +1,21 @@
 """What compilers say of hot lines, as a loopmark listing."""
 
 import re
+from collections.abc import Sequence
 
 from headrace.feedback.loops import indent
 from headrace.feedback.remark import LETTERS, Remark
 from headrace.profile.loopmark import ListedFile, ListedLine, Listing
 from headrace.profile.profile import Profile
 from headrace.report.tables import Table
-from headrace.report.units import place, shown
+from headrace.report.units import shown
 from headrace.symbols.names import demangled
 
 MOST_ROWS = 60
+MOST_PROBLEMS = 10
 LONGEST_SOURCE = 70
 LONGEST_REMARK = 120
+LONGEST_NAME = 60
 DEEPEST = 24  # columns of indentation that are shown
 _MANGLED = re.compile(r"\b_Z\w+")
 _BLANK = "\N{NO-BREAK SPACE}"
@@ -22,12 +25,15 @@ def feedback_tables(found: Profile, listing: Listing | None) -> list[Table]:
     """None if remarks were not asked for."""
     if listing is None:
         return []
-    rows = [row for one in listing.files for row in _rows(found, one)]
+    names = _names([one.file for one in listing.files])
+    rows = [row for one in listing.files for row in _rows(found, one, names[one.file])]
     has_remarks = any(own.remarks for one in listing.files for own in one.lines)
     notes = [_legend() if has_remarks else _nothing(found, listing)]
     if len(rows) > MOST_ROWS:
         notes.append(f"{len(rows) - MOST_ROWS} more lines are in --json")
-    notes += map(_whole, (*listing.notes, *listing.problems))
+    notes += map(_whole, (*listing.notes, *listing.problems[:MOST_PROBLEMS]))
+    if len(listing.problems) > MOST_PROBLEMS:
+        notes.append(f"{len(listing.problems) - MOST_PROBLEMS:,} more problems are in --json")
     headers = ("line ", "share", "marks ", "source ", "remarks ")
     return [Table("Compilers' remarks on hot lines", headers, rows[:MOST_ROWS], "\n".join(notes))]
 
@@ -53,11 +59,22 @@ def _nothing(found: Profile, listing: Listing) -> str:
     return f"none of the {listing.read:,} files of remarks is about hot lines"
 
 
-def _rows(found: Profile, one: ListedFile) -> list[tuple[str, ...]]:
+def _names(files: Sequence[str]) -> dict[str, str]:
+    """Without folders, but as many as tell files of one name apart."""
+    made = {}
+    for file in files:
+        parts = file.split("/")
+        ends = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+        alone = (end for end in ends if sum(f"/{one}".endswith(f"/{end}") for one in files) == 1)
+        made[file] = shown(next(alone, file), LONGEST_NAME)
+    return made
+
+
+def _rows(found: Profile, one: ListedFile, name: str) -> list[tuple[str, ...]]:
     least = min((indent(own.source) for own in one.lines if (own.source or "").strip()), default=0)
     return [
         (
-            f"{place(one.file)}:{own.line}",
+            f"{name}:{own.line}",
             f"{found.share(own.time):.1%}" if own.time else "",
             own.marks,
             _source(own, least),

@@ -33,7 +33,9 @@ def demangled(name: str) -> str:
     if not name.startswith("_Z") or len(name) > LONGEST or libraries is None:
         return name
     cxx, c = libraries
-    made = cxx.__cxa_demangle(name.encode(), None, None, ctypes.byref(ctypes.c_int()))
+    made = cxx.__cxa_demangle(
+        name.encode("utf-8", "replace"), None, None, ctypes.byref(ctypes.c_int())
+    )
     if not made:
         return name
     try:

@@ -13,6 +13,7 @@
 
 #include "abi/front/front_library.h"
 #include "abi/front/program_objects.h"
+#include "abi/front/slot_uses.h"
 #include "base/elf_object.h"
 #include "base/message.h"
 #include "posix/functions.h"
@@ -90,6 +91,16 @@ std::set<std::string, std::less<>> names_in_data(const ElfObject& object) {
   return names;
 }
 
+/// The slots of the global offset table whose functions the object's code may compare, too.
+std::set<std::uintptr_t> compared_words(const ElfObject& object) {
+  std::set<std::uintptr_t> words;
+  object.for_each_slot([&](const Slot& slot) {
+    if (slot.kind != Slot::Kind::global || !trace::may_be_wanted(slot.name)) return;
+    words.insert(reinterpret_cast<std::uintptr_t>(slot.word));
+  });
+  return words_used(object, words);
+}
+
 /// A slot that is not bound yet, by a linker whose stubs are not known: it leads into its own
 /// object, which has no such function.
 bool leads_to_odd_stub(const ElfObject& object, const Slot& slot, const void* value) {
@@ -111,10 +122,12 @@ void take_candidates(const ElfObject& object, std::vector<Candidate>& candidates
   // Objects that call through the global offset table alone (-fno-plt) have no slots for calls; in
   // others its addresses may be compared.
   const Slot::Kind wanted = has_call_slots(object) ? Slot::Kind::call : Slot::Kind::global;
-  const std::set<std::string, std::less<>> compared = names_in_data(object);
+  const bool is_global = wanted == Slot::Kind::global;
+  const auto in_data = is_global ? names_in_data(object) : std::set<std::string, std::less<>>();
+  const auto in_code = is_global ? compared_words(object) : std::set<std::uintptr_t>();
   object.for_each_slot([&](const Slot& slot) {
-    if (slot.kind != wanted) return;
-    if (wanted == Slot::Kind::global && compared.contains(slot.name)) return;
+    if (slot.kind != wanted || in_data.contains(slot.name)) return;
+    if (in_code.contains(reinterpret_cast<std::uintptr_t>(slot.word))) return;
     void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
     if (value == nullptr || leads_to_odd_stub(object, slot, value)) return;
     candidates.push_back({object.identity(), object.path(), std::string(slot.name),
