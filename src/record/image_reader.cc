@@ -84,6 +84,8 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::traced_calls: return sizeof(TracedCalls);
     case ExtentKind::timeline: return sizeof(TimelineItem);
     case ExtentKind::events: return sizeof(Event);
+    case ExtentKind::file_timeline: return sizeof(FileTimelineItem);
+    case ExtentKind::file_events: return sizeof(FileEvent);
   }
   return std::nullopt;
 }
@@ -223,7 +225,9 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
       take_items(traced_[extent.thread].calls, first, used);
       return true;
     case ExtentKind::timeline:
-    case ExtentKind::events: take_timeline(begin, extent, used); return true;
+    case ExtentKind::events:
+    case ExtentKind::file_timeline:
+    case ExtentKind::file_events: take_timeline(begin, extent, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -232,8 +236,16 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
 /// They are many, and stay where they are.
 void Image::take_timeline(std::size_t begin, const ExtentHeader& extent, std::uint32_t used) {
   if (used == 0) return;
-  Thread& thread = threads_[extent.thread];
   std::byte* const first = bytes_.data() + begin;
+  if (extent.kind == ExtentKind::file_timeline) {
+    file_timeline_ = reinterpret_cast<const FileTimelineItem*>(first);
+    return;
+  }
+  if (extent.kind == ExtentKind::file_events) {
+    file_events_ = {reinterpret_cast<const FileEvent*>(first), used};
+    return;
+  }
+  Thread& thread = threads_[extent.thread];
   if (extent.kind == ExtentKind::timeline) {
     thread.timeline = reinterpret_cast<const TimelineItem*>(first);
   } else {
@@ -318,9 +330,13 @@ std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t fie
 }
 
 std::string_view Image::name_of(const AccessItem& item) const {
+  return access_name(item.name_place, item.name_size);
+}
+
+std::string_view Image::access_name(std::uint64_t place, std::size_t size) const {
   const std::string_view all = access_names_;
-  if (item.name_place > all.size() || item.name_size > all.size() - item.name_place) return {};
-  return all.substr(item.name_place, item.name_size);
+  return place > all.size() || size > all.size() - place ? std::string_view()
+                                                         : all.substr(place, size);
 }
 
 std::string_view Image::fact(std::string_view name) const {

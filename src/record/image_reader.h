@@ -55,12 +55,17 @@ class Image {
   std::span<const AccessItem> accesses() const { return accesses_; }
   /// Empty if the image does not have it.
   std::string_view name_of(const AccessItem& item) const;
+  std::string_view access_name(std::uint64_t place, std::size_t size) const;
   std::span<const SampledThread> sampled_threads() const { return sampled_threads_; }
   std::span<const Frame> sampled_frames() const { return sampled_frames_; }
   std::span<const SampleItem> samples() const { return samples_; }
   /// Null if it has none.
   const HeatTables* heat() const { return heat_.empty() ? nullptr : heat_.data(); }
   std::span<const CounterItem> counters() const { return counters_; }
+  /// Null if calls on files without MPI were not kept one by one. It and the events, of which only
+  /// those with a turn are there, are as they were found: not checked.
+  const FileTimelineItem* file_timeline() const { return file_timeline_; }
+  std::span<const FileEvent> file_events() const { return file_events_; }
   /// By numbers of their own.
   const std::map<std::uint32_t, Traced>& traced() const { return traced_; }
 
@@ -94,6 +99,8 @@ class Image {
   std::vector<SampleItem> samples_;
   std::vector<HeatTables> heat_;  ///< one at most
   std::vector<CounterItem> counters_;
+  const FileTimelineItem* file_timeline_ = nullptr;
+  std::span<const FileEvent> file_events_;
   std::map<std::uint32_t, Traced> traced_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };

@@ -54,6 +54,13 @@ def made(job: Job, folder: Path) -> str:
     return page(found, symbols, judge(RULES, found.metrics))
 
 
+def test_the_page_tells_of_a_timeline(tmp_path: Path) -> None:
+    job = small_job()
+    assert "--timeline" not in Checked(made(job, tmp_path)).text
+    job.nodes[0].add("timelines", rank=0, events=12)
+    assert "export app.1.2p1n.hrc --timeline run.json.gz" in Checked(made(job, tmp_path)).text
+
+
 def test_the_page_has_it_all(tmp_path: Path) -> None:
     text = made(small_job(), tmp_path)
     checked = Checked(text)

@@ -16,7 +16,8 @@ from headrace.record.export import csv_files, timeline
 from headrace.record.reader import read
 
 START = 1_800_000_000 * 10**9
-CALL, REGION, OPEN_CALL, OPEN_REGION = range(4)
+CALL, REGION, OPEN_CALL, OPEN_REGION, POSIX, STDIO = range(6)
+WITHOUT_MPI = 1 << 24
 HOSTILE = '</script><b>"\\\n\r\x1b[31m\u2028é'
 
 
@@ -30,7 +31,7 @@ def node_of(job: Job, rank: int, threads: int = 1, **timelines: int) -> NodeTabl
 
 
 def add(node: NodeTables, rank: int, begin: int, time: int, kind: int = CALL, **given) -> None:
-    given = {"procedure": "MPI_Send", "peer": -1} | given
+    given = {"procedure": "MPI_Send", "peer": -1, "offset": -1} | given
     if kind in (REGION, OPEN_REGION):
         given["procedure"] = -1
     node.add("events", rank=rank, kind=kind, begin=START + begin, time=time, **given)
@@ -49,6 +50,8 @@ def check_schema(document: dict) -> None:
     for event in document["traceEvents"]:
         assert isinstance(event["name"], str)
         assert event["ph"] in ("X", "B", "M", "i")
+        if event["ph"] == "i":
+            assert event["s"] in ("t", "p")
         assert isinstance(event["pid"], int) and isinstance(event["tid"], int)
         if event["ph"] == "M":
             assert event["name"] in ("process_name", "process_sort_index", "thread_name")
@@ -99,6 +102,71 @@ def test_all_that_is_known_of_a_call_is_shown(tmp_path: Path) -> None:
     assert facts["origin_ns"] == START
     assert facts["record"] == {"ranks": "2", "command": "./app"}
     assert facts["clocks"]["nodes"] == [{"node": 0, "host": "n0", "error_ns": 1000}]
+
+
+def test_calls_on_files_are_shown(tmp_path: Path) -> None:
+    job = Job()
+    node = node_of(job, 0)
+    node.add("file_timelines", rank=0, events=4, since=START)
+    node.add("regions", rank=0, region=1, id=7, label="solve")
+    add(node, 0, 0, 9000, procedure="MPI_File_write_all", file="/scratch/a", sent=8)
+    add(node, 0, 1000, 2000, POSIX, procedure="write", file="/b", sent=5, offset=0, region=1)
+    add(node, 0, 4000, 500, STDIO, procedure="read", file=HOSTILE, received=6, system_thread=77)
+    for begin, thread in ((0, 99), (100, 98), (200, 99)):
+        given = {"procedure": "sync", "file": "/c", "thread": -1, "system_thread": thread}
+        add(node, 0, begin, 1000, POSIX, **given)
+    document = export(job, tmp_path)
+    whole, write, read_by_stream, *others = slices(document)
+    assert (whole["cat"], whole["args"]) == ("mpi-io", {"file": "/scratch/a", "written": 8})
+    assert (write["name"], write["cat"], write["tid"]) == ("write", "posix", 0)
+    assert write["args"] == {"file": "/b", "offset": 0, "written": 5, "region": "solve"}
+    assert (read_by_stream["cat"], read_by_stream["tid"]) == ("stdio", 0)
+    assert read_by_stream["args"] == {"file": HOSTILE, "read": 6}
+    # Threads without MPI have a line each: only what is of one lies in each other.
+    assert [(one["tid"] - WITHOUT_MPI, one["dur"]) for one in others] == [
+        (99, 1),
+        (98, 1),
+        (99, 0.8),
+    ]
+    named = [
+        one for one in document["traceEvents"] if one["tid"] > WITHOUT_MPI and one["ph"] == "M"
+    ]
+    assert [(one["tid"] - WITHOUT_MPI, one["args"]["name"]) for one in named] == [
+        (99, "thread without MPI (99)"),
+        (98, "thread without MPI (98)"),
+    ]
+    assert document["metadata"]["files"] == [{"rank": 0, "events": 4, "lost": 0, "since_us": 0}]
+
+
+def test_calls_on_files_that_were_lost_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Job()
+    node = node_of(job, 0, lost=2)
+    node.add("file_timelines", rank=0, events=1, lost=1200, since=START + 5000)
+    add(node, 0, 6000, 10, POSIX, procedure="write", file="/b")
+    document = export(job, tmp_path)
+    marks = [one for one in document["traceEvents"] if one["ph"] == "i"]
+    assert [(one["name"], one["ts"]) for one in marks] == [
+        ("2 earlier events are not kept", 0),
+        ("1,200 earlier calls on files are not kept", 5),
+    ]
+    assert "1,202 earlier events" in capsys.readouterr().err
+
+
+def test_each_line_has_a_number_of_its_own(tmp_path: Path) -> None:
+    """Within its process; only the first thread's may be 0 or that of the process, which Perfetto
+    takes for the main thread's."""
+    job = Job()
+    for rank in range(4):
+        node = node_of(job, rank, threads=5)
+        for thread in range(5):
+            add(node, rank, 0, 1, thread=thread)
+    lines = [(one["pid"], one["tid"]) for one in slices(export(job, tmp_path))]
+    assert len(set(lines)) == 4 * 5
+    for rank in range(4):
+        first, *others = [line for of, line in lines if of == rank]
+        assert first == rank and not {0, rank} & set(others)
 
 
 def test_nodes_keep_their_clocks_and_what_is_known_of_them(tmp_path: Path) -> None:
@@ -309,8 +377,8 @@ def test_random_damage_is_refused_or_still_a_timeline(tmp_path: Path) -> None:
     [
         {"rank": 2**31},
         {"rank": -1},
-        {"thread": -1},
-        {"kind": 4},
+        {"thread": -3},
+        {"kind": 6},
         {"procedure": 99},
         {"communicator": 0},
         {"peer": -3},
@@ -319,6 +387,9 @@ def test_random_damage_is_refused_or_still_a_timeline(tmp_path: Path) -> None:
         {"begin": -1},
         {"time": -(2**63)},
         {"region": -1},
+        {"file": 99},
+        {"offset": -3},
+        {"system_thread": -1},
     ],
 )
 def test_a_number_that_cannot_be_is_refused(tmp_path: Path, given: dict[str, int]) -> None:

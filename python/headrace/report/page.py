@@ -22,6 +22,7 @@ from headrace.report.heat_picture import heat_pictures
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import tables
+from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
 from headrace.report.units import NS, library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
@@ -114,6 +115,7 @@ def page(
         flame=flame(profile),
         hottest=pictures.hottest(profile),
         tables=tables(found, symbols),
+        timeline=timeline_lines(found.timeline),
         quality=quality(found, symbols),
     )
 

@@ -19,6 +19,7 @@ from headrace.report.heat_picture import heat_table
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.tables import Table, tables, wait
+from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
 from headrace.report.units import library, seconds, shown
 from headrace.symbols.resolver import Symbols
@@ -58,6 +59,11 @@ def show(
         put_table(out, table)
     if (heat := heat_table(found)).rows:
         put_table(out, heat)
+    if told := timeline_lines(found.timeline):
+        out.print()
+        put_title(out, "Timeline")
+        for line in told:
+            put_line(out, line)
     out.print()
     put_title(out, "Data quality")
     if profile is not None:
