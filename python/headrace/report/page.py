@@ -15,13 +15,14 @@ from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.profile.traced import Traced
 from headrace.report import pictures
-from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
+from headrace.report.actions import UNKNOWN, WAITING, first, nothing, parts, places, reasons
 from headrace.report.counter_tables import counter_tables
 from headrace.report.flame import flame
 from headrace.report.heat_picture import heat_pictures
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
-from headrace.report.tables import tables
+from headrace.report.since import Since
+from headrace.report.tables import BY_NODE, tables
 from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
 from headrace.report.units import NS, library, seconds, shown, size
@@ -82,8 +83,10 @@ def page(
     listing: Listing | None = None,
     counted: Counters | None = None,
     traced: Traced | None = None,
+    since: Since | None = None,
 ) -> str:
     run = found.run
+    every = tables(found, symbols)
     cards = [_card(one, found, symbols) for one in judgement.advice]
     top = [_card(one, found, symbols) for one in first(judgement)]
     return _template().render(
@@ -114,14 +117,16 @@ def page(
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),
         hottest=pictures.hottest(profile),
-        tables=tables(found, symbols),
+        since=since,
+        by_node=next((one for one in every if one.title == BY_NODE), None),
+        tables=[one for one in every if one.title != BY_NODE],
         timeline=timeline_lines(found.timeline),
         quality=quality(found, symbols),
     )
 
 
 def _class_of(name: str) -> str:
-    known = {"computing": "a", "messages": "b", "collective calls": "c", "I/O": "d"}
+    known = {"computing": "a", "messages": "b", "collective calls": "c", "I/O": "d", WAITING: "w"}
     return known.get(name, "e")
 
 
