@@ -211,9 +211,9 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::access_names:
       access_names_.append(reinterpret_cast<const char*>(first), used);
       return true;
-    case ExtentKind::sampled_threads: take_items(sampled_threads_, first, used); return true;
-    case ExtentKind::sampled_frames: take_items(sampled_frames_, first, used); return true;
-    case ExtentKind::samples: take_items(samples_, first, used); return true;
+    case ExtentKind::sampled_threads: take_items(sampled_.threads, first, used); return true;
+    case ExtentKind::sampled_frames: take_items(sampled_.frames, first, used); return true;
+    case ExtentKind::samples: take_items(sampled_.samples, first, used); return true;
     case ExtentKind::heat:
       if (heat_.empty()) take_items(heat_, first, std::min<std::uint32_t>(used, 1));
       return true;
@@ -238,11 +238,11 @@ void Image::take_timeline(std::size_t begin, const ExtentHeader& extent, std::ui
   if (used == 0) return;
   std::byte* const first = bytes_.data() + begin;
   if (extent.kind == ExtentKind::file_timeline) {
-    file_timeline_ = reinterpret_cast<const FileTimelineItem*>(first);
+    file_timeline_.head = reinterpret_cast<const FileTimelineItem*>(first);
     return;
   }
   if (extent.kind == ExtentKind::file_events) {
-    file_events_ = {reinterpret_cast<const FileEvent*>(first), used};
+    file_timeline_.events = {reinterpret_cast<const FileEvent*>(first), used};
     return;
   }
   Thread& thread = threads_[extent.thread];
@@ -296,19 +296,19 @@ void Image::check_references() {
   for (DecisionItem& one : decisions_) {
     drop_unless_below(one.note, notes(NoteKind::decision).size());
   }
-  check_frames(sampled_frames_, modules, functions);
+  check_frames(sampled_.frames, modules, functions);
   check_samples();
   check_traced();
 }
 
 void Image::check_samples() {
   const std::size_t regions = notes(NoteKind::region).size();
-  for (SampleItem& sample : samples_) {
-    drop_unless_below(sample.path, sampled_frames_.size());
-    drop_unless_below(sample.thread, sampled_threads_.size());
+  for (SampleItem& sample : sampled_.samples) {
+    drop_unless_below(sample.path, sampled_.frames.size());
+    drop_unless_below(sample.thread, sampled_.threads.size());
     if (sample.region > regions) sample.region = 0;
   }
-  for (SampledThread& thread : sampled_threads_) thread.name.back() = '\0';
+  for (SampledThread& thread : sampled_.threads) thread.name.back() = '\0';
   for (CounterItem& counter : counters_) counter.name.back() = '\0';
 }
 
@@ -327,10 +327,6 @@ void Image::check_traced() {
 std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t field) const {
   const std::span<const Note> all = notes(kind);
   return note < all.size() && field < all[note].size() ? all[note][field] : std::string_view();
-}
-
-std::string_view Image::name_of(const AccessItem& item) const {
-  return access_name(item.name_place, item.name_size);
 }
 
 std::string_view Image::access_name(std::uint64_t place, std::size_t size) const {

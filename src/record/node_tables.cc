@@ -166,7 +166,7 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
     }
     add_peers(image.header().rank, thread.peers);
   }
-  samples_.add(image, paths_.add(image, image.sampled_frames()), regions);
+  samples_.add(image, paths_.add(image, image.sampled().frames), regions);
   traces_.add(image, times, regions);
   constexpr auto kIo = static_cast<std::int64_t>(CallClass::io);
   std::vector<NodeTimeline::Places::Procedure> called;
@@ -218,7 +218,7 @@ void NodeTables::add_accesses(const Image& image, const RankTimes& times) {
     AccessesRow row = accesses_row(item.counts, times);
     if (is_empty(row)) continue;
     row.rank = image.header().rank;
-    row.file = texts_.place(image.name_of(item));
+    row.file = texts_.place(image.access_name(item.name_place, item.name_size));
     row.layer = item.layer == AccessLayer::stdio ? 1 : 0;
     accesses_.push_back(row);
   }

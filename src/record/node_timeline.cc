@@ -74,7 +74,7 @@ std::vector<NodeTimeline::Own> NodeTimeline::latest_of(const Image& image) const
     }
   }
   const auto numbers = numbers_of_threads(image);
-  for (const FileEvent& event : image.file_events()) {
+  for (const FileEvent& event : image.file_timeline().events) {
     if (!is_there(event)) continue;
     const auto known = numbers.find(event.system_thread);
     const std::uint32_t thread =
@@ -101,7 +101,7 @@ void NodeTimeline::add(const Image& image, const Places& places) {
     const auto own = std::ranges::equal_range(events, number, {}, &Own::thread);
     add_thread(image, number, {own.begin(), own.end()}, places);
   }
-  if (image.file_timeline() != nullptr) add_file_timeline(image, events);
+  if (image.file_timeline().head != nullptr) add_file_timeline(image, events);
 }
 
 void NodeTimeline::add_thread(const Image& image, std::uint32_t number, std::span<const Own> events,
@@ -194,7 +194,7 @@ void NodeTimeline::add_file_timeline(const Image& image, std::span<const Own> ev
     ++row.events;
     since = std::min(since, own.end);
   }
-  const auto added = static_cast<std::int64_t>(image.file_timeline()->added.load());
+  const auto added = static_cast<std::int64_t>(image.file_timeline().head->added.load());
   row.lost = not_negative(not_negative(added) - row.events);
   if (row.lost == 0) since = image.header().begin_ticks;
   row.since = time_of(since == INT64_MAX ? record::end_of(image) : since);

@@ -1,5 +1,3 @@
-#include "record/file_timeline.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "record/access_table.h"
+#include "record/file_timeline.h"
 #include "record/node_tables.h"
 #include "unit/made_images.h"
 #include "unit/packed_sections.h"
@@ -156,7 +155,7 @@ TEST_F(FilesOfTimeline, LeavesOutWhatAKilledProcessHadHalfWritten) {
   add(200, 2, file("/a"));
   std::vector<Image> images;
   images.push_back(std::move(Image::read(made_.image->path()).value()));
-  const std::span<const FileEvent> found = images[0].file_events();
+  const std::span<const FileEvent> found = images[0].file_timeline().events;
   ASSERT_EQ(found.size(), static_cast<std::size_t>(kPlaces));
   const_cast<FileEvent&>(found[0]).turn = FileEvent::kIsWritten;
   tables_ = unpack(make_node_record(images, 3, {}).sections);
@@ -171,7 +170,7 @@ TEST_F(FilesOfTimeline, OfADamagedImageHaveNoNumberThatCannotBe) {
   line_->add({INT64_MAX, 5, 1, 1, FileOperation::read, false}, file("/a"));
   std::vector<Image> images;
   images.push_back(std::move(Image::read(made_.image->path()).value()));
-  auto& event = const_cast<FileEvent&>(images[0].file_events()[0]);
+  auto& event = const_cast<FileEvent&>(images[0].file_timeline().events[0]);
   event.name_place = UINT64_MAX;
   event.region = 12345;
   event.system_thread = INT32_MIN;
