@@ -9,9 +9,13 @@
 #include "record/recorder.h"
 
 namespace headrace::record {
+
+// Signal handlers may be the first of their thread to look: no memory may be taken for these.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadRecord* own_record;
+
 namespace {
 
-constinit thread_local std::int32_t own_number = 0;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::int32_t own_number = 0;
 
 const AccessItem& item_of(const AccessCounts& counts) {
   return *reinterpret_cast<const AccessItem*>(reinterpret_cast<const std::byte*>(&counts) -
