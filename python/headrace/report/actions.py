@@ -67,13 +67,13 @@ def gain(one: Advice) -> str:
         return "no gain of its own"
     lowest = one.lower if one.lower is not None else one.upper
     interval = one.upper - lowest > 0.1 * one.upper
-    most = f"gains at most {_seconds(one.upper)}"
+    most = f"gains at most {gained_seconds(one.upper)}"
     if interval:
-        most += f" (or {_seconds(lowest)}: waiting is not known exactly)"
-    return most + (f"; own time {_seconds(one.own)}" if one.own is not None else "")
+        most += f" (or {gained_seconds(lowest)}: waiting is not known exactly)"
+    return most + (f"; own time {gained_seconds(one.own)}" if one.own is not None else "")
 
 
-def _seconds(value: float) -> str:
+def gained_seconds(value: float) -> str:
     return f"{value:,.2f} s" if value >= 0.1 else f"{value * 1e3:.3g} ms"
 
 

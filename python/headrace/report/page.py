@@ -15,7 +15,16 @@ from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.profile.traced import Traced
 from headrace.report import pictures
-from headrace.report.actions import UNKNOWN, WAITING, first, nothing, parts, places, reasons
+from headrace.report.actions import (
+    UNKNOWN,
+    WAITING,
+    first,
+    gained_seconds,
+    nothing,
+    parts,
+    places,
+    reasons,
+)
 from headrace.report.counter_tables import counter_tables
 from headrace.report.flame import flame
 from headrace.report.heat_picture import heat_pictures
@@ -171,13 +180,13 @@ def _card(one: Advice, found: Findings, symbols: Symbols) -> Card:
     upper, lower = one.upper or 0.0, one.lower or 0.0
     notes = []
     if one.upper is not None and upper - lower > 0.1 * upper:
-        notes.append(f"the bound lies between {lower:,.2f} s and {upper:,.2f} s")
+        notes.append(f"the bound lies between {gained_seconds(lower)} and {gained_seconds(upper)}")
     if one.own is not None:
-        notes.append(f"own time {one.own:,.2f} s")
+        notes.append(f"own time {gained_seconds(one.own)}")
     return Card(
         title=shown(one.rule.title),
         kind="hint" if one.is_hint else "action",
-        gain="" if one.upper is None else f"at most {upper:,.2f} s",
+        gain="" if one.upper is None else f"at most {gained_seconds(upper)}",
         note="; ".join(notes),
         upper_share=min(100.0, 100 * upper / run),
         lower_share=min(100.0, 100 * lower / run),
