@@ -147,7 +147,8 @@ def test_paper_has_what_is_folded(browser: Any, pages: dict[str, Path]) -> None:
     assert not words.is_visible()
     view.page.emulate_media(media="print")
     assert words.bounding_box()["height"] > 0
-    assert view.page.evaluate(CONTRAST, "body") >= READABLE
+    for part in ("body", ".tiles b", ".soft"):
+        assert view.page.evaluate(CONTRAST, part) >= READABLE, part
     view.page.close()
 
 
