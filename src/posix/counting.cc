@@ -37,6 +37,16 @@ void add_access(record::DirectionCounts& counts, std::int64_t bytes, std::int64_
   if (ticks != 0) add(counts.ticks, ticks);
 }
 
+void keep_event(const record::FileTimeline::Call& event, const AccessCounts& counts) noexcept {
+  record::FileTimeline* const kept = record::file_timeline.load(std::memory_order_acquire);
+  if (kept != nullptr) [[unlikely]]
+    kept->add(event, counts);
+}
+
+constexpr record::FileOperation operation_of(Direction direction) {
+  return direction == Direction::read ? record::FileOperation::read : record::FileOperation::write;
+}
+
 /// Notes a short call that stayed within the stream's buffer. False if more is to be done.
 bool add_pending(int descriptor, Direction direction, std::int64_t bytes) noexcept {
   constexpr std::int64_t kMostBytes = 100;  // the first bin
@@ -111,6 +121,8 @@ void note_transfer(const Call& call, int descriptor, Direction direction, std::i
   add_access(own, bytes, end - call.begin());
   add_own_heat(direction, bytes, call.begin(), end);
   add_place(own, offset, bytes, is_first);
+  keep_event({call.begin(), end - call.begin(), bytes, offset, operation_of(direction), false},
+             *counts);
   const std::int64_t block = counts->block > 0 ? counts->block : 4096;
   const bool is_aligned =
       (block & (block - 1)) == 0 ? (offset & (block - 1)) == 0 : offset % block == 0;
@@ -124,13 +136,18 @@ void note_seek(const Call& call, int descriptor, std::int64_t position) noexcept
   if (counts == nullptr) return;
   opening.position.store(position, std::memory_order_relaxed);
   opening.is_moved.store(false, std::memory_order_relaxed);
-  note_other(call, counts, &AccessCounts::seeks);
+  note_other(call, counts, {record::FileOperation::seek, AccessLayer::posix, &AccessCounts::seeks},
+             position);
 }
 
-void note_other(const Call& call, AccessCounts* counts, std::int64_t AccessCounts::* one) noexcept {
+void note_other(const Call& call, AccessCounts* counts, const OtherKind& kind,
+                std::int64_t offset) noexcept {
   if (counts == nullptr || is_off()) return;
-  add(counts->other_ticks, record::ticks() - call.begin());
-  if (one != nullptr) add(counts->*one, 1);
+  const std::int64_t taken = record::ticks() - call.begin();
+  add(counts->other_ticks, taken);
+  if (kind.count != nullptr) add(counts->*kind.count, 1);
+  keep_event({call.begin(), taken, 0, offset, kind.operation, kind.layer == AccessLayer::stdio},
+             *counts);
 }
 
 void note_mapped(AccessCounts& counts, std::int64_t bytes) noexcept {
@@ -164,6 +181,9 @@ void note_stream(const Call& call, std::FILE* stream, Direction direction,
   add_access(direction == Direction::read ? counts->reads : counts->writes, bytes,
              end - call.begin());
   add_own_heat(direction, bytes, call.begin(), end);
+  if (!call.is_timed()) return;
+  keep_event({call.begin(), end - call.begin(), bytes, kAtPosition, operation_of(direction), true},
+             *counts);
 }
 
 bool stays_in_buffer(std::FILE* stream, Direction direction, std::size_t most) noexcept {

@@ -12,14 +12,19 @@
 /// program sees, errno included.
 namespace headrace::posix {
 
+/// Whether calls are kept one by one (HEADRACE_TIMELINE).
+inline bool keeps_events() noexcept {
+  return record::file_timeline.load(std::memory_order_relaxed) != nullptr;
+}
+
 /// One call of the program's. The thread may leave it by cancellation or siglongjmp.
 class Call {
  public:
   /// is_timed: whether its time is taken, which costs more than a call that moves a few bytes
-  /// within a stream's buffer.
+  /// within a stream's buffer. It always is if calls are kept one by one.
   explicit Call(bool is_timed = true) noexcept {
     is_counted_ = record::is_recording.load(std::memory_order_relaxed) && may_be_own_process();
-    if (is_counted_ && is_timed) begin_ = record::ticks();
+    if (is_counted_ && (is_timed || keeps_events())) begin_ = record::ticks();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -36,7 +41,7 @@ class Call {
 
 enum class Direction { read, write };
 
-constexpr std::int64_t kAtPosition = -1;
+inline constexpr std::int64_t kAtPosition = -1;
 
 /// A call has moved `bytes`, at `offset` or the descriptor's position.
 void note_transfer(const Call& call, int descriptor, Direction direction, std::int64_t bytes,
@@ -45,9 +50,16 @@ void note_transfer(const Call& call, int descriptor, Direction direction, std::i
 /// The position of a descriptor is `position` now, by lseek.
 void note_seek(const Call& call, int descriptor, std::int64_t position) noexcept;
 
-/// A call that neither reads nor writes. `one` is added to.
-void note_other(const Call& call, record::AccessCounts* counts,
-                std::int64_t record::AccessCounts::* one) noexcept;
+/// What a call does that neither reads nor writes, and what counts it, if anything does.
+struct OtherKind {
+  record::FileOperation operation;
+  record::AccessLayer layer;
+  std::int64_t record::AccessCounts::* count;
+};
+
+/// Such a call. `offset`: where in the file, or kAtPosition. Null counts: it is on no file.
+void note_other(const Call& call, record::AccessCounts* counts, const OtherKind& kind,
+                std::int64_t offset = kAtPosition) noexcept;
 
 void note_mapped(record::AccessCounts& counts, std::int64_t bytes) noexcept;
 

@@ -7,12 +7,19 @@ namespace {
 
 using record::AccessCounts;
 using record::AccessLayer;
+using record::FileOperation;
+
+constexpr OtherKind kOpen = {FileOperation::open, AccessLayer::posix, &AccessCounts::opens};
+constexpr OtherKind kClose = {FileOperation::close, AccessLayer::posix, nullptr};
+constexpr OtherKind kSync = {FileOperation::sync, AccessLayer::posix, &AccessCounts::syncs};
+constexpr OtherKind kMap = {FileOperation::map, AccessLayer::posix, &AccessCounts::maps};
+constexpr OtherKind kTruncate = {FileOperation::truncate, AccessLayer::posix, nullptr};
 
 void note_opened(const Call& call, int descriptor, int directory, const char* name, int flags) {
   if (!call.is_counted() || descriptor < 0) return;
   Opening* const opening = note_open(descriptor, AccessLayer::posix, directory, name, flags);
   if (opening == nullptr) return;
-  note_other(call, opening->counts(AccessLayer::posix), &AccessCounts::opens);
+  note_other(call, opening->counts(AccessLayer::posix), kOpen);
 }
 
 template <class Next>
@@ -53,11 +60,11 @@ int control(int descriptor, int command, Next next) {
 
 /// Of calls that neither read nor write.
 template <class Next>
-auto other_call(int descriptor, std::int64_t AccessCounts::* one, Next next) {
+auto other_call(int descriptor, const OtherKind& kind, Next next) {
   const Call call;
   const auto result = next();
   if (call.is_counted() && result == 0) {
-    note_other(call, counts_of(descriptor, AccessLayer::posix), one);
+    note_other(call, counts_of(descriptor, AccessLayer::posix), kind);
   }
   return result;
 }
@@ -71,13 +78,13 @@ off64_t seek(int descriptor, Next next) {
 }
 
 template <class Next>
-void* map(int descriptor, int flags, size_t bytes, Next next) {
+void* map(int descriptor, int flags, size_t bytes, off64_t offset, Next next) {
   if ((flags & MAP_ANONYMOUS) != 0 || descriptor < 0) return next();
   const Call call;
   void* const memory = next();
   if (!call.is_counted() || memory == MAP_FAILED) return memory;
   AccessCounts* const counts = counts_of(descriptor, AccessLayer::posix);
-  note_other(call, counts, &AccessCounts::maps);
+  note_other(call, counts, kMap, offset);
   if (counts != nullptr) note_mapped(*counts, static_cast<std::int64_t>(bytes));
   return memory;
 }
@@ -170,7 +177,7 @@ int close(int descriptor) {
   AccessCounts* counts = nullptr;
   if (call.is_counted()) counts = forget(descriptor, AccessLayer::posix);
   const int result = real.close(descriptor);
-  if (counts != nullptr) note_other(call, counts, nullptr);
+  if (counts != nullptr) note_other(call, counts, kClose);
   return result;
 }
 
@@ -225,30 +232,30 @@ off64_t lseek64(int descriptor, off64_t offset, int whence) noexcept {
 }
 
 int fsync(int descriptor) {
-  return other_call(descriptor, &AccessCounts::syncs, [=] { return real.fsync(descriptor); });
+  return other_call(descriptor, kSync, [=] { return real.fsync(descriptor); });
 }
 
 int fdatasync(int descriptor) {
-  return other_call(descriptor, &AccessCounts::syncs, [=] { return real.fdatasync(descriptor); });
+  return other_call(descriptor, kSync, [=] { return real.fdatasync(descriptor); });
 }
 
 int ftruncate(int descriptor, off_t size) noexcept {
-  return other_call(descriptor, nullptr, [=] { return real.ftruncate(descriptor, size); });
+  return other_call(descriptor, kTruncate, [=] { return real.ftruncate(descriptor, size); });
 }
 
 int ftruncate64(int descriptor, off64_t size) noexcept {
-  return other_call(descriptor, nullptr, [=] { return real.ftruncate64(descriptor, size); });
+  return other_call(descriptor, kTruncate, [=] { return real.ftruncate64(descriptor, size); });
 }
 
 void* mmap(void* at, size_t bytes, int protection, int flags, int descriptor,
            off_t offset) noexcept {
-  return map(descriptor, flags, bytes,
+  return map(descriptor, flags, bytes, offset,
              [=] { return real.mmap(at, bytes, protection, flags, descriptor, offset); });
 }
 
 void* mmap64(void* at, size_t bytes, int protection, int flags, int descriptor,
              off64_t offset) noexcept {
-  return map(descriptor, flags, bytes,
+  return map(descriptor, flags, bytes, offset,
              [=] { return real.mmap64(at, bytes, protection, flags, descriptor, offset); });
 }
 

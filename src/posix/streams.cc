@@ -11,6 +11,13 @@ namespace {
 
 using record::AccessCounts;
 using record::AccessLayer;
+using record::FileOperation;
+
+constexpr OtherKind kOpen = {FileOperation::open, AccessLayer::stdio, &AccessCounts::opens};
+constexpr OtherKind kOpenAgain = {FileOperation::open, AccessLayer::stdio, nullptr};
+constexpr OtherKind kClose = {FileOperation::close, AccessLayer::stdio, nullptr};
+constexpr OtherKind kSeek = {FileOperation::seek, AccessLayer::stdio, &AccessCounts::seeks};
+constexpr OtherKind kSync = {FileOperation::sync, AccessLayer::stdio, &AccessCounts::syncs};
 
 /// What a stream is opened for, as far as open(2)'s flags say it.
 int flags_of(const char* mode) {
@@ -24,7 +31,7 @@ void note_opened(const Call& call, FILE* stream, const char* name, const char* m
       note_open(::fileno_unlocked(stream), AccessLayer::stdio, AT_FDCWD, name, flags_of(mode));
   if (opening == nullptr) return;
   if (!opening->stands_for_many) opening->stream_position.store(0, std::memory_order_relaxed);
-  note_other(call, opening->counts(AccessLayer::stdio), &AccessCounts::opens);
+  note_other(call, opening->counts(AccessLayer::stdio), kOpen);
 }
 
 template <class Next>
@@ -61,7 +68,7 @@ int seek_stream(FILE* stream, Next next) {
   const KeptErrno kept;
   const int descriptor = ::fileno_unlocked(stream);
   if (descriptor >= 0) {
-    note_other(call, counts_of(descriptor, AccessLayer::stdio), &AccessCounts::seeks);
+    note_other(call, counts_of(descriptor, AccessLayer::stdio), kSeek);
   }
   return result;
 }
@@ -138,7 +145,7 @@ FILE* fdopen(int descriptor, const char* mode) noexcept {
   FILE* const stream = real.fdopen(descriptor, mode);
   if (!call.is_counted() || stream == nullptr) return stream;
   restart_stream(stream);
-  note_other(call, counts_of(descriptor, AccessLayer::stdio), nullptr);
+  note_other(call, counts_of(descriptor, AccessLayer::stdio), kOpenAgain);
   return stream;
 }
 
@@ -147,7 +154,7 @@ int fclose(FILE* stream) {
   AccessCounts* counts = nullptr;
   if (call.is_counted()) counts = end_stream(stream);
   const int result = real.fclose(stream);
-  if (counts != nullptr) note_other(call, counts, nullptr);
+  if (counts != nullptr) note_other(call, counts, kClose);
   return result;
 }
 
@@ -158,7 +165,7 @@ int fflush(FILE* stream) {
   const KeptErrno kept;
   const int descriptor = ::fileno_unlocked(stream);
   if (descriptor >= 0) {
-    note_other(call, counts_of(descriptor, AccessLayer::stdio), &AccessCounts::syncs);
+    note_other(call, counts_of(descriptor, AccessLayer::stdio), kSync);
   }
   return result;
 }

@@ -1,7 +1,6 @@
 #include "record/access_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "base/pause.h"
@@ -90,8 +89,8 @@ AccessTable::Found AccessTable::append(AccessLayer layer, Name name, std::size_t
     names_ = more;
   }
   char* const text = reinterpret_cast<char*>(names_ + 1) + names_->used;
-  std::memcpy(text, name.head.data(), name.head.size());
-  std::memcpy(text + name.head.size(), name.tail.data(), name.tail.size());
+  name.head.copy(text, name.head.size());
+  name.tail.copy(text + name.head.size(), name.tail.size());
   names_->used.fetch_add(size, std::memory_order_release);
   auto* const item = new (reinterpret_cast<AccessItem*>(items_ + 1) + items_->used)
       AccessItem{layer, size, text_, {}};

@@ -34,4 +34,7 @@ inline void add(std::int64_t& count, std::int64_t more) {
 /// its bytes, so what goes to storage is not known. They stay as long as the process.
 FileCounts* counts_of_file(const char* name, bool is_passed_on) noexcept;
 
+/// The note that names the file of such counts.
+std::uint32_t name_of(const FileCounts& counts) noexcept;
+
 }  // namespace headrace::record

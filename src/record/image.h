@@ -79,7 +79,9 @@ enum class ExtentKind : std::uint32_t {
   traced_frames,  ///< of one thread that calls traced functions; these have numbers of their own
   traced_calls,   ///< of the same
   timeline,
-  events
+  events,
+  file_timeline,  ///< of the process, as the next
+  file_events
 };
 
 struct ExtentHeader {
@@ -238,8 +240,9 @@ inline constexpr std::size_t kMostOpenRegions = 128;
 
 /// The timeline of one thread, but for the events themselves.
 struct TimelineItem {
-  std::int64_t added;        ///< events, those that are gone included
-  std::int64_t clock_error;  ///< ns by which the node's clock may be wrong; -1 if it is not known
+  std::int64_t added;          ///< events, those that are gone included
+  std::int64_t clock_error;    ///< ns by which the node's clock may be wrong; -1 if it is not known
+  std::int64_t system_thread;  ///< the kernel's number of the thread that had it last
   std::atomic<std::uint32_t> open_calls;
   std::atomic<std::uint32_t> open_regions;
   std::array<OpenEvent, kMostOpenCalls> calls;
@@ -256,9 +259,37 @@ struct Event {
   std::uint32_t procedure;     ///< a note's number; kNone: it is a region
   std::uint32_t communicator;  ///< a note's number
   std::uint32_t region;        ///< a note's number and 1; 0: none
-  std::int32_t peer;           ///< in MPI_COMM_WORLD; kNoPeer, or -2 outside it
+  std::int32_t peer;           ///< in MPI_COMM_WORLD; kNoPeer, or -2 outside it. Of MPI-IO the file
+                               ///< instead: its name's note
   std::int64_t sent;
   std::int64_t received;
+};
+
+/// What a call on a file without MPI does.
+enum class FileOperation : std::uint8_t { open, close, read, write, seek, sync, map, truncate };
+inline constexpr std::size_t kFileOperations = 8;
+
+/// The timeline of such calls, of all threads of the rank, but for the events themselves.
+struct FileTimelineItem {
+  std::atomic<std::uint64_t> added;  ///< events, those that are gone included
+};
+
+/// One such call. Each has a place in a ring, which later ones take over.
+struct FileEvent {
+  static constexpr std::uint64_t kIsWritten = UINT64_MAX;
+
+  std::uint64_t turn;        ///< how many have been added with it; 0: none is there; kIsWritten
+  std::int64_t begin;        ///< in ticks
+  std::int64_t ticks;        ///< that it took
+  std::int64_t bytes;        ///< moved, or mapped
+  std::int64_t offset;       ///< -1: none, or it is not known
+  std::uint64_t name_place;  ///< of the file, as in AccessItem
+  std::uint32_t region;      ///< a note's number and 1; 0: none
+  std::uint32_t thread;      ///< kNone: it had not called MPI
+  std::int32_t system_thread;
+  std::uint16_t name_size;
+  FileOperation operation;
+  std::uint8_t is_on_stream;  ///< of C; else on a descriptor
 };
 
 /// One decision of this rank.
@@ -296,7 +327,7 @@ static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
 static_assert(sizeof(HeatTables) == kHeatLayers * kHeatPlaces * 16);
 static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
 static_assert(sizeof(CounterItem) == 64 && sizeof(TracedCalls) == 80);
-static_assert(sizeof(Event) == 48 && sizeof(OpenEvent) == 16);
+static_assert(sizeof(Event) == 48 && sizeof(OpenEvent) == 16 && sizeof(FileEvent) == 64);
 static_assert(sizeof(RegionItem) == 40 && sizeof(RegionMark) == 24);
 static_assert(sizeof(ExtentHeader) == 32 && sizeof(NoteHeader) == 8);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -84,6 +84,8 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::traced_calls: return sizeof(TracedCalls);
     case ExtentKind::timeline: return sizeof(TimelineItem);
     case ExtentKind::events: return sizeof(Event);
+    case ExtentKind::file_timeline: return sizeof(FileTimelineItem);
+    case ExtentKind::file_events: return sizeof(FileEvent);
   }
   return std::nullopt;
 }
@@ -209,9 +211,9 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::access_names:
       access_names_.append(reinterpret_cast<const char*>(first), used);
       return true;
-    case ExtentKind::sampled_threads: take_items(sampled_threads_, first, used); return true;
-    case ExtentKind::sampled_frames: take_items(sampled_frames_, first, used); return true;
-    case ExtentKind::samples: take_items(samples_, first, used); return true;
+    case ExtentKind::sampled_threads: take_items(sampled_.threads, first, used); return true;
+    case ExtentKind::sampled_frames: take_items(sampled_.frames, first, used); return true;
+    case ExtentKind::samples: take_items(sampled_.samples, first, used); return true;
     case ExtentKind::heat:
       if (heat_.empty()) take_items(heat_, first, std::min<std::uint32_t>(used, 1));
       return true;
@@ -223,7 +225,9 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
       take_items(traced_[extent.thread].calls, first, used);
       return true;
     case ExtentKind::timeline:
-    case ExtentKind::events: take_timeline(begin, extent, used); return true;
+    case ExtentKind::events:
+    case ExtentKind::file_timeline:
+    case ExtentKind::file_events: take_timeline(begin, extent, used); return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -232,8 +236,16 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
 /// They are many, and stay where they are.
 void Image::take_timeline(std::size_t begin, const ExtentHeader& extent, std::uint32_t used) {
   if (used == 0) return;
-  Thread& thread = threads_[extent.thread];
   std::byte* const first = bytes_.data() + begin;
+  if (extent.kind == ExtentKind::file_timeline) {
+    file_timeline_.head = reinterpret_cast<const FileTimelineItem*>(first);
+    return;
+  }
+  if (extent.kind == ExtentKind::file_events) {
+    file_timeline_.events = {reinterpret_cast<const FileEvent*>(first), used};
+    return;
+  }
+  Thread& thread = threads_[extent.thread];
   if (extent.kind == ExtentKind::timeline) {
     thread.timeline = reinterpret_cast<const TimelineItem*>(first);
   } else {
@@ -284,19 +296,19 @@ void Image::check_references() {
   for (DecisionItem& one : decisions_) {
     drop_unless_below(one.note, notes(NoteKind::decision).size());
   }
-  check_frames(sampled_frames_, modules, functions);
+  check_frames(sampled_.frames, modules, functions);
   check_samples();
   check_traced();
 }
 
 void Image::check_samples() {
   const std::size_t regions = notes(NoteKind::region).size();
-  for (SampleItem& sample : samples_) {
-    drop_unless_below(sample.path, sampled_frames_.size());
-    drop_unless_below(sample.thread, sampled_threads_.size());
+  for (SampleItem& sample : sampled_.samples) {
+    drop_unless_below(sample.path, sampled_.frames.size());
+    drop_unless_below(sample.thread, sampled_.threads.size());
     if (sample.region > regions) sample.region = 0;
   }
-  for (SampledThread& thread : sampled_threads_) thread.name.back() = '\0';
+  for (SampledThread& thread : sampled_.threads) thread.name.back() = '\0';
   for (CounterItem& counter : counters_) counter.name.back() = '\0';
 }
 
@@ -317,10 +329,10 @@ std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t fie
   return note < all.size() && field < all[note].size() ? all[note][field] : std::string_view();
 }
 
-std::string_view Image::name_of(const AccessItem& item) const {
+std::string_view Image::access_name(std::uint64_t place, std::size_t size) const {
   const std::string_view all = access_names_;
-  if (item.name_place > all.size() || item.name_size > all.size() - item.name_place) return {};
-  return all.substr(item.name_place, item.name_size);
+  return place > all.size() || size > all.size() - place ? std::string_view()
+                                                         : all.substr(place, size);
 }
 
 std::string_view Image::fact(std::string_view name) const {

@@ -36,6 +36,18 @@ class Image {
     std::vector<Frame> frames;
     std::vector<TracedCalls> calls;
   };
+  /// What samples show, of all threads.
+  struct Sampled {
+    std::vector<SampledThread> threads;
+    std::vector<Frame> frames;
+    std::vector<SampleItem> samples;
+  };
+  /// Calls on files without MPI, one by one. `head` is null if they were not kept. It and the
+  /// events, of which only those with a turn are there, are as they were found: not checked.
+  struct FileTimeline {
+    const FileTimelineItem* head = nullptr;
+    std::span<const FileEvent> events;
+  };
   using Note = std::vector<std::string_view>;  ///< its fields
 
   Image(Image&&) = default;
@@ -53,14 +65,13 @@ class Image {
   std::span<const FileItem> files() const { return files_; }
   std::span<const DecisionItem> decisions() const { return decisions_; }
   std::span<const AccessItem> accesses() const { return accesses_; }
-  /// Empty if the image does not have it.
-  std::string_view name_of(const AccessItem& item) const;
-  std::span<const SampledThread> sampled_threads() const { return sampled_threads_; }
-  std::span<const Frame> sampled_frames() const { return sampled_frames_; }
-  std::span<const SampleItem> samples() const { return samples_; }
+  /// Where items of accesses say that their name is. Empty if the image does not have it.
+  std::string_view access_name(std::uint64_t place, std::size_t size) const;
+  const Sampled& sampled() const { return sampled_; }
   /// Null if it has none.
   const HeatTables* heat() const { return heat_.empty() ? nullptr : heat_.data(); }
   std::span<const CounterItem> counters() const { return counters_; }
+  const FileTimeline& file_timeline() const { return file_timeline_; }
   /// By numbers of their own.
   const std::map<std::uint32_t, Traced>& traced() const { return traced_; }
 
@@ -89,11 +100,10 @@ class Image {
   std::vector<DecisionItem> decisions_;
   std::vector<AccessItem> accesses_;
   std::string access_names_;
-  std::vector<SampledThread> sampled_threads_;
-  std::vector<Frame> sampled_frames_;
-  std::vector<SampleItem> samples_;
+  Sampled sampled_;
   std::vector<HeatTables> heat_;  ///< one at most
   std::vector<CounterItem> counters_;
+  FileTimeline file_timeline_;
   std::map<std::uint32_t, Traced> traced_;
   std::array<std::vector<Note>, kNoteKinds> notes_;
 };

@@ -11,7 +11,7 @@ void NodeSamples::add(const Image& image, std::span<const std::int64_t> paths,
                       std::span<const std::int64_t> regions) {
   const std::int64_t rank = image.header().rank;
   const std::size_t first = threads_.size();
-  for (const SampledThread& thread : image.sampled_threads()) {
+  for (const SampledThread& thread : image.sampled().threads) {
     SamplingRow row;
     row.rank = rank;
     row.thread = static_cast<std::int64_t>(threads_.size() - first);
@@ -25,7 +25,7 @@ void NodeSamples::add(const Image& image, std::span<const std::int64_t> paths,
     threads_.push_back(row);
   }
   // What a kill left half written is counted from the samples themselves.
-  for (const SampleItem& sample : image.samples()) {
+  for (const SampleItem& sample : image.sampled().samples) {
     if (sample.count <= 0 || sample.thread == kNone) continue;
     SamplesRow row;
     row.rank = rank;

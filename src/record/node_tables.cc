@@ -166,11 +166,16 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
     }
     add_peers(image.header().rank, thread.peers);
   }
-  samples_.add(image, paths_.add(image, image.sampled_frames()), regions);
+  samples_.add(image, paths_.add(image, image.sampled().frames), regions);
   traces_.add(image, times, regions);
-  std::vector<std::int64_t> names;
-  for (const Procedure& procedure : procedures) names.push_back(procedure.name);
-  timeline_.add(image, {names, communicators, regions});
+  constexpr auto kIo = static_cast<std::int64_t>(CallClass::io);
+  std::vector<NodeTimeline::Places::Procedure> called;
+  for (const auto& [name, of_class] : procedures) called.push_back({name, of_class == kIo});
+  std::vector<std::int64_t> files;
+  for (const Image::Note& note : image.notes(NoteKind::file)) {
+    files.push_back(texts_.place(note.empty() ? "" : note[0]));
+  }
+  timeline_.add(image, {called, communicators, regions, files, texts_});
 }
 
 void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
@@ -213,7 +218,7 @@ void NodeTables::add_accesses(const Image& image, const RankTimes& times) {
     AccessesRow row = accesses_row(item.counts, times);
     if (is_empty(row)) continue;
     row.rank = image.header().rank;
-    row.file = texts_.place(image.name_of(item));
+    row.file = texts_.place(image.access_name(item.name_place, item.name_size));
     row.layer = item.layer == AccessLayer::stdio ? 1 : 0;
     accesses_.push_back(row);
   }
@@ -281,6 +286,7 @@ Sections NodeTables::pack() {
   append_rows<FunctionsRow>(made, Table::functions, node_, traces_.functions());
   append_rows<TracedRow>(made, Table::traced, node_, traces_.calls());
   append_rows<TimelinesRow>(made, Table::timelines, node_, timeline_.threads());
+  append_rows<FileTimelinesRow>(made, Table::file_timelines, node_, timeline_.files());
   append_rows<EventsRow>(made, Table::events, node_, timeline_.rows());
   append_rows<MatrixRow>(made, Table::matrix, node_, matrix_);
   append_rows<FilesRow>(made, Table::files, node_, files_);

@@ -9,6 +9,7 @@
 #include "record/generated/tables.h"
 #include "record/image_reader.h"
 #include "record/rank_times.h"
+#include "record/text_table.h"
 
 namespace headrace::record {
 
@@ -25,19 +26,28 @@ class NodeTimeline {
 
   /// Where what events name is in the node's tables, by what they have; `regions` from 0: none.
   struct Places {
-    std::span<const std::int64_t> procedures;
+    struct Procedure {
+      std::int64_t name;
+      bool is_io;
+    };
+    std::span<const Procedure> procedures;
     std::span<const std::int64_t> communicators;
     std::span<const std::int64_t> regions;
+    std::span<const std::int64_t> files;  ///< that MPI opened
+    TextTable& texts;                     ///< to which names of other files are added
   };
   void add(const Image& image, const Places& places);
 
   std::span<const TimelinesRow> threads() const { return threads_; }
+  std::span<const FileTimelinesRow> files() const { return files_; }
   std::span<const EventsRow> rows() const { return rows_; }
 
  private:
   struct Own {
     std::uint32_t thread;
-    const Event* event;
+    std::int64_t end;    ///< in ticks
+    const Event* event;  ///< null: it is a call on a file without MPI
+    const FileEvent* file;
   };
   struct Placed {
     std::int64_t begin;  ///< in ticks
@@ -45,8 +55,13 @@ class NodeTimeline {
     EventsRow row;
   };
   std::vector<Own> latest_of(const Image& image) const;
-  void add_thread(const Image& image, std::uint32_t number, const Image::Thread& thread,
-                  std::span<const Own> events, const Places& places, std::vector<Placed>& placed);
+  void add_thread(const Image& image, std::uint32_t number, std::span<const Own> events,
+                  const Places& places);
+  EventsRow call_row(const Event& event, const Places& places) const;
+  EventsRow file_row(const Image& image, const FileEvent& event, const Places& places) const;
+  void add_timeline(const Image& image, std::uint32_t number, const TimelineItem& item,
+                    std::span<const Own> events);
+  void add_file_timeline(const Image& image, std::span<const Own> events);
   void add_open(const Image& image, std::uint32_t number, const TimelineItem& item,
                 const Places& places, std::vector<Placed>& placed);
   std::int64_t time_of(std::int64_t ticks) const;
@@ -55,6 +70,7 @@ class NodeTimeline {
   const std::span<const RankTimes> times_of_ranks_;
   std::size_t most_of_rank_ = 1;
   std::vector<TimelinesRow> threads_;
+  std::vector<FileTimelinesRow> files_;
   std::vector<EventsRow> rows_;
 };
 

@@ -1,4 +1,5 @@
 // Files and decisions of this process, as they lie in its image.
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <new>
@@ -111,6 +112,12 @@ FileCounts* counts_of_file(const char* name, bool is_passed_on) noexcept {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+}
+
+std::uint32_t name_of(const FileCounts& counts) noexcept {
+  const auto* const begin =
+      reinterpret_cast<const std::byte*>(&counts) - offsetof(FileItem, counts);
+  return reinterpret_cast<const FileItem*>(begin)->name;
 }
 
 DecisionCost* note_decision(const Decision& decision, bool is_timed) noexcept {

@@ -29,6 +29,7 @@ constinit thread_local ThreadRecord* own_record = nullptr;
 std::atomic<std::int64_t> next_sample = 0;
 std::array<std::atomic<ThreadListener>, 2> thread_listeners;
 std::atomic<void (*)() noexcept> before_end = nullptr;
+constinit std::atomic<FileTimeline*> file_timeline = nullptr;
 
 namespace {
 
@@ -44,6 +45,7 @@ struct Recorder {
   std::unique_ptr<ImageFile> image;
   std::unique_ptr<AccessTable> accesses;
   std::unique_ptr<TimelineMemory> timeline;  ///< null if no events are kept
+  std::unique_ptr<FileTimeline> file_timeline;
   std::span<const Procedure> procedures;
   CallerOf caller_of = nullptr;
   std::uint32_t other[kCallClasses] = {};
@@ -97,18 +99,22 @@ void stop_in_child() {
 std::uint64_t memory_of_image(const Settings& settings) {
   constexpr std::uint64_t kSamples = std::uint64_t{6} << 20;
   constexpr std::uint64_t kTraces = std::uint64_t{8} << 20;
+  const auto events = static_cast<std::uint64_t>(settings.timeline_memory);
   return static_cast<std::uint64_t>(settings.record_memory) + (settings.sampling ? kSamples : 0) +
          (wants_traces(settings) ? kTraces : 0) +
-         (settings.timeline ? static_cast<std::uint64_t>(settings.timeline_memory) : 0);
+         (settings.timeline ? events + (settings.record_files ? events / 2 : 0) : 0);
 }
 
 /// Of an image that is smaller than asked for, since files are limited, a part.
-std::unique_ptr<TimelineMemory> memory_of_timeline(ImageFile& image, const Settings& settings) {
-  if (!settings.timeline) return nullptr;
-  const std::uint64_t got = image.header().capacity;
-  const bool is_whole = got >= memory_of_image(settings);
-  return std::make_unique<TimelineMemory>(
-      image, is_whole ? static_cast<std::uint64_t>(settings.timeline_memory) : got / 4);
+void start_timelines(Recorder& own) {
+  if (!settings().timeline) return;
+  const std::uint64_t got = own.image->header().capacity;
+  const bool is_whole = got >= memory_of_image(settings());
+  const std::uint64_t most =
+      is_whole ? static_cast<std::uint64_t>(settings().timeline_memory) : got / 4;
+  own.timeline = std::make_unique<TimelineMemory>(*own.image, most);
+  if (own.accesses != nullptr) own.file_timeline = FileTimeline::make(*own.image, most / 2);
+  file_timeline.store(own.file_timeline.get());
 }
 
 ThreadRecord::Limits limits_of(const Settings& settings) {
@@ -239,7 +245,7 @@ Error start_recorder(const RecorderStart& start) {
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(own.directories, job, settings().timeline);
   if (settings().record_files) own.accesses = AccessTable::make(*own.image);
-  own.timeline = memory_of_timeline(*own.image, settings());
+  start_timelines(own);
   note_usage(own.image->header());
   own.image->header().io_begin = own.image->header().io_end;
   fill_header(own.image->header(), start);

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/settings.h"
 #include "record/access_table.h"
+#include "record/file_timeline.h"
 #include "record/job_mark.h"
 #include "record/job_record.h"
 #include "record/process_facts.h"
@@ -86,6 +87,9 @@ inline void set_listener(Listener which, ThreadListener listener) {
 
 /// Called by stop_recorder(), to write down what is counted elsewhere; or null.
 extern std::atomic<void (*)() noexcept> before_end;
+
+/// What keeps calls on files without MPI one by one; null if they are not kept.
+extern constinit std::atomic<FileTimeline*> file_timeline;
 
 /// The tables of this thread; null if nothing is recorded.
 inline ThreadRecord* this_thread() {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <new>
 
+#include "record/file_timeline.h"
+
 namespace headrace::record {
 namespace {
 
@@ -25,8 +27,14 @@ std::unique_ptr<ThreadTimeline> ThreadTimeline::make(ImageFile& image, TimelineM
   if (extent == nullptr) return nullptr;
   auto* const item = new (extent + 1) TimelineItem{};
   item->clock_error = clock_error();
+  item->system_thread = system_thread();
   extent->used.store(1, std::memory_order_release);
   return std::unique_ptr<ThreadTimeline>(new ThreadTimeline(*item, memory, thread));
+}
+
+void ThreadTimeline::change_thread() noexcept {
+  item_.open_calls.store(0, std::memory_order_relaxed);
+  item_.system_thread = system_thread();
 }
 
 /// Stacks grow downwards: a call within another has the lower frame.

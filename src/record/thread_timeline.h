@@ -35,8 +35,8 @@ class ThreadTimeline {
   /// Those that are open have been so since then.
   void begin_regions_at(std::int64_t begin) noexcept;
 
-  /// Another thread takes it over.
-  void change_thread() noexcept { item_.open_calls.store(0, std::memory_order_relaxed); }
+  /// This thread, another one, takes it over.
+  void change_thread() noexcept;
 
  private:
   ThreadTimeline(TimelineItem& item, TimelineMemory& memory, std::uint32_t thread)

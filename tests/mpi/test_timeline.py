@@ -105,8 +105,8 @@ def shown(document: dict) -> dict[tuple[int, int], Shown]:
         for one in document["metadata"]["threads"]
     }
     for event in document["traceEvents"]:
-        key = event["pid"], event["tid"]
-        if event["ph"] == "X":
+        key = event["pid"], event["tid"] - event["pid"]
+        if event["ph"] == "X" and event["cat"] in ("mpi", "mpi-io", "region"):
             found[key].events.append(event)
         elif event["ph"] == "B":
             found[key].open.append(event)

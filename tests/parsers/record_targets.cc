@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "parsers/target.h"
+#include "record/access_table.h"
+#include "record/file_timeline.h"
 #include "record/image_reader.h"
 #include "record/node_tables.h"
 #include "unit/made_images.h"
@@ -71,6 +73,10 @@ std::vector<Input> image_corpus() {
   line.add({5000, 10, 0, 0, 0, 1, 100, 0});
   line.follow_regions(1, 1, 5000, true);
   line.enter(0, 6000, &memory);
+  const auto files = record::AccessTable::make(*made.image);
+  const auto events = record::FileTimeline::make(*made.image, 4 * sizeof(record::FileEvent));
+  const auto& file = *files->find_or_add(record::AccessLayer::posix, {"/a"}).item;
+  events->add({5000, 10, 8, 0, record::FileOperation::write, false}, file.counts);
   inputs.push_back(bytes_of(made));
   made.finish();
   inputs.push_back(bytes_of(made));

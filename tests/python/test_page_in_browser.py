@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -146,5 +147,40 @@ def test_paper_has_what_is_folded(browser: Any, pages: dict[str, Path]) -> None:
     assert not words.is_visible()
     view.page.emulate_media(media="print")
     assert words.bounding_box()["height"] > 0
-    assert view.page.evaluate(CONTRAST, "body") >= READABLE
+    for part in ("body", ".tiles b", ".soft"):
+        assert view.page.evaluate(CONTRAST, part) >= READABLE, part
+    view.page.close()
+
+
+def spoken(view: View) -> list[dict[str, Any]]:
+    """What the browser tells screen readers, without what it leaves out."""
+    session = view.page.context.new_cdp_session(view.page)
+    found = session.send("Accessibility.getFullAXTree")["nodes"]
+    return [
+        {
+            "role": one["role"]["value"],
+            "name": one.get("name", {}).get("value", ""),
+            **{own["name"]: own["value"].get("value") for own in one.get("properties", ())},
+        }
+        for one in found
+        if not one["ignored"]
+    ]
+
+
+@pytest.mark.parametrize("name", ("small", "large"))
+def test_screen_readers_get_all(browser: Any, pages: dict[str, Path], name: str) -> None:
+    view = shown(browser, pages[name], "desktop", "light")
+    view.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    nodes = spoken(view)
+    roles = [one["role"] for one in nodes]
+    for landmark in ("banner", "main", "contentinfo"):
+        assert roles.count(landmark) == 1
+    levels = [one["level"] for one in nodes if one["role"] == "heading"]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels)), "a level is left out"
+    named = [one for one in nodes if one["role"] in ("image", "img", "heading", "region")]
+    assert named and all(one["name"] for one in named)
+    assert roles.count("columnheader") > 10 and roles.count("rowheader") > 5
+    folded = [one for one in nodes if one["role"] == "DisclosureTriangle"]
+    assert folded and all(one["name"] and one["expanded"] for one in folded)
     view.page.close()

@@ -15,7 +15,6 @@ from schema_support import check
 from headrace.advice.judging import Judgement
 from headrace.commands._findings import Job as Read
 from headrace.commands._findings import job_of, judged
-from headrace.elf.producers import is_optimised, producers
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import show
@@ -200,6 +199,8 @@ def test_records_that_trigger_it(rule: str, tmp_path: Path) -> None:
         assert rule in found, judgement
         (one,) = (own for own in judgement.advice if own.rule.id == rule)
         limit = read.findings.metrics[f"{one.rule.cost}_greatest_seconds"]
+        if rule == "spinning-in-mpi":  # what is not CPU time of the waiting may end with it, too
+            limit = RUN / 1e9
         assert one.upper is not None and one.lower is not None and limit is not None
         assert 0 <= one.lower <= one.upper <= limit <= RUN / 1e9
         assert one.evidence and len(one.evidence) == len(one.rule.evidence)
@@ -248,6 +249,17 @@ def test_bounds_by_hand(tmp_path: Path) -> None:
     assert metrics["allocation_bound_upper_seconds"] == pytest.approx(0.1)
     assert metrics["allocation_bound_lower_seconds"] == pytest.approx(0.1)
     assert metrics["allocation_greatest_seconds"] == pytest.approx(0.3)
+
+
+def test_time_without_a_core_lengthens_what_is_gained(tmp_path: Path) -> None:
+    """Others have had the core for 0.4 s: of 0.6 s of work half was malloc, so 0.5 s may end with
+    it."""
+    made = Made(1, cpu_user=600 * MS).spend((300,), MAIN, WORK)
+    made.spend((300,), MAIN, WORK, ("malloc", LIBC))
+    metrics = made.read(tmp_path).findings.metrics
+    assert metrics["allocation_bound_upper_seconds"] == pytest.approx(0.5)
+    assert metrics["allocation_bound_lower_seconds"] == pytest.approx(0.3)
+    assert metrics["uneven_bound_upper_seconds"] == pytest.approx(0.0)
 
 
 SOURCE = """double numbers[512];
@@ -311,29 +323,6 @@ def test_without_debugging_information_it_is_not_judged(tmp_path: Path) -> None:
     found, judgement, _ = advised(Program(tmp_path / "src", "-O0").sampled(), tmp_path)
     assert "unoptimised-code" not in found
     assert "unoptimised-code" in {one.rule.id for one in judgement.unjudged}
-
-
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("GNU C17 12.2.0 -mtune=generic -march=x86-64 -g -O2", True),
-        ("GNU C17 12.2.0 -mtune=generic -march=x86-64 -g", False),
-        ("GNU Fortran2008 12.2.0 -mtune=generic -O3 -O0", False),
-        ("GNU C17 12.2.0", None),
-        ("GNU AS 2.40", None),
-        ("Debian clang version 14.0.6", None),
-        ("clang version 17 /usr/bin/clang -g -O0 one.c", False),
-        ("clang version 17 /usr/bin/clang -g -Ofast one.c", True),
-        ("", None),
-    ],
-)
-def test_what_a_producer_tells(text: str, verdict: bool | None) -> None:
-    assert is_optimised(text) is verdict
-
-
-def test_producers_of_files_that_are_none(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("no ELF")
-    assert producers(tmp_path / "text", [1]) == producers(tmp_path / "gone", [1]) == {}
 
 
 def test_a_loop_that_was_not_vectorised(tmp_path: Path) -> None:

@@ -17,11 +17,13 @@ from schema_support import check
 from headrace.advice.judging import judge
 from headrace.advice.rules import collect
 from headrace.analysis.analyse import analyse
+from headrace.analysis.timeline import timeline
 from headrace.errors import HeadraceError
 from headrace.record.reader import read
 from headrace.report.actions import BAR, characters
 from headrace.report.document import document
 from headrace.report.terminal import show
+from headrace.report.timeline_text import timeline_lines
 from headrace.report.units import library, place, seconds, short_time, shown, size
 from headrace.symbols.resolver import resolve
 
@@ -85,6 +87,33 @@ def test_the_text_has_it_all(tmp_path: Path) -> None:
     assert [line for line in lines if line in titles] == list(titles)
     for part in ("app+0x200", "staged", "small pieces", "OMP_NUM_THREADS", "not measured: I/O"):
         assert part in text
+
+
+def test_a_timeline_is_told_with_how_to_see_it(tmp_path: Path) -> None:
+    made, text = told(small_job(), tmp_path)
+    assert made["timeline"] is None
+    assert "HEADRACE_TIMELINE=1 switches that on" in text
+    job = small_job()
+    for rank, node in enumerate(job.nodes):
+        node.add("timelines", rank=rank, thread=0, events=1000 + rank, lost=7)
+        node.add("timelines", rank=rank, thread=1, events=10)
+        node.add("file_timelines", rank=rank, events=3, lost=rank)
+    made, text = told(job, tmp_path)
+    check(made, SCHEMA)
+    command = "headrace record export app.1.2p1n.hrc --timeline run.json.gz"
+    assert made["timeline"] == {
+        "ranks": 2, "events": 2027, "file_events": 6, "lost_events": 15, "export": command,
+    }  # fmt: skip
+    assert "2,027 calls and regions of 2 ranks one by one, 6 of these calls on files" in text
+    assert "15 earlier ones found no room: raise HEADRACE_TIMELINE_MEMORY" in text
+    assert command in text and "HEADRACE_TIMELINE=1" not in text
+
+
+def test_a_name_that_a_shell_would_read_otherwise_is_not_in_the_command(tmp_path: Path) -> None:
+    job = small_job()
+    job.nodes[0].add("timelines", rank=0, events=1)
+    path = job.write(tmp_path, "a;reboot.hrc")
+    assert "export FILE --timeline" in timeline_lines(timeline(read(path)))[1]
 
 
 def job_with_accesses() -> Job:

@@ -1,5 +1,6 @@
 """The page: whole without anything else, small for many ranks, harmless whatever a record says."""
 
+import hashlib
 import html.parser
 import re
 from pathlib import Path
@@ -52,6 +53,13 @@ def made(job: Job, folder: Path) -> str:
     found = analyse(read(job.write(folder)))
     symbols = resolve(site.frames for site in found.sites)
     return page(found, symbols, judge(RULES, found.metrics))
+
+
+def test_the_page_tells_of_a_timeline(tmp_path: Path) -> None:
+    job = small_job()
+    assert "--timeline" not in Checked(made(job, tmp_path)).text
+    job.nodes[0].add("timelines", rank=0, events=12)
+    assert "export app.1.2p1n.hrc --timeline run.json.gz" in Checked(made(job, tmp_path)).text
 
 
 def test_the_page_has_it_all(tmp_path: Path) -> None:
@@ -114,3 +122,18 @@ def test_the_command_writes_it(headrace: Command, tmp_path: Path) -> None:
     assert done.returncode == 1 and "cannot be written" in done.stderr
     done = headrace("report", "--html", tmp_path / "x.html", record)
     assert done.returncode == 1 and f"write --html -o {tmp_path / 'x.html'}" in done.stderr
+
+
+def test_ten_thousand_files(tmp_path: Path) -> None:
+    """With names that no two have in common, so that they are no family."""
+    job = small_job()
+    for number in range(10_000):
+        name = "/scratch/" + hashlib.sha256(str(number).encode()).hexdigest()[:20]
+        job.nodes[number % 2].add(
+            "accesses", rank=number % 2, file=name, opens=1, writes=3, written=number, write_time=9
+        )
+        job.nodes[0].add("files", rank=0, file=f"{name}.mpi", opens=1, writes=1, written=number)
+    text = made(job, tmp_path)
+    Checked(text)
+    assert len(text) < LARGEST
+    assert "further" in text or "more" in text

@@ -16,7 +16,8 @@ from headrace.record.export import csv_files, timeline
 from headrace.record.reader import read
 
 START = 1_800_000_000 * 10**9
-CALL, REGION, OPEN_CALL, OPEN_REGION = range(4)
+CALL, REGION, OPEN_CALL, OPEN_REGION, POSIX, STDIO = range(6)
+WITHOUT_MPI = 1 << 24
 HOSTILE = '</script><b>"\\\n\r\x1b[31m\u2028é'
 
 
@@ -30,7 +31,7 @@ def node_of(job: Job, rank: int, threads: int = 1, **timelines: int) -> NodeTabl
 
 
 def add(node: NodeTables, rank: int, begin: int, time: int, kind: int = CALL, **given) -> None:
-    given = {"procedure": "MPI_Send", "peer": -1} | given
+    given = {"procedure": "MPI_Send", "peer": -1, "offset": -1} | given
     if kind in (REGION, OPEN_REGION):
         given["procedure"] = -1
     node.add("events", rank=rank, kind=kind, begin=START + begin, time=time, **given)
@@ -49,6 +50,8 @@ def check_schema(document: dict) -> None:
     for event in document["traceEvents"]:
         assert isinstance(event["name"], str)
         assert event["ph"] in ("X", "B", "M", "i")
+        if event["ph"] == "i":
+            assert event["s"] in ("t", "p")
         assert isinstance(event["pid"], int) and isinstance(event["tid"], int)
         if event["ph"] == "M":
             assert event["name"] in ("process_name", "process_sort_index", "thread_name")
@@ -309,8 +312,8 @@ def test_random_damage_is_refused_or_still_a_timeline(tmp_path: Path) -> None:
     [
         {"rank": 2**31},
         {"rank": -1},
-        {"thread": -1},
-        {"kind": 4},
+        {"thread": -3},
+        {"kind": 6},
         {"procedure": 99},
         {"communicator": 0},
         {"peer": -3},
@@ -319,6 +322,9 @@ def test_random_damage_is_refused_or_still_a_timeline(tmp_path: Path) -> None:
         {"begin": -1},
         {"time": -(2**63)},
         {"region": -1},
+        {"file": 99},
+        {"offset": -3},
+        {"system_thread": -1},
     ],
 )
 def test_a_number_that_cannot_be_is_refused(tmp_path: Path, given: dict[str, int]) -> None:

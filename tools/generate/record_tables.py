@@ -54,7 +54,7 @@ class Table:
     @property
     def row_name(self) -> str:
         """The name in C++ of one of its rows."""
-        return f"{self.name.capitalize()}Row"
+        return "".join(map(str.capitalize, self.name.split("_"))) + "Row"
 
 
 def schema(number: int, tables: list[Table]) -> list[str]:

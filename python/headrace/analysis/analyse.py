@@ -20,6 +20,7 @@ from headrace.analysis.regions import Region, regions
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
 from headrace.analysis.targets import Target
+from headrace.analysis.timeline import Timeline, timeline
 from headrace.analysis.waiting import Wait, Waits, waiting
 from headrace.record.merge import lost_calls
 from headrace.record.tables import Record
@@ -128,7 +129,8 @@ class Findings:
     """`classes`: time in MPI by class, or in I/O. in_mpi, outside: None if not measured. Procedures
     and sites: costliest first. costs: of which procedures each cost is made. `files` are by MPI-IO,
     or as a Darshan log has them; `accesses` without MPI, `used_files` both. flows: None if not
-    measured, as is heat_map. spots: where a cost that only samples show is spent, as texts."""
+    measured, as is heat_map. timeline: None if there is none. spots: where a cost that only
+    samples show is spent, as texts."""
 
     run: Run
     classes: tuple[Class, ...]
@@ -157,6 +159,7 @@ class Findings:
     targets: tuple[Target, ...] = ()
     heat_map: HeatMap | None = None
     eager: Eager = NOT_TOLD
+    timeline: Timeline | None = None
     spots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def share(self, time: float) -> float:
@@ -223,6 +226,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         source=_of_record(chosen),
         heat_map=heat_map(record, job.count),
         eager=limits,
+        timeline=timeline(record),
     )
 
 

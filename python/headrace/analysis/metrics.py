@@ -36,7 +36,7 @@ PROFILE_COSTS = {
     **dict.fromkeys(
         (
             *("uneven_seconds", "uneven_average_seconds", "uneven_greatest_seconds"),
-            *("uneven_share", "busy_threads_ratio"),
+            *("uneven_bound_upper_seconds", "uneven_share", "busy_threads_ratio"),
             "cores_per_rank_ratio",
         ),
         _NOT_SAMPLED,

@@ -12,6 +12,10 @@ from headrace.advice.rules import collect
 from headrace.analysis.analyse import MOST_SITES, Findings, analyse
 from headrace.analysis.darshan.analyse import analyse as analyse_log
 from headrace.analysis.paths import Frame
+from headrace.compare.profile import MOST_SITES as MOST_COMPARED
+from headrace.compare.profile import Profile as RunProfile
+from headrace.compare.profile import profile as run_profile
+from headrace.compare.profile import record_facts
 from headrace.counters.summary import Counters, counters
 from headrace.darshan import reader as logs
 from headrace.errors import HeadraceError
@@ -27,7 +31,7 @@ from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
 from headrace.symbols.optimisation import optimised
-from headrace.symbols.resolver import resolve_frames
+from headrace.symbols.resolver import resolve, resolve_frames
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,18 @@ def findings_of(files: Sequence[Path], most_sites: int = MOST_SITES) -> Findings
 def _analysed(record: Record, most_sites: int = MOST_SITES) -> Findings:
     found = analyse(record, most_sites)
     return replace(found, metrics=found.metrics | order_metrics(record))
+
+
+def profile_of(files: Sequence[Path]) -> RunProfile:
+    """What runs are compared by: of a Darshan log, or of the parts of one record."""
+    name = str(files[0])
+    found = _of_log(files)
+    if found is not None:
+        return run_profile(name, found, resolve(()))
+    record = _record_of_all(files)
+    findings = analyse(record, MOST_COMPARED)
+    symbols = resolve(site.frames for site in findings.sites)
+    return run_profile(name, findings, symbols, record_facts(record))
 
 
 def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:

@@ -9,18 +9,14 @@ from pathlib import Path
 
 import click
 
-from headrace.analysis.analyse import analyse
-from headrace.commands._findings import findings_of
+from headrace.commands._findings import profile_of
 from headrace.compare.comparison import NOT_COMPARABLE, Check, status
 from headrace.compare.comparison import compare as compare_runs
-from headrace.compare.profile import MOST_SITES, Profile, profile, record_facts
 from headrace.darshan import reader as logs
 from headrace.errors import HeadraceError, say
-from headrace.record.reader import read
 from headrace.report.comparison_document import comparison_document
 from headrace.report.comparison_text import show_comparison
 from headrace.report.terminal import console
-from headrace.symbols.resolver import resolve
 
 MOST_RUNS = 100  # of a group
 ENDINGS = (".hrc", logs.ENDING)
@@ -99,7 +95,8 @@ def compare(
     as_json: bool,
 ) -> int:
     groups = _groups(records, before, after)
-    found = compare_runs(*(list(map(_profile, files)) for files in groups), tolerance, force)
+    runs = ([profile_of([file]) for file in files] for files in groups)
+    found = compare_runs(*runs, tolerance, force)
     checked = _run_check(check) if check is not None and found.speed_up is not None else None
     if as_json:
         click.echo(json.dumps(comparison_document(found, checked), indent=1))
@@ -160,15 +157,6 @@ def _files(given: Sequence[Path]) -> list[Path]:
             )
         found += inside
     return found
-
-
-def _profile(file: Path) -> Profile:
-    if logs.is_log(file):
-        return profile(str(file), findings_of([file]), resolve(()))
-    record = read(file)
-    findings = analyse(record, MOST_SITES)
-    symbols = resolve(site.frames for site in findings.sites)
-    return profile(str(file), findings, symbols, record_facts(record))
 
 
 def _run_check(command: str) -> Check:

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import click
 
-from headrace.commands._findings import Job, job_of, judged
+from headrace.commands._findings import Job, job_of, judged, profile_of
 from headrace.commands._options import feedback_option, json_option, rules_option
+from headrace.compare.comparison import Comparison, compare
 from headrace.errors import HeadraceError, say, unwritable
+from headrace.report.comparison_document import comparison_document
+from headrace.report.comparison_text import since_of
 from headrace.report.document import document
 from headrace.report.page import page
 from headrace.report.terminal import console, show
 from headrace.symbols.resolver import resolve
+
+TOLERANCE = 5.0  # percent, as headrace compare has it
 
 
 @click.command(short_help="Shows what a run did with MPI.")
@@ -26,6 +31,13 @@ from headrace.symbols.resolver import resolve
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path), help="File for the page, instead of that."
 )
+@click.option(
+    "--since",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A run before a change: show what has changed since then.",
+)
 @feedback_option()
 @rules_option()
 def report(
@@ -33,6 +45,7 @@ def report(
     as_json: bool,
     as_html: bool,
     output: Path | None,
+    since: tuple[Path, ...],
     feedback: tuple[Path, ...],
     rules: tuple[Path, ...],
 ) -> None:
@@ -48,14 +61,15 @@ def report(
     found = job.findings
     if feedback and job.profile is None:
         say(f"no remarks are shown: {files[0]} has no samples, which headrace profile takes")
+    compared = compare([profile_of(since)], [profile_of(files)], TOLERANCE) if since else None
     if not (as_html or output):
-        present(job, as_json, rules)
+        present(job, as_json, rules, compared)
         return
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
-    made = page(
-        found, symbols, judged(found, rules), job.profile, job.listing, job.counted, job.traced
-    )
+    shown = (job.profile, job.listing, job.counted, job.traced)
+    changed = compared and since_of(compared)
+    made = page(found, symbols, judged(found, rules), *shown, since=changed)
     write(target, made)
     click.echo(target)
 
@@ -69,21 +83,22 @@ def _refuse_page_names(files: tuple[Path, ...]) -> None:
             )
 
 
-def present(job: Job, as_json: bool, rules: tuple[Path, ...] = ()) -> None:
-    """Prints it, with advice by our rules and those of more files."""
+def present(
+    job: Job, as_json: bool, rules: tuple[Path, ...] = (), compared: Comparison | None = None
+) -> None:
+    """Prints it, with advice by our rules and those of more files, and what has changed."""
     found = job.findings
     symbols = resolve(site.frames for site in found.sites)
     judgement = judged(found, rules)
+    shown = (job.profile, job.listing, job.counted, job.traced)
     if as_json:
-        told = document(
-            found, symbols, judgement, job.profile, job.listing, job.counted, job.traced
-        )
+        told = document(found, symbols, judgement, *shown)
+        told["since"] = compared and comparison_document(compared, None)
         click.echo(json.dumps(told, indent=1))
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    shown = (job.profile, job.listing, job.counted, job.traced)
-    show(console(), found, symbols, judgement, *shown)
+    show(console(), found, symbols, judgement, *shown, since=compared and since_of(compared))
 
 
 def write(path: Path, text: str) -> None:

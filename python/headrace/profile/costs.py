@@ -2,7 +2,10 @@
 would gain at most without it. docs/advice.md#rules-on-the-profile has what each number means.
 
 A rank's time in a matter is that of its thread with most of it, since threads work side by side.
-The run gains no more than analysis/costs.py says, nor than the rank with most spends in it."""
+The run gains no more than analysis/costs.py says, nor than the rank with most spends in it. Samples
+count CPU time. Where a rank had no core for a part of its time, since others worked there or it
+slept, the matter takes longer than that: the upper ends of bounds give it as much of this part as
+it has of the CPU time, the lower ends nothing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -83,17 +86,20 @@ def costs(
     if not any(one.remarks for one in listed.values()):
         found["unvectorised"] = None
     found["kernel"] = _kernel(run, totals, sampled, matters["mpi"].by_rank())
+    work = matters["elsewhere"].by_rank()
+    stretch = _stretch(run, totals, sampled, work, found["kernel"])
     busy, cores = _threads(run, sampled)
-    found["one_thread"] = _one_thread(matters["elsewhere"].by_rank(), cores)
+    found["one_thread"] = _one_thread(work, cores)
     spots["one_thread"], spots["kernel"] = (), ()
     spots["uneven"] = uneven.spots
     metrics: Metrics = dict.fromkeys(PROFILE_COSTS)
     for name in ("unoptimised", "unvectorised", *_BY_CATEGORY.values(), "kernel", "one_thread"):
         by_rank = found[name]
         if by_rank is not None:
-            metrics |= _metrics(name, run, by_rank, costing)
-    metrics |= _metrics("mpi_cpu", run, matters["mpi"].by_rank(), costing, is_waiting=True)
+            metrics |= _metrics(name, run, by_rank, costing, stretch)
+    metrics |= _metrics_of_waiting(run, totals, matters["mpi"].by_rank(), costing)
     metrics |= uneven.metrics
+    metrics["uneven_bound_upper_seconds"] = uneven.stretched(stretch) / NS
     metrics["busy_threads_ratio"] = busy
     metrics["cores_per_rank_ratio"] = min(cores.values(), default=None) if cores else None
     spots["mpi_cpu"] = spots.pop("mpi")
@@ -156,30 +162,84 @@ def _spots(by_spot: Mapping[str, int], sampled: Profile) -> tuple[str, ...]:
     return tuple(f"{spot}, {sampled.share(time):.1%} of the samples" for spot, time in costliest)
 
 
+def _stretch(
+    run: Run,
+    totals: Totals,
+    sampled: Profile,
+    elsewhere: Mapping[int, int],
+    kernel: Mapping[int, int],
+) -> dict[int, float]:
+    """Of each rank: how much longer it was outside MPI than its busiest thread worked there, as far
+    as it surely had no core meanwhile."""
+    threads: dict[int, list[int]] = defaultdict(list)
+    for one in sampled.threads:
+        threads[one.rank].append(one.cpu)
+    found = {}
+    for one in run.ranks:
+        own = threads[one.rank]
+        worked = one.cpu_user + one.cpu_system - one.init if len(own) < 2 else max(own)
+        outside = one.run - one.mean_of_threads(totals.in_run.get(one.rank, 0))
+        there = elsewhere.get(one.rank, 0) + kernel.get(one.rank, 0)
+        off = max(0, min(one.run - worked, outside - there))
+        found[one.rank] = 1 + off / there if there else 1.0
+    return found
+
+
 def _metrics(
     name: str,
     run: Run,
     by_rank: Mapping[int, int],
     costing: Costing,
-    is_waiting: bool = False,
+    stretch: Mapping[int, float],
 ) -> Metrics:
-    """is_waiting: the time is that of calls in which ranks wait: it is not counted twice."""
-    bound = costing.bound({} if is_waiting else by_rank, {})
-    greatest = max(by_rank.values(), default=0)
+    lower = costing.bound(by_rank, {}).lower
+    longest = {rank: int(time * stretch.get(rank, 1.0)) for rank, time in by_rank.items()}
+    upper = min(costing.bound(longest, {}).upper, max(longest.values(), default=0))
+    return _spent(name, run, by_rank) | _bound(name, by_rank, lower, upper)
+
+
+def _metrics_of_waiting(
+    run: Run, totals: Totals, by_rank: Mapping[int, int], costing: Costing
+) -> Metrics:
+    """Of CPU time in calls in which ranks wait: it is not counted twice."""
+    bound = costing.bound({}, {})
+    in_mpi = max(
+        (one.mean_of_threads(totals.in_run.get(one.rank, 0)) for one in run.ranks), default=0
+    )
+    upper = min(bound.upper, max(in_mpi, max(by_rank.values(), default=0)))
+    return _spent("mpi_cpu", run, by_rank) | _bound("mpi_cpu", by_rank, bound.lower, upper)
+
+
+def _spent(name: str, run: Run, by_rank: Mapping[int, int]) -> Metrics:
     total = sum(by_rank.values())
     return {
         f"{name}_seconds": total / NS / max(1, len(run.ranks)),
-        f"{name}_greatest_seconds": greatest / NS,
+        f"{name}_greatest_seconds": max(by_rank.values(), default=0) / NS,
         f"{name}_share": total / run.rank_time if run.rank_time else None,
-        f"{name}_bound_lower_seconds": min(bound.lower, greatest) / NS,
-        f"{name}_bound_upper_seconds": min(bound.upper, greatest) / NS,
+    }
+
+
+def _bound(name: str, by_rank: Mapping[int, int], lower: int, upper: int) -> Metrics:
+    greatest = max(by_rank.values(), default=0)
+    return {
+        f"{name}_bound_lower_seconds": min(lower, greatest, upper) / NS,
+        f"{name}_bound_upper_seconds": upper / NS,
     }
 
 
 @dataclass(frozen=True)
 class _Uneven:
+    """ranks: ns of each that has the function. excess: ns of the one with most, above the mean."""
+
     metrics: Metrics
     spots: tuple[str, ...]
+    ranks: Mapping[int, int]
+    excess: float
+
+    def stretched(self, stretch: Mapping[int, float]) -> float:
+        """What the excess may take where ranks had no core for a part of their time."""
+        longest = max(self.ranks, key=lambda rank: self.ranks[rank], default=0)
+        return self.excess * stretch.get(longest, 1.0)
 
 
 def _uneven(samples: Samples, told: Mapping[int, _Told], run: Run) -> _Uneven:
@@ -205,7 +265,7 @@ def _uneven(samples: Samples, told: Mapping[int, _Told], run: Run) -> _Uneven:
     }
     longest = sorted(ranks, key=lambda rank: (-ranks[rank], rank))[:MOST_SPOTS]
     text = ", ".join(f"rank {rank} {ranks[rank] / NS:,.2f} s" for rank in longest)
-    return _Uneven(metrics, (f"{function}: {text}",) if function else ())
+    return _Uneven(metrics, (f"{function}: {text}",) if function else (), ranks, best)
 
 
 def _kernel(

@@ -12,7 +12,7 @@ CLASSES = 5
 STATES = 4
 WAYS = 5
 LAYERS = 2
-KINDS = 4
+KINDS = 6
 # Numbers that mean something below zero; all others count or measure.
 MAY_BE_NEGATIVE = {
     ("communicators", "on_node"),
@@ -27,7 +27,9 @@ MAY_BE_NEGATIVE = {
     ("regions", "id"),
     ("sampling", "caller"),
     ("timelines", "clock_error"),
+    ("events", "thread"),
     ("events", "peer"),
+    ("events", "offset"),
 }
 LEAST = -2
 MOST = {
@@ -47,9 +49,11 @@ MOST = {
     ("sampling", "rank"): (1 << 31) - 1,
     ("samples", "rank"): (1 << 31) - 1,
     ("timelines", "rank"): (1 << 31) - 1,
+    ("file_timelines", "rank"): (1 << 31) - 1,
     ("events", "rank"): (1 << 31) - 1,
     ("events", "peer"): (1 << 31) - 1,
     ("events", "kind"): KINDS - 1,
+    ("events", "system_thread"): (1 << 31) - 1,
     ("counters", "rank"): (1 << 31) - 1,
     ("counters", "error"): (1 << 31) - 1,
     ("functions", "way"): WAYS - 1,

@@ -32,14 +32,18 @@ class Event(NamedTuple):
     received: int
     begin: int
     time: int
+    file: int
+    offset: int
+    system_thread: int
 
 
-CALL, REGION, OPEN_CALL, OPEN_REGION = range(4)
+CALL, REGION, OPEN_CALL, OPEN_REGION, POSIX, STDIO = range(6)
 
 
 def events(record: Record) -> Iterator[tuple[Node, Iterator[Event]]]:
     """The events of each node, of a record of one file. They are checked as they are come to: what
-    cannot be raises HeadraceError. Those of a thread stand together, by their begin."""
+    cannot be raises HeadraceError. Those of a thread stand together, by their begin; threads that
+    have not called MPI are -1, all together."""
     sections = Sections(record.path, file_bytes(record.path))
     nodes = {node.number: node for node in record.nodes}
     seen: set[int] = set()

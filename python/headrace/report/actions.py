@@ -9,19 +9,27 @@ MOST_FIRST = 3
 MANY = 4  # rules that have one reason
 BAR = 50  # characters
 UNKNOWN = "not measured"
+WAITING = "surely waiting"
 _PARTS = (
-    *(("#", "computing"), ("=", "messages"), ("~", "collective calls"), ("o", "I/O")),
-    (".", UNKNOWN),
+    *(("#", "computing"), ("-", WAITING), ("=", "messages"), ("~", "collective calls")),
+    *(("o", "I/O"), (".", UNKNOWN)),
 )
 _CLASS = {"point-to-point": "messages", "collective": "collective calls", "I/O": "I/O"}
 
 
 def parts(found: Findings) -> list[tuple[str, float]]:
-    """Where the ranks' time went, as shares of one."""
+    """Where the ranks' time went, as shares of one. Of collective calls, what is surely waiting for
+    other ranks is apart; how much of messages and files is waiting is not measured."""
     shares = {} if found.outside is None else {"computing": found.share(found.outside.total)}
     for one in found.classes:
         name = _CLASS.get(one.name, "other MPI")
-        shares[name] = shares.get(name, 0.0) + found.share(one.balance.total)
+        share = found.share(one.balance.total)
+        if one.name == "collective" and found.waits.procedures:
+            waiting = min(share, found.share(found.waits.total.least))
+            if waiting > 0:
+                shares[WAITING] = waiting
+            share -= waiting
+        shares[name] = shares.get(name, 0.0) + share
     if found.outside is None and found.run.rank_time:
         shares[UNKNOWN] = max(0.0, 1 - sum(shares.values()))
     return list(shares.items())
@@ -59,13 +67,13 @@ def gain(one: Advice) -> str:
         return "no gain of its own"
     lowest = one.lower if one.lower is not None else one.upper
     interval = one.upper - lowest > 0.1 * one.upper
-    most = f"gains at most {_seconds(one.upper)}"
+    most = f"gains at most {gained_seconds(one.upper)}"
     if interval:
-        most += f" (or {_seconds(lowest)}: waiting is not known exactly)"
-    return most + (f"; own time {_seconds(one.own)}" if one.own is not None else "")
+        most += f" (or {gained_seconds(lowest)}: waiting is not known exactly)"
+    return most + (f"; own time {gained_seconds(one.own)}" if one.own is not None else "")
 
 
-def _seconds(value: float) -> str:
+def gained_seconds(value: float) -> str:
     return f"{value:,.2f} s" if value >= 0.1 else f"{value * 1e3:.3g} ms"
 
 

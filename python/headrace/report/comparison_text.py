@@ -10,6 +10,7 @@ from headrace.compare import comparison
 from headrace.compare.comparison import Check, Comparison, Row
 from headrace.compare.names import Key
 from headrace.compare.profile import IN_MPI, OUTSIDE, Profile
+from headrace.report.since import Since
 from headrace.report.tables import MOST_LINES, MOST_ROWS, Table
 from headrace.report.terminal import counted, put_line, put_table, put_title
 from headrace.report.units import seconds, short_time, shown
@@ -22,10 +23,8 @@ LONGEST_VALUE = 80
 def show_comparison(out: Console, found: Comparison, check: Check | None) -> None:
     for line in head(found, check):
         put_line(out, line)
-    tables = (_changes, _classes, _regions, _procedures, _paths)
-    for table in (make(found) for make in tables):
-        if table.rows:
-            put_table(out, table)
+    for table in comparison_tables(found):
+        put_table(out, table)
     lines = _quality(found)
     if lines:
         out.print()
@@ -34,10 +33,27 @@ def show_comparison(out: Console, found: Comparison, check: Check | None) -> Non
             put_line(out, line)
 
 
+def comparison_tables(found: Comparison) -> list[Table]:
+    """Those that have rows."""
+    made = (make(found) for make in (_changes, _classes, _regions, _procedures, _paths))
+    return [table for table in made if table.rows]
+
+
+def since_of(found: Comparison) -> Since:
+    """For a report of the run after the change."""
+    lines = [verdict(found), *(f"NOT COMPARABLE: {shown(why)}" for why in found.obstacles)]
+    return Since((*lines, *compared_runs(found)), tuple(comparison_tables(found)))
+
+
 def head(found: Comparison, check: Check | None) -> list[str]:
     """The first lines, which must suffice."""
     lines = [verdict(found), answers(check)]
     lines += [f"NOT COMPARABLE: {shown(why)}" for why in found.obstacles]
+    return lines + compared_runs(found)
+
+
+def compared_runs(found: Comparison) -> list[str]:
+    lines = []
     for name, runs in (("before", found.before), ("after", found.after)):
         lines.append(f"{name}: {_times(runs)}; {shown(', '.join(one.file for one in runs))}")
     if any(wait is not None for wait in found.waits):

@@ -9,6 +9,7 @@ from headrace.analysis.eager import Eager
 from headrace.analysis.files import Decision, Edge
 from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
+from headrace.analysis.timeline import Timeline
 from headrace.analysis.verdict import verdict
 from headrace.analysis.waiting import Wait
 from headrace.counters.summary import Counters
@@ -17,6 +18,7 @@ from headrace.profile.profile import Profile
 from headrace.profile.traced import Traced
 from headrace.report.io_document import io_document
 from headrace.report.profile_document import profile_document
+from headrace.report.timeline_text import export_command
 from headrace.report.units import NS, in_seconds
 from headrace.symbols.resolver import Symbols
 
@@ -68,6 +70,7 @@ def document(
         "regions": known("regions", [_region(one) for one in found.regions]),
         "profile": profile_document(profile, listing, counted, traced),
         "io": io_document(found),
+        "timeline": _timeline(found.timeline),
         "decisions": known("decisions", [_decision(one) for one in found.decisions]),
         "placement": known("placement", _placement(found)),
         "settings": known("settings", [vars(one) for one in found.settings]),
@@ -105,6 +108,18 @@ def _run(found: Findings) -> dict[str, Any]:
         "seconds": run.elapsed / NS,
         "complete": run.is_complete,
         "lacks": list(run.lacks),
+    }
+
+
+def _timeline(one: Timeline | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "ranks": one.ranks,
+        "events": one.events,
+        "file_events": one.files,
+        "lost_events": one.lost,
+        "export": export_command(one),
     }
 
 

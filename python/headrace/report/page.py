@@ -15,13 +15,24 @@ from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
 from headrace.profile.traced import Traced
 from headrace.report import pictures
-from headrace.report.actions import UNKNOWN, first, nothing, parts, places, reasons
+from headrace.report.actions import (
+    UNKNOWN,
+    WAITING,
+    first,
+    gained_seconds,
+    nothing,
+    parts,
+    places,
+    reasons,
+)
 from headrace.report.counter_tables import counter_tables
 from headrace.report.flame import flame
 from headrace.report.heat_picture import heat_pictures
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
-from headrace.report.tables import tables
+from headrace.report.since import Since
+from headrace.report.tables import BY_NODE, tables
+from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
 from headrace.report.units import NS, library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
@@ -81,8 +92,10 @@ def page(
     listing: Listing | None = None,
     counted: Counters | None = None,
     traced: Traced | None = None,
+    since: Since | None = None,
 ) -> str:
     run = found.run
+    every = tables(found, symbols)
     cards = [_card(one, found, symbols) for one in judgement.advice]
     top = [_card(one, found, symbols) for one in first(judgement)]
     return _template().render(
@@ -113,13 +126,16 @@ def page(
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),
         hottest=pictures.hottest(profile),
-        tables=tables(found, symbols),
+        since=since,
+        by_node=next((one for one in every if one.title == BY_NODE), None),
+        tables=[one for one in every if one.title != BY_NODE],
+        timeline=timeline_lines(found.timeline),
         quality=quality(found, symbols),
     )
 
 
 def _class_of(name: str) -> str:
-    known = {"computing": "a", "messages": "b", "collective calls": "c", "I/O": "d"}
+    known = {"computing": "a", "messages": "b", "collective calls": "c", "I/O": "d", WAITING: "w"}
     return known.get(name, "e")
 
 
@@ -164,13 +180,13 @@ def _card(one: Advice, found: Findings, symbols: Symbols) -> Card:
     upper, lower = one.upper or 0.0, one.lower or 0.0
     notes = []
     if one.upper is not None and upper - lower > 0.1 * upper:
-        notes.append(f"the bound lies between {lower:,.2f} s and {upper:,.2f} s")
+        notes.append(f"the bound lies between {gained_seconds(lower)} and {gained_seconds(upper)}")
     if one.own is not None:
-        notes.append(f"own time {one.own:,.2f} s")
+        notes.append(f"own time {gained_seconds(one.own)}")
     return Card(
         title=shown(one.rule.title),
         kind="hint" if one.is_hint else "action",
-        gain="" if one.upper is None else f"at most {upper:,.2f} s",
+        gain="" if one.upper is None else f"at most {gained_seconds(upper)}",
         note="; ".join(notes),
         upper_share=min(100.0, 100 * upper / run),
         lower_share=min(100.0, 100 * lower / run),

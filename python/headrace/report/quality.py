@@ -47,6 +47,8 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
     if one.missing:
         lines.append(f"not measured: {', '.join(one.missing)} (another version made the record)")
     lines += [shown(one, LONGEST_NOTE) for one in found.source.notes]
+    if found.in_mpi is not None and found.timeline is None:
+        lines.append("not kept: calls one by one (HEADRACE_TIMELINE=1 switches that on)")
     if found.waits.procedures:
         lines.append(
             "estimated: wait for others lies between the two numbers, but where is unknown"

@@ -19,6 +19,7 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
     """Those that have rows, in the order of the page."""
     made = [
         _time(found),
+        _by_node(found),
         _procedures(found),
         _sizes(found),
         _paths(found, symbols),
@@ -60,6 +61,30 @@ def _time(found: Findings) -> Table:
     else:
         note += "outside MPI: computing, and I/O not by MPI"
     return Table("Time and balance", headers, rows, note)
+
+
+BY_NODE = "Balance by node"
+
+
+def _by_node(found: Findings) -> Table:
+    """Of jobs on several nodes: those whose ranks are longest first."""
+    times: dict[tuple[int, str], list[int]] = {}
+    for one, time in zip(found.run.ranks, found.rank_times.times, strict=False):
+        times.setdefault((one.node, one.host), []).append(time)
+    if len(times) < 2:
+        return Table(BY_NODE, (), [], "")
+    ordered = sorted(times.items(), key=lambda item: (-sum(item[1]) / len(item[1]), item[0]))
+    rows = [
+        (shown(host) or f"node {node}", str(len(own)), *map(seconds, _spread(own)))
+        for (node, host), own in ordered[:MOST_ROWS]
+    ]
+    headers = ("host ", "ranks", "average", "shortest", "longest")
+    note = f"of a rank's time {found.rank_times.what}" + more(len(times))
+    return Table(BY_NODE, headers, rows, note)
+
+
+def _spread(times: list[int]) -> tuple[float, float, float]:
+    return sum(times) / len(times), min(times), max(times)
 
 
 def wait(one: Wait | None) -> str:

@@ -18,7 +18,9 @@ from headrace.report.counter_tables import counter_tables
 from headrace.report.heat_picture import heat_table
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
+from headrace.report.since import Since
 from headrace.report.tables import Table, tables, wait
+from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
 from headrace.report.units import library, seconds, shown
 from headrace.symbols.resolver import Symbols
@@ -45,6 +47,7 @@ def show(
     listing: Listing | None = None,
     counted: Counters | None = None,
     traced: Traced | None = None,
+    since: Since | None = None,
 ) -> None:
     for line in first_lines(found, judgement):
         put_line(out, line)
@@ -52,12 +55,24 @@ def show(
     put_title(out, "Advice")
     for line in all_advice(judgement, found, symbols):
         put_line(out, line)
+    if since is not None:
+        out.print()
+        put_title(out, "Changes since a baseline")
+        for line in since.lines:
+            put_line(out, line)
+        for table in since.tables:
+            put_table(out, table)
     sampled = profile_tables(profile, listing)
     other = (*counter_tables(counted), *traced_tables(traced))
     for table in (*sampled, *other, *tables(found, symbols)):
         put_table(out, table)
     if (heat := heat_table(found)).rows:
         put_table(out, heat)
+    if told := timeline_lines(found.timeline):
+        out.print()
+        put_title(out, "Timeline")
+        for line in told:
+            put_line(out, line)
     out.print()
     put_title(out, "Data quality")
     if profile is not None:

@@ -27,7 +27,7 @@ Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
 void Call::add_event(std::uint32_t procedure, std::int64_t end, std::uint32_t shape) noexcept {
   if (record::is_switched_off || !record::is_recording) return;
   event_ = &thread_->timeline()->add(
-      {begin_, end - begin_, procedure, shape, thread_->region(), record::kNoPeer, 0, 0});
+      {begin_, end - begin_, procedure, shape, thread_->region(), file_name_, 0, 0});
 }
 
 void Call::finish_event(std::int64_t end, std::uint32_t shape) noexcept {
@@ -102,6 +102,11 @@ void Call::receive(std::int64_t bytes) noexcept {
   if (file_ != nullptr) [[unlikely]]
     count_passed_bytes(*file_, false, bytes, begin_);
   if (!is_binned_) row_->bins[static_cast<std::size_t>(record::bin_of(bytes))] += 1;
+}
+
+void Call::has_opened(MPI_File file, const char* name) noexcept {
+  const NotedFile noted = note_opened(file, name, thread_->timeline() != nullptr);
+  if (event_ != nullptr) event_->peer = noted.name;
 }
 
 TrackedRequest Call::tracked() const noexcept {

@@ -49,8 +49,8 @@ class Call {
 
   /// The call is on this file.
   void on_file(MPI_File file) noexcept {
-    if (has_passed_files.load(std::memory_order_relaxed)) [[unlikely]]
-      file_ = find_passed_file(file);
+    if (has_noted_files.load(std::memory_order_relaxed)) [[unlikely]]
+      set_file(find_noted_file(file));
   }
 
   /// The library has returned `code`. Returns whether that is success: only then may it be asked
@@ -79,11 +79,23 @@ class Call {
   /// kNobody.
   void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept;
 
+  /// The same, but only its event has the file: it ends with the call.
+  void name_file(MPI_File file) noexcept {
+    if (has_noted_files.load(std::memory_order_relaxed)) [[unlikely]]
+      file_name_ = find_noted_file(file).name;
+  }
+  /// The call that has ended has opened it.
+  void has_opened(MPI_File file, const char* name) noexcept;
+
   record::Row& row() { return *row_; }
   record::ThreadRecord& thread() { return *thread_; }
   record::CallClass call_class() const { return recorded_procedures[entry_].call_class; }
 
  private:
+  void set_file(const NotedFile& file) noexcept {
+    file_ = file.counts;
+    file_name_ = file.name;
+  }
   bool finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept;
   void finish_event(std::int64_t end, std::uint32_t shape) noexcept;
   void add_event(std::uint32_t procedure, std::int64_t end, std::uint32_t shape) noexcept;
@@ -97,7 +109,8 @@ class Call {
   bool is_binned_ = false;
   Errors errors_ = Errors::end_the_job;
   record::FileCounts* file_ = nullptr;  ///< if the library moves its bytes
-  record::Event* event_ = nullptr;      ///< if events are kept, from the call's end on
+  std::int32_t file_name_ = record::kNoPeer;
+  record::Event* event_ = nullptr;  ///< if events are kept, from the call's end on
 };
 
 /// Counts a call whose time is not taken, since that would take longer than the call. Returns

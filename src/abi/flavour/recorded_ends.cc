@@ -76,13 +76,19 @@ Word File_open(void* next, const std::uintptr_t* return_slot, Word communicator,
   Call call(Entry::File_open, return_slot);
   const Word code = abi::call_words(next, communicator, name, mode, info, file);
   if (!call.is_recorded() || !call.end(code, from_word<MPI_Comm>(communicator))) return code;
-  recording::note_opened(*from_word<const MPI_File*>(file), from_word<const char*>(name));
+  call.has_opened(*from_word<const MPI_File*>(file), from_word<const char*>(name));
   return code;
 }
 
 Word File_close(void* next, const std::uintptr_t* return_slot, Word file) {
-  return end_handle<MPI_File, Before<&recording::note_closed>>(Entry::File_close, next, return_slot,
-                                                               file);
+  Call call(Entry::File_close, return_slot);
+  if (file != 0) {
+    call.name_file(*from_word<const MPI_File*>(file));
+    recording::note_closed(*from_word<const MPI_File*>(file));
+  }
+  const Word code = abi::call_words(next, file);
+  if (call.is_recorded()) call.end(code);
+  return code;
 }
 
 Word Start(void* next, const std::uintptr_t* return_slot, Word request) {

@@ -11,17 +11,17 @@
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
-constinit std::atomic<bool> has_passed_files = false;
+constinit std::atomic<bool> has_noted_files = false;
 
 namespace {
 
-struct Passed {
+struct Noted {
   std::mutex mutex;
-  std::unordered_map<std::uintptr_t, record::FileCounts*> by_handle;
+  std::unordered_map<std::uintptr_t, NotedFile> by_handle;
 };
 
-Passed& passed() {
-  static auto& only = *new Passed;  // never destroyed: files are closed during exit, too
+Noted& noted() {
+  static auto& only = *new Noted;  // never destroyed: files are closed during exit, too
   return only;
 }
 
@@ -31,33 +31,40 @@ bool has(std::string_view procedure, std::string_view part) {
 
 }  // namespace
 
-void note_opened(MPI_File file, const char* name) noexcept {
-  if (name == nullptr || find_file(file) != nullptr) return;
-  record::FileCounts* const counts = record::counts_of_file(name, true);
-  if (counts == nullptr) return;
-  record::add(counts->opens, 1);
+NotedFile note_opened(MPI_File file, const char* name, bool keeps_events) noexcept {
+  const bool is_ours = find_file(file) != nullptr;
+  if (name == nullptr || (is_ours && !keeps_events)) return {};
+  NotedFile made;
+  record::FileCounts* const counts = record::counts_of_file(name, !is_ours);
+  if (counts == nullptr) return {};
+  if (!is_ours) {
+    record::add(counts->opens, 1);
+    made.counts = counts;
+  }
+  if (keeps_events) made.name = static_cast<std::int32_t>(record::name_of(*counts));
   try {
-    Passed& all = passed();
+    Noted& all = noted();
     const std::lock_guard lock(all.mutex);
-    all.by_handle[handle_key(file)] = counts;
-    has_passed_files.store(true, std::memory_order_release);
+    all.by_handle[handle_key(file)] = made;
+    has_noted_files.store(true, std::memory_order_release);
   } catch (const std::bad_alloc&) {
     // Its calls are not counted.
   }
+  return made;
 }
 
 void note_closed(MPI_File file) noexcept {
-  if (!has_passed_files.load(std::memory_order_acquire)) return;
-  Passed& all = passed();
+  if (!has_noted_files.load(std::memory_order_acquire)) return;
+  Noted& all = noted();
   const std::lock_guard lock(all.mutex);
   all.by_handle.erase(handle_key(file));
 }
 
-record::FileCounts* find_passed_file(MPI_File file) noexcept {
-  Passed& all = passed();
+NotedFile find_noted_file(MPI_File file) noexcept {
+  Noted& all = noted();
   const std::lock_guard lock(all.mutex);
   const auto found = all.by_handle.find(handle_key(file));
-  return found == all.by_handle.end() ? nullptr : found->second;
+  return found == all.by_handle.end() ? NotedFile() : found->second;
 }
 
 void count_passed_bytes(record::FileCounts& counts, bool writes, std::int64_t bytes,

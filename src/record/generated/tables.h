@@ -26,6 +26,7 @@ enum class Table : std::uint32_t {
   functions,
   traced,
   timelines,
+  file_timelines,
   events,
   matrix,
   files,
@@ -36,8 +37,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 22> kColumnCounts = {2, 1,  2, 5,  4, 29, 21, 8, 11, 6, 7,
-                                                              6, 13, 6, 11, 4, 16, 43, 7, 8,  3, 2};
+inline constexpr std::array<std::size_t, 23> kColumnCounts = {
+    2, 1, 2, 5, 4, 29, 21, 8, 11, 6, 7, 6, 13, 6, 4, 14, 4, 16, 43, 7, 8, 3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -214,6 +215,15 @@ struct TimelinesRow {
   std::int64_t clock_error = 0;
 };
 
+/// The ranks whose calls on files without MPI are in `events` (HEADRACE_TIMELINE): one row for each
+/// rank, of all its threads.
+struct FileTimelinesRow {
+  std::int64_t rank = 0;
+  std::int64_t events = 0;
+  std::int64_t lost = 0;
+  std::int64_t since = 0;
+};
+
 /// Calls and regions one by one (HEADRACE_TIMELINE): one row each, by rank, thread and begin, outer
 /// ones before those in them. The ranks of a node have one clock. Clocks of nodes are taken as they
 /// are.
@@ -229,6 +239,9 @@ struct EventsRow {
   std::int64_t received = 0;
   std::int64_t begin = 0;
   std::int64_t time = 0;
+  std::int64_t file = -1;
+  std::int64_t offset = 0;
+  std::int64_t system_thread = 0;
 };
 
 /// Point-to-point messages as the program sent them.
@@ -416,12 +429,17 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"events\",\"unit\":\"number\"},{\"name\":"
     "\"lost\",\"unit\":\"number\"},{\"name\":\"since\",\"unit\":\"ns\"},{\"name\":\"clock_error\","
     "\"unit\":\"ns\"}]},"
+    "{\"name\":\"file_timelines\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":"
+    "\"number\"},{\"name\":\"events\",\"unit\":\"number\"},{\"name\":\"lost\",\"unit\":\"number\"},"
+    "{\"name\":\"since\",\"unit\":\"ns\"}]},"
     "{\"name\":\"events\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"kind\",\"unit\":\"number\"},{\"name\":"
     "\"procedure\",\"unit\":\"text\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
     "\"communicator\",\"unit\":\"communicators\"},{\"name\":\"peer\",\"unit\":\"number\"},{"
     "\"name\":\"sent\",\"unit\":\"bytes\"},{\"name\":\"received\",\"unit\":\"bytes\"},{\"name\":"
-    "\"begin\",\"unit\":\"ns\"},{\"name\":\"time\",\"unit\":\"ns\"}]},"
+    "\"begin\",\"unit\":\"ns\"},{\"name\":\"time\",\"unit\":\"ns\"},{\"name\":\"file\",\"unit\":"
+    "\"text\"},{\"name\":\"offset\",\"unit\":\"bytes\"},{\"name\":\"system_thread\",\"unit\":"
+    "\"number\"}]},"
     "{\"name\":\"matrix\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"messages\",\"unit\":\"number\"},{\"name\":"
     "\"sent\",\"unit\":\"bytes\"}]},"

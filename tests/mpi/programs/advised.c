@@ -1,14 +1,16 @@
 /* Cases for advice: each does one thing that costs, or if the second argument is "not" similar work
    without it. Ranks "compute" by sleeping, so that the times do not depend on the machine.
 
-       advised CASE bad|not FILE */
+       advised CASE bad|not [TIMES] FILE
+
+   TIMES: how often small-collectives goes on for that long. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static int rank, ranks, is_bad;
+static int rank, ranks, is_bad, times = 1;
 static const char* path;
 
 static void compute(double seconds) {
@@ -105,7 +107,7 @@ static void polling(void) {
 
 static void small_collectives(void) {
   double value[1000] = {1};
-  const int calls = is_bad ? 3000 : 3;
+  const int calls = is_bad ? 3000 * times : 3;
   for (int step = 0; step < calls; ++step)
     MPI_Allreduce(MPI_IN_PLACE, value, is_bad ? 1 : 1000, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
@@ -307,6 +309,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   is_bad = argc < 3 || strcmp(argv[2], "not") != 0;
   path = argv[argc - 1];
+  if (argc > 4) times = atoi(argv[3]);
   for (size_t at = 0; argc > 3 && at < sizeof cases / sizeof *cases; ++at) {
     if (strcmp(cases[at].name, argv[1]) != 0) continue;
     cases[at].run();

@@ -1,6 +1,6 @@
 """A record's timeline as JSON of the trace event format, which Perfetto (https://ui.perfetto.dev)
-and chrome://tracing show: a process for each rank, a thread for each thread that calls MPI. It is
-written event by event, so that large records need little memory."""
+and chrome://tracing show: a process for each rank, a thread for each thread that calls MPI or uses
+files. It is written event by event, so that large records need little memory."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from headrace.errors import HeadraceError, say, unwritable
-from headrace.record.events import OPEN_CALL, OPEN_REGION, REGION, Event, events
+from headrace.record.events import OPEN_CALL, OPEN_REGION, POSIX, REGION, STDIO, Event, events
 from headrace.record.export.output import new_file
 from headrace.record.tables import Node, Record
 
@@ -19,6 +19,8 @@ CLOCKS = (
     "much a node's may be wrong, as its kernel says; null: nobody sets it, or it is not known."
 )
 MOST_NAMED = 8
+FILES = {POSIX: "posix", STDIO: "stdio"}  # their categories
+NO_MPI = 1 << 24  # and the number in the kernel: lines of threads that have not called MPI
 FLOWS = "Messages are not shown as arrows: which receive got which send is not recorded."
 
 
@@ -35,7 +37,11 @@ def write(records: Sequence[Record], path: Path) -> None:
     except HeadraceError:
         path.unlink(missing_ok=True)
         raise
-    lost = sum(sum(node["timelines"]["lost"]) for _, node in _nodes(records))
+    lost = sum(
+        sum(node[table]["lost"])
+        for _, node in _nodes(records)
+        for table in ("timelines", "file_timelines")
+    )
     if lost:
         say(
             f"{lost:,} earlier events are not in the timeline (there was no room for them), raise "
@@ -116,21 +122,32 @@ def _names(node: Node, origin: int) -> Iterator[dict]:
     """Of processes and threads, and where the timeline of a thread begins late."""
     for rank, host in zip(node["ranks"]["rank"], node.texts_of("ranks", "host"), strict=True):
         title = f"rank {rank} on {host}" if host else f"rank {rank}"
-        yield {"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": title}}
-        order = {"sort_index": rank}
-        yield {"name": "process_sort_index", "ph": "M", "pid": rank, "tid": 0, "args": order}
+        for name, args in (
+            ("process_name", {"name": title}),
+            ("process_sort_index", {"sort_index": rank}),
+        ):
+            yield {"name": name, "ph": "M", "pid": rank, "tid": _line_number(rank, 0), "args": args}
+    for rank, thread in node["timelines"].rows("rank", "thread"):
+        yield _thread_name(rank, _line_number(rank, thread), f"thread {thread}")
     for rank, thread, lost, since in node["timelines"].rows("rank", "thread", "lost", "since"):
-        args = {"name": f"thread {thread}"}
-        yield {"name": "thread_name", "ph": "M", "pid": rank, "tid": thread, "args": args}
         if lost:
-            yield {
-                "name": f"{lost:,} earlier events are not kept",
-                "ph": "i",
-                "s": "t",
-                "ts": (since - origin) / 1000,
+            text = f"{lost:,} earlier events are not kept"
+            yield _mark(text, "t", since - origin) | {
                 "pid": rank,
-                "tid": thread,
+                "tid": _line_number(rank, thread),
             }
+    for rank, lost, since in node["file_timelines"].rows("rank", "lost", "since"):
+        if lost:
+            text = f"{lost:,} earlier calls on files are not kept"
+            yield _mark(text, "p", since - origin) | {"pid": rank, "tid": _line_number(rank, 0)}
+
+
+def _thread_name(rank: int, line: int, name: str) -> dict:
+    return {"name": "thread_name", "ph": "M", "pid": rank, "tid": line, "args": {"name": name}}
+
+
+def _mark(text: str, scope: str, ns: int) -> dict:
+    return {"name": text, "ph": "i", "s": scope, "ts": ns / 1000}
 
 
 class _Lines:
@@ -151,12 +168,21 @@ class _Lines:
         self._quoted: dict[str, str] = {}
 
     def of(self, found: Iterable[Event]) -> Iterator[str]:
-        thread = None
-        ends: list[int] = []  # of the events that the present one may be in
+        rank, thread = -1, -1
+        open_ends: dict[
+            int, list[int]
+        ] = {}  # by line: of the events that the present one may be in
         for event in found:
-            if thread != event[:2]:
-                thread = event[:2]
-                ends = []
+            if event[:2] != (rank, thread):
+                rank, thread = event[:2]
+                open_ends = {}
+            line = _line_of(event)
+            if line not in open_ends:
+                open_ends[line] = []
+                if event.thread < 0:
+                    name = f"thread without MPI ({event.system_thread})"
+                    yield json.dumps(_thread_name(rank, line, name))
+            ends = open_ends[line]
             while ends and ends[-1] <= event.begin:
                 ends.pop()
             if event.kind in (OPEN_CALL, OPEN_REGION):
@@ -172,22 +198,33 @@ class _Lines:
             yield self._line(event, f'"ph":"X","dur":{_us(end - event.begin)}', note)
 
     def _line(self, event: Event, phase: str, note: str) -> str:
-        is_region = event.kind in (REGION, OPEN_REGION)
-        kind = "region" if is_region else "mpi"
-        name = self._region(event.region) if is_region else self._procedure(event.procedure)
+        kind, name = self._described(event)
         return (
             f'{{"name":{name},"cat":"{kind}",{phase},"ts":{_us(event.begin - self._origin)},'
-            f'"pid":{event.rank},"tid":{event.thread},"args":{{{self._args(event, note)}}}}}'
+            f'"pid":{event.rank},"tid":{_line_of(event)},"args":{{{self._args(event, note)}}}}}'
         )
+
+    def _described(self, event: Event) -> tuple[str, str]:
+        """Its category and name."""
+        if event.kind in (REGION, OPEN_REGION):
+            return "region", self._region(event.region)
+        name = self._text(event.procedure)
+        if event.kind in FILES:
+            return FILES[event.kind], name
+        return ("mpi-io" if name.startswith('"MPI_File_') else "mpi"), name
 
     def _args(self, event: Event, note: str) -> str:
         if event.kind in (REGION, OPEN_REGION):
             return note
         parts = [note] if note else []
+        if event.file >= 0:
+            parts.append(f'"file":{self._text(event.file)}')
+        if event.kind == POSIX and event.offset >= 0:
+            parts.append(f'"offset":{event.offset}')
         if event.sent:
-            parts.append(f'"sent":{event.sent}')
+            parts.append(f'"{"written" if event.file >= 0 else "sent"}":{event.sent}')
         if event.received:
-            parts.append(f'"received":{event.received}')
+            parts.append(f'"{"read" if event.file >= 0 else "received"}":{event.received}')
         if event.peer >= 0:
             parts.append(f'"peer":{event.peer}')
         elif event.peer != -1:
@@ -198,7 +235,7 @@ class _Lines:
             parts.append(f'"region":{self._region(event.region)}')
         return ",".join(parts)
 
-    def _procedure(self, place: int) -> str:
+    def _text(self, place: int) -> str:
         return self._quote(self._texts[place] if 0 <= place < len(self._texts) else "(unknown)")
 
     def _region(self, region: int) -> str:
@@ -218,6 +255,18 @@ def _regions(node: Node) -> Iterator[tuple[int, str]]:
     rows = node["regions"].rows("region", "id")
     for (region, id), label in zip(rows, labels, strict=True):
         yield region, label or (f"region {id}" if id >= 0 else "(other regions)")
+
+
+def _line_of(event: Event) -> int:
+    if event.thread < 0:
+        return NO_MPI + event.system_thread
+    return _line_number(event.rank, event.thread)
+
+
+def _line_number(rank: int, thread: int) -> int:
+    """Perfetto takes the line whose number is its process's for that of the main thread, and 0 for
+    it, too: so no other line of the process may have one of these."""
+    return rank + thread
 
 
 def _us(ns: int) -> str:
@@ -245,6 +294,13 @@ def _facts(records: Sequence[Record], origin: int, cut: int) -> dict:
             for rank, thread, kept, lost, since in (
                 (*row[:4], row[4] - origin)
                 for row in node["timelines"].rows("rank", "thread", "events", "lost", "since")
+            )
+        ],
+        "files": [
+            {"rank": rank, "events": kept, "lost": lost, "since_us": (since - origin) / 1000}
+            for _, node in _nodes(records)
+            for rank, kept, lost, since in node["file_timelines"].rows(
+                "rank", "events", "lost", "since"
             )
         ],
         "clocks": {

@@ -194,6 +194,15 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("clock_error", "ns"),
         ),
     ),
+    "file_timelines": (
+        "node",
+        (
+            ("rank", "number"),
+            ("events", "number"),
+            ("lost", "number"),
+            ("since", "ns"),
+        ),
+    ),
     "events": (
         "node",
         (
@@ -208,6 +217,9 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("received", "bytes"),
             ("begin", "ns"),
             ("time", "ns"),
+            ("file", "text"),
+            ("offset", "bytes"),
+            ("system_thread", "number"),
         ),
     ),
     "matrix": (
