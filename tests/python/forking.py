@@ -1,6 +1,8 @@
 """Runs the command in a fork of a process that has imported it already: most of the time that a
 short command takes goes into that. Each has a process of its own all the same."""
 
+import atexit
+import gc
 import importlib
 import json
 import os
@@ -8,6 +10,7 @@ import pkgutil
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -104,7 +107,21 @@ def _import_all() -> None:
         importlib.import_module(module.name)
 
 
+def _run_command() -> None:
+    try:
+        importlib.import_module("headrace.cli").main()
+    except SystemExit as end:
+        if isinstance(end.code, int) and threading.active_count() == 1:
+            # Without taking all modules apart, which would copy their memory.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            atexit._run_exitfuncs()
+            os._exit(end.code & 0xFF)
+        raise
+
+
 if __name__ == "__main__":
     _import_all()
+    gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))
-    importlib.import_module("headrace.cli").main()
+    _run_command()
