@@ -3,8 +3,9 @@
 
 option(HEADRACE_PRECOMPILE "Parse the standard headers once for all sources" ON)
 
-set(headrace_standard_headers <algorithm> <array> <atomic> <cstdint> <cstring> <functional> <map>
-  <memory> <mutex> <optional> <span> <string> <string_view> <utility> <vector>)
+set(headrace_standard_headers <algorithm> <array> <atomic> <cassert> <cerrno> <chrono>
+  <condition_variable> <cstdint> <cstdlib> <cstring> <deque> <functional> <map> <memory> <mutex>
+  <optional> <span> <string> <string_view> <thread> <utility> <variant> <vector>)
 
 # headrace_precompile(TARGET [FROM OTHER] [HEADERS HEADER...]): TARGET parses these headers and the
 # standard ones, or takes what OTHER parsed, whose compiler options have to be the same.

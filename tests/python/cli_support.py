@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from forking import Forking
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Each process that loads it leaves a file with its program, its arguments and its environment.
@@ -74,6 +76,9 @@ def compile_c(source: str, output: Path, *flags: str) -> Path:
     return output
 
 
+FORKING = Forking()
+
+
 @dataclass
 class Command:
     """Runs `headrace` in a process of its own, with a clean environment plus `environ`."""
@@ -82,10 +87,13 @@ class Command:
     directory: Path = field(default_factory=Path)
 
     def __call__(self, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "headrace", *map(str, arguments)]
+        words = [str(word) for word in arguments]
+        environ = {**self.environ, **variables}
+        if FORKING.can(environ) and (done := FORKING.run(words, environ, self.directory)):
+            return done
         return subprocess.run(
-            line,
-            env={**self.environ, **variables},
+            [sys.executable, "-m", "headrace", *words],
+            env=environ,
             cwd=self.directory,
             capture_output=True,
             text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,7 @@ LAYERS = (
 SEES_CLICK = {"commands", "cli"}
 
 
+@functools.cache
 def modules() -> dict[str, Path]:
     """All modules by their dotted names; a package's __init__ has the package's."""
     found = {}
@@ -55,6 +57,7 @@ def imported(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((alias.name, "") for alias in node.names)
 
 
+@functools.cache
 def own_imports(path: Path) -> set[str]:
     """The modules of headrace that a file imports."""
     known = modules()

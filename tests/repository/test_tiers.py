@@ -16,10 +16,13 @@ ROWS = [{"host": host, "ranks": ranks} for host in HOSTS for ranks in RANKS]
 
 def rules(monkeypatch: pytest.MonkeyPatch, quick: str, default: str) -> None:
     rule = {"quick": quick, "default": default}
-    monkeypatch.setattr(tiers, "data", lambda: {"pytest": {"tests/some": rule}})
+    alike = {"a": ["a", "b"]}
+    monkeypatch.setattr(tiers, "data", lambda: {"pytest": {"tests/some": rule}, "alike": alike})
 
 
-@pytest.mark.parametrize(("default", "count"), [("none", 1), ("one", 1), ("each", 3), ("all", 6)])
+@pytest.mark.parametrize(
+    ("default", "count"), [("none", 1), ("one", 1), ("kind", 2), ("each", 3), ("all", 6)]
+)
 def test_rows_of_a_tier(default: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rules(monkeypatch, "one", default)
     chosen = tiers.of_rows("tests/some/test_one.py::test_one", ROWS)
@@ -34,6 +37,19 @@ def test_each_value_is_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [row for row, tier in zip(ROWS, chosen, strict=True) if tier == "default"]
         assert {row["host"] for row in rows} == set(HOSTS)
         assert {row["ranks"] for row in rows} == set(RANKS)
+
+
+def test_of_values_that_are_alike_another_is_in_a_row_of_each_test(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rules(monkeypatch, "none", "kind")
+    seen = set()
+    for name in "abcdefgh":
+        chosen = tiers.of_rows(f"tests/some/{name}", ROWS)
+        hosts = {row["host"] for row, tier in zip(ROWS, chosen, strict=True) if tier == "default"}
+        assert "c" in hosts and len(hosts) == 2
+        seen |= hosts
+    assert seen == set(HOSTS)
 
 
 def test_other_tests_run_always(monkeypatch: pytest.MonkeyPatch) -> None:

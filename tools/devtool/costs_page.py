@@ -21,13 +21,13 @@ HEAD = """\
 | command | what it runs | is to end within |
 | --- | --- | --- |
 | `./dev test --quick` | some rows of each test | {quick} minutes, once built |
-| `./dev test` | so many rows of each test that each value of each parameter is in one | {default} |
+| `./dev test` | so many rows of each test that each kind of value is in one | {default} |
 | `./dev test --minutes {ci}` | CI: the same, then what fits of the rest, by its worth | {ci} |
 | `./dev test --full` | everything; before an issue is closed | |
 
 Minutes are those of a fresh machine with 2 cores, installs and builds included. Nothing fails for
 being slow. What `--minutes` leaves out it names. `tests/tiers.toml` says how much of each test runs
-when.
+when, and which values are of one kind: MPIs of one ABI, where the layer alone is tested.
 """
 
 

@@ -48,7 +48,9 @@ def of_rows(test: str, rows: Sequence[Row]) -> list[str]:
     tiers = ["full"] * len(rows)
     chosen: list[int] = []
     for tier in TIERS[:2]:
-        chosen = _chosen(way(test, tier), rows, chosen, zlib.crc32(test.encode()))
+        how = way(test, tier)
+        kept = [_kinds(row) for row in rows] if how == "kind" else rows
+        chosen = _chosen(how, kept, chosen, zlib.crc32(test.encode()))
         for row in chosen:
             tiers[row] = tier if tiers[row] == "full" else tiers[row]
     return tiers
@@ -87,6 +89,12 @@ def _chosen(how: str, rows: Sequence[Row], chosen: list[int], start: int) -> lis
     if how == "one":
         return chosen or [start % len(rows)]
     return _covering(rows, chosen, start)
+
+
+def _kinds(row: Row) -> Row:
+    """The row with what stands for all values that are alike."""
+    first = {value: alike[0] for alike in data()["alike"].values() for value in alike}
+    return {name: first.get(value, value) for name, value in row.items()}
 
 
 def _covering(rows: Sequence[Row], chosen: list[int], start: int) -> list[int]:
