@@ -48,7 +48,7 @@ PIECES = [
     "\\u0000",
     "\\n",
 ]
-LINE = re.compile(r"(import|hooks|nops|prologue) [!-~]+( [!-~]+)*")
+LINE = re.compile(r"(import|hooks|nops|prologue|refused) [!-~]+( [!-~]+)*")
 
 
 def test_apa_files(tmp_path: Path) -> None:

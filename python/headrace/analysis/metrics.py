@@ -43,13 +43,20 @@ PROFILE_COSTS = {
     ),
 }
 
+# Known if the MPI library told its limit.
+EAGER = (
+    "eager_limit_bytes",
+    *(f"sends_above_eager_{what}" for what in ("calls", "ranks", "per_second", "bytes")),
+    *(f"sends_above_eager_{what}" for what in _OF_SAMPLED),
+)
+
 # What rules ask for and no record has yet: why.
 ABSENT = {
     "run_queue_seconds": "the record does not have how long ranks waited for a core",
     "minor_faults_per_second": "the record does not have page faults",
     "major_faults_per_second": "the record does not have page faults",
     **dict.fromkeys(
-        ("eager_limit_bytes", *(f"sends_above_eager_{what}" for what in ("calls", *_OF_SAMPLED))),
+        EAGER,
         "the MPI library does not tell which messages wait for their receiver",
     ),
     "computed_on_node_share": "no better order of ranks was computed",

@@ -8,7 +8,7 @@ from headrace.analysis.costs import NAMES as COSTS
 from headrace.analysis.darshan.costs import Cost, moved
 from headrace.analysis.darshan.outer import OneFile, is_stream
 from headrace.analysis.files import File
-from headrace.analysis.metrics import NS, PROFILE_COSTS, Metrics, cost_metrics
+from headrace.analysis.metrics import EAGER, NS, PROFILE_COSTS, Metrics, cost_metrics
 from headrace.analysis.run import Run
 from headrace.analysis.targets import Placed, Slowest
 from headrace.darshan.log import Log, Use
@@ -29,7 +29,8 @@ _WHY = {
     f"{_NO} MPI communication": (
         *("in_mpi_share", "start_end_seconds", "collective_wait_lower_share"),
         *("collective_wait_lower_seconds", "most_peers", "off_node_share", "message_bytes"),
-        *("computed_on_node_share", "eager_limit_bytes", "topology_calls"),
+        *("computed_on_node_share", "topology_calls"),
+        *EAGER,
     ),
     f"{_NO} on which nodes and cores ranks ran": (
         *("nodes", "ranks_per_core_ratio", "ranks_on_one_core", "used_cores_share"),
