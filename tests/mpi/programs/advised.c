@@ -54,10 +54,11 @@ static void blocking_messages(void) {
   const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
   for (int step = 0; step < 20; ++step) {
     if (is_bad) {
-      if (rank == 0) compute(0.02);
+      const int is_late = (rank + step) % 2 == 0;
+      if (is_late) compute(0.02);
       MPI_Sendrecv(out, sizeof out, MPI_CHAR, next, 0, in, sizeof in, MPI_CHAR, before, 0,
                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (rank != 0) compute(0.02);
+      if (!is_late) compute(0.02);
     } else {
       compute(0.02);
     }
