@@ -48,6 +48,7 @@ def test_what_is_told_is_what_happens(host: Host, chosen: int | None, library) -
     sizes = [small, expected + 1, 4 * expected] if name else []
     result = launch(host, 2, [program, directory / "ended", *sizes], True, environment)
     assert result.code == 0, result.explain()
+    assert "threads as provided\n" in result.out, result.explain()
     (record,) = directory.glob("*.hrc")
     told = report_of(record)["mpi"]["eager"]
     if not name:

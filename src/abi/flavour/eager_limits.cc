@@ -126,6 +126,15 @@ std::optional<EagerLimit> least_limit(bool is_on_node) {
   return least;
 }
 
+/// Open MPI takes the level that is asked for here for the whole process: only that which it has
+/// given already leaves its locks as they are.
+bool begin_tools() {
+  int level = MPI_THREAD_SINGLE;
+  int provided = 0;
+  return native.Query_thread(&level) == MPI_SUCCESS &&
+         native.T_init_thread(level, &provided) == MPI_SUCCESS;
+}
+
 bool has_tools() {
   return native.T_init_thread != nullptr && native.T_finalize != nullptr &&
          native.T_cvar_get_index != nullptr && native.T_cvar_get_info != nullptr &&
@@ -137,10 +146,7 @@ bool has_tools() {
 
 std::vector<EagerLimit> eager_limits() {
   std::vector<EagerLimit> found;
-  int provided = 0;
-  if (!has_tools() || native.T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
-    return found;
-  }
+  if (!has_tools() || !begin_tools()) return found;
   static_cast<void>(attempt([&]() -> Error {
     for (const bool is_on_node : {true, false}) {
       if (const auto limit = least_limit(is_on_node)) found.push_back(*limit);

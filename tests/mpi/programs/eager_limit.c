@@ -2,7 +2,8 @@
  *
  *     eager_limit FILE BYTES [BYTES...]    FILE is made, and seen by both
  *
- * Rank 0 prints "BYTES at once" or "BYTES waits" for each.
+ * Rank 0 prints "BYTES at once" or "BYTES waits" for each, and whether MPI_Query_thread says what
+ * MPI_Init_thread has provided.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -53,11 +54,13 @@ static void exchange_some(void) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int size, take = 0;
+  int size, level, provided, take = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Query_thread(&level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   last = size - 1;
+  if (rank == 0) printf("threads %s\n", level == provided ? "as provided" : "otherwise");
   atomic_int* const ended = shared_number(argv[1]);
   exchange_some();
   for (int i = 2; i < argc; i++) {
