@@ -6,9 +6,9 @@ import os
 
 import pytest
 from conftest import absent
-from hosts import host_named
 from running import compile_c, headrace_library, preload, work_directory
 from test_eager_limits import limits, observed
+from test_limits_work import present
 
 from .cluster import Cluster
 from .launching import launch_on_nodes
@@ -17,9 +17,7 @@ from .launching import launch_on_nodes
 @pytest.mark.parametrize("chosen", [None, 20_000])
 @pytest.mark.parametrize("name", ["openmpi", "debian-openmpi"])
 def test_messages_between_nodes(name: str, chosen: int | None, library) -> None:
-    host = host_named(name)
-    if host.missing:
-        absent(host.missing)
+    host = present(name)
     if os.geteuid() != 0:
         absent("emulated nodes need root")
     program = compile_c(host, ["eager_limit.c"], f"eager_limit-{name}")

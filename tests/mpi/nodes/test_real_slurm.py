@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import absent
-from hosts import AS_ROOT, REPOSITORY, YIELD, Host, host_named
+from hosts import AS_ROOT, REPOSITORY, YIELD, Host
 from running import Result, compile_c, work_directory
+from test_limits_work import present
 from test_recorder import report_of
 
 from headrace.place import order_file, orders
@@ -38,13 +40,12 @@ def slurm(sizes: tuple[int, ...]):
         absent("emulated nodes need root")
     if not all(map(shutil.which, PROGRAMS)):
         absent("Slurm is not installed")
-    with Cluster(len(sizes)) as cluster:
+    with Cluster(len(sizes)) as cluster, ExitStack() as ending:
         try:
-            made = Slurm(cluster, sizes).__enter__()
+            made = ending.enter_context(Slurm(cluster, sizes))
         except DoesNotStart as problem:
             pytest.skip(f"Slurm's daemons do not run on this machine: {problem}")
         yield made
-        made.__exit__()
 
 
 def start(slurm: Slurm, host: Host, options: list, program: list, **environment: str) -> Result:
@@ -56,13 +57,6 @@ def start(slurm: Slurm, host: Host, options: list, program: list, **environment:
     folder = work_directory(f"slurm-{host.name}")
     own |= {"PYTHONPATH": str(REPOSITORY / "python"), "XDG_CACHE_HOME": str(folder)}
     return slurm.run(line, own | environment)
-
-
-def present(name: str) -> Host:
-    host = host_named(name)
-    if host.missing:
-        absent(host.missing)
-    return host
 
 
 @pytest.mark.parametrize("order", ["0", "1", "2", "file"])
