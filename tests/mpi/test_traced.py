@@ -135,12 +135,8 @@ def tables_of(record: Path) -> dict[str, Traced]:
     return dict(found)
 
 
-def run(
-    host: Host, way: str, what: str, ranks: int = 1, **more: str
-) -> tuple[dict[str, Traced], Counter[str], str]:
-    """What the record says, what the program counted, and its output."""
-    directory = work_directory(f"traced-{host.name}-{way}-{what}")
-    names = functions_of(made_library(way))
+def planned(host: Host, way: str, directory: Path, names: dict[str, int]) -> dict[str, str]:
+    """The settings of a run that traces functions of the library by a plan, which is written."""
     plan = directory / "plan"
     plan.write_text("".join(f"{line}\n" for line in plan_of(way, names)))
     settings = {
@@ -149,14 +145,15 @@ def run(
         "HEADRACE_TRACE_PLAN": str(plan),
         "HEADRACE_QUIET": "0",
     }
-    settings |= with_library(host, way, directory) | more
-    if way in ("nops", "prologue"):
-        settings["TRACED_WIDE"] = "1"
-    result = launch(host, ranks, [program(host), what], True, settings)
-    assert result.code == 0, result.explain()
-    assert "wrong" not in result.out and result.out.count("ok") == ranks, result.explain()
+    return settings | with_library(host, way, directory)
+
+
+def traced_and_counted(
+    output: str, directory: Path, way: str, names: dict[str, int]
+) -> tuple[dict[str, Traced], Counter[str]]:
+    """What the record in the directory says, and what the program printed that it counted."""
     counted: Counter[str] = Counter()
-    for name, calls in CALLED.findall(result.out):
+    for name, calls in CALLED.findall(output):
         counted[name] += int(calls)
     (record,) = directory.glob("*.hrc")
     traced = tables_of(record)
@@ -167,7 +164,22 @@ def run(
         known = {line.split()[-1] for line in plan_of(way, names)}
         assert len(known) > 10
         counted = Counter({name: calls for name, calls in counted.items() if name in known})
-    return traced, counted, result.out
+    return traced, counted
+
+
+def run(
+    host: Host, way: str, what: str, ranks: int = 1, **more: str
+) -> tuple[dict[str, Traced], Counter[str], str]:
+    """What the record says, what the program counted, and its output."""
+    directory = work_directory(f"traced-{host.name}-{way}-{what}")
+    names = functions_of(made_library(way))
+    settings = planned(host, way, directory, names) | more
+    if way in ("nops", "prologue"):
+        settings["TRACED_WIDE"] = "1"
+    result = launch(host, ranks, [program(host), what], True, settings)
+    assert result.code == 0, result.explain()
+    assert "wrong" not in result.out and result.out.count("ok") == ranks, result.explain()
+    return *traced_and_counted(result.out, directory, way, names), result.out
 
 
 def require_same(traced: dict[str, Traced], counted: Counter[str], way: str) -> None:

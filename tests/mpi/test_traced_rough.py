@@ -10,16 +10,14 @@ import pytest
 from hosts import Host
 from running import compile_program, launch, work_directory
 from test_traced import (
-    CALLED,
     CODE,
     WAYS,
     Traced,
     functions_of,
     made_library,
-    plan_of,
+    planned,
     require_same,
-    tables_of,
-    with_library,
+    traced_and_counted,
 )
 
 LINKED = {
@@ -50,30 +48,11 @@ def run(
     """What the record says, and what the program counted."""
     directory = work_directory(f"{program.name}-{way}-{'-'.join(what)}")
     names = functions_of(made_library(way))
-    plan = directory / "plan"
-    plan.write_text("".join(f"{line}\n" for line in plan_of(way, names)))
-    settings = {
-        "HEADRACE_RECORD": "1",
-        "HEADRACE_LOGPATH": str(directory),
-        "HEADRACE_TRACE_PLAN": str(plan),
-        "HEADRACE_QUIET": "0",
-    }
-    settings |= with_library(host, way, directory) | more
+    settings = planned(host, way, directory, names) | more
     result = launch(host, 1, [program, *what], True, settings)
     assert result.code == 0, result.explain()
     assert "wrong" not in result.out and result.out.count("ok") == 1, result.explain()
-    counted: Counter[str] = Counter()
-    for name, calls in CALLED.findall(result.out):
-        counted[name] += int(calls)
-    (record,) = directory.glob("*.hrc")
-    traced = tables_of(record)
-    if way == "hooks":
-        by_place = {f"{at:x}": name for name, at in names.items()}
-        traced = {by_place.get(place, place): one for place, one in traced.items()}
-    if way == "prologue":
-        known = {line.split()[-1] for line in plan_of(way, names)}
-        counted = Counter({name: calls for name, calls in counted.items() if name in known})
-    return traced, counted
+    return traced_and_counted(result.out, directory, way, names)
 
 
 @pytest.mark.parametrize("what", ["forks", "clones"])
