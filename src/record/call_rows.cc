@@ -14,6 +14,10 @@ auto key(const CallsRow& row) {
                   row.thread);
 }
 
+auto key(const WaitsRow& row) {
+  return std::tie(row.procedure, row.path, row.communicator, row.region, row.rank, row.thread);
+}
+
 auto key(const MatrixRow& row) {
   return std::tie(row.rank, row.peer);
 }
@@ -44,6 +48,13 @@ void merge(CallsRow& into, const CallsRow& row) {
   }
   into.least = std::min(into.least, row.least);
   into.greatest = std::max(into.greatest, row.greatest);
+}
+
+void merge(WaitsRow& into, const WaitsRow& row) {
+  for (std::int64_t WaitsRow::* const column :
+       {&WaitsRow::calls, &WaitsRow::time, &WaitsRow::least, &WaitsRow::most}) {
+    add(into.*column, row.*column);
+  }
 }
 
 void merge(MatrixRow& into, const MatrixRow& row) {
@@ -106,7 +117,20 @@ CallsRow call_row(const Row& row, const RankTimes& times) {
   return made;
 }
 
+WaitsRow waits_row(const WaitItem& item, const RankTimes& times) {
+  WaitsRow made;
+  made.calls = not_negative(item.calls);
+  made.time = times.ns(item.ticks);
+  made.most = std::min(times.ns(item.most), made.time);
+  made.least = std::min(times.ns(item.least), made.most);
+  return made;
+}
+
 void sort_and_merge(std::vector<CallsRow>& rows) {
+  sort_and_merge_any(rows);
+}
+
+void sort_and_merge(std::vector<WaitsRow>& rows) {
   sort_and_merge_any(rows);
 }
 

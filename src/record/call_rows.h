@@ -14,9 +14,13 @@ namespace headrace::record {
 /// What a killed process left half written is brought into bounds.
 CallsRow call_row(const Row& row, const RankTimes& times);
 
+/// The same of one of `waits`.
+WaitsRow waits_row(const WaitItem& item, const RankTimes& times);
+
 /// Sorts them so that columns have long stretches of equal or growing numbers, and makes one row of
 /// those about the same thing.
 void sort_and_merge(std::vector<CallsRow>& rows);
+void sort_and_merge(std::vector<WaitsRow>& rows);
 void sort_and_merge(std::vector<MatrixRow>& rows);
 void sort_and_merge(std::vector<FilesRow>& rows);
 void sort_and_merge(std::vector<AccessesRow>& rows);

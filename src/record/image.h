@@ -58,6 +58,7 @@ struct ImageHeader {
   ProcessIo io_end;        ///< as last seen
   OtherCounts other;
   std::atomic<std::uint64_t> untraced;  ///< calls of traced functions that could not be
+  std::uint64_t entry_logs;  ///< where EntryLogs lie, from the image's begin; 0 if there are none
 };
 
 enum class ExtentKind : std::uint32_t {
@@ -81,7 +82,10 @@ enum class ExtentKind : std::uint32_t {
   timeline,
   events,
   file_timeline,  ///< of the process, as the next
-  file_events
+  file_events,
+  entry_logs,  ///< for other ranks of the node (entry_log.h)
+  waits,
+  awaited  ///< of the process
 };
 
 struct ExtentHeader {
@@ -131,6 +135,25 @@ struct Row {
   std::int64_t greatest;
   std::int64_t failed;
   std::array<std::int64_t, kBins> bins;
+  std::int64_t calls;  ///< written last
+};
+
+/// How long the rank waited for others in those calls of a row of which that is known.
+struct WaitItem {
+  std::uint32_t procedure;  ///< this and the next three as the row has them
+  std::uint32_t path;
+  std::uint32_t communicator;
+  std::uint32_t region;
+  std::int64_t ticks;  ///< that these calls took
+  std::int64_t least;  ///< of this, for ranks that the calls need
+  std::int64_t most;   ///< of this, for whoever came last
+  std::int64_t calls;  ///< written last
+};
+
+/// For how long it waited for one rank, which came last of those that calls needed.
+struct AwaitedItem {
+  std::int64_t rank;  ///< in MPI_COMM_WORLD
+  std::int64_t ticks;
   std::int64_t calls;  ///< written last
 };
 
@@ -324,6 +347,7 @@ struct NoteHeader {
 };
 
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
+static_assert(sizeof(WaitItem) == 48 && sizeof(AwaitedItem) == 24);
 static_assert(sizeof(HeatTables) == kHeatLayers * kHeatPlaces * 16);
 static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);
 static_assert(sizeof(CounterItem) == 64 && sizeof(TracedCalls) == 80);

@@ -86,6 +86,9 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::events: return sizeof(Event);
     case ExtentKind::file_timeline: return sizeof(FileTimelineItem);
     case ExtentKind::file_events: return sizeof(FileEvent);
+    case ExtentKind::entry_logs: return std::nullopt;  // for ranks that run
+    case ExtentKind::waits: return sizeof(WaitItem);
+    case ExtentKind::awaited: return sizeof(AwaitedItem);
   }
   return std::nullopt;
 }
@@ -228,6 +231,9 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::events:
     case ExtentKind::file_timeline:
     case ExtentKind::file_events: take_timeline(begin, extent, used); return true;
+    case ExtentKind::waits: take_items(threads_[extent.thread].waits, first, used); return true;
+    case ExtentKind::awaited: take_items(awaited_, first, used); return true;
+    case ExtentKind::entry_logs: return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;
@@ -282,12 +288,14 @@ void Image::check_references() {
   const std::size_t functions = notes(NoteKind::function).size();
   const std::size_t regions = notes(NoteKind::region).size();
   for (auto& [number, each] : threads_) {
-    for (Row& row : each.rows) {
+    const auto check = [&](auto& row) {
       drop_unless_below(row.procedure, notes(NoteKind::procedure).size());
       drop_unless_below(row.communicator, notes(NoteKind::communicator).size());
       drop_unless_below(row.path, each.frames.size());
       if (row.region > regions) row.region = 0;
-    }
+    };
+    std::ranges::for_each(each.rows, check);
+    std::ranges::for_each(each.waits, check);
     for (RegionItem& region : each.regions) drop_unless_below(region.note, regions);
     if (each.totals.region.region > regions) each.totals.region.region = 0;
     check_frames(each.frames, modules, functions);

@@ -25,6 +25,7 @@ class Image {
     ThreadItem totals{};
     std::vector<Row> rows;
     std::vector<Frame> frames;
+    std::vector<WaitItem> waits;
     std::vector<Peer> peers;
     std::vector<RegionItem> regions;
     /// Null if its events were not kept. It and the events are as they were found: not checked.
@@ -71,6 +72,7 @@ class Image {
   /// Null if it has none.
   const HeatTables* heat() const { return heat_.empty() ? nullptr : heat_.data(); }
   std::span<const CounterItem> counters() const { return counters_; }
+  std::span<const AwaitedItem> awaited() const { return awaited_; }
   const FileTimeline& file_timeline() const { return file_timeline_; }
   /// By numbers of their own.
   const std::map<std::uint32_t, Traced>& traced() const { return traced_; }
@@ -103,6 +105,7 @@ class Image {
   Sampled sampled_;
   std::vector<HeatTables> heat_;  ///< one at most
   std::vector<CounterItem> counters_;
+  std::vector<AwaitedItem> awaited_;
   FileTimeline file_timeline_;
   std::map<std::uint32_t, Traced> traced_;
   std::array<std::vector<Note>, kNoteKinds> notes_;

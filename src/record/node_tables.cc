@@ -40,6 +40,7 @@ class NodeTables {
   void add(const Image& image, const RankTimes& times) {
     add_rank(image, times);
     add_calls(image, times);
+    add_awaited(image, times);
     add_files(image, times);
     add_accesses(image, times);
     add_decisions(image, times);
@@ -56,6 +57,7 @@ class NodeTables {
  private:
   void add_rank(const Image& image, const RankTimes& times);
   void add_calls(const Image& image, const RankTimes& times);
+  void add_awaited(const Image& image, const RankTimes& times);
   void add_peers(std::int64_t rank, std::span<const Peer> peers);
   void add_files(const Image& image, const RankTimes& times);
   void add_accesses(const Image& image, const RankTimes& times);
@@ -74,6 +76,8 @@ class NodeTables {
   std::map<std::array<std::int64_t, 4>, std::int64_t> communicator_places_;
   std::vector<RanksRow> ranks_;
   std::vector<CallsRow> calls_;
+  std::vector<WaitsRow> waits_;
+  std::vector<AwaitedRow> awaited_;
   std::vector<CountersRow> counters_;
   std::vector<MatrixRow> matrix_;
   std::vector<FilesRow> files_;
@@ -152,17 +156,26 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
   const std::vector<std::int64_t> regions = regions_.add(image, times);
   for (const auto& [number, thread] : image.threads()) {
     const std::vector<std::int64_t> paths = paths_.add(image, thread.frames);
+    const auto name = [&](auto& made, const auto& item) {
+      made.rank = image.header().rank;
+      made.thread = number;
+      made.procedure = procedures[item.procedure].name;
+      made.region = regions[item.region];
+      if (item.path != kNone) made.path = paths[item.path];
+      if (item.communicator != kNone) made.communicator = communicators[item.communicator];
+    };
     for (const Row& row : thread.rows) {
       if (row.calls <= 0 || row.procedure == kNone) continue;
       CallsRow made = call_row(row, times);
-      made.rank = image.header().rank;
-      made.thread = number;
-      made.procedure = procedures[row.procedure].name;
+      name(made, row);
       made.class_ = procedures[row.procedure].call_class;
-      made.region = regions[row.region];
-      if (row.path != kNone) made.path = paths[row.path];
-      if (row.communicator != kNone) made.communicator = communicators[row.communicator];
       calls_.push_back(made);
+    }
+    for (const WaitItem& item : thread.waits) {
+      if (item.calls <= 0 || item.procedure == kNone) continue;
+      WaitsRow made = waits_row(item, times);
+      name(made, item);
+      waits_.push_back(made);
     }
     add_peers(image.header().rank, thread.peers);
   }
@@ -176,6 +189,13 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
     files.push_back(texts_.place(note.empty() ? "" : note[0]));
   }
   timeline_.add(image, {called, communicators, regions, files, texts_});
+}
+
+void NodeTables::add_awaited(const Image& image, const RankTimes& times) {
+  for (const AwaitedItem& item : image.awaited()) {
+    if (item.calls <= 0 || item.rank < 0 || item.rank > INT32_MAX) continue;
+    awaited_.push_back({image.header().rank, item.rank, item.calls, times.ns(item.ticks)});
+  }
 }
 
 void NodeTables::add_peers(std::int64_t rank, std::span<const Peer> peers) {
@@ -269,6 +289,7 @@ void NodeTables::add_common(const Image& image) {
 
 Sections NodeTables::pack() {
   sort_and_merge(calls_);
+  sort_and_merge(waits_);
   sort_and_merge(matrix_);
   sort_and_merge(files_);
   sort_and_merge(accesses_);
@@ -279,6 +300,8 @@ Sections NodeTables::pack() {
   append_rows<CommunicatorsRow>(made, Table::communicators, node_, communicators_);
   append_rows<RanksRow>(made, Table::ranks, node_, ranks_);
   append_rows<CallsRow>(made, Table::calls, node_, calls_);
+  append_rows<WaitsRow>(made, Table::waits, node_, waits_);
+  append_rows<AwaitedRow>(made, Table::awaited, node_, awaited_);
   append_rows<RegionsRow>(made, Table::regions, node_, regions_.rows());
   append_rows<SamplingRow>(made, Table::sampling, node_, samples_.threads());
   append_rows<SamplesRow>(made, Table::samples, node_, samples_.rows());

@@ -44,6 +44,7 @@ struct Recorder {
   std::vector<RecordPlace> places;
   std::unique_ptr<ImageFile> image;
   std::unique_ptr<AccessTable> accesses;
+  std::unique_ptr<CollectiveWaits> waits;
   std::unique_ptr<TimelineMemory> timeline;  ///< null if no events are kept
   std::unique_ptr<FileTimeline> file_timeline;
   std::span<const Procedure> procedures;
@@ -244,6 +245,7 @@ Error start_recorder(const RecorderStart& start) {
   note_all(*own.image, NoteKind::variable, recorded_variables(allowed_variables()));
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(own.directories, job, settings().timeline);
+  if (settings().record_waits) own.waits = CollectiveWaits::make(*own.image);
   if (settings().record_files) own.accesses = AccessTable::make(*own.image);
   start_timelines(own);
   note_usage(own.image->header());
@@ -261,6 +263,7 @@ void mark_end(RankState state) {
   ImageHeader& header = own.image->header();
   if (header.state.load() != static_cast<std::uint32_t>(RankState::running)) return;
   const ClockReading now = read_clock();
+  if (own.waits != nullptr && state == RankState::finalized) own.waits->finish();
   header.end_ticks = now.ticks;
   header.end_ns = now.ns;
   note_usage(header);
@@ -290,6 +293,10 @@ ImageFile* image() {
 
 AccessTable* access_table() {
   return recorder().accesses.get();
+}
+
+CollectiveWaits* collective_waits() {
+  return recorder().waits.get();
 }
 
 const std::vector<std::string>& own_directories() {

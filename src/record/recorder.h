@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/settings.h"
 #include "record/access_table.h"
+#include "record/collective_waits.h"
 #include "record/file_timeline.h"
 #include "record/job_mark.h"
 #include "record/job_record.h"
@@ -56,6 +57,8 @@ void stop_recorder();
 ImageFile* image();
 /// Files that the program uses without MPI; null if they are not recorded.
 AccessTable* access_table();
+/// Null if waits are not recorded.
+CollectiveWaits* collective_waits();
 /// Not in a forked child.
 bool is_this_process();
 /// Nanoseconds since MPI ran, whether this rank could record or not.

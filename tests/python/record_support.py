@@ -1,5 +1,5 @@
 """A writer of records for tests. It shares no code with the reader: it was made from
-docs/record-format.md and spec/record.toml alone."""
+docs/record-format.md and spec/record alone."""
 
 import json
 import tomllib
@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-SPEC = tomllib.loads((Path(__file__).resolve().parents[2] / "spec" / "record.toml").read_text())
-UNITS = {
-    table["name"]: {one["name"]: one["unit"] for one in table["columns"]}
-    for table in SPEC["tables"]
-}
+SPEC = Path(__file__).resolve().parents[2] / "spec" / "record"
+TABLES = [
+    table
+    for path in sorted(SPEC.glob("*.toml"))
+    for table in tomllib.loads(path.read_text())["tables"]
+]
+UNITS = {table["name"]: {one["name"]: one["unit"] for one in table["columns"]} for table in TABLES}
 NUMBERS = ("number", "bytes", "ns", "calls", "ranks")
 JOB = 0xFFFFFFFF
 MAGIC = bytes.fromhex("8948 5243 0d0a 1a0a")
@@ -71,7 +73,7 @@ def usual_schema() -> dict:
             "of": table["of"],
             "columns": [{"name": one["name"], "unit": one["unit"]} for one in table["columns"]],
         }
-        for table in SPEC["tables"]
+        for table in TABLES
     ]
     return {"format": 1, "tables": tables}
 

@@ -1,4 +1,4 @@
-"""spec/record.toml -> the tables that the core and the command know, and the page on them."""
+"""spec/record/*.toml -> the tables that the core and the command know, and the page on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAIN_UNITS = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column; see spec/record.toml for the meaning of each field."""
+    """One column; see spec/record for the meaning of each field."""
 
     name: str
     unit: str
@@ -75,30 +75,32 @@ def schema(number: int, tables: list[Table]) -> list[str]:
     return [f'{{"format":{number},"tables":[', *joined]
 
 
-def read(path: Path) -> tuple[int, list[Table]]:
-    """The format's number and all tables, in the order of the file."""
-    document = tomllib.loads(path.read_text())
+def read(folder: Path) -> tuple[int, list[Table]]:
+    """The format's number and all tables, in the order of the files."""
+    documents = [tomllib.loads(path.read_text()) for path in sorted(folder.glob("*.toml"))]
+    (number,) = (one["format"] for one in documents if "format" in one)
     tables = [
         Table(**{**entry, "columns": tuple(Column(**column) for column in entry["columns"])})
+        for document in documents
         for entry in document["tables"]
     ]
     known = {table.name for table in tables} | PLAIN_UNITS.keys()
     for table in tables:
         if table.of not in OWNERS:
-            raise SpecError(f"{path.name}: {table.name} is of '{table.of}', neither job nor node")
+            raise SpecError(f"{folder}: {table.name} is of '{table.of}', neither job nor node")
         names = [column.name for column in table.columns]
         if len(set(names)) != len(names):
-            raise SpecError(f"{path.name}: {table.name} has a column twice")
+            raise SpecError(f"{folder}: {table.name} has a column twice")
         for column in table.columns:
             if column.unit not in known:
                 raise SpecError(
-                    f"{path.name}: {table.name}.{column.name} has the unknown unit '{column.unit}'"
+                    f"{folder}: {table.name}.{column.name} has the unknown unit '{column.unit}'"
                 )
-    return document["format"], tables
+    return number, tables
 
 
 def outputs(spec: Path) -> list[Output]:
-    number, tables = read(spec / "record.toml")
+    number, tables = read(spec / "record")
     values = {"format": number, "tables": tables, "schema": schema(number, tables)}
     return [
         render("record_tables.h.j2", "src/record/generated/tables.h", **values),

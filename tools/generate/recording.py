@@ -26,6 +26,10 @@ class Recorded:
     """The parameter that names the receiver."""
     arrives: str = ""  # status, request
     completes: str = ""  # one, any, all, some
+    meeting: str = ""
+    """Which ranks a blocking collective call needs: a value of record::Meeting."""
+    operation: int = 0
+    """Its number among these."""
     parameters: tuple[str, ...] = ()
     """Those that are named by what is above."""
 
@@ -45,6 +49,9 @@ class Recording:
             for name, own in spec["payloads"].items()
         ]
         self.completes = spec["completes"]
+        self.meetings = [
+            (name, kind) for kind, procedures in spec["meetings"].items() for name in procedures
+        ]
 
     def of(self, binding: Binding) -> Recorded:
         name = binding.procedure.removesuffix("_c")
@@ -57,6 +64,10 @@ class Recording:
         used = set(re.findall(r"\w+", f"{sent} {fetched} {to}"))
         if to:
             used.add("comm")
+        meeting = next(
+            ((number, kind) for number, (of, kind) in enumerate(self.meetings) if of == name),
+            (0, ""),
+        )
         return Recorded(
             call_class=next((of for of, p in self.classes if p.fullmatch(name)), OTHER),
             name=name,
@@ -65,5 +76,7 @@ class Recording:
             to=to,
             arrives=payload.get("arrives", ""),
             completes=self.completes.get(name, ""),
+            meeting=meeting[1],
+            operation=meeting[0],
             parameters=tuple(own.name for own in binding.parameters if own.name in used),
         )

@@ -172,7 +172,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     """most_sites: how many call paths are kept, the costliest ones."""
     job = run(record)
     totals = add_up(record, MATCHED)
-    waits = waiting(totals, job.count)
+    waits = waiting(record, totals, job.count)
     means = _ThreadMeans(job)
     in_mpi = [one.mean_of_threads(totals.in_run.get(one.rank, 0)) for one in job.ranks]
     outside = [max(0, one.run - time) for one, time in zip(job.ranks, in_mpi, strict=True)]

@@ -1,6 +1,7 @@
 """The rows of table `calls`, added up in the ways that the report asks for."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
@@ -47,11 +48,16 @@ NO_SHAPE = Shape(-1, 0, "")
 
 @dataclass
 class RankTime:
-    """One rank's part of a row that is matched over ranks."""
+    """One rank's part of a row that is matched over ranks. Of known_calls, which took known_time,
+    the record has the wait: between known_least and known_most."""
 
     calls: int = 0
     time: int = 0
     least: int = -1
+    known_calls: int = 0
+    known_time: int = 0
+    known_least: int = 0
+    known_most: int = 0
 
 
 @dataclass
@@ -122,6 +128,23 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
             one.least = min(one.least, least) if one.calls else least
             one.calls += calls
             one.time += time
+    if matched:
+        _add_waits(totals, node, paths, shapes)
+
+
+def _add_waits(totals: Totals, node: Node, paths: Sequence[int], shapes: Sequence[Shape]) -> None:
+    columns = ("rank", "procedure", "path", "communicator", "calls", "time", "least", "most")
+    for rank, name, path, communicator, calls, time, least, most in node["waits"].rows(*columns):
+        shape = shapes[communicator] if communicator >= 0 else NO_SHAPE
+        place = paths[path] if path >= 0 else UNKNOWN
+        by_rank = totals.matched.get((node.text(name) or "?", shape, place), {})
+        one = by_rank.get(rank)
+        if one is None or one.known_calls + calls > one.calls:
+            continue  # nothing of a run that was recorded, or no longer
+        one.known_calls += calls
+        one.known_time += time
+        one.known_least += least
+        one.known_most += most
 
 
 def _regions(node: Node) -> dict[int, RegionKey]:

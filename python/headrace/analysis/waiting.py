@@ -1,7 +1,8 @@
 """How long ranks waited for others in blocking collective calls: an interval that holds the truth.
 
-A rank's wait in a call is what it took longer there than the fastest rank of the same call. The
-record has sums and least times only, so wait is bracketed (docs/report.md#waiting).
+Within a node the record has when ranks entered. Elsewhere a rank's wait in a call is what it took
+longer there than the fastest rank of the same call; of that the record has sums and least times
+only, so the wait is bracketed (docs/report.md#waiting).
 """
 
 from collections import defaultdict
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from headrace.analysis.calls import NO_SHAPE, RankTime, Shape, Totals
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.procedures import SYNCHRONISING
+from headrace.record.tables import Record
 
 INTRACOMMUNICATOR = 0
 PerRank = dict[str, dict[int, int]]  # ns, by procedure and rank
@@ -27,26 +29,64 @@ class Wait:
         return Wait(self.least + other.least, self.most + other.most)
 
 
+@dataclass(frozen=True)
+class Awaited:
+    """For a rank others waited so long, in ns of all of them, in so many of their calls."""
+
+    rank: int
+    calls: int
+    time: int
+
+
 @dataclass
 class Waits:
+    """known: of what part of the time in these calls the record has the wait."""
+
     total: Wait = field(default_factory=Wait)
     procedures: dict[str, Wait] = field(default_factory=dict)
+    known: float = 0.0
+    awaited: tuple[Awaited, ...] = ()
 
 
-def waiting(totals: Totals, ranks: int) -> Waits:
-    found = Waits()
+def waiting(record: Record, totals: Totals, ranks: int) -> Waits:
+    found = Waits(awaited=_awaited(record))
     fastest = _fastest(totals)
     least = _least_waits(totals, ranks)
     sums: dict[str, Wait] = defaultdict(Wait)
+    known: dict[str, bool] = defaultdict(lambda: True)
+    time = known_time = 0
     for (procedure, shape, _), by_rank in totals.matched.items():
         floor = fastest(procedure, shape)
-        most = sum(max(0, one.time - one.calls * floor) for one in by_rank.values())
-        sums[procedure] += Wait(0, most)
+        for one in by_rank.values():
+            sums[procedure] += Wait(one.known_least, _most(one, floor))
+            known[procedure] &= one.known_calls == one.calls
+            time += one.time
+            known_time += one.known_time
     for procedure, one in sums.items():
-        whole = Wait(min(least[procedure], one.most), one.most)
+        lower = one.least if known[procedure] else max(one.least, least[procedure])
+        whole = Wait(min(lower, one.most), one.most)
         found.procedures[procedure] = whole
         found.total += whole
+    found.known = known_time / time if time else 0.0
     return found
+
+
+def _most(one: RankTime, floor: int) -> int:
+    """floor: the least time of any call that may have been the same one."""
+    rest = one.time - one.known_time - (one.calls - one.known_calls) * floor
+    return min(one.time, one.known_most + max(0, rest))
+
+
+def _awaited(record: Record) -> tuple[Awaited, ...]:
+    """Those for whom others waited longest first."""
+    calls: dict[int, int] = defaultdict(int)
+    times: dict[int, int] = defaultdict(int)
+    for node in record.nodes:
+        for peer, count, time in node["awaited"].rows("peer", "calls", "time"):
+            calls[peer] += count
+            times[peer] += time
+    ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Awaited(rank, calls[rank], time) for rank, time in ordered)
 
 
 def _fastest(totals: Totals):
@@ -102,15 +142,19 @@ def most_by_rank(totals: Totals) -> PerRank:
     for (procedure, shape, _), by_rank in totals.matched.items():
         floor = fastest(procedure, shape)
         for rank, one in by_rank.items():
-            found[procedure][rank] -= min(one.time, one.calls * floor)
+            found[procedure][rank] -= one.time - _most(one, floor)
     return found
 
 
 def least_by_rank(totals: Totals, ranks: int) -> PerRank:
-    """What each rank waited at least: in calls of all ranks what it took longer than the rank that
-    took least."""
+    """What each rank waited at least: as the record has it, or in calls of all ranks what it took
+    longer than the rank that took least."""
     found: PerRank = defaultdict(lambda: defaultdict(int))
     for (procedure, shape, _), by_rank in totals.matched.items():
+        if all(one.known_calls == one.calls for one in by_rank.values()):
+            for rank, one in by_rank.items():
+                found[procedure][rank] += one.known_least
+            continue
         if procedure not in SYNCHRONISING or shape.kind != INTRACOMMUNICATOR or shape.size != ranks:
             continue
         if _is_matched(by_rank.values(), ranks):

@@ -19,7 +19,7 @@ Row = tuple[int, ...]
 
 
 class Event(NamedTuple):
-    """A row, in the order of spec/record.toml."""
+    """A row, in the order of spec/record."""
 
     rank: int
     thread: int

@@ -11,7 +11,7 @@ from headrace.compare.comparison import Check, Comparison, Row
 from headrace.compare.names import Key
 from headrace.compare.profile import IN_MPI, OUTSIDE, Profile
 from headrace.report.since import Since
-from headrace.report.tables import MOST_LINES, MOST_ROWS, Table
+from headrace.report.tables import MOST_LINES, MOST_ROWS, Table, wait
 from headrace.report.terminal import counted, put_line, put_table, put_title
 from headrace.report.units import seconds, short_time, shown
 from headrace.statistics import CONFIDENCE, runs_needed
@@ -103,10 +103,7 @@ def _times(runs: Sequence[Profile]) -> str:
 
 
 def _waits(waits: Sequence[Wait | None]) -> str:
-    texts = [
-        "not measured" if one is None else f"{seconds(one.least)} to {seconds(one.most)}"
-        for one in waits
-    ]
+    texts = ["not measured" if one is None else wait(one) for one in waits]
     return f"{texts[0]} before, {texts[1]} after"
 
 

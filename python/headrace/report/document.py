@@ -65,6 +65,13 @@ def document(
             "eager": _eager(found.eager),
             "matrix": known("matrix", [_edge(one) for one in found.matrix]),
             "wait_seconds": _wait(found.waits.total if found.waits.procedures else None),
+            "wait_known_share": found.waits.known if found.waits.procedures else None,
+            "awaited": [
+                {"rank": one.rank, "calls": one.calls, "seconds": one.time / NS}
+                for one in found.waits.awaited
+            ]
+            if found.waits.procedures
+            else None,
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
         "regions": known("regions", [_region(one) for one in found.regions]),

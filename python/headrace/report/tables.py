@@ -25,6 +25,7 @@ def tables(found: Findings, symbols: Symbols) -> list[Table]:
         _paths(found, symbols),
         _regions(found),
         _matrix(found),
+        _awaited(found),
         *io_tables(found),
         _decisions(found),
         _placement(found),
@@ -88,7 +89,10 @@ def _spread(times: list[int]) -> tuple[float, float, float]:
 
 
 def wait(one: Wait | None) -> str:
-    return "" if one is None else f"{seconds(one.least)} to {seconds(one.most)}"
+    if one is None:
+        return ""
+    least, most = seconds(one.least), seconds(one.most)
+    return least if least == most else f"{least} to {most}"
 
 
 def _procedures(found: Findings) -> Table:
@@ -106,7 +110,7 @@ def _procedures(found: Findings) -> Table:
     ]
     headers = ("procedure ", "calls", "bytes", "share", "average", "greatest", "imbalance")
     headers += ("imbalance %", "longest call", "wait for others")
-    note = "calls, bytes and wait: of all ranks; wait lies between the two"
+    note = "calls, bytes and wait: of all ranks; of two numbers, wait lies between them"
     if found.in_mpi is None:
         headers = headers[:-1]
         rows = [row[:-1] for row in rows]
@@ -201,6 +205,20 @@ def _matrix(found: Findings) -> Table:
         ("from", "to", "messages", "bytes"),
         rows,
         f"the heaviest of {len(found.matrix):,} pairs of ranks; all are in --json",
+    )
+
+
+def _awaited(found: Findings) -> Table:
+    rows = [
+        (str(one.rank), f"{one.calls:,}", seconds(one.time))
+        for one in found.waits.awaited[:MOST_ROWS]
+    ]
+    note = "of all ranks that waited, in collective calls within a node: who came last"
+    return Table(
+        "For whom ranks waited",
+        ("rank", "calls", "waiting"),
+        rows,
+        note + more(len(found.waits.awaited)),
     )
 
 

@@ -39,12 +39,15 @@ bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexce
   if (const std::int64_t apart = thread_->take_apart(); apart > 0) [[unlikely]] {
     record::Row& barrier = thread_->row(*path_, record::sync_note(entry_), call_class(), shape);
     thread_->add_call(barrier, begin_, begin_ + apart);
+    barrier_ = &barrier;
+    barrier_begin_ = begin_;
     if (thread_->timeline() != nullptr) add_event(record::sync_note(entry_), begin_ + apart, shape);
     begin_ += apart;
   }
   row_ = &thread_->row(*path_, record::procedure_note(entry_), call_class(), shape);
   if (has_failed) row_->failed += 1;
   thread_->add_call(*row_, begin_, end);
+  end_ = end;
   if (thread_->timeline() != nullptr) [[unlikely]]
     finish_event(end, shape);
   if (file_ != nullptr) [[unlikely]]
@@ -59,7 +62,10 @@ bool Call::end(abi::Word code) noexcept {
 bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
   const std::int64_t end = record::ticks();
   const bool has_failed = static_cast<int>(code) != MPI_SUCCESS;
-  if (has_failed) return finish(end, true, record::kNone);
+  if (has_failed) {
+    if (call_class() == record::CallClass::collective) stop_following_waits();
+    return finish(end, true, record::kNone);
+  }
   const CommunicatorFacts facts = facts_of(communicator);
   errors_ = facts.errors;
   return finish(end, false, facts.shape);

@@ -39,6 +39,16 @@ struct TrackedRequest {
   record::FileCounts* file;  ///< from which it reads, if the library moves its bytes
 };
 
+/// A call that has ended, as it was recorded. Times in ticks.
+struct Measured {
+  record::ThreadRecord* thread;
+  record::Row* row;
+  std::int64_t begin;
+  std::int64_t end;
+  record::Row* barrier;  ///< of the barrier before it (HEADRACE_COLL_SYNC); null if there was none
+  std::int64_t barrier_begin;
+};
+
 /// One call of the program's, from before the library is called to after it.
 class Call {
  public:
@@ -87,8 +97,9 @@ class Call {
   /// The call that has ended has opened it.
   void has_opened(MPI_File file, const char* name) noexcept;
 
-  record::Row& row() { return *row_; }
-  record::ThreadRecord& thread() { return *thread_; }
+  Measured measured() const noexcept {
+    return {thread_, row_, begin_, end_, barrier_, barrier_begin_};
+  }
   record::CallClass call_class() const { return recorded_procedures[entry_].call_class; }
 
  private:
@@ -104,7 +115,10 @@ class Call {
   record::ThreadRecord* thread_;
   record::PathEnd* path_ = nullptr;
   record::Row* row_ = nullptr;
+  record::Row* barrier_ = nullptr;
+  std::int64_t barrier_begin_ = 0;
   std::int64_t begin_ = 0;
+  std::int64_t end_ = 0;
   int entry_;
   bool is_binned_ = false;
   Errors errors_ = Errors::end_the_job;

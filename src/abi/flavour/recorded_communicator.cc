@@ -1,12 +1,15 @@
 #include "abi/flavour/recorded_communicator.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "record/recorder.h"
 
@@ -14,6 +17,8 @@ namespace headrace::HEADRACE_FLAVOUR::recording {
 namespace {
 
 constexpr std::size_t kMostKept = 4096;
+constexpr int kNotOpened = -2;
+constexpr int kMostMembers = 1024;
 
 using Key = std::uintptr_t;
 
@@ -24,6 +29,8 @@ struct Facts {
   bool is_inter = false;
   bool is_world = false;  ///< its ranks are those of MPI_COMM_WORLD
   Errors errors = Errors::end_the_job;
+  int size = 0;  ///< of the local group
+  int entry_log = kNotOpened;
 };
 
 struct Known {
@@ -102,7 +109,8 @@ Facts make_facts(MPI_Comm communicator) {
   int size = 0;
   native.Comm_test_inter(communicator, &is_inter);
   native.Comm_size(communicator, &size);
-  Facts facts{.is_known = true, .is_inter = is_inter != 0, .errors = errors_of(communicator)};
+  Facts facts{
+      .is_known = true, .is_inter = is_inter != 0, .errors = errors_of(communicator), .size = size};
   if (!facts.is_inter) facts.is_world = has_ranks_of_world(communicator, size);
   const std::string text = std::to_string(size);
   const std::string on_node = record::job_mark().is_on_one_node() ? text : "-1";
@@ -141,7 +149,10 @@ Facts find_facts(MPI_Comm communicator, Key key, std::uint64_t now) {
   const Facts made = make_facts(communicator);  // calls MPI: no lock
   const std::lock_guard lock(all.mutex);
   if (!may_keep(all, now)) return made;
-  if (all.by_handle.size() >= kMostKept) all.by_handle.clear();
+  if (all.by_handle.size() >= kMostKept) {
+    all.by_handle.clear();
+    stop_following_waits();
+  }
   all.by_handle[key].facts = made;
   return made;
 }
@@ -166,10 +177,15 @@ std::int32_t find_peer(MPI_Comm communicator, const Latest& own, int peer) {
   return made;
 }
 
+/// Where this thread keeps what it knows of a communicator, or of another one.
+Latest& place_of(Key key) {
+  return latest[(key >> 4 ^ key) % latest.size()];
+}
+
 /// Nothing is known of MPI_COMM_NULL, nor where there is no memory.
 Latest recorded(MPI_Comm communicator) noexcept {
   const Key key = handle_key(communicator);
-  Latest& own = latest[(key >> 4 ^ key) % latest.size()];
+  Latest& own = place_of(key);
   const std::uint64_t now = generation.load(std::memory_order_acquire);
   if (own.key == key && own.generation == now) return own;
   if (communicator == MPI_COMM_NULL) return {};
@@ -180,7 +196,69 @@ Latest recorded(MPI_Comm communicator) noexcept {
   }
 }
 
+/// Its ranks by their numbers in MPI_COMM_WORLD; empty if one of them is not in it.
+std::vector<std::int32_t> members_of(MPI_Comm communicator, int size) {
+  std::vector<int> own_ranks(static_cast<std::size_t>(size));
+  std::vector<std::int32_t> members(own_ranks.size());
+  std::iota(own_ranks.begin(), own_ranks.end(), 0);
+  MPI_Group own = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  const bool is_known = native.Comm_group(communicator, &own) == MPI_SUCCESS &&
+                        native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&
+                        native.Group_translate_ranks(own, size, own_ranks.data(), world,
+                                                     members.data()) == MPI_SUCCESS;
+  if (own != MPI_GROUP_NULL) native.Group_free(&own);
+  if (world != MPI_GROUP_NULL) native.Group_free(&world);
+  if (!is_known || std::ranges::count(members, MPI_UNDEFINED) != 0) return {};
+  return members;
+}
+
+/// Ranks of a communicator find alike whether it can have one: by its size.
+int open_entry_log(MPI_Comm communicator, const Facts& facts, std::uint32_t thread) {
+  record::CollectiveWaits* const waits = record::collective_waits();
+  const int on_node = record::job_mark().ranks_on_node;
+  const int most = on_node > 0 ? on_node : kMostMembers;
+  int rank = 0;
+  if (waits == nullptr || facts.is_inter || facts.size < 2 || facts.size > most ||
+      native.Comm_rank(communicator, &rank) != MPI_SUCCESS) {
+    return record::CollectiveWaits::kNoLog;
+  }
+  const std::vector<std::int32_t> members = members_of(communicator, facts.size);
+  return members.empty() ? record::CollectiveWaits::kNoLog : waits->open(thread, members, rank);
+}
+
 }  // namespace
+
+int entry_log_of(MPI_Comm communicator, std::uint32_t thread) noexcept {
+  const Latest own = recorded(communicator);
+  if (!own.facts.is_known || own.facts.entry_log != kNotOpened) return own.facts.entry_log;
+  Known& all = known();
+  Facts facts = own.facts;
+  {
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.by_handle.find(own.key);
+    if (found != all.by_handle.end()) facts = found->second.facts;
+  }
+  if (facts.entry_log == kNotOpened) {
+    facts.entry_log = open_entry_log(communicator, facts, thread);
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.by_handle.find(own.key);
+    // Another thread frees communicators: which one this is may be known no longer.
+    if (found == all.by_handle.end() || !may_keep(all, own.generation)) {
+      stop_following_waits();
+      return record::CollectiveWaits::kNoLog;
+    }
+    found->second.facts.entry_log = facts.entry_log;
+  }
+  place_of(own.key) = {own.key, own.generation, facts};
+  return facts.entry_log;
+}
+
+void stop_following_waits() noexcept {
+  if (record::CollectiveWaits* const waits = record::collective_waits(); waits != nullptr) {
+    waits->stop();
+  }
+}
 
 CommunicatorFacts facts_of(MPI_Comm communicator) noexcept {
   const Latest own = recorded(communicator);
@@ -219,10 +297,21 @@ std::int64_t peer_in_world(int peer, MPI_Comm communicator) noexcept {
 
 Forgetting::Forgetting(MPI_Comm communicator) noexcept : communicator_(communicator) {
   Known& all = known();
-  const std::lock_guard lock(all.mutex);
-  all.being_freed += 1;
-  all.by_handle.erase(handle_key(communicator_));
-  generation.fetch_add(1, std::memory_order_release);
+  int entry_log = record::CollectiveWaits::kNoLog;
+  {
+    const std::lock_guard lock(all.mutex);
+    all.being_freed += 1;
+    const auto found = all.by_handle.find(handle_key(communicator_));
+    if (found != all.by_handle.end()) {
+      entry_log = found->second.facts.entry_log;
+      all.by_handle.erase(found);
+    }
+    generation.fetch_add(1, std::memory_order_release);
+  }
+  record::ThreadRecord* const thread = record::this_thread();
+  if (entry_log >= 0 && thread != nullptr) {
+    record::collective_waits()->close(entry_log, thread->number());
+  }
 }
 
 Forgetting::~Forgetting() {

@@ -23,6 +23,12 @@ struct CommunicatorFacts {
 /// (payload.h), not kept here.
 CommunicatorFacts facts_of(MPI_Comm communicator) noexcept;
 
+/// Where `thread` writes down when it enters its collective calls on this communicator
+/// (record/collective_waits.h); below 0 if it does not.
+int entry_log_of(MPI_Comm communicator, std::uint32_t thread) noexcept;
+/// Ranks may have counted their calls differently: no waits are taken down from now on.
+void stop_following_waits() noexcept;
+
 /// The program has given a communicator an error handler.
 void note_error_handler(MPI_Comm communicator, MPI_Errhandler handler) noexcept;
 

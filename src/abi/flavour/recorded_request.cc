@@ -99,15 +99,15 @@ void count_start(MPI_Request request, Call& call) noexcept {
   TrackedRequest started{};
   shard_of(key).requests.visit(key, Requests::kLatest, [&](TrackedRequest& tracked) {
     tracked.is_active = tracked.receives;
-    tracked.thread = &call.thread();
-    tracked.row = &call.row();
+    tracked.thread = call.measured().thread;
+    tracked.row = call.measured().row;
     tracked.call_class = call.call_class();
     started = tracked;
     return true;
   });
   if (!started.is_binned) return;
   call.send(started.bytes);
-  if (started.to != kNobody) call.thread().add_message(started.to, started.bytes);
+  if (started.to != kNobody) call.measured().thread->add_message(started.to, started.bytes);
 }
 
 Completion::Completion(const MPI_Request* requests, int count, MPI_Status* statuses,

@@ -6,6 +6,7 @@
 #include "abi/flavour/recorded_call.h"
 #include "abi/flavour/recorded_ends.h"
 #include "abi/flavour/recorded_request.h"
+#include "abi/flavour/recorded_waits.h"
 #include "abi/generated/features.h"
 #include "abi/words.h"
 
@@ -79,6 +80,7 @@ Word Allgather(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 2);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -98,6 +100,7 @@ Word Allgatherv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcounts_word, displs_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some, 0, 14);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -128,6 +131,7 @@ Word Allreduce(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datat
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 1);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -144,6 +148,7 @@ Word Alltoall(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word r
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 3);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -167,6 +172,7 @@ Word Alltoallv(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Word 
       abi::call_words(next, sendbuf_word, sendcounts_word, sdispls_word, sendtype_word,
                       recvbuf_word, recvcounts_word, rdispls_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some, 0, 15);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcounts = from_word<const int*>(sendcounts_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -190,6 +196,7 @@ Word Alltoallw(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Word 
       abi::call_words(next, sendbuf_word, sendcounts_word, sdispls_word, sendtypes_word,
                       recvbuf_word, recvcounts_word, rdispls_word, recvtypes_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some, 0, 16);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcounts = from_word<const int*>(sendcounts_word);
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
@@ -235,6 +242,7 @@ Word Barrier(Word comm_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word);
   const Word code = abi::call_words(next, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 0);
   return code;
 }
 template <Name name>
@@ -246,6 +254,8 @@ Word Bcast(Word buffer_word, Word count_word, Word datatype_word, Word root_word
   const Word code =
       abi::call_words(next, buffer_word, count_word, datatype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
+       from_word<int>(root_word), 6);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
@@ -875,6 +885,7 @@ Word Exscan(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 13);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -1680,6 +1691,8 @@ Word Gather(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word rec
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
+       from_word<int>(root_word), 10);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -1704,6 +1717,8 @@ Word Gatherv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word re
       abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                       recvcounts_word, displs_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
+       from_word<int>(root_word), 11);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -3046,6 +3061,8 @@ Word Reduce(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
+       from_word<int>(root_word), 9);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
@@ -3075,6 +3092,7 @@ Word Reduce_scatter(Word sendbuf_word, Word recvbuf_word, Word recvcounts_word, 
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, recvcounts_word,
                                     datatype_word, op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 4);
   const auto recvcounts = from_word<const int*>(recvcounts_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
@@ -3093,6 +3111,7 @@ Word Reduce_scatter_block(Word sendbuf_word, Word recvbuf_word, Word recvcount_w
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, recvcount_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 5);
   const auto recvcount = from_word<int>(recvcount_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
@@ -3239,6 +3258,7 @@ Word Scan(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype_w
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 12);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -3255,6 +3275,8 @@ Word Scatter(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word re
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
+       from_word<int>(root_word), 7);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto root = from_word<int>(root_word);
@@ -3275,6 +3297,8 @@ Word Scatterv(Word sendbuf_word, Word sendcounts_word, Word displs_word, Word se
       abi::call_words(next, sendbuf_word, sendcounts_word, displs_word, sendtype_word, recvbuf_word,
                       recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
+       from_word<int>(root_word), 8);
   const auto sendcounts = from_word<const int*>(sendcounts_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto root = from_word<int>(root_word);
@@ -4781,6 +4805,7 @@ Word Allgather_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wor
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 2);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -4846,6 +4871,7 @@ Word Allgatherv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wo
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcounts_word, displs_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some, 0, 14);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -4919,6 +4945,7 @@ Word Allreduce_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 1);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -4967,6 +4994,7 @@ Word Alltoall_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 3);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -5040,6 +5068,7 @@ Word Alltoallv_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Wor
       abi::call_words(next, sendbuf_word, sendcounts_word, sdispls_word, sendtype_word,
                       recvbuf_word, recvcounts_word, rdispls_word, recvtype_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some, 0, 15);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcounts = from_word<const MPI_Count*>(sendcounts_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -5116,6 +5145,7 @@ Word Alltoallw_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, Wor
       abi::call_words(next, sendbuf_word, sendcounts_word, sdispls_word, sendtypes_word,
                       recvbuf_word, recvcounts_word, rdispls_word, recvtypes_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some, 0, 16);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcounts = from_word<const MPI_Count*>(sendcounts_word);
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
@@ -5198,6 +5228,8 @@ Word Bcast_c(Word buffer_word, Word count_word, Word datatype_word, Word root_wo
   const Word code =
       abi::call_words(next, buffer_word, count_word, datatype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
+       from_word<int>(root_word), 6);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
@@ -5407,6 +5439,7 @@ Word Exscan_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dataty
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 13);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -5903,6 +5936,8 @@ Word Gather_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word r
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
+       from_word<int>(root_word), 10);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -5981,6 +6016,8 @@ Word Gatherv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
       abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                       recvcounts_word, displs_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
+       from_word<int>(root_word), 11);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -7345,6 +7382,8 @@ Word Reduce_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dataty
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
+       from_word<int>(root_word), 9);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
@@ -7412,6 +7451,7 @@ Word Reduce_scatter_block_c(Word sendbuf_word, Word recvbuf_word, Word recvcount
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, recvcount_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 5);
   const auto recvcount = from_word<MPI_Count>(recvcount_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
@@ -7469,6 +7509,7 @@ Word Reduce_scatter_c(Word sendbuf_word, Word recvbuf_word, Word recvcounts_word
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, recvcounts_word,
                                     datatype_word, op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::all, 0, 4);
   const auto recvcounts = from_word<const MPI_Count*>(recvcounts_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
@@ -7709,6 +7750,7 @@ Word Scan_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 12);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -7757,6 +7799,8 @@ Word Scatter_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
   const Word code = abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                                     recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
+       from_word<int>(root_word), 7);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto root = from_word<int>(root_word);
@@ -7821,6 +7865,8 @@ Word Scatterv_c(Word sendbuf_word, Word sendcounts_word, Word displs_word, Word 
       abi::call_words(next, sendbuf_word, sendcounts_word, displs_word, sendtype_word, recvbuf_word,
                       recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
+       from_word<int>(root_word), 8);
   const auto sendcounts = from_word<const MPI_Count*>(sendcounts_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto root = from_word<int>(root_word);

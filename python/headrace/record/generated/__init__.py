@@ -1,1 +1,1 @@
-"""What tools/generate makes of spec/record.toml."""
+"""What tools/generate makes of spec/record."""
